@@ -17,7 +17,7 @@ run: ## open the viewer on FOLDER, a sample by default
 test: ## run every test, without a display, in any order; JOBS=0: in one process, TESTS=…: some, SEED=…: that order
 	@bash packaging/setup.sh test
 	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile \
-		--no-loadscope-reorder --order-seed $(SEED) $(TESTS)
+		--no-loadscope-reorder --max-worker-restart 0 --order-seed $(SEED) $(TESTS)
 
 lint: ## check style and types
 	@bash packaging/setup.sh test

@@ -3,14 +3,16 @@
 Nothing of the program is replaced or loaded earlier.  When its start has ended, a timer begins to look;
 when nothing runs any more it closes the window and prints what it saw, a name and a number in each line.
 Times are those of the monotonic clock, which all processes of a machine share: whoever started this one
-knows the start.
+knows the start.  A mistake in it, a job that raises included, ends the measurement with the error.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from rcv_py.base import memory
@@ -34,14 +36,17 @@ class Watch:
 
         self._window, self._quit = window, QApplication.exit
         self._marks: dict[str, float] = {}
-        self._gaps = {"gap_start": 0.0, "gap_stream": 0.0}
+        self._gaps = {"gap_start": 0.0, "gap_stream": 0.0, "own_stream": 0.0}
         self._beats = 0
         self._began = self._last = self._quiet_since = time.monotonic()
+        self._waited = waited_for_processor()
         self._spent = time.process_time()
         self._is_asked = ""  # what was so at the last look, and will be on the screen at the next
         self._turns = list(window.workspace.docks) if takes_turns else []
         self._front, self._turn_ends = "", 0.0
         window.opener.failed.connect(lambda error: self._end(str(error)))
+        window.ui.tasks.failed.connect(lambda error, _: self._end(f"A job failed: {error!r}"))
+        window.errors.broke.connect(lambda _, report: self._end(f"A panel met a mistake.\n{report}"))
         self._heart = QTimer(window, interval=BEAT_MS)
         self._heart.timeout.connect(self._beat)
         self._heart.start()
@@ -53,7 +58,7 @@ class Watch:
         if "first" not in self._marks or "drawn" not in self._marks or not self._beats % LOOK_EVERY:
             self._look(now)
         self._take_turns(now)
-        self._last = time.monotonic()
+        self._last, self._waited = time.monotonic(), waited_for_processor()
 
     def _look(self, now: float) -> None:
         window, spent = self._window, time.process_time()
@@ -74,14 +79,18 @@ class Watch:
     def _shows_code(self) -> bool:
         """Whether the instructions of the capture are on the screen."""
         panel = self._window.workspace.docks["isa"].made
-        has_trace = self._window.ui.session.trace.value is not None
-        return has_trace and panel is not None and panel.view.table.rowCount() > 0
+        if self._window.ui.session.trace.value is None or panel is None or not panel.isVisible():
+            return False
+        return panel.view.table.rowCount() > 0 and panel.updatesEnabled()  # else nothing is painted yet
 
     def _note_gap(self, gap: float) -> None:
         name = "gap_start" if "first" not in self._marks else "gap_stream"
         if "drawn" not in self._marks:
-            for key in {name, f"gap_{self._front}" if self._front else name}:
-                self._gaps[key] = max(self._gaps.get(key, 0.0), gap)
+            own = gap - (waited_for_processor() - self._waited)
+            found = {name: gap, f"gap_{self._front}" if self._front else name: gap}
+            found[f"own_{self._front or name.removeprefix('gap_')}"] = own
+            for key, length in found.items():
+                self._gaps[key] = max(self._gaps.get(key, 0.0), length)
 
     def _take_turns(self, now: float) -> None:
         if self._turns and "first" in self._marks and now > self._turn_ends:
@@ -90,6 +99,8 @@ class Watch:
             self._window.workspace.show_panel(self._front)
 
     def _end(self, error: str = "") -> None:
+        if not self._heart.isActive():  # it has ended: what closes may fail, too
+            return
         self._heart.stop()
         if error or self._window.ui.results.cell("findings").value is None:
             sys.stderr.write(f"{error or 'Nobody looked for findings.'}\n")
@@ -99,6 +110,13 @@ class Watch:
         for name, number in {**self._marks, "settled": self._quiet_since, **self._gaps}.items():
             print(name, f"{number:.4f}", flush=True)
         self._window.close()
+
+
+def waited_for_processor() -> float:
+    """Seconds that this thread could have run and other programs or processes did; 0 where nobody counts."""
+    with suppress(OSError, IndexError, ValueError):
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    return 0.0
 
 
 def view(words: list[str], takes_turns: bool = False) -> int:

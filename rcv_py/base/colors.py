@@ -41,30 +41,33 @@ ROLES = {
 }
 
 # Ours, and what the reference viewer paints: its light colours are too pale for small things on white, hence
-# a preset and not the default.
+# a preset and not the default.  Ours were searched for: any two that touch in a picture differ, also for eyes
+# that see two of the three primary colours, and all can be seen on the canvas (`tests/base/test_colors.py`).
+# Kinds of instruction have hues from red over yellow and green to blue.
 _TOKEN_KINDS = {
-    "NONE": (Pair("#868e96", "#7d8590"), Pair("#a8a8a8", "#707070")),
-    "SMEM": (Pair("#1b4f9c", "#6f9dff"), Pair("#f0ff00", "#e0f000")),
-    "SALU": (Pair("#2f86d0", "#8ecbff"), Pair("#a0ffa0", "#a0f0a0")),
-    "VMEM": (Pair("#a56d00", "#e8a317"), Pair("#ffc432", "#f0c432")),
-    "FLAT": (Pair("#8a6d1f", "#f5d76e"), Pair("#80d0f8", "#80d0f0")),
-    "LDS": (Pair("#d9480f", "#ff7a45"), Pair("#ff7000", "#f07000")),
-    "VALU": (Pair("#2b9348", "#69d483"), Pair("#00a000", "#00a000")),
-    "JUMP": (Pair("#6a29d9", "#a78bfa"), Pair("#5038ff", "#5038f0")),
-    "NEXT": (Pair("#a35fe0", "#d3b8ff"), Pair("#8020ff", "#8020f0")),
-    "IMMED": (Pair("#7b838d", "#8b949e"), Pair("#404040", "#282828")),
-    "TRAP": (Pair("#c2185b", "#ff6b9d"), Pair("#ff0804", "#f00020")),
-    "MSG": (Pair("#495057", "#c3c9d1"), Pair("#101010", "#080000")),
-    "BVH": (Pair("#ad1457", "#f783ac"), Pair("#ff0804", "#f00804")),
-    "MATRIX": (Pair("#0b5d36", "#2ea56b"), Pair("#006000", "#006000")),
+    "NONE": (Pair("#39434d", "#e2f1ff"), Pair("#a8a8a8", "#707070")),
+    "SMEM": (Pair("#2f04ae", "#5b6cfe"), Pair("#f0ff00", "#e0f000")),
+    "SALU": (Pair("#1667e0", "#5abcfe"), Pair("#a0ffa0", "#a0f0a0")),
+    "VMEM": (Pair("#82450b", "#eda904"), Pair("#ffc432", "#f0c432")),
+    "FLAT": (Pair("#9b9306", "#fee20d"), Pair("#80d0f8", "#80d0f0")),
+    "LDS": (Pair("#c35f59", "#e17a65"), Pair("#ff7000", "#f07000")),
+    "VALU": (Pair("#627e04", "#a4ffbe"), Pair("#00a000", "#00a000")),
+    "JUMP": (Pair("#12999d", "#16aaa1"), Pair("#5038ff", "#5038f0")),
+    "NEXT": (Pair("#02291c", "#96beab"), Pair("#8020ff", "#8020f0")),
+    "IMMED": (Pair("#555a65", "#727884"), Pair("#404040", "#282828")),
+    "TRAP": (Pair("#7f183d", "#eb1e2d"), Pair("#ff0804", "#f00020")),
+    "MSG": (Pair("#050f0c", "#c2cad7"), Pair("#101010", "#080000")),
+    "BVH": (Pair("#845b42", "#d7bc79"), Pair("#ff0804", "#f00804")),
+    "MATRIX": (Pair("#1c3f0d", "#10811e"), Pair("#006000", "#006000")),
 }
 
+# Violet to magenta, which no kind has: states are drawn below kinds, and mean something else.
 _WAVE_STATES = {
     "EMPTY": (Pair("#ffffff", "#212429"), Pair("#ffffff", "#cccccc")),
-    "IDLE": (Pair("#868e96", "#7d8590"), Pair("#707070", "#595959")),
-    "EXEC": (Pair("#2b9348", "#4cc26f"), Pair("#00fe00", "#00cc00")),
-    "WAIT": (Pair("#b98300", "#f2c744"), Pair("#fefe00", "#cccc00")),
-    "STALL": (Pair("#d6293e", "#ff5c6c"), Pair("#ff0000", "#cc0000")),
+    "IDLE": (Pair("#928e98", "#6f6f6f"), Pair("#707070", "#595959")),
+    "EXEC": (Pair("#46154d", "#decfe1"), Pair("#00fe00", "#00cc00")),
+    "WAIT": (Pair("#7e48b6", "#b09cff"), Pair("#fefe00", "#cccc00")),
+    "STALL": (Pair("#ad2160", "#f66eb0"), Pair("#ff0000", "#cc0000")),
 }
 
 STALL_REASONS = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Event
 
 from rcv_py.base.errors import Cancelled
+from rcv_py.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
+
+from rcv_py.base.records import dataclass
 
 
 @dataclass(eq=False, kw_only=True)

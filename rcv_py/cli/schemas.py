@@ -5,14 +5,15 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.records import dataclass
 from rcv_py.results import (
     bubbles,
     causes,
     check,
+    clock_range,
     compare,
     counters,
     events,
@@ -345,6 +346,12 @@ def schemas() -> tuple[Schema, ...]:
                     (*waits.FACTS, waits.LATENCIES.field("latency")),
                 ),
             ),
+        ),
+        Schema(
+            "range",
+            "What waves did in a range of cycles, cut at its borders.",
+            (*clock_range.FACTS, clock_range.RANGE_PARTS.field()),
+            version=1,
         ),
         Schema(
             "causes",

@@ -10,10 +10,11 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns
 
@@ -24,7 +25,7 @@ Mark = tuple[Any, ...]
 Key = tuple[Hashable, ...]
 
 
-@dataclass
+@dataclass()
 class BatchCache:
     """Batches that were read before, at most `limit` bytes of them; those unused for longest go first."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from rcv_py.base.errors import NotATrace, TraceError
+from rcv_py.base.records import dataclass
 from rcv_py.formats.input.run_places import may_look
 from rcv_py.formats.uiout.folder import is_capture
 

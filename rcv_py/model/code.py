@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+from rcv_py.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
+
+from rcv_py.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

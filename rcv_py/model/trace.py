@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -13,6 +12,7 @@ import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects, Problem
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right, short_kernel
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, field, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, SupportsIndex
 
 import numpy as np
 
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import States, Tokens, Waits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.markdown import md_table, md_text
+from rcv_py.base.records import dataclass
 from rcv_py.results.field import At, Field, of_analysis, rows_field
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from rcv_py.base.records import dataclass
 from rcv_py.base.registry import Registry
 
 

@@ -10,8 +10,8 @@ line-118    wave-se3-sm1-sl0-wv0@126704  anchors of a report, with `#` or a whol
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import MAX_DIGITS
 from rcv_py.model.ids import MAX_SHOWN, WaveId
 from rcv_py.model.trace import Trace
@@ -57,6 +57,15 @@ class Selection:
         if match is None or match["cycle"]:
             raise ValueError(f"{text!r} is not a place in a trace")
         return _selection(match.groupdict())
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Two instructions whose distance is asked for; the second is None until somebody selects it."""
+
+    first: int  # code row
+    last: int | None = None  # code row
+    begin: int | None = None  # cycle: start of the execution of the first that was chosen
 
 
 @dataclass(frozen=True, slots=True)

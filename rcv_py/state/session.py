@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from rcv_py.analysis.cost.distribution import LineHits, Which, hits_of, pick
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import LatencyMode, SourceCost
@@ -20,7 +21,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
-from rcv_py.state.selection import Hover, SearchQuery, Selection
+from rcv_py.state.selection import Between, Hover, SearchQuery, Selection
 from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # it imports the analyses of a comparison, and most sessions compare nothing
@@ -28,6 +29,8 @@ if TYPE_CHECKING:  # it imports the analyses of a comparison, and most sessions 
 
 MIN_WINDOW = 16  # cycles
 MAX_VISITS = 200
+SEEN_PX = 4  # a selected token that is narrower cannot be seen
+NEAR_PX = 40  # how wide it is shown then
 QUICK_TOKENS = 500_000  # of as many the executions of an instruction are found in a few ms
 TOKENS_A_WAVE = 200  # what the books about a wave cost, in tokens
 
@@ -123,6 +126,8 @@ class Session:
         self.clock_range: Cell[TimeWindow | None] = Cell(None)  # waves that touch it count; None: the default
         self.hover: Cell[Hover | None] = Cell(None)
         self.measure: Cell[TimeWindow | None] = Cell(None)  # stays until dismissed
+        self.between: Cell[Between | None] = Cell(None)  # as long
+        self.plot_px = 1000  # width of the time view that was resized last
         self.bookmarks: Cell[tuple[Selection, ...]] = Cell(())
         self.looked_at: Cell[tuple[int, ...]] = Cell(
             ()
@@ -134,6 +139,7 @@ class Session:
         self.problems: Cell[tuple[Problem, ...]] = Cell(())
         self.busy: Cell[tuple[Stage, ...]] = Cell(())
         self.visited = Cell(0)  # grows by one when the history changes
+        self.reasons = Cell(0)  # grows by one when why a command of a panel cannot run may have changed
         self.baseline: Cell[Baseline | None] = Cell(None)  # what the open capture is compared with
         self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
         self.populations: Cell[Populations | None] = Cell(None)  # of the waves that were read, once known
@@ -154,6 +160,7 @@ class Session:
         first = trace.waves.id(0) if len(trace.waves) else None
         self.hover.set(None)
         self.measure.set(None)
+        self.between.set(None)
         self.isolated_wait.set(None)
         self.clock_range.set(None)
         self.bookmarks.set(())
@@ -199,6 +206,10 @@ class Session:
     def wave_loaded(self) -> None:
         """Tell that the store has more waves."""
         self.loaded.set(self.loaded.value + 1)
+
+    def doubt_reasons(self) -> None:
+        """Tell that why a command cannot run may have changed, though no other cell did."""
+        self.reasons.set(self.reasons.value + 1)
 
     def report(self, analysis: str = "", problems: tuple[Problem, ...] = ()) -> None:
         """Tell what an analysis found wrong, in place of what it said before; it follows trace and waves."""
@@ -263,11 +274,15 @@ class Session:
 
     # -- selecting ----------------------------------------------------------------------------------
 
-    def select(self, selection: Selection) -> None:
-        """Go to a place, remember it, and bring it into view."""
+    def select(self, selection: Selection, *, stays: bool = False) -> None:
+        """Go to a place, remember it, and bring it into view.
+
+        An execution that cannot be seen is shown NEAR_PX wide; with `stays` the zoom stays as it is.
+        """
         self.sought.set(None)
         self.selection.set(selection)
-        self._reveal()
+        self._measure_to()
+        self._reveal(0 if stays else SEEN_PX)
         self._remember()
 
     def select_wave(self, wave: WaveId) -> None:
@@ -276,19 +291,24 @@ class Session:
         if wave == old.wave:
             return
         hit = None if old.line is None else 0
-        self.select(replace(old, wave=wave, hit=hit))
+        self.select(replace(old, wave=wave, hit=hit), stays=True)
 
-    def select_token(self, wave: WaveId, row: int) -> None:
-        """Select the token at `row` of a loaded wave."""
+    def show_token(self, wave: WaveId, row: int) -> None:
+        """Select the token at `row` of a loaded wave, and show it NEAR_PX wide or wider."""
+        self.select_token(wave, row)
+        self._reveal(NEAR_PX)
+
+    def select_token(self, wave: WaveId, row: int, *, stays: bool = False) -> None:
+        """Select the token at `row` of a loaded wave; `stays` is that of `select`."""
         found = None if self.store is None else self.store.wave_by_id(wave)
         if found is None or not 0 <= row < len(found.tokens):
             return
         line = found.tokens.line
         if line[row] < 0:
-            self.select(Selection(wave=wave))
+            self.select(Selection(wave=wave), stays=stays)
             return
         hit = int(np.count_nonzero(line[:row] == line[row]))
-        self.select(Selection(wave, int(line[row]), hit, self._leaf(int(line[row]))))
+        self.select(Selection(wave, int(line[row]), hit, self._leaf(int(line[row]))), stays=stays)
 
     def select_line(self, line: int) -> None:
         """Select a row of the code table, its source place, and the median of all its executions."""
@@ -334,7 +354,7 @@ class Session:
         if wave is None or not len(wave.tokens):
             return
         row = max(0, wave.tokens.at(self.view.value.middle)) if token is None else token[1] + direction
-        self.select_token(wave.id, min(max(row, 0), len(wave.tokens) - 1))
+        self.select_token(wave.id, min(max(row, 0), len(wave.tokens) - 1), stays=True)
 
     def step_hit(self, direction: int) -> None:
         """Select the next (+1) or previous (-1) time the wave ran the selected line."""
@@ -342,7 +362,7 @@ class Session:
         if selection.line is None or not hits:
             return
         hit = 0 if selection.hit is None else min(max(selection.hit + direction, 0), hits - 1)
-        self.select(replace(selection, hit=hit))
+        self.select(replace(selection, hit=hit), stays=True)
 
     def toggle_bookmark(self) -> None:
         """Keep the present place, or forget it if it is kept."""
@@ -403,7 +423,8 @@ class Session:
             self.set_view(self.measure.value.padded(0.05))
         elif token is not None:
             span = token[0].tokens.span(token[1])
-            self.set_view(span.padded(max(2.0, 100 / span.width)))
+            # Some hundred cycles around it, but a short one is a fifteenth of the view: 40 px and more.
+            self.set_view(span.padded(max(2.0, min(7.0, 100 / span.width))))
         elif trace is not None and wave is not None:
             self.fit_wave(wave)
 
@@ -489,11 +510,34 @@ class Session:
 
     # -- inside -------------------------------------------------------------------------------------
 
-    def _reveal(self) -> None:
+    def measure_from(self) -> None:
+        """Begin to measure at the selected instruction: the next one that is selected ends it."""
+        line, token = self.selection.value.line, self.token()
+        if line is not None:
+            begin = None if token is None else token[0].tokens.span(token[1]).begin
+            self.measure.set(None)
+            self.between.set(Between(line, begin=begin))
+
+    def _measure_to(self) -> None:
+        """End at the selected instruction what was begun, and measure the time between the executions."""
+        asked, line, token = self.between.value, self.selection.value.line, self.token()
+        if asked is None or asked.last is not None or line is None:
+            return
+        end = None if token is None else token[0].tokens.span(token[1]).end
+        if asked.begin is not None and end is not None and end > asked.begin:
+            self.measure.set(TimeWindow(asked.begin, end))
+        self.between.set(replace(asked, last=line))
+
+    def _reveal(self, least_px: float = 0) -> None:
+        """Bring the selected token into view; if it is not `least_px` wide there, NEAR_PX wide."""
         token, view = self.token(), self.view.value
         if token is None:
             return
         span = token[0].tokens.span(token[1])
+        if span.width * self.plot_px < least_px * view.width:
+            width = max(MIN_WINDOW, int(span.width * self.plot_px / NEAR_PX))
+            self.set_view(TimeWindow(span.middle - width // 2, span.middle - width // 2 + width))
+            return
         if view.contains(span.begin) and (view.contains(span.end) or span.width > view.width):
             return
         if span.width < view.width // 2:

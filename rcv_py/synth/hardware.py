@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from rcv_py.base.records import dataclass
 
 # Issue time in cycles and how often it is that long, by unit; the last one takes the rest.
 _GFX9_ISSUE = {

@@ -24,6 +24,9 @@ _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs
 _MEET = ("barrier", "end")  # units whose moment of arrival counts for others
 _DRAIN = 20  # cycles s_endpgm takes with nothing outstanding
 _NOBODY: tuple[int, LiveWave | None] = (-1, None)  # holds a unit
+# Members of an enum are looked up by name each time: what every token asks for is looked up once.
+_NONE, _ARBITER, _FETCH, _IMMED = map(int, (Cause.NONE, Cause.ARBITER, Cause.FETCH, TokenKind.IMMED))
+_FREE: tuple[int, int, int, int, LiveWave | None] = (0, _NONE, -1, -1, None)  # nothing blocked a wave yet
 
 
 class ComputeUnit:
@@ -109,13 +112,13 @@ class ComputeUnit:
     def _schedule(self, wave: LiveWave, attempt: int) -> None:
         """Let the wave ask for its next instruction as soon as that has been fetched."""
         fetched = self._fetch(wave, attempt)
-        wave.blocked, wave.held, wave.holder = (0, int(Cause.NONE), -1, -1, None), {}, {}
+        wave.blocked, wave.held, wave.holder = _FREE, {}, {}
         wave.attempt = fetched
         if fetched > attempt and self._hw.fetch_stalls and wave.instruction.meaning.unit not in _MEET:
             wave.attempt = attempt
             wave.stall(fetched - attempt, Cause.FETCH)
         elif fetched > attempt:
-            wave.gap_cause = int(Cause.FETCH)
+            wave.gap_cause = _FETCH
         wave.untold = 0
         if self._hw.untold and self._rng.random() < self._hw.untold:
             wave.untold = fetched + self._hw.step * (1 + int(self._hw.untold_turns * self._rng.random()))
@@ -151,7 +154,8 @@ class ComputeUnit:
 
     def _ready(self, wave: LiveWave, instruction: Instruction, now: int) -> int:
         """The first cycle at which everything known now would let the instruction pass."""
-        ready, longest = now, dict[Cause, tuple[int, int]]()
+        ready = now
+        longest: dict[Cause, tuple[int, int]] = {}
         for until, cause, producer, blamed, by in self._obstacles(wave, instruction, now - self._hw.step):
             moment = self._hw.up(until)
             if moment > now:
@@ -181,11 +185,10 @@ class ComputeUnit:
         free, pipe = self._pipe(unit, simd)
         if free > over:
             yield free, Cause.PIPE, -1, *self._held_by.get(pipe, _NOBODY)
-        if wave.ready:
-            moments = [wave.ready[name] for name in instruction.meaning.reads if name in wave.ready]
-            if moments:
-                cycle, token = max(moments)
-                yield cycle, Cause.DEPENDENCY, token, wave.instruction_of(token), wave
+        reads = instruction.meaning.reads
+        if wave.all_ready > over and not wave.ready.keys().isdisjoint(reads):
+            cycle, token = max(wave.ready[name] for name in reads if name in wave.ready)
+            yield cycle, Cause.DEPENDENCY, token, wave.instruction_of(token), wave
 
     def _pipe(self, unit: str, simd: int) -> tuple[int, tuple[int, str]]:
         """When the pipe behind a unit takes more, 0 without one, and who holds it in `_held_by`."""
@@ -210,6 +213,7 @@ class ComputeUnit:
             wave.ready.pop(name, None)
             if what.unit == "matrix":
                 wave.ready[name] = (now + what.passes + 8, token)
+                wave.all_ready = max(wave.all_ready, now + what.passes + 8)
         if "marker" in instruction.notes:
             wave.mark(now, int(instruction.notes["marker"], 0))
         self._record(wave, what.kind, now, busy, returned)
@@ -357,35 +361,25 @@ class ComputeUnit:
     # Tokens
 
     def _record(self, wave: LiveWave, kind: int, issued: int, busy: int, returned: int) -> None:
-        stall = issued - wave.attempt
-        _, cause, producer, blamed, by = wave.blocked
-        is_immediate = kind == TokenKind.IMMED
-        duration = stall if is_immediate else stall + busy
-        gap = max(0, wave.attempt - wave.last_end)
-        self._count(wave, duration, stall, gap)
-        wave.rows.append(
-            (
-                wave.attempt,
-                int(kind),
-                stall,
-                duration,
-                wave.pc,
-                cause if stall else int(Cause.NONE),
-                int(wave.gap_cause if gap else Cause.NONE),
-                producer if stall else -1,
-                returned,
-                blamed if stall else -1,
-            )
-        )
-        wave.blamed_waves.append(by if stall else None)
-        wave.held_rows.append({cause: min(cycles, stall) for cause, cycles in wave.held.items()})
-        wave.holder_rows.append(
-            {cause: blamed for cause, (_, blamed) in wave.holder.items()} if stall else {}
-        )
-        wave.last_end = max(wave.last_end, wave.attempt + stall + busy)
+        attempt, pc = wave.attempt, wave.pc
+        stall = issued - attempt
+        _, cause, producer, blamed, by = wave.blocked if stall else _FREE
+        duration = stall if kind == _IMMED else stall + busy
+        gap = max(0, attempt - wave.last_end)
+        self._count(wave.simd, pc, duration, stall, gap)
+        reason = wave.gap_cause if gap else _NONE
+        wave.rows.append((attempt, int(kind), stall, duration, pc, cause, reason, producer, returned, blamed))
+        wave.blamed_waves.append(by)
+        held = wave.held
+        wave.held_rows.append({cause: min(held[cause], stall) for cause in held} if held else held)
+        holder = wave.holder if stall else {}
+        wave.holder_rows.append({cause: holder[cause][1] for cause in holder} if holder else {})
+        wave.last_end = max(wave.last_end, attempt + stall + busy)
 
-    def _count(self, wave: LiveWave, duration: int, stall: int, gap: int) -> None:
-        totals = self.lines.setdefault((wave.simd, wave.pc), [0, 0, 0, 0])
+    def _count(self, simd: int, pc: int, duration: int, stall: int, gap: int) -> None:
+        totals = self.lines.get((simd, pc))
+        if totals is None:
+            totals = self.lines[simd, pc] = [0, 0, 0, 0]
         totals[0] += 1
         totals[1] += duration
         totals[2] += stall
@@ -399,7 +393,7 @@ class ComputeUnit:
         gap = away
         if before.unit == "valu" and after.unit in ("lds", "vmem"):
             gap += self._hw.step * (1 + int(2 * self._rng.random()))
-        elif before.unit == "salu" and busy > self._hw.step == 4 and after.kind == TokenKind.IMMED:
+        elif before.unit == "salu" and busy > self._hw.step == 4 and after.kind == _IMMED:
             gap -= self._hw.step  # the one overlap that real gfx9 captures show
-        wave.gap_cause = int(Cause.FETCH if away else Cause.ARBITER if gap else Cause.NONE)
+        wave.gap_cause = _FETCH if away else _ARBITER if gap else _NONE
         self._schedule(wave, end + gap)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
+
+from rcv_py.base.records import dataclass
 
 _HEX = re.compile(r"\s*(0x[0-9a-fA-F]+|\d+)")
 _DECIMAL = re.compile(r"\s*(\d+)")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rcv_py.base.records import dataclass
 from rcv_py.synth.capture import Cause
 from rcv_py.synth.program import Instruction, Kernel
 
@@ -77,6 +78,7 @@ class LiveWave:
     ready: dict[str, tuple[int, int]] = field(
         default_factory=dict
     )  # register: (cycle, token of the matrix unit)
+    all_ready: int = 0  # when everything in `ready` is there
     visits: dict[int, int] = field(default_factory=dict)  # branch: iterations so far
     iterations: dict[str, list[int]] = field(default_factory=dict)  # label: of each visit
     markers: list[tuple[int, int]] = field(default_factory=list)  # (cycle, value)

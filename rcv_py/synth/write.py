@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.model.kinds import WaveState
 from rcv_py.synth.capture import Capture, WaveRun

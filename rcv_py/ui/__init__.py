@@ -11,3 +11,6 @@ from rcv_py.formats.uiout import load
 from rcv_py.results import hotspot, isa, triage
 from rcv_py.state import commands, session
 from rcv_py.work import findings, pool
+
+# isort: split
+from rcv_py.ui.core import mirrors

@@ -10,7 +10,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSettings, QSocketNotifier, Qt, QTimer
@@ -22,6 +21,7 @@ from rcv_py.base import memory, resources
 from rcv_py.base.ending import check_end
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.records import dataclass
 from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
@@ -39,6 +39,9 @@ from rcv_py.ui.shell.main_window import MainWindow
 from rcv_py.work.ahead import Ahead
 
 STYLE = "Fusion"
+# For so long a thread that computes keeps the others from running: with Python's 5 ms a window that paints,
+# and gives the lock away at every call of Qt, waits that long for it again and again.
+SWITCH_S = 0.0005
 BESIDE = QPoint(28, 28)  # px: where a new window stands by the one before
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -90,12 +93,15 @@ class App:
         """Show the window, with what a command wants to see in it."""
         window = self.window
         self.ui.session.run_files = tuple(map(Path, request.run_files))
-        window.show()
         window.first_panel = request.panel
         if request.place is not None:
             Destination(self.ui.session, Place.parse(request.place), window.errors.show, window)
-        if request.path is not None:
+        if request.path is None:
+            window.show()
+        elif window.isVisible():
             window.opener.open(request.path)
+        else:
+            window.show_with(request.path)
         if request.baseline is not None:
             window.baseline.open(request.baseline, request.replicate)
 
@@ -246,6 +252,7 @@ def start(settings_store: QSettings | None, *, has_capture: bool = False) -> App
     If a capture will be opened at once, the panels that will be seen are made now.
     """
     memory.return_large_blocks()
+    sys.setswitchinterval(SWITCH_S)
     qt = application()
     load_fonts()
     return Windows(qt, settings_store).make(has_capture=has_capture)

@@ -20,7 +20,7 @@ from rcv_py.formats.uiout.folder import WAVE_NAME
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import WaveStream, worth
-from rcv_py.work.pool import end_ahead, start_ahead
+from rcv_py.work.processes import end_ahead, start_ahead
 
 
 class Ahead:

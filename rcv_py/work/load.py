@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
 from threading import Lock, RLock
@@ -19,6 +19,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.timeline.lod import tables
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
+from rcv_py.base.records import dataclass
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex

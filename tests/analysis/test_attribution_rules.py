@@ -7,7 +7,7 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import Attribution, attribution, token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.attribution.lines import SPECIAL, A, S, V, registers, words
+from rcv_py.analysis.program.registers import SPECIAL, A, S, V, registers, words
 from rcv_py.model.kinds import TokenKind as K
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace

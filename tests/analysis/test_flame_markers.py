@@ -12,7 +12,7 @@ import pytest
 from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What
-from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
+from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.formats.open import open_trace
@@ -29,6 +29,12 @@ def marked() -> tuple[Trace, WaveBatch, MarkerSpans]:
     trace = open_trace(synthetic_path("markers_gfx12"))
     batch = trace.reader.read(list(range(len(trace.waves))))
     return trace, batch, marker_spans(trace, [batch])
+
+
+def marked_code(
+    trace: Trace, batch: WaveBatch, spans: MarkerSpans, hidden: np.ndarray | None = None
+) -> FlameTree:
+    return marked_tree(spans, scoped_costs(spans).of(trace, [batch]), trace.code, hidden)
 
 
 def buckets() -> list[list[dict[str, Any]]]:
@@ -97,7 +103,7 @@ def walked_code() -> dict[tuple[Way, int], int]:
 
 def test_instructions_count_in_the_scopes_that_are_open() -> None:
     trace, batch, spans = marked()
-    tree = marked_code(spans, [batch], trace.code)
+    tree = marked_code(trace, batch, spans)
     names = labels(trace, tree)
     found = {}
     for frame in np.flatnonzero(tree.code_row >= 0).tolist():
@@ -110,7 +116,7 @@ def test_instructions_count_in_the_scopes_that_are_open() -> None:
 def test_hidden_cycles_are_shared_out_by_cycles() -> None:
     trace, batch, spans = marked()
     hidden = hidden_latency(trace, [batch], ReferenceRule.REFERENCE).hidden(trace.code)
-    tree = marked_code(spans, [batch], trace.code, hidden=hidden)
+    tree = marked_code(trace, batch, spans, hidden)
     assert tree.has_hidden
     left = tree.whole(Metric.TOTAL) - tree.whole(Metric.NONHIDDEN)
     assert left == pytest.approx(int(hidden.sum()), abs=40), "rounded once a frame"
@@ -121,7 +127,7 @@ def test_without_markers_all_code_is_outside_of_scopes() -> None:
     batch = trace.reader.read(list(range(len(trace.waves))))
     spans = marker_spans(trace, [batch])
     assert len(coarse_markers(spans)) == 0
-    tree = marked_code(spans, [batch], trace.code)
+    tree = marked_code(trace, batch, spans)
     assert labels(trace, tree)[0] == "<no scope>"
     expected = sum(
         int((piece.duration + piece.idle)[piece.line >= 0].sum()) for piece in token_columns([batch])

@@ -33,6 +33,7 @@ from rcv_py.analysis.findings.issued import ISSUED
 from rcv_py.analysis.health.buffer import ENDS
 from rcv_py.analysis.health.check import CHECKS
 from rcv_py.analysis.health.missing import UNMATCHED
+from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
@@ -41,6 +42,7 @@ from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.overview.device_summary import summary_by
+from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.matrix_forms import MATRIX
@@ -66,6 +68,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "cross-lane chains": CROSS_LANE,
     "issued": ISSUED,
     "access widths": WIDTHS,
+    "between instructions": between_of(3, 40),
     "branches": BRANCHES,
     "checks": CHECKS,
     "code match": MATCH,
@@ -105,8 +108,15 @@ SURVEYED: dict[str, Callable[[Trace, Sequence[WaveBatch]], Reduction[Any, Any]]]
     "costs": lambda trace, batches: costs_of(None).then(WORKGROUPS.of(trace, batches)),
     "device summary": lambda trace, batches: summary_by(None).then(ASTRAY.of(trace, batches)),
     "device summary of some": lambda trace, batches: summary_by({0, 2, 3}).then(ASTRAY.of(trace, batches)),
+    "range of cycles": lambda trace, batches: range_costs_of(middle(trace)).then(SURVEY.of(trace, batches)),
     "prologue": lambda trace, batches: waiting_inside(ASTRAY.of(trace, batches), beginnings(trace)),
 }
+
+
+def middle(trace: Trace) -> TimeWindow:
+    """The third of the time of a trace in its middle."""
+    third = trace.span.width // 3
+    return TimeWindow(trace.span.begin + third, trace.span.end - third)
 
 
 def beginnings(trace: Trace) -> Ranges:

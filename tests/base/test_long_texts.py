@@ -28,7 +28,7 @@ SCRIPT = """
 import resource; resource.setrlimit(resource.RLIMIT_CPU, ({cpu}, {cpu}))
 from importlib import import_module
 from rcv_py.analysis.latency.access_widths import access_width
-from rcv_py.analysis.attribution.lines import _READ_UNPRINTED, _TO_LDS
+from rcv_py.analysis.program.registers import _READ_UNPRINTED, _TO_LDS
 from rcv_py.analysis.counters.formula.parser import _TOKENS
 from rcv_py.base.text import no_formula
 from pathlib import Path

@@ -27,7 +27,7 @@ FLASH, SMALL, GEMM, COUNTED, MARKED, ROPE = (
 # Commands that sum costs of waves, each with words that it needs.
 SUMMED = {
     **dict.fromkeys(("summary", "hotspot", "isa", "source", "flame", "waits", "causes", "loops"), ""),
-    **dict.fromkeys(("bubbles", "latency"), ""),
+    **dict.fromkeys(("bubbles", "latency", "range"), ""),
     "line": "973",
 }
 # command, capture, words that are there with and without, the option with its value
@@ -102,6 +102,9 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("loops", FLASH, "--by iterations --loop 471:1781", "--outliers"),
     ("loops", FLASH, "", "--sort branch"),
     ("loops", FLASH, "--sort branch", "--ascending"),
+    ("range", FLASH, "", "--from 200000"),
+    ("range", FLASH, "", "--between 471:1781"),
+    ("range", FLASH, "", "--top 2"),
     ("bubbles", FLASH, "", "--top 3"),
     ("bubbles", FLASH, "", "--rule reference"),
     ("bubbles", FLASH, "", "--sort stall"),
@@ -208,7 +211,7 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
         (command, "{mixed}", "", "--waves all")
         for command in ("triage", "summary", "waits", "causes", "loops")
     ),
-    *((command, "{mixed}", "", "--waves all") for command in ("bubbles", "latency")),
+    *((command, "{mixed}", "", "--waves all") for command in ("bubbles", "latency", "range")),
     *(
         (command, "{mixed}", "", "--waves working")
         for command in ("hotspot", "isa", "source", "flame", "waves")

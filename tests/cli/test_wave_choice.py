@@ -20,6 +20,7 @@ EXPLAINS = (
     "causes",
     "loops",
     "bubbles",
+    "range",
     "line",
     "latency",
     "compare",

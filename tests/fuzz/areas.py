@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import orjson
 
-from rcv_py.analysis.attribution.lines import registers
 from rcv_py.analysis.compare.align import shape
 from rcv_py.analysis.compat.legacy_analyzer import class_of
 from rcv_py.analysis.counters.formula.evaluate import Evaluator, evaluate, read_definitions
 from rcv_py.analysis.counters.formula.parser import parse as parse_formula
 from rcv_py.analysis.program.matrix_forms import matrix_cycles
+from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.waitcnt.generations import GFX9, GFX11, GFX12, GFX1250
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.patterns import Pattern

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -113,69 +114,74 @@ def _deep_dirs(files: Files) -> None:
 
 
 DIGITS = "9" * 5000
-BOMBS: dict[str, Change] = {
-    "nothing": lambda files: None,
-    "path of 40,000 folders": _source("/" + "a/" * 40_000 + "k.py:3"),
-    "path of 200,000 folders": _source("/" + "a/" * 200_000 + "k.py:3"),
-    "path of 200,000 different folders": _source("/" + "/".join(map(str, range(200_000))) + "/k.py:3"),
-    "chain of 100,000 places": _source(" -> ".join(["/a.py:1"] * 100_000)),
-    "20,000 files in deep folders": _deep_dirs,
-    "name with 90,000 template brackets": _kernel(
-        "void f<" + "a<" * 90_000 + "int" + ">" * 90_000 + ">(int)"
-    ),
-    "name with 90,000 open brackets": _kernel("void f" + "<" * 90_000 + "(int)"),
-    "name with 90,000 brackets side by side": _kernel("void f" + "<a>" * 90_000),
-    "symbol with 90,000 templates": _kernel("_ZN1a" + "I" * 90_000 + "E" * 90_000 + "E"),
-    "symbol of 90,000 parts": _kernel("_ZN" + "1a" * 90_000 + "Ev"),
-    "symbol with lengths that overlap": _kernel("_ZN1a" + "I1" * 90_000),
-    "instruction of 16 KB": _texts("s_load_dwordx2 " + "s[0:1], " * 2000),
-    "instruction of 16 KB of spaces": _texts("s_waitcnt" + " " * 16_000 + "x"),
-    "instruction of 16 KB of words": _texts("v_add_" + "a_" * 8000 + "co_"),
-    "instruction of 16 KB of digits": _texts("v_mfma_f32_" + "1x" * 8000),
-    "instruction of 1 MB of registers": _texts("s_load_dwordx2 " + "s[0:1], " * 125_000),
-    "instruction of 10 MB of spaces": _texts("s_waitcnt" + " " * 10_000_000 + "x"),
-    "instructions of 10 MB": _texts(*(text + " v1," * 2_500_000 for text in CODE[1:4])),
-    "label of 10 MB": _kernel("a" * 10_000_000),
-    "25,000 branches": _program(_back(25_000)),
-    "25,000 branches forward": _program([f"s_cbranch_scc0 {i % 15_000}" for i in range(25_000)]),
-    "5,000 nested loops": _program(_nested(5_000)),
-    "5,000 nested loops that run": _run(_nested(5_000)),
-    "50,000 branches that run": _run(_back(50_000)),
-    "3,000 instructions without a word lds": _program(
-        [f"global_atomic_{i}" + '"' * 490 for i in range(3_000)]
-    ),
-    "50,000 labels": _program([f"; label_{i}" for i in range(50_000)]),
-    "a wave file 30,000 times": _often,
-    "other files 20,000 times": _other_often,
-    "branch of 5,000 digits": _texts("s_load_dword s0, s[0:1], 0x0", f"s_cbranch_scc1 {DIGITS}"),
-    "waits of 5,000 digits": _texts(
-        f"s_waitcnt vmcnt({DIGITS})", f"s_waitcnt {DIGITS}", f"s_wait_loadcnt {DIGITS}"
-    ),
-    "waits of 20 digits": _texts(
-        *(text.format("9" * 20) for text in ("s_waitcnt vmcnt({})", "s_waitcnt {}", "s_nop {}"))
-    ),
-    "waits with leading zeros": _texts("s_waitcnt vmcnt(007)", "s_waitcnt 0123", "s_nop 08"),
-    "registers of 5,000 digits": _texts(
-        f"v_mov_b32 v{DIGITS}, v[{DIGITS}:{DIGITS}]",
-        f"s_nop {DIGITS}",
-        f"v_mfma_f32_{DIGITS}x{DIGITS}x{DIGITS}_f16 a[0:{DIGITS}], v[0:1], v[2:3], 0",
-    ),
-    "registers of 20 digits": _texts(
-        f"v_mov_b32 v{'9' * 20}, v[0:{'9' * 20}]",
-        f"v_add_u32 v[0:{'9' * 9}], v1, v2",
-        f"v_mfma_f32_{'9' * 20}x4x4_f16 a[0:15], v[0:1], v[2:3], 0 cbsz:9",
-    ),
-    "lines of 5,000 digits": _source(f"/a.py:{DIGITS}"),
-    "waits of gfx12 of 20 digits": _texts(
-        f"s_wait_loadcnt {'9' * 20}", f"s_wait_loadcnt_dscnt 0x{'f' * 20}", f"s_wait_kmcnt 0{'7' * 20}"
-    ),
-}
+
+
+@cache
+def bombs() -> dict[str, Change]:
+    """What is done to a capture, by name: tens of megabytes of text, made where they are wanted."""
+    return {
+        "nothing": lambda files: None,
+        "path of 40,000 folders": _source("/" + "a/" * 40_000 + "k.py:3"),
+        "path of 200,000 folders": _source("/" + "a/" * 200_000 + "k.py:3"),
+        "path of 200,000 different folders": _source("/" + "/".join(map(str, range(200_000))) + "/k.py:3"),
+        "chain of 100,000 places": _source(" -> ".join(["/a.py:1"] * 100_000)),
+        "20,000 files in deep folders": _deep_dirs,
+        "name with 90,000 template brackets": _kernel(
+            "void f<" + "a<" * 90_000 + "int" + ">" * 90_000 + ">(int)"
+        ),
+        "name with 90,000 open brackets": _kernel("void f" + "<" * 90_000 + "(int)"),
+        "name with 90,000 brackets side by side": _kernel("void f" + "<a>" * 90_000),
+        "symbol with 90,000 templates": _kernel("_ZN1a" + "I" * 90_000 + "E" * 90_000 + "E"),
+        "symbol of 90,000 parts": _kernel("_ZN" + "1a" * 90_000 + "Ev"),
+        "symbol with lengths that overlap": _kernel("_ZN1a" + "I1" * 90_000),
+        "instruction of 16 KB": _texts("s_load_dwordx2 " + "s[0:1], " * 2000),
+        "instruction of 16 KB of spaces": _texts("s_waitcnt" + " " * 16_000 + "x"),
+        "instruction of 16 KB of words": _texts("v_add_" + "a_" * 8000 + "co_"),
+        "instruction of 16 KB of digits": _texts("v_mfma_f32_" + "1x" * 8000),
+        "instruction of 1 MB of registers": _texts("s_load_dwordx2 " + "s[0:1], " * 125_000),
+        "instruction of 10 MB of spaces": _texts("s_waitcnt" + " " * 10_000_000 + "x"),
+        "instructions of 10 MB": _texts(*(text + " v1," * 2_500_000 for text in CODE[1:4])),
+        "label of 10 MB": _kernel("a" * 10_000_000),
+        "25,000 branches": _program(_back(25_000)),
+        "25,000 branches forward": _program([f"s_cbranch_scc0 {i % 15_000}" for i in range(25_000)]),
+        "5,000 nested loops": _program(_nested(5_000)),
+        "5,000 nested loops that run": _run(_nested(5_000)),
+        "50,000 branches that run": _run(_back(50_000)),
+        "3,000 instructions without a word lds": _program(
+            [f"global_atomic_{i}" + '"' * 490 for i in range(3_000)]
+        ),
+        "50,000 labels": _program([f"; label_{i}" for i in range(50_000)]),
+        "a wave file 30,000 times": _often,
+        "other files 20,000 times": _other_often,
+        "branch of 5,000 digits": _texts("s_load_dword s0, s[0:1], 0x0", f"s_cbranch_scc1 {DIGITS}"),
+        "waits of 5,000 digits": _texts(
+            f"s_waitcnt vmcnt({DIGITS})", f"s_waitcnt {DIGITS}", f"s_wait_loadcnt {DIGITS}"
+        ),
+        "waits of 20 digits": _texts(
+            *(text.format("9" * 20) for text in ("s_waitcnt vmcnt({})", "s_waitcnt {}", "s_nop {}"))
+        ),
+        "waits with leading zeros": _texts("s_waitcnt vmcnt(007)", "s_waitcnt 0123", "s_nop 08"),
+        "registers of 5,000 digits": _texts(
+            f"v_mov_b32 v{DIGITS}, v[{DIGITS}:{DIGITS}]",
+            f"s_nop {DIGITS}",
+            f"v_mfma_f32_{DIGITS}x{DIGITS}x{DIGITS}_f16 a[0:{DIGITS}], v[0:1], v[2:3], 0",
+        ),
+        "registers of 20 digits": _texts(
+            f"v_mov_b32 v{'9' * 20}, v[0:{'9' * 20}]",
+            f"v_add_u32 v[0:{'9' * 9}], v1, v2",
+            f"v_mfma_f32_{'9' * 20}x4x4_f16 a[0:15], v[0:1], v[2:3], 0 cbsz:9",
+        ),
+        "lines of 5,000 digits": _source(f"/a.py:{DIGITS}"),
+        "waits of gfx12 of 20 digits": _texts(
+            f"s_wait_loadcnt {'9' * 20}", f"s_wait_loadcnt_dscnt 0x{'f' * 20}", f"s_wait_kmcnt 0{'7' * 20}"
+        ),
+    }
 
 
 def bomb(folder: Path, name: str) -> Path:
     """Write the capture of that name into a folder."""
     files = capture()
-    BOMBS[name](files)
+    bombs()[name](files)
     return write(folder, files)
 
 

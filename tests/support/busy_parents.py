@@ -8,7 +8,8 @@ from pathlib import Path
 
 from rcv_py.formats.open import open_trace
 from rcv_py.work import load
-from rcv_py.work.pool import WorkerPool, start_ahead
+from rcv_py.work.pool import WorkerPool
+from rcv_py.work.processes import start_ahead
 from tests.support.busy_forever import BusyReader, stay
 from tests.support.captures import ROOT
 

@@ -87,20 +87,32 @@ def settled(ui: UiContext, qtbot: object) -> Callable[[], None]:
 
 
 @pytest.fixture(scope="module")
-def empty_app(qapp: QApplication) -> Iterator[App]:
+def is_painted(request: pytest.FixtureRequest) -> bool:
+    """Whether shared windows of a module are painted: a module says so with `IS_PAINTED`.
+
+    Most tests ask a window what it shows, and nobody looks at its pixels.  All panels are painted, with every
+    kind of capture, by the modules that do look, and where windows are their own.
+    """
+    return getattr(request.module, "IS_PAINTED", False)
+
+
+@pytest.fixture(scope="module")
+def empty_app(qapp: QApplication, is_painted: bool) -> Iterator[App]:
     """A window without a capture, for all tests of a module that only look at it."""
     with window() as app:
+        app.window.setUpdatesEnabled(is_painted)
         yield app
 
 
 @pytest.fixture(scope="module")
-def _shared_app(qapp: QApplication) -> Iterator[App]:
+def _shared_app(qapp: QApplication, is_painted: bool) -> Iterator[App]:
     with window() as app:
+        app.window.setUpdatesEnabled(is_painted)
         yield app
 
 
 @pytest.fixture(scope="module")
-def reused(qapp: QApplication) -> Iterator[Reused]:
+def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
     """As `window`, for tests that begin without a capture: the same window for all of a module."""
     with ExitStack() as stack:
         apps: list[App] = []
@@ -109,6 +121,7 @@ def reused(qapp: QApplication) -> Iterator[Reused]:
         def emptied(size: tuple[int, int] = SIZE) -> Iterator[App]:
             if not apps:
                 apps.append(stack.enter_context(window()))
+                apps[0].window.setUpdatesEnabled(is_painted)
             (app,) = apps
             session, workspace = app.ui.session, app.window.workspace
             app.window.resize(*size)

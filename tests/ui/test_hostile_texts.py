@@ -38,6 +38,8 @@ from tests.support.hostile_text import CONTROLS, Watch, hostile, markup, unseen,
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
 
+IS_PAINTED = True
+
 OURS = {"qt", "b", "i", "br", "tt", "code", "span", "p", "a", "h4", "table", "tr", "td", "html", "head"}
 OURS |= {"body", "meta", "style", "title", "hr", "li", "ul"}  # of what Qt writes itself
 _OUR_LINK = re.compile(r"(line|token|source|evidence|assumption):[\d:]+|folder|\d+:\d+|")

@@ -83,7 +83,7 @@ def test_rows_show_costs_shares_and_places(isa: IsaPanel, open_in: Callable, set
     assert cell(isa, 0, "share_of_total") == "100.0"
     assert cell(isa, 5, "latency") == ""
     assert cell(isa, 2, "source") == "/src/kernels/attn.py:3"
-    assert "sqrt" in isa.view.table.columns[isa.view.table.column_of("cost")].title
+    assert "sqrt" in isa.view.table.columns[isa.view.table.column_of("cost")].heading
 
 
 def test_a_click_selects_the_line_and_the_selection_comes_back(
@@ -124,7 +124,8 @@ def test_latency_modes_change_the_columns(
     settled()
     ui.session.latency_mode.set(LatencyMode.SUM_WAVE)
     qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "6")  # type: ignore[attr-defined]
-    assert isa.mode.currentText() == "Sum (wave)"
+    title = isa.view.table.headerData(isa.view.table.column_of("latency"), Qt.Orientation.Horizontal)
+    assert title == "latency · wave sum"
     ui.session.latency_mode.set(LatencyMode.MEAN_ALL)
     qtbot.waitUntil(lambda: cell(isa, 4, "latency") == "150")  # type: ignore[attr-defined]
 
@@ -170,6 +171,8 @@ def test_search_counts_marks_filters_and_walks(
 ) -> None:
     open_in(trace())
     settled()
+    assert not isa.find_bar.isVisible(), "rows have its room until something is searched"
+    isa.focus_search()
     QTest.keyClicks(isa.find_bar.field, "V_")
     settled()
     assert ui.session.query.value.text == "V_"
@@ -259,8 +262,7 @@ def test_branches_are_the_other_arrows(
     isa: IsaPanel, open_in: Callable, settled: Settled, qtbot: object
 ) -> None:
     open_in(trace(), [two_waves()])
-    isa.gutter.setCurrentIndex(isa.gutter.findData("branches"))
-    isa.gutter.activated.emit(1)
+    isa.set_arrows("branches")
     qtbot.waitUntil(lambda: len(isa.view.arrows) == 1)  # type: ignore[attr-defined]
     settled()
     assert isa.view.arrows.source.tolist() == [6]
@@ -345,7 +347,7 @@ def test_samples_replace_cycles_in_a_sampling_capture(
     assert "hits" not in ids
     assert cell(isa, 3, "samples") == "9"
     assert cell(isa, 3, "reason") == "wait count 100 %"
-    assert isa.mode.isHidden()
+    assert not isa.view.table.has_column("latency"), "nor its mode"
     mark = isa.view.cell_rect(3, "reason")
     color = picture(isa).pixelColor(mark.left() + 8, mark.center().y())
     assert color.rgb() == ui.theme.reason(StallReason.WAITCNT).rgb()
@@ -368,7 +370,7 @@ def test_the_menu_copies_filters_and_bookmarks(
 
     open_in(trace(), [two_waves()])
     settled()
-    actions = {a.text(): a for a in row_menu(isa.view, ui.session, 4, isa.filter_to).actions()}
+    actions = {a.text(): a for a in row_menu(isa, 4).actions()}
     actions["Filter to this instruction"].trigger()
     settled()
     assert isa.view.table.data_rows.tolist() == [4]

@@ -21,9 +21,7 @@ Settled = Callable[[], None]
 
 
 def show(panel: IsaPanel, mode: str) -> None:
-    at = panel.gutter.findData(mode)
-    panel.gutter.setCurrentIndex(at)
-    panel.gutter.activated.emit(at)
+    panel.set_arrows(mode)
 
 
 @pytest.fixture
@@ -102,7 +100,7 @@ def test_the_toggle_can_be_walked_through(isa: IsaPanel, settled: Settled) -> No
     for _ in range(4):
         command.run()
         settled()
-        seen.append(isa.gutter.currentData())
+        seen.append(isa.view.arrow_mode)
     assert seen == ["branches", "both", "none", "waits"]
 
 

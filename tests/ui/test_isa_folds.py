@@ -177,6 +177,7 @@ def test_search_walks_through_folds_and_a_filter_overrides_them(
     isa: IsaPanel, ui: UiContext, settled: Settled
 ) -> None:
     isa.view.fold_all()
+    isa.focus_search()
     QTest.keyClicks(isa.find_bar.field, "s_")
     settled()
     assert isa.find_bar.count.text() == "7 found"

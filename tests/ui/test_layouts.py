@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRect, QSettings, QSize
+from PySide6.QtCore import QRect, QSettings, QSize, Qt
+from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.layouts import BY_ID, LAYOUTS, SIDES, shares
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
+
+IS_PAINTED = True
 
 FULL_HD = (1920, 1080)
 
@@ -71,6 +74,104 @@ def test_a_second_time_view_is_pinned_below_the_first_and_put_back(qtbot: QtBot,
         settle(app, qtbot)
         assert not app.window.workspace.group("time_below")
         box(app, "utilization")
+
+
+def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot)
+        workspace = app.window.workspace
+        docks = workspace.docks
+        workspace.tabifyDockWidget(docks["isa"], docks["search"])
+        docks["summary"].setFloating(True)
+        workspace.resizeDocks([docks["isa"], docks["source"]], [500, 900], Qt.Orientation.Horizontal)
+        workspace.resizeDocks([docks["triage"]], [420], Qt.Orientation.Horizontal)
+        app.ui.commands.run("view.fold_right")
+        workspace.show_panel("search")
+        workspace.show_panel("utilization")
+        settle(app, qtbot)
+        kept = ("search", "source", "triage")
+        widths = {name: docks[name].width() for name in kept}
+        before = box(app, "compute_unit" if docks["compute_unit"].is_seen else "utilization")
+        for is_pinned in (True, False):
+            app.ui.commands.run("view.pin_time")
+            settle(app, qtbot)
+            assert {name: box(app, name).width() for name in kept} == pytest.approx(widths, abs=4)
+            assert docks["search"] in workspace.tabifiedDockWidgets(docks["isa"])
+            assert docks["summary"].isFloating()
+            assert "right" in workspace.folded
+            assert bool(workspace.group("time_below")) is is_pinned
+            assert {dock.info.id for dock in workspace.group("time") if not dock.isHidden()} >= {
+                "compute_unit",
+                "global_timeline",
+                "occupancy",
+                "wave_states",
+            }
+            if is_pinned:
+                assert box(app, "utilization").top() > box(app, "compute_unit").bottom()
+                assert box(app, "compute_unit").height() == pytest.approx(before.height(), abs=40)
+        assert box(app, "utilization").height() == pytest.approx(before.height(), abs=40)
+        titles = [dock.info.title for dock in workspace.group("time") if not dock.isHidden()]
+        bars = workspace.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        assert titles in [[bar.tabText(at) for at in range(bar.count())] for bar in bars]
+
+
+def test_a_layout_is_told_after_a_restart_and_its_second_time_view_can_be_put_back(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    with window(store, FULL_HD) as app:
+        app.ui.commands.run("view.layout_time")
+    with window(store, FULL_HD) as app:
+        open_sample(app, qtbot)
+        assert app.ui.commands["view.layout_time"].is_checked()
+        assert not app.ui.commands["view.layout_code"].is_checked()
+        assert [dock.info.id for dock in app.window.workspace.group("time_below")] == ["global_timeline"]
+        app.ui.commands.run("view.pin_time")
+        settle(app, qtbot)
+        docks = app.window.workspace.docks
+        assert docks["global_timeline"] in app.window.workspace.tabifiedDockWidgets(docks["compute_unit"])
+
+
+def test_an_arrangement_of_nonsense_is_left_out(empty_app: App) -> None:
+    workspace = empty_app.window.workspace
+    before = workspace.save_arrangement()
+    for kept in (
+        {},
+        {"layout": "spiral", "areas": 3},
+        {"below": "much", "areas": {"isa": "sky", "no": "time"}},
+    ):
+        workspace.load_arrangement(kept)
+        assert workspace.save_arrangement() == before
+
+
+def test_the_layout_triage_shows_findings_in_a_small_window(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=(1280, 800)) as app:
+        open_sample(app, qtbot)
+        assert {"left", "right"} <= app.window.workspace.folded
+        app.ui.commands.run("view.layout_triage")
+        settle(app, qtbot)
+        assert box(app, "triage").width() > 300
+        assert "right" in app.window.workspace.folded
+        app.ui.commands.run("view.layout_code")
+        settle(app, qtbot)
+        assert "left" in app.window.workspace.folded
+
+
+def test_the_selected_row_stays_in_sight_when_the_layout_changes(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot)
+        view = app.window.workspace.docks["isa"].panel.view
+        last = view.view_row_at(view.viewport().height() - 2 * view.row_height)
+        app.ui.session.select_line(view.table.data_row(last))
+        settle(app, qtbot)
+        row = view.current
+        assert row >= 0
+        for name in ("compare", "triage", "time", "code"):
+            app.ui.commands.run(f"view.layout_{name}")
+            settle(app, qtbot)
+            here = view.row_rect(row)
+            assert here.top() >= 0, name
+            assert here.bottom() <= view.viewport().height(), name
 
 
 def test_folded_sides_come_back_folded_with_all_they_had(tmp_path: Path, qtbot: QtBot) -> None:

@@ -21,7 +21,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
 from rcv_py.ui.panels.global_timeline.device_rows import device_rows
 from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
-from rcv_py.ui.panels.search import SearchPanel
+from rcv_py.ui.panels.search.matches import MatchesPanel
 from rcv_py.ui.timeline.token_rows import kernel_choices
 from rcv_py.ui.timeline.unit_markers import LANE_PX
 from tests.support.traces import CU, SE, made_trace
@@ -283,7 +283,7 @@ def test_the_search_finds_markers_by_name(
     ui: UiContext, make: Callable, settled: Callable, qtbot: Any
 ) -> None:
     make(ComputeUnitPanel)
-    panel = SearchPanel(ui)
+    panel = MatchesPanel(ui)
     qtbot.addWidget(panel)
     ui.session.query.set(SearchQuery("load"))
     panel._soon.now()

@@ -14,6 +14,8 @@ from tests.support import captures
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLES, open_sample, settle
 
+IS_PAINTED = True
+
 TIMES = (
     "overview",
     "global_timeline",

@@ -8,7 +8,7 @@ from typing import Any
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.isa.panel import IsaPanel
-from rcv_py.ui.panels.search import SearchPanel
+from rcv_py.ui.panels.search.matches import MatchesPanel
 from tests.support import code_samples
 
 Settled = Callable[[], None]
@@ -26,7 +26,7 @@ def place(row: int) -> str:
 def test_hits_of_the_search_name_the_places_of_instructions(
     ui: UiContext, open_in: Callable, settled: Settled, qtbot: Any
 ) -> None:
-    panel = SearchPanel(ui)
+    panel = MatchesPanel(ui)
     qtbot.addWidget(panel)
     open_in(code_samples.trace())
     ui.session.query.set(SearchQuery("a"))
@@ -55,6 +55,6 @@ def test_wait_arrows_name_both_places(ui: UiContext, open_in: Callable, settled:
         panel.view.arrow_tips, arrows.source.tolist(), arrows.target.tolist(), strict=True
     ):
         lines = tip.splitlines()
-        assert lines[0] == f"{target}  {code_samples.ROWS[target][0]}{place(target)}"
-        assert lines[2] == f"{source}  {code_samples.ROWS[source][0]}{place(source)}"
+        assert lines[0] == f"{source}  {code_samples.ROWS[source][0]}{place(source)}"
+        assert lines[1] == f"→ {target}  {code_samples.ROWS[target][0]}{place(target)}"
     assert any(place(row) for row in (*arrows.source.tolist(), *arrows.target.tolist()))

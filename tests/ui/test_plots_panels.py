@@ -77,7 +77,6 @@ def check_texts(panel: CurvePanel) -> None:
         assert box.width() >= box.minimumSizeHint().width()
         assert box.accessibleName()
     assert panel.plot.canvas.accessibleName()
-    assert panel.plot.strip.accessibleName()
 
 
 @pytest.mark.parametrize("name", SHOWN)

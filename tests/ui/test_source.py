@@ -13,8 +13,10 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from rcv_py.model.code import SourceFile
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
+from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.source.headings import headings
 from rcv_py.ui.panels.source.highlight import expanded, spans
 from rcv_py.ui.panels.source.panel import SourcePanel
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
@@ -219,6 +221,76 @@ def test_a_source_of_another_trace_is_forgotten(
     settled()
     assert source.view.table.rowCount() == 3
     assert cell(source, 0, "text") == "z = 1"
+
+
+def with_lines(*lines: str) -> Trace:
+    base = trace()
+    return replace(base, sources=(replace(base.sources[0], lines=lines), *base.sources[1:]))
+
+
+def test_number_and_share_come_first_and_the_bar_yields_last(
+    source: SourcePanel, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace())
+    settled()
+    view = source.view
+    assert [column.id for column in view.table.columns] == ["line", "share", "bar", "cost", "text"]
+
+    def shown() -> list[str]:
+        return [one.id for at, one in enumerate(view.table.columns) if not view.isColumnHidden(at)]
+
+    for width, expected in (
+        (900, "line share bar cost text"),
+        (430, "line share bar text"),
+        (330, "line bar text"),
+    ):
+        source.resize(width, 300)
+        assert shown() == expected.split(), width
+
+
+def test_a_long_line_is_cut_at_its_end_and_whole_in_its_tooltip(
+    source: SourcePanel, open_in: Callable, settled: Settled
+) -> None:
+    long = "x = " + "value + " * 100 + "last"
+    open_in(with_lines("short", long))
+    settled()
+    view = source.view
+    assert view.tip(0, "text") == ""
+    assert "last" in view.tip(1, "text")
+    cell_box = view.cell_rect(1, "text")
+    image = view.viewport().grab(cell_box).toImage()
+    blank = view.theme.role("base").rgb()
+    inked = [x for x in range(image.width()) for y in range(image.height()) if image.pixel(x, y) != blank]
+    assert cell_box.width() - 24 < max(inked) < cell_box.width() - 4, "as far as there is room, with a margin"
+
+
+def test_the_function_in_view_keeps_its_heading(
+    source: SourcePanel, open_in: Callable, settled: Settled
+) -> None:
+    body = [f"    copy({n})" for n in range(60)]
+    open_in(with_lines("import fx", "def first():", *body, "", "def second(a,", "           b):", *body))
+    settled()
+    view = source.view
+    view.verticalScrollBar().setValue(0)
+    assert view.heading == -1
+    view.verticalScrollBar().setValue(30 * view.row_height)
+    assert view.heading == 1
+    view.verticalScrollBar().setValue(80 * view.row_height)
+    assert view.heading == 63
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.viewport().rect().topLeft())
+    assert source.session.selection.value.source is None, "it is a way back, no line"
+
+
+def test_functions_are_told_by_their_indentation() -> None:
+    python = ("a = 1", "class A:", "    x = 2", "", "    def f(self):", "        return 3", "", "b = 4")
+    assert headings(python).tolist() == [0, 0, 0, 2, 2, 2, 5, 5, 0]
+    c = (
+        "#pragma once", "__global__ void k(float* a,", "                  int n)", "{", "  for (;;) {",
+        "    call(a,", "         n);", "  }", "}", "int main() {", "  return 0;", "}", "int g(int);",
+        "int x;",
+    )  # fmt: skip
+    assert headings(c).tolist() == [0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 0, 10, 10, 0, 0]
+    assert headings(()).tolist() == [0]
 
 
 def test_spaces_that_all_lines_in_sight_begin_with_are_not_shown(

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QEvent, QObject, QSettings
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
-from rcv_py.ui.app import start
+from rcv_py.ui.app import App, start
 from tests.support.captures import ROOT
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
+MOST_MS = 20_000  # that anything here may take
 UNUSED = (  # rooms and modules that no window needs before somebody asks for what they do
     "analysis.compare",
     "analysis.counters.formula",
@@ -45,6 +50,8 @@ UNUSED = (  # rooms and modules that no window needs before somebody asks for wh
 )
 CHILD = f"""
 import json, sys
+import rcv_py.ui
+import PySide6, pyqtgraph
 from PySide6.QtCore import QEventLoop
 from rcv_py.ui.app import start
 
@@ -53,16 +60,21 @@ def ours():
 
 app = start(None, has_capture=True)
 app.window.resize(1600, 900)
-app.window.show()
-app.window.opener.open({str(SAMPLE)!r})
+app.window.show_with({str(SAMPLE)!r})
 while app.ui.results.cell("findings").value is None or not app.window.idle:
     app.qt.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
 settled = ours()
+pairs = [(getattr(PySide6, name), getattr(pyqtgraph.Qt, name)) for name in ("QtCore", "QtGui", "QtWidgets")]
+public = [[name for name in dir(qt) if not name.startswith("__")] for qt, _ in pairs]
+mirrored = [sum(map(len, public)), sum(len(vars(mirror)) for _, mirror in pairs)]
+mirrored += [hasattr(qt, "__getattr__") or hasattr(mirror, "QNothing") for qt, mirror in pairs]
+for (qt, mirror), names in zip(pairs, public):
+    mirrored.append(all(getattr(mirror, name) is getattr(qt, name) for name in names))
 docks = app.window.workspace.docks
 reason = app.ui.commands["go.faster_hit"].why_not()
 app.ui.commands.run("analyze.formulas")
 more = sorted(set(ours()) - set(settled))
-print(json.dumps([settled, reason, docks["counters"].made is not None, more]))
+print(json.dumps([settled, reason, docks["counters"].made is not None, more, mirrored]))
 app.close()
 """
 
@@ -83,10 +95,16 @@ def test_a_settled_window_has_not_imported_what_nobody_asked_for(said: Any) -> N
 
 
 def test_an_action_of_a_panel_that_is_not_imported_imports_it(said: Any) -> None:
-    _, reason, is_made, more = said
+    _, reason, is_made, more, _ = said
     assert reason == "Select an instruction that was executed first."
     assert is_made
     assert "ui.panels.counters.panel" in more
+
+
+def test_pyqtgraph_has_what_qt_has_and_makes_only_what_is_used(said: Any) -> None:
+    in_qt, in_mirrors, *rest = said[4]
+    assert in_mirrors < in_qt / 3
+    assert rest == [False] * 3 + [True] * 3
 
 
 def test_what_was_seen_last_is_made_before_the_window_is_shown(tmp_path: Any) -> None:
@@ -98,3 +116,56 @@ def test_what_was_seen_last_is_made_before_the_window_is_shown(tmp_path: Any) ->
         assert made == {"overview", "why"}
     finally:
         app.close()
+
+
+class Paints(QObject):
+    """What the code had when it was painted."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__()
+        self.view, self.rows = app.window.workspace.docks["isa"].panel.view, []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Count rows, and watch on."""
+        if event.type() is QEvent.Type.Paint and watched is self.view.viewport():
+            self.rows.append(self.view.table.rowCount())
+        return False
+
+
+@pytest.fixture
+def app() -> Iterator[App]:
+    made = start(None, has_capture=True)
+    yield made
+    made.close()
+
+
+def test_a_window_is_first_painted_with_its_capture(app: App, qtbot: QtBot) -> None:
+    paints, application = Paints(app), QApplication.instance()
+    assert application is not None
+    application.installEventFilter(paints)
+    try:
+        app.window.show_with(SAMPLE)
+        assert not app.window.isVisible()
+        qtbot.waitUntil(lambda: bool(paints.rows), timeout=MOST_MS)
+    finally:
+        application.removeEventFilter(paints)
+    assert paints.rows[0] > 0
+    assert "welcome" not in vars(app.window), "a page that nobody sees"
+    qtbot.waitUntil(lambda: app.window.idle, timeout=MOST_MS)
+
+
+def test_a_window_whose_capture_cannot_be_opened_shows_the_first_page_and_why(
+    app: App, qtbot: QtBot, tmp_path: Path
+) -> None:
+    app.window.show_with(tmp_path)
+    qtbot.waitUntil(app.window.isVisible, timeout=MOST_MS)
+    assert app.window.pages.currentWidget() is app.window.welcome
+    assert app.window.errors.last is not None
+    app.window.errors.last.close()
+
+
+def test_a_window_does_not_wait_long(app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app.window.opener, "open", lambda path: None)
+    app.window.show_with(SAMPLE)
+    qtbot.waitUntil(app.window.isVisible, timeout=MOST_MS)
+    assert app.window.pages.currentWidget() is app.window.welcome

@@ -20,6 +20,8 @@ from tests.support.captures import trace_path
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, settle
 
+IS_PAINTED = True
+
 CAPTURES = ("matmul_tiled", "flash_attn_small_after")
 
 

@@ -19,6 +19,8 @@ from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.style_sheet import ICONS, drawing, style_sheet
 from tests.ui.conftest import Reused
 
+IS_PAINTED = True
+
 ROOT = Path(__file__).resolve().parents[2]
 THEMES = (0, 1)  # light, dark
 TEXT = ("text", "muted", "accent", "warning", "error", "good", "measure")

@@ -18,7 +18,7 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
+from rcv_py.ui.panels.compute_unit import LEAST_PX, ComputeUnitPanel
 from rcv_py.ui.timeline.token_tip import token_at
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
@@ -139,11 +139,27 @@ def test_a_drag_takes_the_cycle_along(shown: CanvasBot) -> None:
     assert shown.ui.session.window.value == shown.ui.session.view.value
 
 
+def test_rows_are_lower_where_that_shows_all_of_them(shown: CanvasBot) -> None:
+    source, plot = shown.panel.source, shown.panel.timeline.plot
+    assert source.shape.spans == 18
+    shown.panel.resize(900, 26 + 22 + 3 * 16)  # head, ruler, rows
+    QApplication.processEvents()
+    assert LEAST_PX <= source.shape.spans < 18
+    assert plot.content_height() <= plot.box.height()
+    shown.ui.settings["timeline.row_height"] = 19
+    assert source.shape.spans == 19
+    shown.ui.settings["timeline.row_height"] = 18
+    shown.panel.resize(900, 240)
+    QApplication.processEvents()
+    assert source.shape.spans == 18
+
+
 def test_a_sideways_wheel_pans_and_shift_scrolls_rows(shown: CanvasBot) -> None:
     show(shown, 1200, 1400)
     shown.wheel(0, 1300, -1, sideways=True)
     assert shown.ui.session.view.value.begin > 1200
     assert shown.ui.session.view.value.width == 200
+    shown.ui.settings["timeline.row_height"] = 20  # rows stay as high as they were wished
     shown.panel.resize(900, 110)
     QApplication.processEvents()
     shown.wheel(0, 1300, -1, Qt.KeyboardModifier.ShiftModifier)

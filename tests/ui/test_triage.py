@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
@@ -12,10 +13,11 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.findings.detect import NO_CODE
+from rcv_py.analysis.findings.finding import CONTEXT, Evidence, Finding, Findings
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.triage import TriagePanel
+from rcv_py.ui.panels.triage import TriagePanel, finding_html, go_to
 from tests.support import captures
 from tests.support.samples import write_sample
 from tests.ui.conftest import Reused
@@ -106,6 +108,81 @@ def test_global_is_one_click_away(qtbot: QtBot, reused: Reused) -> None:
         app.window.workspace.show_panel("global_timeline")
         settle(app, qtbot)
         assert in_front(app, "global_timeline")
+
+
+def test_evidence_of_a_wave_or_a_range_keeps_the_timeline_that_is_in_front(
+    qtbot: QtBot, reused: Reused
+) -> None:
+    with reused() as app:
+        open_sample(app, qtbot, captures.trace_path("flash_attn_small_after"))
+        panel = page(app)
+        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
+        app.window.workspace.show_panel("utilization")
+        for kind in ("wave", "window"):
+            panel.go(choose(panel, kind))
+            settle(app, qtbot)
+            assert in_front(app, "utilization"), kind
+
+
+def test_an_execution_is_40_px_wide_in_the_compute_unit(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=(1280, 800)) as app:
+        app.window.workspace.fold("left", False)
+        open_sample(app, qtbot, captures.trace_path("flash_attn_small_after"))
+        panel, session = page(app), app.ui.session
+        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
+        wave = session.wave()
+        width = wave.tokens.stall + wave.tokens.busy
+        shortest = int(np.argmin(np.where((width > 0) & (wave.tokens.line >= 0), width, width.max())))
+        token = wave.tokens.span(shortest)
+        place = Evidence("token", "", wave=wave.id, token=shortest, begin=token.begin, end=token.end)
+        assert go_to(session, place) == "compute_unit"
+        app.window.workspace.show_panel("compute_unit")
+        settle(app, qtbot)
+        plot = app.window.workspace.panel("compute_unit").timeline.plot
+        assert token.width <= 4
+        assert token.width / session.view.value.width * plot.width() >= 40
+
+
+def of(name: str, cycles: int, gain: float, rank: str = "ranked") -> Finding:
+    return Finding(
+        name=name,
+        title=f"About {name}",
+        cycles=cycles,
+        is_upper_bound=True,
+        share=gain,
+        sentence="It is so.",
+        remedy="Do less.",
+        gain=gain,
+        rank=rank,
+    )
+
+
+def test_one_bound_is_one_bar(ui: UiContext, qtbot: QtBot) -> None:
+    """Two findings that say of the same cycles what they could win are no two things to win."""
+    panel = TriagePanel(ui)
+    qtbot.addWidget(panel)
+    found = (
+        of("roof", 900, 0.5), of("loads", 900, 0.5), of("drain", 450, 0.25), of("small", 9, 0.01),
+        of("busy", 900, 0.0, CONTEXT),
+    )  # fmt: skip
+    findings = Findings(numbers=(), findings=found)
+    assert findings.same_bound == (0, 0, 2, 3), "what is small is in one line, context is no bound"
+    panel.list.show_findings(findings.in_full, "", findings.same_bound)
+    panel.resize(330, 500)
+    panel.show()
+    image = panel.list.viewport().grab().toImage()
+    red = ui.theme.role("stall").rgb()
+
+    def length(row: int) -> int:
+        box = panel.list.visualItemRect(panel.list.item(row))
+        return sum(image.pixel(x, box.center().y()) == red for x in range(box.left(), box.right()))
+
+    assert length(0) > 20
+    assert length(1) == length(3) == 0
+    assert length(2) == pytest.approx(length(0) / 2, abs=1), "bars have one scale"
+    assert "The same bound as 1" in panel.list.item(1).text()
+    assert "About roof" in finding_html(found[1], is_open=False, first="About roof")
+    assert "The same bound" not in finding_html(found[0], is_open=False)
 
 
 @pytest.fixture

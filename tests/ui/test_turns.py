@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from functools import partial
 
 import pytest
@@ -10,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QProgressBar, QWidget
 
 from rcv_py.base.progress import Stage
-from rcv_py.ui.app import start
+from rcv_py.ui.app import SWITCH_S, start
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, YOUNG_BEFORE_OLDER, Garbage
@@ -181,9 +182,10 @@ def test_garbage_is_collected_young_and_often_and_all_of_it_when_nothing_runs(
     look(MAX_UNCOLLECTED + 1, YOUNG_BEFORE_OLDER - 1)
     look(MAX_UNCOLLECTED + 1, YOUNG_BEFORE_OLDER)
     assert generations == [0, 1], "never all of them while somebody may wait"
-    monkeypatch.setattr(Garbage, "jobs", 2)
-    assert not Garbage.collect_all(), "a job runs"
+    monkeypatch.setattr(Garbage, "windows", 2)
     monkeypatch.setattr(Garbage, "jobs", 1)
+    assert not Garbage.collect_all(), "a job runs"
+    monkeypatch.setattr(Garbage, "jobs", 0)
     assert Garbage.collect_all()
     assert generations == [0, 1, 2]
 
@@ -200,3 +202,4 @@ def test_a_start_looks_for_no_garbage_among_what_it_makes(
     monkeypatch.undo()
     app.close()
     assert not made
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_S), "threads that compute let the window go first"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -25,6 +26,28 @@ def test_the_first_page_offers_samples_and_keys(qtbot: QtBot, reused: Reused) ->
         next(link for link in page.links if link.text() == SAMPLE.name).click()
         settle(app, qtbot)
         assert app.ui.session.trace.value.name == SAMPLE.name
+
+
+def test_return_opens_a_sample(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
+        app.window.activateWindow()
+        link = next(link for link in app.window.welcome.links if link.text() == SAMPLE.name)
+        link.setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(link, Qt.Key.Key_Return)
+        settle(app, qtbot)
+        assert app.ui.session.trace.value.name == SAMPLE.name
+        assert app.ui.session.selection.value.line is None, "nothing but its first wave is selected"
+
+
+def test_the_palette_names_captures_as_people_do(tmp_path: Path, qtbot: QtBot) -> None:
+    with window(QSettings(str(tmp_path / "x.ini"), QSettings.Format.IniFormat)) as app:
+        path = tmp_path / "gemm" / "ui_output_agent_38430_dispatch_44"
+        path.mkdir(parents=True)
+        app.window.opener.remember(path, "kernel_gemm_0")
+        (item,) = [item for item in app.window.palette_._find("kernel_gemm") if item.icon == "folder"]
+        assert item.title == "Open kernel_gemm_0 · dispatch 44 · gemm"
+        assert item.note == path.name
+        assert [item.title for item in app.window.palette_._find("38430")] == [item.title]
 
 
 def test_recent_captures_are_listed_newest_first_and_once(tmp_path: Path, qtbot: QtBot) -> None:

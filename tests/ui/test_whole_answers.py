@@ -16,7 +16,13 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.cost.hotspot import hotspot
+from rcv_py.analysis.events.marker_spans import MARKERS
+from rcv_py.analysis.flame.flame import Metric
+from rcv_py.analysis.flame.flame_layout import Order
+from rcv_py.analysis.flame.flame_markers import marked_tree, scoped_costs
+from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
@@ -28,10 +34,13 @@ from rcv_py.ui.core.loader import AGAIN, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
+from rcv_py.ui.panels.flamegraph.jobs import Content, Wanted, scene_job
 from rcv_py.ui.panels.hotspot import HotspotPanel
 from rcv_py.ui.panels.overview import OverviewPanel
+from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
 from rcv_py.work import findings, load, reduce
 from rcv_py.work.load import prepare
+from tests.support.captures import synthetic_path
 from tests.support.same import differences
 from tests.support.wave_folder import reader, trace, wave
 
@@ -206,6 +215,53 @@ def test_what_looks_at_waves_together_reads_them_again(
     assert not differences(ui.results.cell(name).value, found)
     if name == "attribution":
         assert not differences(found, attribution(store.trace, [everything]))
+
+
+def test_causes_of_one_execution_say_how_many_waves_beside_it_do_not_count(
+    qtbot: QtBot, loader: Loader, ui: UiContext, everything: WaveBatch
+) -> None:
+    panel = TokenDetailsPanel(ui)
+    store = opened(qtbot, loader, ui, panel)
+    seen = next(iter(store.batches)).waves[0].id
+    tokens = everything.waves[0].tokens
+    line = int(tokens.line[np.argmax(tokens.stall)])
+    ui.session.select(Selection(seen, line, 0))
+    settle(qtbot, loader, ui, panel)
+    assert panel.facts is not None
+    assert panel.facts.causes
+    (said,) = panel.facts.doubts
+    assert said == f"partial: {WAVES - HELD} waves beside it not in memory"
+    store.budget = 1 << 40
+    store.add(everything)
+    ui.session.wave_loaded()
+    panel._compute()
+    settle(qtbot, loader, ui, panel)
+    assert not panel.facts.doubts
+
+
+def test_scopes_of_markers_count_waves_that_left_the_memory(
+    qtbot: QtBot, ui: UiContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "SMALL_JOB_BYTES", 1)
+    marked = open_trace(synthetic_path("markers_gfx12"))
+    batch = prepare(marked.reader, list(range(len(marked.waves))))
+    spans = MARKERS[ReferenceRule.OURS].of(marked, [batch])
+    whole = marked_tree(spans, scoped_costs(spans).of(marked, [batch]), marked.code)
+    loader = Loader(ui.session, Settings(None), lambda path, report: marked)
+    loader.opened.connect(lambda: setattr(ui.session.store, "budget", batch.nbytes // 3))
+    store = opened(qtbot, loader, ui)
+    assert store.absent
+    ui.results.want("markers")
+    settle(qtbot, loader, ui)
+    found = ui.results.cell("markers").value
+    assert not differences(found, spans)
+    job = scene_job(ui.session, Wanted(Content.MARKED, Metric.TOTAL, Order.EXECUTION), True, None, found)
+    assert job is not None
+    for _ in range(2):
+        scene = job()
+        assert scene is not None
+        assert not differences(scene.tree, whole)
+    loader.close()
 
 
 def test_waves_are_mapped_where_they_are_read_while_panels_are_in_front(

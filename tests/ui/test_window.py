@@ -25,6 +25,8 @@ from tests.support.captures import synthetic_path
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
+IS_PAINTED = True
+
 EXPECTED = {
     "overview", "global_timeline", "compute_unit", "utilization", "explorer", "top_lines", "isa", "source",
     "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history", "file_tree",

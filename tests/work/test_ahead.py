@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from rcv_py.base.errors import Cancelled, NotATrace
-from rcv_py.work import load, pool
+from rcv_py.work import load, processes
 from rcv_py.work.ahead import Ahead
 from rcv_py.work.load import load_all, plan
-from rcv_py.work.pool import WorkerPool, end_ahead, start_ahead
+from rcv_py.work.pool import WorkerPool
+from rcv_py.work.processes import end_ahead, start_ahead
 from tests.support.captures import ROOT
 from tests.support.processes import wait_until
 
@@ -98,7 +99,7 @@ def copies() -> None:
     print("Qt", "PySide6" in sys.modules)
     with open(os.devnull) as _held:  # noqa: PTH123 - a file of the parent
         start_ahead(2, "rcv_py.work.load")
-        print("copies", all(type(process).__name__ == "ForkProcess" for process, _ in pool._ahead))
+        print("copies", all(type(process).__name__ == "ForkProcess" for process, _ in processes.WAITING))
         with WorkerPool(opened_besides, 2) as workers:
             for future in [workers.submit(is_alone=True) for _ in range(2)]:
                 print(future.result())

@@ -1,4 +1,7 @@
-"""Work over captures: the same answers here, in processes and on a Dask cluster, whatever dies meanwhile."""
+"""Work over captures: the same answers here, in processes and on a Dask cluster, whatever dies meanwhile.
+
+What Dask is made of is imported by the tests that want it: each process of a run imports all files.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,14 @@ from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
+from typing import Any
 
-import dask
 import pytest
-from distributed import Client, LocalCluster
 
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
 from rcv_py.work import captures, executors
-from rcv_py.work import cluster as cluster_module
 from rcv_py.work.captures import CaptureLost, Here, captures_done, captures_mapped
-from rcv_py.work.cluster import ClusterError
 from rcv_py.work.executors import Processes, executor_for
 from rcv_py.work.pool import WorkerStopped
 from tests.support import folders
@@ -40,6 +40,9 @@ NOBODY = "tcp://127.0.0.1:9"  # the port that discards what it is sent
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The scheduler of a cluster of two workers, which gives up all calls of one that ends."""
+    import dask
+    from distributed import LocalCluster
+
     fast = {"distributed.scheduler.allowed-failures": 0, "distributed.comm.timeouts.connect": "1s"}
     with (
         dask.config.set(fast),
@@ -51,8 +54,10 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def client(address: str) -> Iterator[Client]:
+def client(address: str) -> Iterator[Any]:
     """A way to change and to ask the workers."""
+    from distributed import Client
+
     with Client(address, set_as_default=False) as client:
         yield client
 
@@ -233,7 +238,7 @@ def test_who_was_with_a_capture_that_ends_each_worker_is_not_tried_with_it_again
     assert together.batches == [["one", "two", "three"], ["one"], ["two"], ["three"], ["two"]]
 
 
-def test_ctrl_c_cancels_what_waits(address: str, client: Client, tmp_path: Path) -> None:
+def test_ctrl_c_cancels_what_waits(address: str, client: Any, tmp_path: Path) -> None:
     paths = [tmp_path / str(number) for number in range(4 * WORKERS)]
     for path in paths:
         path.mkdir()
@@ -260,6 +265,8 @@ signal.pause()
 
 
 def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
+    from rcv_py.work.cluster import ClusterError
+
     paths = three(tmp_path)
     words = [sys.executable, "-c", CLUSTER]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as cluster:
@@ -303,7 +310,7 @@ def test_only_addresses_of_schedulers_are_taken(
 def test_nobody_at_the_address(
     library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster_module, "CONNECT_S", 0.1)
+    monkeypatch.setattr("rcv_py.work.cluster.CONNECT_S", 0.1)
     text = refused(["index", library, "--cluster", NOBODY], capsys)
     assert text.startswith(f"rcv: No Dask scheduler answers at {NOBODY} within 0.1 seconds.\n     Start the")
     text = refused(["index", library, "--cluster", NOBODY.replace("tcp", "tls")], capsys)
@@ -332,7 +339,9 @@ def test_somebody_else_at_the_address(library: Path, capsys: pytest.CaptureFixtu
 def test_a_cluster_without_workers(
     library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cluster_module, "CONNECT_S", 0.5)
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("rcv_py.work.cluster.CONNECT_S", 0.5)
     with LocalCluster(n_workers=0, protocol="tcp", processes=False, dashboard_address=":0") as empty:
         text = refused(["triage", library, "--cluster", empty.scheduler_address], capsys)
     assert "has no workers.\n     Start some: dask worker tcp://" in text
@@ -345,7 +354,7 @@ def test_paths_that_workers_do_not_see(
     who: str,
     *,
     address: str,
-    client: Client,
+    client: Any,
     library: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -366,9 +375,11 @@ def test_paths_that_workers_do_not_see(
 
 
 def test_a_capture_that_a_later_worker_does_not_see_has_no_answer(tmp_path: Path) -> None:
+    from rcv_py.work.cluster import _seen
+
     with pytest.raises(CaptureLost, match="not visible to a worker"):
-        cluster_module._seen(name_of, tmp_path / "gone", True)
-    assert cluster_module._seen(name_of, tmp_path / "gone", False) == "gone"
+        _seen(name_of, tmp_path / "gone", True)
+    assert _seen(name_of, tmp_path / "gone", False) == "gone"
 
 
 @pytest.mark.parametrize(("version", "has"), [("0.0.1", "has rcv 0.0.1;"), (None, "has no rcv that can be")])
@@ -377,7 +388,7 @@ def test_another_version_on_a_worker(
     has: str,
     *,
     address: str,
-    client: Client,
+    client: Any,
     library: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -18,8 +18,9 @@ import psutil
 import pytest
 
 from rcv_py.base.errors import NotATrace
-from rcv_py.work import pool as pool_module
-from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped, end_ahead
+from rcv_py.work import processes
+from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
+from rcv_py.work.processes import end_ahead
 from rcv_py.work.shared import dumps, loads
 from tests.support.busy_forever import stay
 from tests.support.captures import ROOT
@@ -111,7 +112,7 @@ def test_a_process_that_somebody_else_buries_is_replaced() -> None:
     with WorkerPool(answer, 1) as pool:
         pid = pool.submit("pid").result(WAIT_S)
         (process,) = active_children()
-        with pool_module._starting:
+        with processes._starting:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
         assert pool.submit("pid").result(WAIT_S) != pid

@@ -40,7 +40,7 @@ def claim_barriers(stream: Stream, ledger: Ledger) -> None:
     meeting = np.append(met.of, -1)[mine]
     is_known = (mine >= 0) & np.append(met.is_seen, False)[meeting]
     is_last = is_known & (np.append(at.arrived, 0)[mine] >= np.append(met.last_arrived, 0)[meeting])
-    is_own = is_last | (stream.stall[ledger.token[rows]] <= stream.lines.step)
+    is_own = is_last | (stream.tokens.stall[ledger.token[rows]] <= stream.lines.step)
     ledger.rest(rows[is_own], Cause.OWN)
     blamed = np.full(len(rows), -1, dtype=np.int64)
     named = np.flatnonzero(is_known & ~is_own)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -22,6 +22,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import order, run_starts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
@@ -256,16 +257,17 @@ def stalls(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
 
 def before_shared_fetch(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the stalled cycles by all rules but the last, which takes what no other explains."""
-    is_stalled = stream.stall > 0
+    is_stalled = stream.tokens.stall > 0
     token = np.flatnonzero(is_stalled if is_meant is None else is_stalled & is_meant)
     line, lines = stream.line[token], stream.lines
-    ledger = Ledger(token, line, stream.start[token], stream.issue[token], stream.stall[token])
+    stall = stream.tokens.stall[token].astype(np.int64)
+    ledger = Ledger(token, line, stream.start[token], stream.issue[token], stall)
     claim_waits(stream, ledger)
     claim_nops(stream, ledger)
     claim_barriers(stream, ledger)
     # Instructions without a unit, such as s_setprio, that took one turn.
     rows = ledger.of_lines((lines.unit == NONE) & ~lines.is_end)
-    ledger.rest(rows[stream.stall[token[rows]] <= lines.step], Cause.OWN)
+    ledger.rest(rows[stall[rows] <= lines.step], Cause.OWN)
     issue.claim_drain(stream, ledger)
     issue.claim_registers(stream, ledger)
     issue.claim_matrix_unit(stream, ledger)
@@ -381,6 +383,14 @@ def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: in
                 cause = replace(cause, line=line, row=inside, wave=waves[owner].row)
             causes.append(cause)
     return tuple(sorted(causes, key=lambda item: (item.is_idle, -item.cycles)))
+
+
+def uncounted_beside(trace: Trace, batches: Iterable[WaveBatch], wave: Wave) -> int:
+    """Return how many waves that may have held those of a wave back are not among these."""
+    index, here = trace.waves, {other.row for batch in batches for other in batch.waves}
+    is_near = (index.se == wave.id.se) & ((index.cu == wave.cu) | (index.cu < 0))
+    is_near &= (index.begin <= wave.end) & (index.end >= wave.begin)
+    return len(set(np.flatnonzero(is_near).tolist()) - here)
 
 
 def _neighbours(batches: Iterable[WaveBatch], wave: Wave) -> list[Wave]:

@@ -226,8 +226,9 @@ def claim_drain(stream: Stream, ledger: Ledger) -> None:
 
 def _next_taken(work: Work) -> np.ndarray:
     """When the unit took the next operation of its compute unit after each; int64."""
-    following = np.append(work.issue[1:], work.issue[-1:])
-    return np.where(following >= work.issue, following, work.stride)
+    issue = work.issue
+    following = np.append(issue[1:], issue[-1:])
+    return np.where(following >= issue, following, work.stride)
 
 
 def _held_longest(
@@ -249,7 +250,8 @@ def _held_longest(
     if not len(rows):
         return rows
     work, until = taken
-    token, held = ledger.token[rows], until - work.issue
+    token, issue = ledger.token[rows], work.issue
+    held = until - issue
     mine = lane[stream.owner[token]]
     begin, end, shift = ledger.at[rows], ledger.end[rows], mine * stream.stride
     first = np.searchsorted(work.key, begin + shift, side="right")
@@ -260,7 +262,7 @@ def _held_longest(
     front = work.token[early]
     if queue != NONE:
         outside = _outside(stream, np.where(is_there, front, -1), token, begin, queue)
-        following = work.issue[np.minimum(first, len(work) - 1)]
+        following = issue[np.minimum(first, len(work) - 1)]
         left = np.where(outside < -1, np.minimum(following, end) - begin, left)
         front = np.where(outside < -1, outside, front)
     is_front = left >= np.where(chosen >= 0, held[chosen], 1)

@@ -6,13 +6,14 @@ are right whatever the rules do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
 from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, order, starts_run
 from rcv_py.model.columns import joined
 

@@ -1,110 +1,19 @@
-"""What each code line is to the attribution: its unit, what a wait for it is, its registers, its times.
-
-Sets of registers are integers with a bit a register: vector registers, accumulators, scalar registers, then
-the special ones.  What is not printed is known for the usual cases only (scc, vcc of carries, exec, m0).
-"""
+"""What each code line is to the attribution: its unit, what a wait for it is, its registers, its times."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache, reduce
-from operator import or_
-from typing import NamedTuple
+from functools import lru_cache
 
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.analysis.program.registers import registers, words
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import MATRIX_PREFIXES
-
-V, A, S = 0, 1024, 1280  # first bit of each file
-SPECIAL = {"vcc": 1408, "exec": 1409, "scc": 1410, "m0": 1411}
-BITS = 1472  # a multiple of 64
-_FIRST = {"v": V, "a": A, "s": S}
-_SIZE = {"v": 1024, "a": 256, "s": 128}
-
-_REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)|\b(vcc|exec|m0|scc)(?:_lo|_hi)?\b")
-_NO_DESTINATION = re.compile(
-    r"\S*_store|ds_(write|store)|s_(cmp|cbranch|branch|bitcmp|wait|nop|sleep|barrier|endpgm|setprio|setreg"
-    r"|sendmsg|delay_alu|clause|ttracedata|icache|dcache)|exp\b|export|(buffer|global)_(inv|wb|gl)"
-)
-_ATOMIC = re.compile(r"\S*_(atomic|cmpst|cmpswap)")
-_RETURNS = re.compile(r"\b(glc|sc0|th:TH_ATOMIC_\w*RETURN)\b")
-_TO_LDS = re.compile(r"\blds\b|_load_lds|load_async_to_lds")
-_TWO = re.compile(r"v_(\w*_co_|div_scale|mad_[iu]64_)")
-_BOTH = re.compile(r"v_(swap|permlane\d+_swap)")
-_READS_FIRST = re.compile(r"v_(fmac|pk_fmac|mac_|dot\dc|writelane|movrel)|s_(cmov|addk|mulk|cmpk|setreg)")
-_SETS_SCC = re.compile(
-    r"s_(cmp|bitcmp|add|sub|and|or|xor|nand|nor|xnor|andn|orn|not|lshl|lshr|ashr|bfe|abs|min|max)"
-)
-_READ_UNPRINTED = tuple(
-    (re.compile(pattern), special)
-    for pattern, special in (
-        (r"s_(cbranch_scc|addc|subb|cselect|cmov)", "scc"),
-        (r"s_cbranch_vcc|v_div_fmas", "vcc"),
-        (r"s_cbranch_exec", "exec"),
-        (r"\S.*\blds\b|s_movrel|v_movrel|s_sendmsg|ds_gws", "m0"),
-    )
-)
-
-
-class Registers(NamedTuple):
-    """Sets of registers as integers, bit n for register n."""
-
-    writes: int
-    reads: int
-
-
-@lru_cache(maxsize=1 << 15)
-def registers(text: str) -> Registers:
-    """Return what one instruction writes and reads; nothing for what is no instruction."""
-    name, _, rest = text.strip().partition(" ")
-    operands = [_bits(part) for part in rest.split(",")] if rest else []
-    count = _destinations(name, text)
-    writes, reads = (reduce(or_, part, 0) for part in (operands[:count], operands[count:]))
-    if count and (_READS_FIRST.match(name) or _BOTH.match(name) or _ATOMIC.match(name)):
-        reads |= writes
-    # What is not printed.
-    if _SETS_SCC.match(name):
-        writes |= 1 << SPECIAL["scc"]
-    if "saveexec" in name or name.startswith("v_cmpx"):
-        writes |= 1 << SPECIAL["exec"]
-    for pattern, special in _READ_UNPRINTED:
-        if pattern.match(text.strip()):
-            reads |= 1 << SPECIAL[special]
-    return Registers(writes, reads)
-
-
-def words(sets: list[int]) -> np.ndarray:
-    """Return sets as rows of uint64 words, [sets, BITS // 64]."""
-    data = b"".join(value.to_bytes(BITS // 8, "little") for value in sets)
-    return np.frombuffer(data, dtype="<u8").reshape(len(sets), BITS // 64)
-
-
-def _bits(operand: str) -> int:
-    bits = 0
-    for file, low, high, single, special in _REGISTER.findall(operand):
-        if special:
-            bits |= 1 << SPECIAL[special]
-            continue
-        first, last = (number(single), number(single)) if single else (number(low), number(high))
-        last = min(last, _SIZE[file] - 1)
-        if first <= last:
-            bits |= ((1 << (last - first + 1)) - 1) << (_FIRST[file] + first)
-    return bits
-
-
-def _destinations(name: str, text: str) -> int:
-    """How many of the first operands are written."""
-    if _NO_DESTINATION.match(name) or _TO_LDS.search(text):
-        return 0
-    if _ATOMIC.match(name) and not name.startswith("s_"):
-        return int(bool(_RETURNS.search(text)) or "_rtn" in name)
-    return 2 if _TWO.match(name) or _BOTH.match(name) else 1
-
 
 NONE, VALU, MATRIX, VMEM, LDS, SMEM, SALU, BRANCH, MESSAGE = range(9)  # units
 MEMORY = (VMEM, LDS, SMEM)

@@ -6,7 +6,6 @@ What every rule looks at is made once: the tokens of each unit, those of a unit 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +19,7 @@ from rcv_py.analysis.core.saturated import later, since
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.workgroups import Meetings, TokenCrossings, crossings, last_ends, meetings
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, order
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -32,8 +32,8 @@ _MARGIN = 4096  # cycles behind the last time in which results may still be on t
 class Stream:
     """Tokens of some waves of one shader engine, wave by wave.  Times are int64 cycles since `base`.
 
-    Times that only a damaged file holds, years behind the base, are taken as just before `stride`; `stall` is
-    always that of the token.
+    Times that only a damaged file holds, years behind the base, are taken as just before `stride`;
+    `tokens.stall` is always that of the token.
     """
 
     tokens: TokenColumns
@@ -60,11 +60,6 @@ class Stream:
     def unit(self) -> np.ndarray:
         """Unit of each token, uint8."""
         return self.lines.unit[self.line]
-
-    @cached_property
-    def stall(self) -> np.ndarray:
-        """Stalled cycles of each token, int64."""
-        return self.tokens.stall.astype(np.int64)
 
     @cached_property
     def released(self) -> np.ndarray:
@@ -110,13 +105,14 @@ class Stream:
 
     @cached_property
     def _by_unit(self) -> tuple[np.ndarray, np.ndarray]:
-        """All tokens, those of each unit one after the other, and where each unit begins; int64."""
-        return np.argsort(self.unit, kind="stable"), borders(np.bincount(self.unit, minlength=MESSAGE + 1))
+        """All tokens, those of each unit one after the other (int32), and where each unit begins (int64)."""
+        tokens = np.argsort(self.unit, kind="stable").astype(np.int32)
+        return tokens, borders(np.bincount(self.unit, minlength=MESSAGE + 1))
 
     def of_unit(self, unit: int) -> np.ndarray:
         """The tokens of a unit, int64, ascending."""
         tokens, first = self._by_unit
-        return tokens[first[unit] : first[unit + 1]]
+        return tokens[first[unit] : first[unit + 1]].astype(np.int64)
 
     @cached_property
     def vector(self) -> np.ndarray:
@@ -137,9 +133,16 @@ class Stream:
         if (unit, by_cu) not in self._works:
             token = self.vector if unit == VALU else self.of_unit(unit)
             lane = (self.cu if by_cu else self.simd)[self.owner[token]]
-            rows = order(self.issue[token] + lane * self.stride)
-            token, lane = token[rows], lane[rows]
-            work = Work(token, lane, self.stride, self.issue[token], self.until(token))
+            key = self.issue[token] + lane * self.stride
+            rows = order(key)
+            token = token[rows]
+            work = Work(
+                token=token.astype(np.int32),
+                lane=lane[rows].astype(np.int32),
+                stride=self.stride,
+                key=key[rows],
+                until=self.until(token),
+            )
             self._works[unit, by_cu] = work
         return self._works[unit, by_cu]
 
@@ -159,12 +162,15 @@ class Stream:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Operations of a kind of unit, one unit after the other, in order of issue."""
+    """Operations of a kind of unit, one unit after the other, in order of issue.
 
-    token: np.ndarray  # int64
-    lane: np.ndarray  # int64, number of the unit
+    A parcel keeps those of all its tokens: what a sum tells is made when it is asked for.
+    """
+
+    token: np.ndarray  # int32
+    lane: np.ndarray  # int32, number of the unit
     stride: int
-    issue: np.ndarray  # int64
+    key: np.ndarray  # int64, when each was issued, on an axis where units do not overlap, ascending
     until: np.ndarray  # int64, when its unit was free again
 
     def __len__(self) -> int:
@@ -175,15 +181,15 @@ class Work:
         """When all units up to here were free again, on the axis of `key`, int64, ascending."""
         return np.maximum.accumulate(self.until + self.shift)
 
-    @cached_property
+    @property
     def shift(self) -> np.ndarray:
-        """What brings times onto an axis where units do not overlap, int64."""
-        return self.lane * self.stride
+        """What brings times onto that axis, int64."""
+        return np.multiply(self.lane, self.stride, dtype=np.int64)
 
-    @cached_property
-    def key(self) -> np.ndarray:
-        """When each was issued, on that axis, int64, ascending."""
-        return self.issue + self.shift
+    @property
+    def issue(self) -> np.ndarray:
+        """When each was issued, int64."""
+        return self.key - self.shift
 
 
 def engine_stream(trace: Trace, waves: Sequence[Wave]) -> Stream:

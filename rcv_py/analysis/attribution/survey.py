@@ -9,7 +9,6 @@ rule looks at happened on the same compute unit at about the same time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -30,6 +29,7 @@ from rcv_py.analysis.waves.workgroups import (
     joined_barriers,
     meetings,
 )
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, ends_run, order, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows

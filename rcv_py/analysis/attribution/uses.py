@@ -10,7 +10,6 @@ Behind a jump it is the line, how far the jump is back, and what ran before that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import Lines
 from rcv_py.analysis.core.kept import kept
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, order, ranges, starts_run
 
 WINDOW = 32  # instructions
@@ -68,8 +68,9 @@ class History:
 
     @cached_property
     def _run(self) -> np.ndarray:
-        """The place in `_jumps` of the last jump up to each token, int64."""
-        return np.repeat(np.arange(len(self._jumps)), np.diff(self._jumps, append=len(self.line)))
+        """The place in `_jumps` of the last jump up to each token, int32."""
+        place = np.arange(len(self._jumps), dtype=np.int32)
+        return np.repeat(place, np.diff(self._jumps, append=len(self.line)))
 
     def start(self, token: np.ndarray) -> np.ndarray:
         """The first token of the waves of some tokens, int64."""

@@ -18,8 +18,6 @@ far longer than usual.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
@@ -29,6 +27,7 @@ from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.analysis.attribution.survey import Candidates, candidates
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.kept import kept
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import run_starts, starts_run
 
 SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several
@@ -88,7 +87,7 @@ def claim_waits(stream: Stream, ledger: Ledger) -> None:
     """
     step = stream.lines.step
     rows = ledger.of_lines(stream.lines.is_wait)
-    brief = stream.stall[ledger.token[rows]] <= step
+    brief = stream.tokens.stall[ledger.token[rows]] <= step
     ledger.rest(rows[brief], Cause.OWN)
     rows = rows[~brief]
     ends = wait_ends(stream)

@@ -18,13 +18,14 @@ Cuts are laid where no wave is alive, if such a moment is near, else where few a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.columns import of_rows
 from rcv_py.model.waves import Wave, WaveBatch
@@ -32,7 +33,8 @@ from rcv_py.model.waves import Wave, WaveBatch
 FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
 ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate columns of a parcel fit 300 MB
 MARGIN = 512  # cycles behind the end of a wave in which what it did still occupies a unit
-FEW = 300_000  # tokens of a piece of a parcel: what begins in a slab is one, unless waves are long
+FEW = 300_000  # tokens of some waves of a parcel: what begins in a slab is one, unless waves are long
+PIECE = FEW // 2  # tokens of a piece of its time: each costs some looks at all tokens
 MOST_PIECES = 4  # more of them save little: what rules need of all tokens of a parcel is there all the time
 SAMPLED = 16  # every so many tokens tell where the time of a parcel is cut
 MOSTLY = 0.5  # of what began in a slab may live on at its end, else it ends later
@@ -133,7 +135,7 @@ class Parcel:
             return self.tokens
         return of_waves(wave for wave, is_one in zip(self.tokens.waves, is_meant, strict=True) if is_one)
 
-    def in_time(self, few: int = FEW) -> list[Parcel]:
+    def in_time(self, few: int = PIECE) -> list[Parcel]:
         """Cut the slab so that not many more than `few` tokens start in a piece, also within waves.
 
         All pieces hold all waves: what crosses a cut is as if there were none.

@@ -8,12 +8,12 @@ On gfx9 that is issue time, later it is execution time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import of_waves
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import run_starts
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import TokenKind

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.analysis.findings.bound_class import BoundClass
 from rcv_py.analysis.waves.populations import WaveChoice
 from rcv_py.base.markdown import md_code, md_text
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
 
@@ -169,6 +169,20 @@ class Findings:
     def in_full(self) -> tuple[Finding, ...]:
         """The findings that are shown in full."""
         return tuple(finding for finding in self.findings if not finding.is_small)
+
+    @property
+    def same_bound(self) -> tuple[int, ...]:
+        """Of each finding shown in full the place of the first one with the same bound, its own if none.
+
+        Both are the same cycles seen from two sides: what wins the one wins the other.
+        """
+        first: dict[object, int] = {}
+        found = []
+        for place, one in enumerate(self.in_full):
+            is_bound = one.rank == RANKED and one.cycles > 0
+            key = (one.cycles, one.unit, one.gain, one.is_upper_bound) if is_bound else place
+            found.append(first.setdefault(key, place))
+        return tuple(found)
 
     @property
     def small(self) -> tuple[Finding, ...]:

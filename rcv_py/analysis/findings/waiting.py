@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.lines import registers
 from rcv_py.analysis.findings.bound_class import MEMORY_ROOF
 from rcv_py.analysis.findings.evidence import (
     line_of,
@@ -28,6 +27,7 @@ from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, Situation, situation_of
 from rcv_py.analysis.program.program_ends import ends_of
+from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable

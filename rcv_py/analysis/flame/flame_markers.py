@@ -13,8 +13,7 @@ instruction on the scopes that were open when it began, with its source places i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -23,7 +22,7 @@ from rcv_py.analysis.core.occupancy import latest
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.flame.flame import (
     METRICS,
@@ -37,10 +36,10 @@ from rcv_py.analysis.flame.flame import (
     key,
     source_stacks,
 )
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, distinct, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 ScopedCosts = tuple[np.ndarray, np.ndarray, np.ndarray]  # (node + 1) * rows + code row, costs, first time
 DEEPEST = 64  # scopes inside more others than that are left out: only damaged data has them
@@ -62,27 +61,12 @@ def coarse_markers(spans: MarkerSpans) -> FlameTree:
     return tree
 
 
-def marked_code(
-    spans: MarkerSpans,
-    batches: Iterable[WaveBatch],
-    code: CodeTable,
-    *,
-    show_idle: bool = True,
-    hidden: np.ndarray | None = None,
-) -> FlameTree:
-    """Return the tree of scopes with source places and instructions on them.
-
-    An instruction counts in the scopes that are open when it starts, with its cycles and the idle before
-    it if that is shown; outside of all scopes it is below `NO_SCOPE`.  `hidden` (int64, one a code row) is
-    shared out by cycles.
-    """
-    steps = _steps(spans, _nest(spans))
-    parts = [_pairs(tokens, steps, len(code), show_idle) for tokens in token_columns(batches)]
-    return marked_tree(spans, _merge(parts), code, hidden)
-
-
 def scoped_costs(spans: MarkerSpans, *, show_idle: bool = True) -> Reduction[ScopedCosts, ScopedCosts]:
-    """Return what instructions cost in each scope: what `marked_tree` is made of."""
+    """Return what instructions cost in each scope: what `marked_tree` is made of.
+
+    An instruction counts in the scopes that are open when it starts, with its cycles and the idle before it
+    if that is shown.
+    """
     return Reduction(partial(_map, _steps(spans, _nest(spans)), show_idle), _merge, _finish)
 
 
@@ -97,11 +81,15 @@ def _finish(_trace: Trace, part: ScopedCosts) -> ScopedCosts:
 def marked_tree(
     spans: MarkerSpans, costs: ScopedCosts, code: CodeTable, hidden: np.ndarray | None = None
 ) -> FlameTree:
-    """Return the tree of scopes of what instructions cost in them; see `marked_code`."""
+    """Return the tree of scopes with source places and instructions on them, by what these cost there.
+
+    Outside of all scopes they are below `NO_SCOPE`.  `hidden` (int64, a row a code row) is shared out by
+    cycles.
+    """
     nest, (pair, own, order) = _nest(spans), costs
     node, line = pair // max(len(code), 1) - 1, pair % max(len(code), 1)
     if hidden is not None:  # the hidden cycles of a line are shared out by cycles
-        cycles = own[:, Metric.TOTAL.value]
+        own, cycles = own.copy(), own[:, Metric.TOTAL.value]
         whole = sums(line, cycles, len(hidden))
         share = np.clip(hidden, 0, whole)[line] / np.maximum(whole[line], 1)
         own[:, Metric.NONHIDDEN.value] = cycles - np.rint(cycles * share).astype(np.int64)

@@ -12,7 +12,6 @@ group ran are one instance, whichever `s_barrier` each of them stood at.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from rcv_py.analysis.waves.workgroups import (
     joined_barriers,
     meetings,
 )
+from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 

@@ -23,7 +23,7 @@ that ends can be the one that all others waited for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from weakref import WeakKeyDictionary
 
@@ -33,6 +33,7 @@ from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, borders, distinct, ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows

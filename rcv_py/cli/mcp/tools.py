@@ -12,11 +12,11 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import shown_actions
 from rcv_py.cli.options.commands import COMMANDS
@@ -109,6 +109,7 @@ _WHEN = {
     "info": "Use it to see waves, code and clocks of a capture before trusting a number.",
     "check": "Use it before reading numbers: stop if the verdict is serious.",
     "summary": "Use it for the kernel as a whole; units shows which pipe is the bottleneck.",
+    "range": "Use it for a stretch of time: what waves did in it, and how long A to B takes.",
     "hotspot": "Use it to find the instructions that cost most; then causes or line.",
     "isa": "Use it to read the program around an instruction, or its blocks and branches.",
     "source": "Use it when source lines matter; place is FILE:LINE.",

@@ -18,6 +18,7 @@ from rcv_py.cli.options.option import (
     lacks,
     number,
     option,
+    pair,
     path,
     percent,
     positional,
@@ -116,6 +117,21 @@ class SummaryOptions(shared.OfCaptures, shared.OfWaves, example="rcv summary FOL
         "only waves that touch a range of cycles, or with --units only these cycles", old="--within"
     )
     csv: bool = shared.as_csv("one number a row")
+
+
+class RangeOptions(shared.OfWaves, example="rcv range FOLDER --from 120000 --to 126000"):
+    """Sum up a range of cycles by cause, instruction, line and unit."""
+
+    chosen_by = ("wave", "se")
+
+    clock: tuple[int, int] | None = range_of("the range of cycles (default: the whole capture)")
+    between: tuple[int, int] | None = option(
+        "also how long it takes from one instruction to the next execution of another, over all iterations",
+        read=pair,
+        metavar="A:B",
+    )
+    top: int = shared.top(8, "rows of each part")
+    csv: bool = shared.as_csv("a row a cause, instruction, source line or unit")
 
 
 class HotspotOptions(

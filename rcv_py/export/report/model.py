@@ -7,7 +7,8 @@ anchor that no section defines is left out by the writers, so a section need not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from rcv_py.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ of such rows; whatever differs in the least from what the writers write is left 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import orjson
 import simdjson
 
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import LIMIT, bounds, holds, int_column, int_table
 from rcv_py.formats.input.files import BOM

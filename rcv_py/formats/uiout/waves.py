@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, TraceError
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, borders
 from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, tight, whole_number
 from rcv_py.formats.input.files import read_bytes

@@ -1,12 +1,15 @@
 """Pictures and tables of panels as files and on the clipboard.
 
-A picture is painted again at the wanted scale, not enlarged, and has a caption below that says what it shows.
+A picture is painted again at the wanted scale, not enlarged, and has its legend and a caption below that says
+what it shows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtGui import QFontMetrics, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
@@ -14,6 +17,8 @@ from rcv_py.base.errors import ExportError
 from rcv_py.base.text import short_kernel, visible
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.shapes import as_shapes
+from rcv_py.ui.core.swatches import Swatch, height_of, paint_swatches
 from rcv_py.ui.core.theme import Theme
 
 CAPTION_PX = 26
@@ -40,9 +45,11 @@ def caption(session: Session, extra: str = "") -> str:
     return "  ·  ".join(part for part in parts if part)
 
 
-def picture(widget: QWidget, theme: Theme, text: str, scale: int = 1) -> QImage:
-    """Return the widget with a caption line, painted at `scale` device pixels a pixel."""
-    size = _size(widget)
+def picture(
+    widget: QWidget, theme: Theme, text: str, scale: int = 1, *, legend: Sequence[Swatch] = ()
+) -> QImage:
+    """Return the widget with legend and caption below it, painted at `scale` device pixels a pixel."""
+    size = size_of(widget, legend)
     if max(size.width(), size.height()) * scale > LARGEST_PX:
         raise ExportError(
             f"A picture of {size.width() * scale:,} × {size.height() * scale:,} pixels is too large.",
@@ -52,7 +59,7 @@ def picture(widget: QWidget, theme: Theme, text: str, scale: int = 1) -> QImage:
     image.setDevicePixelRatio(scale)
     image.fill(theme.role("base"))
     painter = QPainter(image)
-    _paint(painter, widget, theme, text)
+    _paint(painter, widget, theme, text, legend)
     painter.end()
     return image
 
@@ -65,9 +72,9 @@ def png_bytes(image: QImage) -> bytes:
     return bytes(buffer.data().data())
 
 
-def svg_bytes(widget: QWidget, theme: Theme, text: str) -> bytes:
-    """Return the widget with a caption line as an SVG file: shapes and text, not pixels."""
-    size = _size(widget)
+def svg_bytes(widget: QWidget, theme: Theme, text: str, *, legend: Sequence[Swatch] = ()) -> bytes:
+    """Return the widget with legend and caption as an SVG file: shapes and text, not pixels."""
+    size = size_of(widget, legend)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator()
@@ -78,24 +85,37 @@ def svg_bytes(widget: QWidget, theme: Theme, text: str) -> bytes:
     generator.setResolution(widget.logicalDpiX())
     painter = QPainter(generator)
     painter.fillRect(QRect(QPoint(), size), theme.role("base"))
-    _paint(painter, widget, theme, text)
+    with as_shapes():
+        _paint(painter, widget, theme, text, legend)
     painter.end()
     return visible(bytes(buffer.data().data()).decode(), "\n\t").encode()
 
 
-def _size(widget: QWidget) -> QSize:
-    return widget.size() + QSize(0, CAPTION_PX)
+def size_of(widget: QWidget, legend: Sequence[Swatch] = ()) -> QSize:
+    """Return the size of a picture of a widget with legend and caption, at a scale of 1."""
+    return widget.size() + QSize(0, _legend_height(widget, legend) + CAPTION_PX)
 
 
-def _paint(painter: QPainter, widget: QWidget, theme: Theme, text: str) -> None:
+def _legend_height(widget: QWidget, legend: Sequence[Swatch]) -> int:
+    metrics = QFontMetrics(widget.window().font())
+    height = height_of(metrics, legend, widget.width() - 2 * MARGIN_PX)
+    return height + MARGIN_PX if height else 0
+
+
+def _paint(painter: QPainter, widget: QWidget, theme: Theme, text: str, legend: Sequence[Swatch]) -> None:
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     QWidget.render(widget, painter, QPoint(), renderFlags=RENDER)  # views have a `render` of their own
-    line = QRectF(0, widget.height(), widget.width(), CAPTION_PX)
-    painter.fillRect(line, theme.role("base"))
+    painter.setFont(widget.window().font())
+    below = _legend_height(widget, legend)
+    ground = QRectF(0, widget.height(), widget.width(), below + CAPTION_PX)
+    painter.fillRect(ground, theme.role("base"))
+    names = QRectF(0, widget.height() + MARGIN_PX / 2, widget.width(), below)
+    box = names.marginsRemoved(QMarginsF(MARGIN_PX, 0, MARGIN_PX, 0))
+    paint_swatches(painter, box, legend, theme.role("text"), theme.role("text"))
+    line = QRectF(0, widget.height() + below, widget.width(), CAPTION_PX)
     painter.setPen(theme.role("line"))
     painter.drawLine(line.topLeft(), line.topRight())
     painter.setPen(theme.role("muted"))
-    painter.setFont(widget.window().font())
     box = line.marginsRemoved(QMarginsF(MARGIN_PX, 0, MARGIN_PX, 0))
     shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, int(box.width()))
     draw_text(painter, box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)

@@ -24,7 +24,7 @@ from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.ahead import Ahead
 from rcv_py.work.load import SMALL_JOB_BYTES, STAGE, Order, WaveStream, plan, prepare
 from rcv_py.work.machine import half_of_memory
-from rcv_py.work.pool import end_ahead
+from rcv_py.work.processes import end_ahead
 from rcv_py.work.reduce import Reading
 
 NOTIFY_MS = 150  # everybody hears of waves, and how many there are, at most this often; of the last at once

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
@@ -14,11 +14,13 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.problems import Affects
+from rcv_py.base.records import dataclass
 from rcv_py.base.registry import Registry
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 
 COPY_AS_COMMAND = "Copy as command"
@@ -140,7 +142,7 @@ class Panel(QWidget):
 
     panel_id: ClassVar[str] = ""  # under which it is registered
     commands_wait: ClassVar[bool] = False  # why a command cannot run does not change before there is a panel
-    wants = Signal(str)  # id of a panel that should come to the front, since it shows what was asked for
+    wants = Signal(str)  # id of a panel, or of an area, that should come to the front
     copy_asked = Signal()  # copy what the panel shows as a command
 
     def __init__(self, ui: UiContext) -> None:
@@ -268,6 +270,15 @@ class Panel(QWidget):
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows."""
         return self
+
+    @contextmanager
+    def for_picture(self) -> Iterator[None]:
+        """Look as a picture should while one is made."""
+        yield
+
+    def swatches(self) -> tuple[Swatch, ...]:
+        """What colours mean that no legend in the panel's picture says."""
+        return ()
 
     def caption(self) -> str:
         """What the picture's caption says besides trace, wave and range."""

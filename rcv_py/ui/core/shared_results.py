@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from operator import itemgetter
 from pkgutil import resolve_name
@@ -23,6 +23,7 @@ from rcv_py.analysis.waves.populations import (
 )
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -134,7 +135,7 @@ JOBS: dict[str, Job | Later] = {
     "match": Later("program.code_match:MATCH"),
     "memory": Later("latency.memory_latency:MEMORY", _OURS),
     "memory_reference": Later("latency.memory_latency:MEMORY", _REFERENCE),
-    "markers": Later("events.marker_spans:marker_spans"),
+    "markers": Later("events.marker_spans:MARKERS", _OURS),
     "populations": Later("waves.populations:POPULATIONS"),
     "waits": Later("waits.wait_latency:WAITS"),
 }

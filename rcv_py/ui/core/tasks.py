@@ -30,13 +30,14 @@ class Garbage:
     than a few milliseconds, and all of them once nothing runs.
     """
 
-    jobs = 0  # and windows
+    jobs = windows = 0
 
     @classmethod
-    def hold(cls, more: int) -> None:
+    def hold(cls, jobs: int, windows: int = 0) -> None:
         """Count jobs and windows; called on the UI thread."""
-        cls.jobs += more
-        if cls.jobs > 0:
+        cls.jobs += jobs
+        cls.windows += windows
+        if cls.jobs + cls.windows > 0:
             gc.disable()
         else:
             gc.enable()
@@ -51,7 +52,7 @@ class Garbage:
     @classmethod
     def collect_all(cls) -> bool:
         """Collect everything unless a job runs; return whether it did.  Called on the UI thread."""
-        if cls.jobs > 1:
+        if cls.jobs > 0:
             return False
         gc.collect()
         return True
@@ -71,7 +72,7 @@ class Tasks(QObject):
         self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
         self._running = 0
         self._is_closed = False
-        Garbage.hold(1)
+        Garbage.hold(0, windows=1)
         self._sweep_young = QTimer(self, singleShot=True, interval=0)
         self._sweep_young.timeout.connect(lambda: Turns.here().call(Garbage.collect_young))
         self._sweep_all = QTimer(self, singleShot=True, interval=OLD_MS)
@@ -129,7 +130,7 @@ class Tasks(QObject):
         self._sweep_all.stop()
         self._newest.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        Garbage.hold(-1 - self._running)  # their answers are not delivered any more
+        Garbage.hold(-self._running, windows=-1)  # their answers are not delivered any more
         self._running = 0
 
     def _collect_all(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from PySide6.QtWidgets import QComboBox
@@ -10,8 +11,8 @@ from PySide6.QtWidgets import QComboBox
 from rcv_py.analysis.events.event_table import NOT_ON_UNITS
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
+from rcv_py.base.settings import OPTIONS
 from rcv_py.base.text import plural
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
@@ -32,11 +33,11 @@ from rcv_py.ui.timeline.time_overlay import (
     event_lines,
 )
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
+from rcv_py.ui.timeline.token_menu import token_actions
 from rcv_py.ui.timeline.token_rows import TokenRows, WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.timeline.token_tip import gap_tip, marker_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
 from rcv_py.ui.widgets.empty_state import page
-from rcv_py.ui.widgets.legend import Legend
 
 MAX_TOKENS = 300_000  # that may be compared for one picture
 
@@ -83,22 +84,11 @@ def _ticks(rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, 
     return tuple((row, at) for row, at in times if len(at))
 
 
+USUAL_PX = next(option.default for option in OPTIONS if option.name == "timeline.row_height")
+LEAST_PX, LOW_STRIP_PX, LOW_GAP_PX = 9, 3, 2  # of rows that were made lower: names have room
 LANE_PX, MAX_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
 REBUILD_MS = 150  # while waves arrive
 MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
-LEGEND = (
-    ("MFMA", TokenKind.MATRIX),
-    ("VALU", TokenKind.VALU),
-    ("SALU", TokenKind.SALU),
-    ("SMEM", TokenKind.SMEM),
-    ("buffer", TokenKind.VMEM),
-    ("global", TokenKind.FLAT),
-    ("LDS", TokenKind.LDS),
-    ("branch", TokenKind.JUMP),
-    ("wait", TokenKind.IMMED),
-)
-
-
 STILL = "The instructions of this wave are still being read."
 GONE = "The instructions of this wave are not in memory; a click reads them."
 
@@ -124,10 +114,9 @@ class ComputeUnitPanel(TimelinePanel):
         self._which.setAccessibleName("Which compute units are shown")
         self._which.currentIndexChanged.connect(self._which_changed)
         self.filter.changed.connect(self._filter_changed)
-        self._legend = Legend()
         self._progress = PlainLabel()
         self._progress.setObjectName("muted")
-        head = bar(self._which, self.filter, (self._legend, 1), self._progress, margins=(8, 2, 8, 2))
+        head = bar(self._which, self.filter, (self.legend, 1), self._progress, margins=(8, 2, 8, 2))
         self._page = page(self, head, (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
@@ -137,10 +126,9 @@ class ComputeUnitPanel(TimelinePanel):
         for cell in (self.session.window, self.session.busy):
             cell.watch(self._sight.ask)
         self.timeline.plot.scrolled.connect(self._sight.ask)
+        self.timeline.plot.scrolled.connect(self._fit_rows)
         ui.settings.cell("timeline.row_height").watch(self._height_changed)
         ui.results.cell("markers").watch(self._show_markers)
-        ui.theme.changed.connect(self._theme_changed)
-        self._theme_changed()
         self._trace_changed()
 
     # -- rows -------------------------------------------------------------------------------------------
@@ -263,11 +251,20 @@ class ComputeUnitPanel(TimelinePanel):
     def _shape(self) -> RowShape:
         """Rows are higher where tokens overlap, so that each sub-row can be seen."""
         room = min(self._lanes * LANE_PX, MAX_PX) if self._lanes > 1 else 0
-        height = max(self.ui.settings["timeline.row_height"], room)
-        return RowShape(height, band=self.source.band.height)
+        wanted = self.ui.settings["timeline.row_height"]
+        shape = RowShape(max(wanted, room), band=self.source.band.height)
+        rows, height = len(self.source), self.timeline.plot.box.height()
+        if room or wanted != USUAL_PX or not rows or shape.pitch * rows <= height:
+            return shape
+        low = replace(shape, spans=LEAST_PX, strip=LOW_STRIP_PX, gap=LOW_GAP_PX)
+        spare = int(height / rows) - low.pitch  # as high as all rows have room
+        return shape if spare < 0 else replace(low, spans=LEAST_PX + spare)
 
-    def _theme_changed(self) -> None:
-        self._legend.set_items([(self.ui.theme.kind(kind), name, KIND_TEXT[kind]) for name, kind in LEGEND])
+    def _fit_rows(self) -> None:
+        """Make rows lower where that shows all of them, unless the user chose a height."""
+        if (shape := self._shape()) != self.source.shape:
+            self.source.shape = shape
+            self.timeline.plot.rows_changed()
 
     def command_line(self) -> command_text.Words | None:
         """The waves that are shown, with what they did in the view."""
@@ -293,7 +290,8 @@ class ComputeUnitPanel(TimelinePanel):
         """Rich text about what is there, after the events whose lines are near."""
         events = near_lines(self._lines, time, pixel)
         is_low = is_strip or self.timeline.plot.band_y >= 0
-        values = self.markers.value_tip(row, time, pixel) if is_low else ""
+        trace = self.session.trace.value
+        values = self.markers.value_tip(self.times(trace), row, time, pixel) if trace and is_low else ""
         text = self._place_tip(row, time, pixel, is_strip)
         return joined("<br>", (part for part in (values, *events, text) if part))
 
@@ -303,17 +301,17 @@ class ComputeUnitPanel(TimelinePanel):
             return ""
         if self.timeline.plot.band_y >= 0:
             span, spans = self._span_at(row, time), self.markers.spans
-            return marker_tip(trace, spans, span) if span >= 0 and spans is not None else ""
+            return marker_tip(self.times(trace), spans, span) if span >= 0 and spans is not None else ""
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
             waiting = self._pending_at(row, time)
             still = GONE if store.is_complete else STILL
             return "" if waiting is None else store.missing.get(waiting, still)
         if is_strip and wave is not None:
-            return state_tip(trace, wave, time)
+            return state_tip(self.times(trace), wave, time)
         if token < 0:
-            return gap_tip(trace, wave, segment, time)
-        text = token_tip(trace, wave, segment, token, pixel)
+            return gap_tip(self.times(trace), wave, segment, time)
+        text = token_tip(self.times(trace), wave, segment, token, pixel)
         return sibling_tip(text, self.source.names[row].group) if wave is None else text
 
     def hovered(self, row: int, time: int) -> None:
@@ -345,7 +343,7 @@ class ComputeUnitPanel(TimelinePanel):
                 self.session.select_wave(trace.waves.id(waiting))
             return
         if token >= 0:
-            self.session.select_token(wave.id, token)
+            self.session.select_token(wave.id, token, stays=True)
         else:
             self.session.select_wave(wave.id)
         if is_double:
@@ -366,8 +364,15 @@ class ComputeUnitPanel(TimelinePanel):
         return self.markers.at(row, plot.band_y, time, plot.pixel_at(time))
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        """What can be done with a marker there, and the command of the panel."""
-        return [*self.markers.actions(self._span_at(row, time)), self.copy_action]
+        """What can be done with a marker or an execution there, and the command of the panel."""
+        trace, plot = self.session.trace.value, self.timeline.plot
+        of_span = self.markers.actions(self._span_at(row, time))
+        if of_span or trace is None or plot.band_y >= 0:
+            return [*of_span, self.copy_action]
+        _, wave, token = self._token_at(row, time, plot.pixel_at(time))
+        if wave is None or token < 0:
+            return [self.copy_action]
+        return [*token_actions(self.session, trace, wave, token, self.wants.emit), self.copy_action]
 
     def _token_at(self, row: int, time: int, pixel: TimeWindow) -> tuple[Segment | None, Wave | None, int]:
         """The segment of a row at a time, its wave if it is one of a wave, and its token there or -1."""

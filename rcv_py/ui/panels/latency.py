@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from PySide6.QtGui import QPainter
 from rcv_py.analysis.latency.hidden_latency import HiddenTable, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import DASH, percent, short_count
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace

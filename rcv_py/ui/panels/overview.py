@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
 
 from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.analysis.device.state_strip import STATES, STRIP
+from rcv_py.base.records import dataclass
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -18,10 +17,16 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, panel
 from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.shapes import draws_shapes, paint_codes
+from rcv_py.ui.core.swatches import AFTER_NAME, Swatch, line_height, paint_swatches, width_of
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.brush import RANGE_PX, BrushStrip
+from rcv_py.ui.timeline.items import small_text
+from rcv_py.ui.timeline.time_overlay import soft
 
 HEIGHT = 44
+SOFT = 0.12  # share of the canvas in the colour of a state
+MOST_LEGEND = 0.8  # share of the width that names may take
 REBUILD_MS = 300  # while waves arrive
 NAME = "Overview of the whole capture"
 NO_TIMES = "Nothing in this capture happened at a known time."
@@ -77,25 +82,66 @@ class OverviewStrip(BrushStrip):
         self.resized.emit()
 
     def _picture(self, sums: Sums) -> QImage:
+        codes, palette = self._levels(sums)
+        colors = np.array([color.rgba() for color in palette], np.uint32)[codes]
+        height, width = colors.shape
+        return QImage(colors.data, width, height, width * 4, QImage.Format.Format_RGB32).copy()
+
+    def _levels(self, sums: Sums) -> tuple[np.ndarray, list[QColor]]:
+        """A picture of codes, uint8 [height, width], and the colour of each code."""
         theme, height = self.ui.theme, HEIGHT - RANGE_PX
         level = np.arange(height, 0, -1)[:, None] - 0.5  # of each line of pixels, from the bottom
-        colors = np.full((height, len(sums.resident)), theme.role("canvas").rgba(), np.uint32)
+        codes = np.zeros((height, len(sums.resident)), np.uint8)
         peak = max(1.0, float(sums.resident.max(initial=0)))
-        colors[level <= sums.resident / peak * (height - 4)] = theme.role("grid").rgba()
+        codes[level <= sums.resident / peak * (height - 4)] = 1
         running = np.cumsum(sums.state[:, [STATES.index(state) for state in ORDER]], axis=1)
         peak = max(1.0, float(running[:, -1].max(initial=0)))
         for i in reversed(range(len(ORDER))):
-            color = theme.soft(theme.state(ORDER[i]), 0.25)
-            colors[level <= running[:, i] / peak * (height - 4)] = color.rgba()
-        image = QImage(colors.data, colors.shape[1], height, colors.shape[1] * 4, QImage.Format.Format_RGB32)
-        return image.copy()
+            codes[level <= running[:, i] / peak * (height - 4)] = 2 + i
+        states = [theme.soft(theme.state(state), SOFT) for state in ORDER]
+        return codes, [theme.role("canvas"), theme.role("grid"), *states]
+
+    def swatches(self) -> tuple[Swatch, ...]:
+        """What the colours mean."""
+        if self.sums is None:
+            return ()
+        theme, some = self.ui.theme, self.sums.state.sum(axis=0)
+        states = [state for state in ORDER if some[STATES.index(state)] > 0]
+        named = [
+            Swatch(theme.soft(theme.state(state), SOFT), f"wave: {state.name.lower()}") for state in states
+        ]
+        behind = [Swatch(theme.role("grid"), "all waves of the device")] if self.sums.resident.any() else []
+        return (*named, *behind)
+
+    def _paint_legend(self, painter: QPainter) -> None:
+        """Name the colours at the right, on ground of their own, where there is room for all of them."""
+        theme, swatches = self.ui.theme, self.swatches()
+        small_text(painter)
+        metrics = painter.fontMetrics()
+        width = sum(width_of(metrics, one) + AFTER_NAME for one in swatches)
+        if not swatches or width > self.width() * MOST_LEGEND:
+            return
+        box = QRectF(self.width() - width - 4, 1, width, line_height(metrics))
+        painter.fillRect(box, soft(theme.role("canvas"), 205))
+        inside = box.adjusted(AFTER_NAME / 2, 0, 1, 0)
+        paint_swatches(painter, inside, swatches, theme.role("text"), theme.role("text"))
+
+    def _paint_shapes(self, painter: QPainter, height: int) -> None:
+        assert self.sums is not None
+        codes, palette = self._levels(self.sums)
+        painter.save()
+        painter.scale(self.width() / codes.shape[1], height / codes.shape[0])
+        paint_codes(painter, codes, lambda code: palette[code])
+        painter.restore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the strip, the window, the clock range and the selection."""
         theme, trace, height = self.ui.theme, self.session.trace.value, self.height() - RANGE_PX
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), theme.role("canvas"))
-            if self._image is not None:
+            if self._image is not None and draws_shapes():
+                self._paint_shapes(painter, height)
+            elif self._image is not None:
                 painter.drawImage(QRectF(0, 0, self.width(), height), self._image)
             if trace is not None and not trace.has_times:
                 painter.setPen(theme.role("muted"))
@@ -105,6 +151,7 @@ class OverviewStrip(BrushStrip):
                 self.paint_window(painter, height)
                 self._paint_selection(painter, trace, height)
                 self.paint_range(painter)
+                self._paint_legend(painter)
             painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), theme.role("line"))
 
     def _paint_selection(self, painter: QPainter, trace: Trace, height: int) -> None:

@@ -59,20 +59,22 @@ from rcv_py.ui.widgets.links import LinkText
 RESULT = "findings"
 NOTHING_OPEN = "Open a capture to see what to look at first."
 ROUNDING = 2  # px that a text may need more than its advance
-ROW = 22  # px
+ROW = 20  # px
+UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
 WIDE = 640  # px: from it on a finding stands beside the list
-BAR, NUMBER, SHARE, PAD = 44, 22, 62, 6
-_ROLE = Qt.ItemDataRole.UserRole
+BAR, NUMBER, SHARE, PAD = 44, 18, 50, 6
+_ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 EVIDENCE, ASSUMPTION = "evidence", "assumption"
 SHOWN = 3  # pieces of evidence that are named below the title, where a low panel shows them
-# Panels by kind; an execution is seen in the timeline that draws instructions.
+# Panels by kind; an execution is seen in the timeline that draws instructions, a wave or a range of cycles in
+# whichever timeline is in front.
 SHOWN_IN = {
     "instruction": "isa",
     "token": "compute_unit",
-    "wave": "global_timeline",
-    "window": "global_timeline",
+    "wave": "time",
+    "window": "time",
     "source": "source",
 }
 NARROWEST, WIDEST_NAME, GAP, MARGIN_PX = 48, 160, 10, 8  # px of the key numbers
@@ -127,13 +129,15 @@ class NumberStrip(QWidget):
         rooms = [max(cell.room, NARROWEST) for cell in rest]
         is_one_row = sum(rooms) + GAP * len(rooms) + WIDEST_NAME <= self.width() - 2 * MARGIN_PX
         columns = len(rest) if is_one_row else _columns(rooms, self.width() - 2 * MARGIN_PX)
+        alone = not is_one_row and columns > 1 and len(rest) % columns == 1  # the last one, in its row
         if self._shape == (is_one_row, len(rest), columns):
             return
         self._shape = (is_one_row, len(rest), columns)
         self._grid.addWidget(first, 0, 0, 1, 1 if is_one_row else columns)
         for number, cell in enumerate(rest):
             down, across = (0, number + 1) if is_one_row else (1 + number // columns, number % columns)
-            self._grid.addWidget(cell, down, across)
+            is_wide = alone and number == len(rest) - 1
+            self._grid.addWidget(cell, down, across, 1, columns if is_wide else 1)
         for at in range(self._grid.columnCount()):
             self._grid.setColumnStretch(at, 0)
         for at in range(columns):
@@ -169,6 +173,7 @@ class FindingList(QListWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
+        self.rows_px = 0  # height of all rows
         self.setItemDelegate(_Rows(theme, self))
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -178,11 +183,15 @@ class FindingList(QListWidget):
         self.itemDoubleClicked.connect(lambda _: self.asked.emit(0))
         theme.changed.connect(lambda: self.viewport().update())
 
-    def show_findings(self, findings: Sequence[Finding], rest: str = "") -> None:
+    def show_findings(
+        self, findings: Sequence[Finding], rest: str = "", same: Sequence[int] | None = None
+    ) -> None:
         """Show these, and after them a row for the rest, in one line.
 
+        `same` is the place of the first one with the same bound, which alone has a bar; bars have one scale.
         The finding that is current stays so, if it is still there.
         """
+        largest = max((_gain(finding) for finding in findings if finding.rank == RANKED), default=0.0)
         current = self.currentItem()
         # The first one gives way to a new first one.
         finding = current.data(_ROLE) if current is not None and self.currentRow() > 0 else None
@@ -191,14 +200,18 @@ class FindingList(QListWidget):
         self.clear()
         for number, finding in enumerate(findings, 1):
             gain = finding.gain_text or finding.stake
-            item = QListWidgetItem(f"{number}. {finding.title} {gain}".strip())
+            first = number if same is None else same[number - 1] + 1
+            as_first = f"The same bound as {first}: these are the same cycles." if first != number else ""
+            item = QListWidgetItem(" ".join(filter(None, (f"{number}. {finding.title}", gain, as_first))))
             item.setData(_ROLE, finding)
-            item.setToolTip(tooltip(f"{finding.title}\n{gain}".strip()))
+            item.setData(_BESIDE, (largest, 0 if first == number else first))
+            item.setToolTip(tooltip("\n".join(filter(None, (finding.title, gain, as_first)))))
             self.addItem(item)
         if rest:
             last = QListWidgetItem(rest)
             last.setToolTip(tooltip(rest))
             self.addItem(last)
+        self.rows_px = self.count() * ROW + 2 * self.frameWidth()
         names = [finding.name for finding in findings]
         self.setCurrentRow(names.index(name) if name in names else 0 if self.count() else -1)
         self.blockSignals(False)
@@ -236,7 +249,7 @@ class _Rows(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Paint one finding; those that are no part of the ranking are muted and have no bar."""
+        """Paint number, bar, bound and title; what is no part of the ranking is muted and has no bar."""
         finding: Finding | None = index.data(_ROLE)
         theme, box = self._theme, QRect(option.rect)
         role = theme.role
@@ -247,19 +260,19 @@ class _Rows(QStyledItemDelegate):
             painter.fillRect(box, role("hover"))
         is_ranked = finding is not None and finding.rank == RANKED
         painter.setPen(role("muted"))
-        right, left = box.right() - PAD, box.x() + NUMBER + PAD
-        room = QRect(left, box.y(), right - left, box.height())
+        left = box.x() + NUMBER + PAD
         if finding is not None:
             draw_text(painter, QRect(box.x(), box.y(), NUMBER, box.height()), _RIGHT, f"{index.row() + 1}")
         if finding is not None and is_ranked and finding.cycles:
-            share = finding.gain if finding.unit != SAMPLES else finding.share
-            place = QRect(right - SHARE, box.y(), SHARE, box.height())
-            draw_text(painter, place, _RIGHT, _share(finding, share))
-            bar = QRectF(right - SHARE - PAD - BAR, box.y() + 8, BAR, box.height() - 16)
-            painter.fillRect(bar, role("raised"))
-            bar.setWidth(max(2.0, BAR * min(1.0, share)))
-            painter.fillRect(bar, role("stall"))
-            room.setWidth(right - SHARE - 2 * PAD - BAR - left)
+            largest, first = index.data(_BESIDE)
+            share = QRect(left + BAR + PAD, box.y(), SHARE, box.height())
+            draw_text(painter, share, _RIGHT, f"as {first}" if first else _share(finding, _gain(finding)))
+            if not first:
+                length = max(2.0, BAR * _gain(finding) / max(largest, 1e-9))
+                painter.fillRect(QRectF(left, box.y() + 6, length, box.height() - 12), role("stall"))
+        # Without a bar the title begins where titles begin all the same: the eye goes down one edge.
+        title_at = left if finding is None else left + BAR + SHARE + 2 * PAD + PAD // 2
+        room = QRect(title_at, box.y(), box.right() - PAD - title_at, box.height())
         painter.setPen(role("text" if is_ranked else "muted"))
         text = index.data(Qt.ItemDataRole.DisplayRole) if finding is None else finding.title
         title = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
@@ -267,18 +280,30 @@ class _Rows(QStyledItemDelegate):
         painter.restore()
 
 
+def _gain(finding: Finding) -> float:
+    """What is at most to gain, of the kernel's duration or of the samples."""
+    return finding.share if finding.unit == SAMPLES else finding.gain
+
+
 def _share(finding: Finding, share: float) -> str:
     sign = "≤ " if finding.is_upper_bound else "~ "
     return f"{sign}{100 * share:.1f} %"
 
 
-def finding_html(finding: Finding, *, is_open: bool, sources: Sequence[SourceFile] = ()) -> Rich:
-    """Return the page of a finding; `is_open` shows what it takes for granted."""
+def finding_html(
+    finding: Finding, *, is_open: bool, sources: Sequence[SourceFile] = (), first: str = ""
+) -> Rich:
+    """Return the page of a finding; `is_open` shows what it takes for granted.
+
+    `first` is the title of the one before it with the same bound, if there is one.
+    """
     parts = [rich("<p><b>{}</b>", finding.title)]
     if finding.evidence:
         where = [_link(number, place, sources) for number, place in enumerate(finding.evidence[:SHOWN])]
         parts.append(rich("<br>{}", joined(" · ", where)))
     parts.append(rich("</p>"))
+    if first:
+        parts.append(rich("<p class='q'>The same bound as “{}”: these are the same cycles.</p>", first))
     for label, sentence in finding.parts:
         name = rich("<b>{}:</b> ", label) if label else ""
         parts.append(rich("<p>{}{}</p>", name, sentence))
@@ -317,15 +342,13 @@ def _link(number: int, place: Evidence, sources: Sequence[SourceFile]) -> Rich:
 
 
 def go_to(session: Session, place: Evidence) -> str:
-    """Select what the evidence names; return the panel that shows it best."""
+    """Select what the evidence names; return the panel that shows it, or the area of those that do."""
     if place.kind == "instruction":
         session.select_line(place.line)
     elif place.kind == "token" and place.wave is not None:
-        session.select_token(place.wave, place.token)
+        session.show_token(place.wave, place.token)
         if session.token() is None:  # its wave has not been read yet
             session.set_view(TimeWindow(place.begin, max(place.end, place.begin + 1)).padded(MARGIN))
-        else:
-            session.fit_selection()
     elif place.kind == "wave" and place.wave is not None:
         session.select_wave(place.wave)
         session.fit_wave(place.wave)
@@ -385,6 +408,12 @@ class TriagePanel(Panel):
             self.split.setOrientation(way)
             room = self.width() if way is Qt.Orientation.Horizontal else self.split.height()
             self.split.setSizes([room * 2 // 5, room - room * 2 // 5])
+            self._fit_list()
+
+    def _fit_list(self) -> None:
+        """Give the page below the list what the list does not need."""
+        is_below = self.split.orientation() == Qt.Orientation.Vertical
+        self.list.setMaximumHeight(self.list.rows_px if is_below and self.list.rows_px else UNLIMITED_PX)
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -417,7 +446,8 @@ class TriagePanel(Panel):
         self.note.setText(f"partial: {findings.partial}" if findings.partial else "")
         self.note.setToolTip(tooltip(self._why_partial(findings) or self.note.text()))
         self.copy.setVisible(bool(findings.findings))
-        self.list.show_findings(findings.in_full, findings.small_text)
+        self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound)
+        self._fit_list()
 
     def _why_empty(self) -> str:
         if self.session.trace.value is None:
@@ -440,7 +470,9 @@ class TriagePanel(Panel):
         if finding is None:
             self.page.show_html("" if row < 0 or self.findings is None else small_html(self.findings))
         else:
-            self.page.show_html(finding_html(finding, is_open=self._is_open, sources=sources))
+            first = self.findings.same_bound[row] if self.findings is not None else row
+            title = "" if first == row or (other := self._one(first)) is None else other.title
+            self.page.show_html(finding_html(finding, is_open=self._is_open, sources=sources, first=title))
 
     def _one(self, row: int) -> Finding | None:
         rows = () if self.findings is None else self.findings.in_full

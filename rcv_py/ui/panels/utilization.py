@@ -22,6 +22,7 @@ from rcv_py.ui.core.plain_text import PlainLabel, rich
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.rows_item import RowName, RowShape
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, unit_of
+from rcv_py.ui.timeline.token_menu import Action, token_actions
 from rcv_py.ui.timeline.token_rows import TokenRows, span_segment
 from rcv_py.ui.timeline.token_tip import token_at, token_tip
 from rcv_py.ui.widgets.empty_state import page
@@ -78,7 +79,7 @@ class UtilizationPanel(TimelinePanel):
         for label in (self._note, self._progress):
             label.setObjectName("muted")
         self._note.setMinimumWidth(10)
-        self._page = page(self, bar((self._note, 1), self._progress), (self.timeline, 1))
+        self._page = page(self, bar((self.legend, 2), (self._note, 1), self._progress), (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)
@@ -183,7 +184,7 @@ class UtilizationPanel(TimelinePanel):
             return rich("<qt>{}an instruction of the sibling SIMD</qt>", head)
         span = TimeWindow(wave.begin, wave.end)
         segment = Segment.of(wave.tokens, wave.states, store.lod(wave_row), span, wave_row)
-        return head + token_tip(trace, wave, segment, token, TimeWindow(time, time + 1))
+        return head + token_tip(self.times(trace), wave, segment, token, TimeWindow(time, time + 1))
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the bar and tell the others which instruction it was."""
@@ -202,9 +203,17 @@ class UtilizationPanel(TimelinePanel):
         trace, place = self.session.trace.value, self._found(row, time)
         if trace is None or place is None or place[0] < 0:
             return
-        self.session.select_token(trace.waves.id(place[0]), place[1])
+        self.session.select_token(trace.waves.id(place[0]), place[1], stays=True)
         if is_double:
             self.session.fit_selection()
+
+    def actions_at(self, row: int, time: int) -> list[Action]:
+        """What can be done with the execution that kept the unit busy, and the command of the panel."""
+        trace, store, place = self.session.trace.value, self.session.store, self._found(row, time)
+        wave = None if store is None or place is None else store.wave(place[0])
+        if trace is None or wave is None or place is None:
+            return [self.copy_action]
+        return [*token_actions(self.session, trace, wave, place[1], self.wants.emit), self.copy_action]
 
     def measured(self, window: TimeWindow, row: int) -> str:
         """How busy the unit was there."""

@@ -6,8 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QIcon, QKeyEvent, QMouseEvent, QPainter, QPixmap, QResizeEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.base.runs import ascending
@@ -17,12 +27,14 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row
 from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, button_text, tooltip
+from rcv_py.ui.core.shapes import draws_shapes
+from rcv_py.ui.core.swatches import Swatch, paint_swatches
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curve_canvas import CurveCanvas
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
-from rcv_py.ui.timeline.brush import RangeStrip
 from rcv_py.ui.timeline.rows_item import WIDTH
 from rcv_py.ui.timeline.timeline_plot import steady_bar
+from rcv_py.ui.timeline.token_menu import RANGE_PANEL
 from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.empty_state import page
 
@@ -39,6 +51,7 @@ class LegendButton(QToolButton):
     def __init__(self, name: str, legend: CurveLegend, parent: QWidget) -> None:
         super().__init__(parent)
         self.name, self._legend = name, legend
+        self.swatch = Swatch(QColor(), name)
         self.setText(button_text(elide_right(name, MAX_NAME)))
         self.setCheckable(True)
         self.setAutoRaise(True)
@@ -51,6 +64,17 @@ class LegendButton(QToolButton):
         alone.triggered.connect(lambda: legend.isolated.emit(name))
         self.addAction(alone)
         self.clicked.connect(lambda: legend.toggled.emit(name))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the button; in a file of shapes its colour and name, as an icon would be a bitmap there."""
+        if not draws_shapes():
+            super().paintEvent(event)
+            return
+        with QPainter(self) as painter:
+            text = self.palette().text().color()
+            box = QRectF(self.rect()).adjusted(SWATCH / 2, 0, 0, 0)
+            if self.isChecked():
+                paint_swatches(painter, box, [self.swatch], text, text)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show this curve alone, or all again."""
@@ -115,6 +139,11 @@ class CurveLegend(QScrollArea):
         super().resizeEvent(event)
         self._arrange()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all names are in sight."""
+        return self._inside.height() <= self.height()
+
     def sizeHint(self) -> QSize:
         """As wide as there is room."""
         return QSize(200, self._height)
@@ -155,6 +184,7 @@ class CurveLegend(QScrollArea):
     def _recolor(self) -> None:
         ratio = self.devicePixelRatioF()
         for curve, button in zip(self._curves, self.buttons, strict=True):
+            button.swatch = Swatch(curve_color(self._theme, curve.color), button.text(), curve.tip)
             button.setIcon(_swatch(self._theme, curve, button.isChecked(), ratio))
 
 
@@ -191,7 +221,6 @@ class CurvePlot(QWidget):
         self.canvas = CurveCanvas(ui)
         self.canvas.setAccessibleName(name)
         self.legend = CurveLegend(ui.theme)
-        self.strip = RangeStrip(ui)
         self._set = CurveSet()
         self._hidden: set[str] = set()
         self._title = ""
@@ -202,7 +231,6 @@ class CurvePlot(QWidget):
         body.setSpacing(0)
         body.setContentsMargins(0, 0, 0, 0)
         body.addWidget(self.canvas, 0, 0, 1, 2)
-        body.addWidget(self.strip, 1, 1)
         room = steady_bar()  # where a timeline has one
         room.hide()
         body.addWidget(room, 0, 2)
@@ -264,8 +292,6 @@ class CurvePlot(QWidget):
         self.legend.show_curves(self.curves, self.shown)
         curves = self._set.without(frozenset(self._hidden))
         self.canvas.show_set(curves, self.stack, self._title)
-        stacked = self.stack is not Stack.LINES and bool(curves.shown)
-        self.strip.show_curves([curves.sum_shown] if stacked else [curve.steps for curve in curves.shown])
 
 
 MAX_ROWS = 1 << 20  # of a table; what spreadsheets can hold
@@ -283,6 +309,7 @@ class CurvePanel(Panel):
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._head = bar((self.note, 1), margins=BAR_ABOVE)
         self.page = page(self, self._head, (self.plot, 1))
+        self.plot.canvas.range_measured.connect(lambda: self.wants.emit(RANGE_PANEL))
 
     def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> Choice:
         """Add a box of choices before the note; `title` is what a screen reader says."""
@@ -309,6 +336,11 @@ class CurvePanel(Panel):
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows: the plot with its legend."""
         return self.page if self.page.is_empty else self.plot
+
+    def swatches(self) -> tuple[Swatch, ...]:
+        """The curves, if the legend has not room for all of them."""
+        legend = self.plot.legend
+        return () if legend.is_whole else tuple(one.swatch for one in legend.buttons if one.isChecked())
 
     def caption(self) -> str:
         """What is drawn."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, Qt, QThread, QTimer, Signal
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage
+from rcv_py.base.records import dataclass
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
@@ -37,12 +37,14 @@ from rcv_py.ui.core.export import SCALES
 from rcv_py.ui.core.layout import Dialog, row
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+from rcv_py.ui.core.swatches import Swatch, unlike
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.go_commands import needs
 from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.table import command_text
+from rcv_py.ui.widgets.legend import Legend
 from rcv_py.work.load import batches as read_batches
 
 WINDOW = "window"  # stands for the whole window where a panel's id is asked for
@@ -95,7 +97,7 @@ class Exporter:
         """Return a file: `.png`, `.svg` or `.csv` of a panel or the window."""
         makers: dict[str, Callable[[], bytes]] = {
             ".png": lambda: export.png_bytes(self.image(name, scale)),
-            ".svg": lambda: export.svg_bytes(*self.subject(name)),
+            ".svg": lambda: self.svg(name),
             ".csv": lambda: self.sheet(name).csv().encode(),
         }
         if suffix.lower() not in makers:
@@ -108,7 +110,30 @@ class Exporter:
 
     def image(self, name: str, scale: int = 1) -> QImage:
         """Return the picture of a panel or the window."""
-        return export.picture(*self.subject(name), scale)
+        with self.posing(name) as legend:
+            return export.picture(*self.subject(name), scale, legend=legend)
+
+    def svg(self, name: str) -> bytes:
+        """Return the picture of a panel or the window as an SVG file."""
+        with self.posing(name) as legend:
+            return export.svg_bytes(*self.subject(name), legend=legend)
+
+    @contextmanager
+    def posing(self, name: str) -> Iterator[tuple[Swatch, ...]]:
+        """Have a panel look as a picture should; what its colours mean that the picture does not say."""
+        panel = self._panel(name)
+        if panel is None:
+            yield ()
+            return
+        with panel.for_picture():
+            seen = panel.canvas()
+            unsaid = (
+                swatch
+                for legend in panel.findChildren(Legend)
+                if not (seen.isAncestorOf(legend) and legend.isVisibleTo(seen) and legend.is_whole)
+                for swatch in legend.swatches
+            )
+            yield unlike((*unsaid, *panel.swatches()))
 
     def save(self, name: str, path: Path, scale: int = 1) -> None:
         """Write a file whose kind is told by the ending of its name; raise ExportError if that cannot be."""

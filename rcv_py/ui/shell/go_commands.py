@@ -62,10 +62,14 @@ def go_commands(session: Session) -> tuple[Command, ...]:
             session.fit_wave(wave)
 
     def is_marked() -> bool:
-        return session.measure.value is not None or session.isolated_wait.value is not None
+        marks = (session.measure, session.between, session.isolated_wait)
+        return any(mark.value is not None for mark in marks)
 
     def dismiss() -> None:
-        (session.measure if session.measure.value is not None else session.isolated_wait).set(None)
+        if session.measure.value is None and session.between.value is None:
+            session.isolated_wait.set(None)
+        session.measure.set(None)
+        session.between.set(None)
 
     trace = needs(session)
     wave = needs(session, lambda: session.wave() is not None, "Select a wave whose instructions are loaded.")
@@ -191,7 +195,7 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
         return side in workspace.folded
 
     def is_layout(layout: Layout) -> bool:
-        return workspace.layout_ is layout
+        return workspace.layout_.id == layout.id
 
     def fold(side: str) -> None:
         workspace.fold(side, side not in workspace.folded)

@@ -14,9 +14,11 @@ Findings are left, time is in the middle, code below it, details are right.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from PySide6.QtCore import QSize, Qt
+
+from rcv_py.base.records import dataclass
 
 COMPACT_WIDTH = 1500  # px: below it the sides start folded
 LEFT_PX, RIGHT_PX = 330, 300  # widths of the sides
@@ -27,6 +29,7 @@ BOTTOM_PX = 320  # height of the open bottom tabs, at least
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _TOP, _BOTTOM = Qt.DockWidgetArea.TopDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
+OWN = "own:"  # before the name of a layout that the user saved
 APART = "apart"  # the place of panels that are windows of their own, over the main one
 APART_PX = QSize(860, 460)
 DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
@@ -61,19 +64,21 @@ class Layout:
     """A way of sharing out the window.
 
     `time`, `below` and `bottom` are shares of the height, `bottom` 0 is folded; `left` and `right` are widths
-    in px.  `front` comes to the front of its tabs, `moved` says which panels lie elsewhere than at home.
+    in px.  `front` comes to the front of its tabs, `moved` says which panels lie elsewhere than at home,
+    `opens` which sides are shown even where there is little room.
     """
 
     id: str
     title: str
     tip: str
-    time: float = 0.27
+    time: float = 0.3
     below: float = 0.0
     bottom: float = 0.0
     left: int = LEFT_PX
     right: int = RIGHT_PX
     front: tuple[str, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
+    opens: tuple[str, ...] = ()
 
 
 LAYOUTS = (
@@ -94,6 +99,7 @@ LAYOUTS = (
         bottom=0.36,
         left=480,
         front=("causes",),
+        opens=("left",),
     ),
     Layout(
         "compare",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget, QWidget
 
 from rcv_py.base.text import visible
 from rcv_py.model.trace import CaptureEntry, Trace
@@ -40,6 +40,8 @@ FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
+PATIENCE_MS = 250  # that a window waits for its capture before it is shown without
+Page = TypeVar("Page", bound=QWidget)
 BROWSE = {
     "capture": "Open a capture, or a folder of captures",
     "baseline": "Compare the open capture with another one, its baseline",
@@ -75,26 +77,44 @@ class MainWindow(QMainWindow):
         self._recent.aboutToShow.connect(self._fill_recent)
         self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
         self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
-        finder = Finder(ui.session, ui.commands, lambda: self.opener.recent, self.opener.open)
+        finder = Finder(
+            ui.session, ui.commands, lambda: self.opener.recent, self.opener.open, self.opener.title
+        )
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
         self.status = StatusBar(ui, self.cancel)
         self.setStatusBar(self.status)
-        self.welcome = Welcome(ui, self.opener, self.browse)
-        self.chooser = Chooser(self._leave_chooser)
         self.pages = QStackedWidget()
-        for page in (self.welcome, self.chooser, self.workspace):
-            self.pages.addWidget(page)
+        self.pages.addWidget(self.workspace)
         self.alarm = CodeAlarm(ui)
         self.setCentralWidget(boxed(column(self.alarm, (self.pages, 1))))
         self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.pages.setFocus()  # else the first button of the bar would get it, and a frame with it
         self.setAcceptDrops(True)
         self.setWindowTitle("rcv")
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
+        self._patience.timeout.connect(self.show)
         self._list_layouts()
         self._connect()
         self._restore()
+
+    @cached_property
+    def welcome(self) -> Welcome:
+        """The first page; a window that is started with a capture does not need it."""
+        return self._page(Welcome(self.ui, self.opener, self.browse))
+
+    @cached_property
+    def chooser(self) -> Chooser:
+        """The captures of a folder."""
+        chooser = self._page(Chooser(self._leave_chooser))
+        self.opener.judged.connect(chooser.show_health)
+        chooser.chosen.connect(self.opener.open)
+        return chooser
+
+    def _page(self, page: Page) -> Page:
+        self.pages.addWidget(page)
+        return page
 
     def _register(self) -> None:
         ui, register = self.ui, self.ui.commands.register
@@ -201,7 +221,7 @@ class MainWindow(QMainWindow):
         cells = (
             session.trace, session.selection, session.loaded, session.visited, session.measure,
             session.isolated_wait, session.latency_mode, session.source_cost, session.busy,
-            session.baseline, session.waves, session.populations,
+            session.baseline, session.waves, session.populations, session.reasons,
         )  # fmt: skip
         for cell in cells:
             cell.watch(soon.ask)
@@ -212,11 +232,11 @@ class MainWindow(QMainWindow):
         self.errors.broke.connect(self.workspace.show_broken)
         session.trace.watch(self._trace_changed)
         ui.results.cell("populations").watch(self._take_populations)
+        for signal in (self.loader.opened, self.opener.failed, self.opener.choose):
+            signal.connect(self._show_now)
         self.opener.failed.connect(self.errors.show)
         self.loader.finished.connect(self._all_read)
         self.opener.choose.connect(self._choose)
-        self.opener.judged.connect(self.chooser.show_health)
-        self.chooser.chosen.connect(self.opener.open)
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
@@ -236,6 +256,16 @@ class MainWindow(QMainWindow):
         for name in seen.split() if isinstance(seen, str) else first.values():
             if (dock := self.workspace.home_of(name)) is not None:
                 dock.make()
+
+    def show_with(self, path: Path | str) -> None:
+        """Open a capture or folder, and show the window with it; without, if that takes a while."""
+        self._patience.start()
+        self.opener.open(path)
+
+    def _show_now(self) -> None:
+        if self._patience.isActive():
+            self._patience.stop()
+            self.show()
 
     # -- what commands call --------------------------------------------------------------------------
 
@@ -368,6 +398,12 @@ class MainWindow(QMainWindow):
 
     # -- Qt ------------------------------------------------------------------------------------------
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Show the first page as long as there is nothing else to show."""
+        super().showEvent(event)
+        if self.ui.session.trace.value is None and self.pages.currentWidget() is self.workspace:
+            self.show_welcome()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Run the command of a key that no widget wanted."""
         if not self.actions_.press(event):
@@ -398,10 +434,12 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how everything looks, and stop all work."""
         settings = self.ui.settings
+        self._patience.stop()
         save_visit(settings, self.ui.session)
         settings.remember("geometry", self.saveGeometry())
         settings.remember("layout", self.workspace.saveState(VERSION))
         settings.remember("folded", json.dumps(self.workspace.save_folded()))
+        settings.remember("arrangement", json.dumps(self.workspace.save_arrangement()))
         states = {name: dock.save_state() for name, dock in self.workspace.docks.items()}
         settings.remember("panels", json.dumps(states))
         seen = (name for name, dock in self.workspace.docks.items() if dock.is_seen)
@@ -418,8 +456,11 @@ class MainWindow(QMainWindow):
             screen = QGuiApplication.primaryScreen()
             room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
             self.resize(FIRST_SIZE.boundedTo(room))
-        folded, states = (_mapping(settings.memory(name)) for name in ("folded", "panels"))
+        folded, states, arrangement = (
+            _mapping(settings.memory(name)) for name in ("folded", "panels", "arrangement")
+        )
         if isinstance(layout, QByteArray):
+            self.workspace.load_arrangement(arrangement)
             self.workspace.restore(layout, folded)
         for name, dock in self.workspace.docks.items():
             parts = {part.id: states[part.id] for part in dock.parts if part.id in states}

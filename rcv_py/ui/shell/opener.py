@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from rcv_py.base.errors import NotATrace, UsageError
+from rcv_py.base.records import dataclass
 from rcv_py.formats.locate import Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.formats.uiout.load import open_folder

@@ -17,7 +17,7 @@ from rcv_py.base.text import elide_right, visible
 from rcv_py.state.commands import Command, Commands, always
 from rcv_py.ui.core.plain_text import ask_text, ask_which
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.shell.layouts import BY_ID, LAYOUTS
+from rcv_py.ui.shell.layouts import LAYOUTS, OWN
 from rcv_py.ui.shell.workspace import VERSION, Workspace
 
 MOST = 5  # with a key each
@@ -35,25 +35,21 @@ Arrangement = dict[str, Any]  # JSON: name, and what `arrangement` returns
 
 def arrangement(workspace: Workspace) -> Arrangement:
     """Return where all panels are, as plain JSON values."""
-    docks = workspace.docks.items()
-    return {
-        "state": b64encode(workspace.saveState(VERSION).data()).decode(),
-        "folded": workspace.save_folded(),
-        "areas": {name: dock.area for name, dock in docks if dock.area != dock.home},
-        "layout": next((one.id for one in LAYOUTS if one.title == workspace.layout_.title), ""),
-    }
+    base = next((one.id for one in LAYOUTS if one.title == workspace.layout_.title), "")
+    state = b64encode(workspace.saveState(VERSION).data()).decode()
+    return {"state": state, "folded": workspace.save_folded(), **workspace.save_arrangement(), "layout": base}
 
 
 def arrange(workspace: Workspace, saved: Arrangement) -> None:
     """Put all panels where they were; what does not fit is left as it is."""
-    state, folded, areas = state_of(saved), saved.get("folded"), saved.get("areas")
-    if state is None or not isinstance(folded, dict) or not isinstance(areas, dict):
+    state, folded = state_of(saved), saved.get("folded")
+    if state is None or not isinstance(folded, dict):
         return
-    for name, dock in workspace.docks.items():
-        dock.area = areas.get(name, dock.home)
+    for dock in workspace.docks.values():
+        dock.area = dock.home
+    workspace.load_arrangement(saved)
     if workspace.restore(state, folded):
-        base = BY_ID.get(saved.get("layout", ""), LAYOUTS[0])
-        workspace.layout_ = replace(base, id=_id(saved["name"]))
+        workspace.layout_ = replace(workspace.layout_, id=_id(saved["name"]))
 
 
 class OwnLayouts:
@@ -156,7 +152,7 @@ class OwnLayouts:
 
 
 def _id(name: str) -> str:
-    return f"own:{name}"
+    return f"{OWN}{name}"
 
 
 def _read(text: object) -> list[Arrangement]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import beside
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import MAX_DIGITS
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Commands
@@ -89,6 +89,7 @@ class Finder:
     commands: Commands
     recent: Callable[[], list[Path]]
     open_path: Callable[[Path], None]
+    title_of: Callable[[Path], str]  # what people call a capture: kernel, dispatch, parent folders
 
     def find(self, text: str) -> tuple[Item, ...]:
         """Return the best items: places, commands, then labels, source files, waves and code lines."""
@@ -124,13 +125,10 @@ class Finder:
                 tip=command.tip,
                 why_not=command.why_not(),
             )
-        for path in best(self.recent(), lambda path: path.name, text, 5):
-            yield Item(
-                title=f"Open {path.name}",
-                icon="folder",
-                run=partial(self.open_path, path),
-                note=str(path.parent),
-            )
+        named = [(f"Open {self.title_of(path)}", path) for path in self.recent()]
+        for title, path in best(named, lambda pair: f"{pair[0]} {pair[1].name}", text, 5):
+            run = partial(self.open_path, path)
+            yield Item(title=title, icon="folder", run=run, note=path.name, tip=str(path))
 
     def _labels(self, trace: Trace, text: str) -> Iterator[Item]:
         kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -21,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from rcv_py.base import resources
 from rcv_py.base.text import elide_left, plural
-from rcv_py.model.trace import CaptureEntry
+from rcv_py.model.trace import CaptureEntry, capture_title
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, grid, row
@@ -42,6 +43,17 @@ KEYS = (
     (",  .  ·  [  ]", "previous and next instruction; previous and next time a line ran"),
     ("?", "all keys"),
 )
+
+
+class EnterButton(QPushButton):
+    """A button that Return presses too: outside of dialogs Qt leaves that to Space alone."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press it."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
 
 
 class Welcome(QScrollArea):
@@ -92,7 +104,7 @@ class Welcome(QScrollArea):
     def _drop_target(self, browse: Callable[[], None]) -> QWidget:
         target = QFrame()
         target.setObjectName("drop_target")
-        self.open = QPushButton("Open a folder …")
+        self.open = EnterButton("Open a folder …")
         self.open.setDefault(True)
         self.open.setToolTip("Open a ui_output folder, or a folder that holds several  (Ctrl+O)")
         self.open.clicked.connect(browse)
@@ -107,7 +119,7 @@ class Welcome(QScrollArea):
         self._lists.addSpacing(8)
         self._lists.addWidget(PlainLabel(title, role="heading"))
         for path in paths:
-            link = QPushButton(button_text(self._opener.title(path)))
+            link = EnterButton(button_text(self._opener.title(path)))
             link.setProperty("link", "true")
             link.setCursor(Qt.CursorShape.PointingHandCursor)
             link.setIcon(icon(self._ui.theme, "folder", "accent"))
@@ -151,10 +163,10 @@ class Chooser(QWidget):
         self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.table.activated.connect(self._open)
         self.table.doubleClicked.connect(self._open)
-        self.open_button = QPushButton("Open")
+        self.open_button = EnterButton("Open")
         self.open_button.setToolTip("Open the chosen capture; so does a double-click.")
         self.open_button.clicked.connect(lambda: self._open(self.table.currentIndex()))
-        back_button = QPushButton("Back")
+        back_button = EnterButton("Back")
         back_button.clicked.connect(back)
         buttons = row(self.open_button, back_button, None, spacing=6)
         column(self.title, self.table, buttons, margins=(24, 16, 24, 16), spacing=8, of=self)
@@ -193,8 +205,9 @@ def columns(
         return Column(id=name, title=title, values=cells, text=grouped, is_number=True, width=100, tip=tip)
 
     names, kernels = ([entry.name for entry in entries], [entry.kernel for entry in entries])
+    titles = [capture_title(entry.path, entry.kernel) for entry in entries]
     return (
-        Column("name", "Capture", names, width=300, tip="Name of the folder."),
+        Column("title", "Capture", titles, width=340, tip="Kernel, dispatch and the folders above."),
         Column("kernel", "Kernel", kernels, width=240, tip="The kernel with most traced cycles."),
         numbers("waves", "Waves", (e.waves for e in entries), "Waves with instructions."),
         numbers("instructions", "Instructions", (e.instructions for e in entries),
@@ -205,5 +218,6 @@ def columns(
                 "Instructions that have a source line."),
         numbers("latency", "Latency, cycles", (e.latency for e in entries),
                 "Stall plus issue, all traced waves."),
+        Column("name", "Folder", names, width=260, tip="Name of the folder."),
         Column("note", "Health", said, width=200, tip="Why it cannot be opened, or what to know of it."),
     )  # fmt: skip

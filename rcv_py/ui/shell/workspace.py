@@ -5,11 +5,12 @@ The central widget has no height: the middle is made of docks as well, so that e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QElapsedTimer, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QWidget
 from shiboken6 import isValid
@@ -24,9 +25,11 @@ from rcv_py.ui.shell.layouts import (
     APART,
     APART_PX,
     BELOW,
+    BY_ID,
     COMPACT_WIDTH,
     DOWN,
     LAYOUTS,
+    OWN,
     PLACES,
     SIDES,
     Layout,
@@ -36,7 +39,8 @@ from rcv_py.ui.shell.side_bar import SideBar
 
 VERSION = 2  # of the saved layout: one of another version is ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
-RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
+HIDDEN_MS = 150  # that panels may take to have something to show, when first seen
+RESIZE_PASSES = 4  # at most: Qt comes nearer to the sizes asked for each time, and is there after three
 SIDE_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 BAR_AREAS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.RightToolBarArea}
 BAR_TITLES = {"left": "Left side", "right": "Right side"}
@@ -83,14 +87,20 @@ class Workspace(QMainWindow):
         self.layout_ = LAYOUTS[0]
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
         self._away: dict[str, list[Dock]] = {}  # what a folded side hides
+        self._fit: Callable[[], None] = lambda: None  # asks Qt for sizes
+        self._passes = 0  # how often it will be asked for them again
         self._closed: list[str] = []  # panels, the last one last
-        self._wanted, self._passes = QSize(), 0
+        self._sizes: list[QSize] = []  # of the docks, after the last pass
         self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
         self._was_shown = self._has_woken = False
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
         self._make_timer.timeout.connect(self._make_in_turn)
+        self._ui = ui
+        self._hidden_for = QElapsedTimer()
+        self._hold_timer = QTimer(self, interval=WAKE_MS)
+        self._hold_timer.timeout.connect(self._uncover)
         for dock in self.docks.values():
             dock.setParent(self)
             dock.wants.connect(self.show_panel)
@@ -194,10 +204,14 @@ class Workspace(QMainWindow):
         """Give the docks, where they are, the sizes that suit a window of that size."""
         is_compact = size.width() < COMPACT_WIDTH
         for side in SIDES:
-            self.fold(side, is_compact)
+            self.fold(side, is_compact and side not in self.layout_.opens)
         self.fold("bottom", not self.layout_.bottom)
-        self._wanted, self._passes = size, RESIZE_PASSES
-        self._resize(size)
+        self._fit_soon(partial(self._resize, size))
+
+    def _fit_soon(self, fit: Callable[[], None]) -> None:
+        """Ask Qt for sizes, now and as often as it needs to come near them."""
+        self._fit, self._passes, self._sizes = fit, RESIZE_PASSES, []
+        fit()
         self._tidy_soon()
 
     def _resize(self, size: QSize) -> None:
@@ -213,18 +227,67 @@ class Workspace(QMainWindow):
         self.resizeDocks(list(docks.values()), [sizes[area] for area in docks], direction)
 
     def pin_time(self) -> None:
-        """Show a second time view below the first, or put it back among its tabs.
+        """Show a second time view below the first, or put it back among its tabs; all else stays.
 
         The one in front goes below; is it the first of its tabs, the next one does.
         """
-        pinned, tabs = self.group("time_below"), self.group("time")
-        front = [dock.info.id for dock in self.docks.values() if dock.is_seen]
+        focus, pinned = QApplication.focusWidget(), self.group("time_below")
         if pinned:
-            for dock in pinned:
-                dock.area = dock.home
+            self._unpin(pinned)
         else:
-            next((one for one in tabs[1:] if one.is_seen), tabs[1]).area = "time_below"
-        self._lay_out(replace(self.layout_, below=0.0 if pinned else BELOW), self.size(), front)
+            self._pin()
+        if focus is not None:  # Qt gives it away when a dock is taken out
+            focus.setFocus()
+
+    def _pin(self) -> None:
+        views = self.group("time")
+        first = next((view for view in views if not view.isHidden() and not view.isFloating()), views[0])
+        tabs = {*self.tabifiedDockWidgets(first), *(view for view in views if view.isHidden())} - {first}
+        mates = [dock for dock in self.docks.values() if dock in tabs]  # closed ones keep a place among tabs
+        other = next((dock for dock in (*mates, *views) if dock is not first and dock.is_seen), None)
+        other = other or next(dock for dock in (*mates, *views) if dock is not first)
+        shown = [dock for dock in mates if dock is not other and not dock.isHidden()]
+        code, below = self._in_front(self.docks["isa"]), round(BELOW * self.height())
+        heights = {first: self._in_front(first).height(), other: below, code: max(1, code.height() - below)}
+        other.area = "time_below"
+        other.setFloating(False)
+        first.show()
+        # Beside a tab Qt makes another tab, so the first is taken out of them; the strip never is a tab.
+        self.splitDockWidget(self.group("strip")[0], first, DOWN)
+        self.splitDockWidget(first, other, DOWN)
+        for dock in mates:
+            if dock is not other:
+                self.tabifyDockWidget(first, dock)
+                dock.setVisible(dock in shown)
+        other.show()
+        first.raise_()
+        self._fit_soon(partial(self.resizeDocks, list(heights), list(heights.values()), DOWN))
+        self.layout_ = replace(self.layout_, below=BELOW)
+
+    def _unpin(self, pinned: Sequence[Dock]) -> None:
+        first = next((view for view in self.group("time") if not view.isHidden()), None)
+        code = self._in_front(self.docks["isa"])
+        room = code.height() + sum(dock.height() for dock in pinned if dock.is_seen)
+        for dock in pinned:
+            dock.area = dock.home
+        if first is None:  # it is alone there: it only has to be called what it is
+            first, height = pinned[0], pinned[0].height()
+        else:
+            height = self._in_front(first).height()
+            tabs = {*self.tabifiedDockWidgets(first), *pinned}
+            shown = {dock for dock in tabs if isinstance(dock, Dock) and not dock.isHidden()}
+            for dock in self.group("time"):  # all of them, in their order: a tab that is put in goes last
+                if dock in tabs:
+                    self.tabifyDockWidget(first, dock)
+                    dock.setVisible(dock in shown)
+            pinned[-1].raise_()
+        self._fit_soon(partial(self.resizeDocks, [first, code], [height, room], DOWN))
+        self.layout_ = replace(self.layout_, below=0.0)
+
+    def _in_front(self, dock: Dock) -> Dock:
+        """The one of a dock and its tabs that is seen: what is behind it has whatever size it had once."""
+        tabs = self.tabifiedDockWidgets(dock)
+        return next((one for one in self.docks.values() if one in tabs and one.is_seen), dock)
 
     # -- folding ------------------------------------------------------------------------------------
 
@@ -279,8 +342,14 @@ class Workspace(QMainWindow):
             self.fold(part, False)
 
     def show_panel(self, name: str) -> None:
-        """Bring a panel or a part of one to the front, and unfold what it is in."""
+        """Bring a panel or a part of one to the front, and unfold what it is in.
+
+        An area stands for any of its panels: the one that is seen, else the first.
+        """
         dock = self.home_of(name)
+        if dock is None and (docks := self.group(name)):
+            dock = next((one for one in docks if one.is_seen), docks[0])
+            name = dock.info.id
         if dock is None:
             return
         if name != dock.info.id:
@@ -350,6 +419,23 @@ class Workspace(QMainWindow):
         docked = [dock.info.id for dock in self.group(APART) if not dock.isFloating()]
         return {**folded, **({APART: docked} if docked else {})}
 
+    def save_arrangement(self) -> dict[str, Any]:
+        """Return the layout that docks were laid out by, and where those lie that are not at home in it."""
+        away = {dock.info.id: dock.area for dock in self.docks.values() if dock.area != dock.home}
+        return {"layout": self.layout_.id, "below": self.layout_.below, "areas": away}
+
+    def load_arrangement(self, kept: Mapping[str, Any]) -> None:
+        """Take back what `save_arrangement` gave, before `restore`; what does not fit is left out."""
+        layout, below, areas = (kept.get(name) for name in ("layout", "below", "areas"))
+        if isinstance(layout, str) and (layout in BY_ID or layout.startswith(OWN)):
+            self.layout_ = BY_ID.get(layout) or replace(LAYOUTS[0], id=layout)
+            if isinstance(below, float) and 0 <= below < 1 and below != self.layout_.below:
+                self.layout_ = replace(self.layout_, below=below)
+        known = {place.area for place in PLACES}
+        for name, area in areas.items() if isinstance(areas, dict) else ():
+            if name in self.docks and area in known:
+                self.docks[name].area = area
+
     def restore(self, state: QByteArray, folded: Folded) -> bool:
         """Take back what `saveState(VERSION)` and `save_folded` gave; False if it does not fit."""
         self._pending = None if self._was_shown else (state, folded)
@@ -381,7 +467,18 @@ class Workspace(QMainWindow):
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True
-            QTimer.singleShot(0, self, self._arrange)
+            self.setUpdatesEnabled(False)  # nobody needs to see how docks find their places
+            self._hold_timer.start()
+            self._hidden_for.start()
+            self._arrange()
+
+    def _uncover(self) -> None:
+        """Paint from now on, if the panels have their first rows."""
+        seen = [dock.made for dock in self.docks.values() if dock.is_seen and dock.made is not None]
+        is_ready = not any(panel.visibility.is_asleep or self._ui.tasks.is_busy(panel) for panel in seen)
+        if (is_ready and not self._passes) or self._hidden_for.elapsed() > HIDDEN_MS:
+            self._hold_timer.stop()
+            self.setUpdatesEnabled(True)
 
     def _arrange(self) -> None:
         pending, self._pending = self._pending, None
@@ -434,8 +531,10 @@ class Workspace(QMainWindow):
 
     def _tidy(self) -> None:
         if self._passes:
-            self._passes -= 1
-            self._resize(self._wanted)
+            before, self._sizes = self._sizes, [dock.size() for dock in self.docks.values()]
+            self._passes = 0 if self._sizes == before else self._passes - 1
+        if self._passes:
+            self._fit()
             self._tidy_soon()
         for dock in self.docks.values():
             dock.look()

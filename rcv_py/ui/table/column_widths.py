@@ -4,35 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QCursor, QFontMetrics, QMouseEvent, QPainter, QPolygonF
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
-from rcv_py.ui.core.plain_text import add_action
+from rcv_py.base.records import dataclass
+from rcv_py.ui.core.plain_text import add_action, draw_text
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import Column, TableModel
 
 HEIGHT = 24
+PAD = 4  # px left and right of a cell's text
+MENU_PX = 13  # at the right of a header that has a menu
+GRIP_PX = 4  # at the edge of a header, where columns are resized
+
+FillMenu = Callable[[QMenu], object]
 
 
 class TableHeader(QHeaderView):
-    """Sorts on click (down, up, program order), moves and resizes columns; its menu hides them."""
+    """Sorts on click (down, up, program order), moves and resizes columns; its menu hides them.
 
-    def __init__(self, table: QTableView, model: TableModel) -> None:
+    A column may have a menu of its own: at the triangle of its header, or anywhere if it cannot be sorted.
+    """
+
+    toggled = Signal(str, bool)  # a column that the user shows or hides
+
+    def __init__(self, table: QTableView, model: TableModel, theme: Theme) -> None:
         super().__init__(Qt.Orientation.Horizontal, table)
-        self._model = model
+        self._model, self._theme = model, theme
         self.fixed: frozenset[str] = frozenset()  # columns that cannot be hidden
         self.natural = ""  # the column that numbers the rows: a click on it gives their own order back
-        self.extend_menu: Callable[[QMenu], None] | None = None  # adds a view's own actions
+        self.extend_menu: FillMenu | None = None  # adds a view's own actions
+        self.menus: dict[str, FillMenu] = {}  # by column
         self.setSectionsMovable(True)
         self.setSectionsClickable(True)
         self.setHighlightSections(False)
         self.setSortIndicatorClearable(True)
-        self.setMinimumSectionSize(24)
+        self.setMinimumSectionSize(16)
         self.setFixedHeight(HEIGHT)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._open_menu)
@@ -41,9 +53,10 @@ class TableHeader(QHeaderView):
     def menu(self) -> QMenu:
         """Return the header's menu: a tick a column, and what the view adds."""
         menu = QMenu(self)
+        menu.setToolTipsVisible(True)
         for at, column in enumerate(self._model.columns):
             is_hidden = self.isSectionHidden(at)
-            call = partial(self.setSectionHidden, at, not is_hidden)
+            call = partial(self._show, at, is_hidden)
             action = add_action(menu, column.title or column.id, call, is_on=not is_hidden)
             action.setEnabled(column.id not in self.fixed)
         menu.addSeparator()
@@ -51,6 +64,85 @@ class TableHeader(QHeaderView):
         if self.extend_menu is not None:
             self.extend_menu(menu)
         return menu
+
+    def _show(self, at: int, is_shown: bool) -> None:
+        self.setSectionHidden(at, not is_shown)
+        self.toggled.emit(self._model.columns[at].id, is_shown)
+
+    def column_menu(self, name: str) -> QMenu:
+        """Return the menu of a column that has one."""
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        self.menus[name](menu)
+        return menu
+
+    def menu_at(self, position: QPoint) -> str:
+        """The column whose menu a click at a place of the header opens, "" if there is none."""
+        at = self.logicalIndexAt(position)
+        if not 0 <= at < len(self._model.columns) or self._model.columns[at].id not in self.menus:
+            return ""
+        left = self.sectionViewportPosition(at)
+        inside = position.x() - left, left + self.sectionSize(at) - position.x()
+        starts = 0 if not self._model.columns[at].has_values else self.sectionSize(at) - MENU_PX - GRIP_PX
+        return self._model.columns[at].id if inside[0] >= max(starts, GRIP_PX) and inside[1] > GRIP_PX else ""
+
+    def popup(self, menu: QMenu, left: int = 0) -> None:
+        """Show a menu below the header; `left` is in the viewport."""
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.viewport().mapToGlobal(QPoint(max(0, left), self.height())))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Open the menu of a column."""
+        name = self.menu_at(event.position().toPoint())
+        if not name or event.button() != Qt.MouseButton.LeftButton:
+            super().mousePressEvent(event)
+            return
+        self.popup(self.column_menu(name), self.sectionViewportPosition(self._model.column_of(name)))
+
+    def paintSection(self, painter: QPainter, rect: QRect, at: int) -> None:
+        """Paint the longest wording that fits, and the triangle of a menu."""
+        column = self._model.columns[at] if 0 <= at < len(self._model.columns) else None
+        if column is None:
+            super().paintSection(painter, rect, at)
+            return
+        role, hover = self._theme.role, self.viewport().mapFromGlobal(QCursor.pos())
+        is_hovered = self.viewport().underMouse() and rect.contains(hover)
+        painter.save()
+        painter.fillRect(rect, role("hover" if is_hovered else "window"))
+        painter.setPen(role("line"))
+        painter.drawLine(rect.topRight(), rect.bottomRight())
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        ink = role("text" if is_hovered else "muted")
+        box = rect.adjusted(PAD, 0, -PAD, -1)
+        if column.id in self.menus:
+            x, y = (box.right() - 4, box.center().y()) if column.heading else rect.center().toTuple()
+            _triangle(painter, x, y + 1, ink)
+            box.setRight(box.right() - MENU_PX + 2)
+        if self._model.sorting is not None and self._model.sorting[0] == column.id:
+            is_up = self._model.sorting[1] == Qt.SortOrder.AscendingOrder
+            _triangle(painter, box.right() - 4, box.center().y() + 1, role("accent"), is_up)
+            box.setRight(box.right() - MENU_PX + 2)
+        painter.setPen(ink)
+        side = (
+            Qt.AlignmentFlag.AlignRight
+            if column.is_number and not column.is_left
+            else Qt.AlignmentFlag.AlignLeft
+        )
+        draw_text(painter, box, side | Qt.AlignmentFlag.AlignVCenter, self._fitting(column, box.width()))
+        painter.restore()
+
+    def _fitting(self, column: Column, width: int) -> str:
+        """The longest wording that fits into a width in px, else the shortest one, elided."""
+        metrics = QFontMetrics(self.font())
+        words = column.headings or (column.title,)
+        fits = (text for text in words if metrics.horizontalAdvance(text) <= width)
+        return next(fits, metrics.elidedText(words[-1], Qt.TextElideMode.ElideRight, width))
+
+    def needed(self, column: Column) -> int:
+        """The width in px that the shortest heading of a column needs."""
+        text = (column.headings or (column.title,))[-1]
+        width = QFontMetrics(self.font()).horizontalAdvance(text)
+        return width + 2 * PAD + 1 + (MENU_PX - 2 if column.id in self.menus and text else 0)
 
     def save(self) -> dict[str, Any]:
         """Return place, width and visibility of every column by id, and the order of rows."""
@@ -78,9 +170,16 @@ class TableHeader(QHeaderView):
             self.setSortIndicator(self._model.column_of(str(order[0])), down)
 
     def _open_menu(self, position: QPoint) -> None:
-        menu = self.menu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.mapToGlobal(position))
+        self.popup(self.menu(), position.x())
+
+
+def _triangle(painter: QPainter, x: float, y: float, color: QColor, is_up: bool = False) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    step = -1.0 if is_up else 1.0
+    corners = ((-3.5, -2.0), (3.5, -2.0), (0.0, 2.0))
+    painter.drawPolygon(QPolygonF([QPointF(x + dx, y + step * dy) for dx, dy in corners]))
 
 
 def _fits(saved: object) -> bool:
@@ -89,35 +188,45 @@ def _fits(saved: object) -> bool:
     return isinstance(saved[0], int) and isinstance(saved[1], int) and 0 < saved[1] < 10_000
 
 
-PAD = 6  # px left and right of a cell's text
-
-
 @dataclass(frozen=True, slots=True)
 class Elastic:
     """The column that takes the room left by the others up to the column `upto`.
 
-    While there is less room than `min_px`, the columns `yields` are hidden, the first one first.  Room beyond
-    `max_px` goes to `upto` itself, until that is `upto_max_px` wide (0: it does not grow).
+    While there is less room than `min_px`, the columns `yields` are hidden, the first one first, unless the
+    user asked for them; one may say itself below how many px.  Room beyond `max_px` goes to `upto` itself,
+    until that is `upto_max_px` wide (0: it does not grow).
     """
 
     column: str
     upto: str
     min_px: int  # px
     max_px: int  # px
-    yields: tuple[str, ...] = ()
+    yields: tuple[str | tuple[str, int], ...] = ()
     upto_max_px: int = 0  # px
+
+    @property
+    def yielding(self) -> tuple[tuple[str, int], ...]:
+        """The columns that yield, and below how many px each does."""
+        return tuple((one, self.min_px) if isinstance(one, str) else one for one in self.yields)
 
 
 class ColumnWidths:
     """Gives columns their widths and remembers which ones the user changed."""
 
-    def __init__(self, view: QTableView, model: TableModel) -> None:
+    def __init__(self, view: QTableView, header: TableHeader, model: TableModel) -> None:
         self.elastic: Elastic | None = None
-        self._view, self._model = view, model
+        self.floor_px = 0  # what the elastic column keeps when there is nothing left that yields; 0: all
+        self.grows = ""  # the column that takes the room beyond `max_px` in the place of `upto`
+        self.chars_instead: Callable[[str], int] = lambda name: (
+            0
+        )  # longest of what cells say instead of values
+        self._view, self._header, self._model = view, header, model
         self._is_ours = False  # a change that is not the user's
         self._by_hand: set[str] = set()
         self._yielded: set[str] = set()  # hidden by us for want of room
-        view.horizontalHeader().sectionResized.connect(self._resized)
+        self._asked: set[str] = set()  # shown by the user, however little room there is
+        header.sectionResized.connect(self._resized)
+        header.toggled.connect(self._toggled)
 
     def remember(self) -> dict[str, tuple[int, bool]]:
         """Return width and whether it is hidden of each column that exists."""
@@ -131,7 +240,7 @@ class ColumnWidths:
         """Give new columns what they need, and those the user changed what they had in `before`."""
         with self._ours():
             for at, column in enumerate(columns):
-                width, is_hidden = before.get(column.id, (0, False))
+                width, is_hidden = before.get(column.id, (0, not column.is_shown))
                 width = width if column.id in self._by_hand else 0
                 self._view.setColumnHidden(at, is_hidden)
                 self._view.setColumnWidth(at, width or self._needed(column, char_px))
@@ -149,7 +258,8 @@ class ColumnWidths:
 
     def save(self) -> dict[str, list[str]]:
         """Return which columns have the user's width, and which are hidden only for want of room."""
-        return {"by_hand": sorted(self._by_hand), "yielded": sorted(self._yielded)}
+        names = {"by_hand": self._by_hand, "yielded": self._yielded, "asked": self._asked}
+        return {kind: sorted(of) for kind, of in names.items()}
 
     def load(self, state: object, load_header: Callable[[], None], char_px: float) -> None:
         """Take back what `save` returned, around the header that takes back its own.
@@ -160,6 +270,10 @@ class ColumnWidths:
         with self._ours():
             load_header()
             self._by_hand, self._yielded = _names(saved.get("by_hand")), _names(saved.get("yielded"))
+            self._asked = _names(saved.get("asked"))
+            for at, column in enumerate(self._model.columns):
+                if not column.is_shown and column.id not in self._asked:
+                    self._view.setColumnHidden(at, True)
             self.grow(char_px, is_anew=True)
             self._show_yielded()
 
@@ -176,28 +290,40 @@ class ColumnWidths:
         """Give the elastic column the room that the others leave, unless the user gave it a width."""
         if self.elastic is None or self.elastic.column in self._by_hand:
             return
-        if not all(map(self._model.has_column, (self.elastic.column, self.elastic.upto))):
+        elastic, has = self.elastic, self._model.has_column
+        if not all(map(has, (elastic.column, elastic.upto))):
             return
-        at, last = self._model.column_of(self.elastic.column), self._model.column_of(self.elastic.upto)
+        at, last = self._model.column_of(elastic.column), self._model.column_of(elastic.upto)
+        grower = self._model.column_of(self.grows) if has(self.grows) else last
         self._is_ours = True
         self._show_yielded()
-        grows = self.elastic.upto_max_px > 0 and self.elastic.upto not in self._by_hand
+        grows = elastic.upto_max_px > 0 and self._model.columns[grower].id not in self._by_hand
+        own = self._model.columns[grower].width
         if grows:
-            self._view.setColumnWidth(last, self._model.columns[last].width)
+            self._view.setColumnWidth(grower, own)
         room = self._room(at, last)
-        for name in filter(self._model.has_column, self.elastic.yields):
+        for name, wanted in elastic.yielding:
+            if not has(name):
+                continue
             place = self._model.column_of(name)
-            if room >= self.elastic.min_px or self._view.isColumnHidden(place):
+            if room >= wanted or self._view.isColumnHidden(place) or name in self._asked:
                 continue
             self._view.setColumnHidden(place, True)
             self._yielded.add(name)
             room = self._room(at, last)
-        width = min(max(room, self.elastic.min_px), self.elastic.max_px)
+        width = min(max(room, self.floor_px or elastic.min_px), elastic.max_px)
         self._view.setColumnWidth(at, width)
         if grows and room > width:
-            own = self._model.columns[last].width
-            self._view.setColumnWidth(last, min(own + room - width, max(own, self.elastic.upto_max_px)))
+            self._view.setColumnWidth(grower, min(own + room - width, max(own, elastic.upto_max_px)))
         self._is_ours = False
+
+    def give(self, name: str, width: int) -> None:
+        """Give a column a width that follows what is shown, unless the user gave it one."""
+        if self._model.has_column(name) and name not in self._by_hand:
+            at = self._model.column_of(name)
+            if self._view.columnWidth(at) != width and not self._view.isColumnHidden(at):
+                with self._ours():
+                    self._view.setColumnWidth(at, width)
 
     def _room(self, at: int, last: int) -> int:
         others = sum(self._view.columnWidth(i) for i in range(last + 1) if i != at)
@@ -209,13 +335,18 @@ class ColumnWidths:
         self._yielded.clear()
 
     def _needed(self, column: Column, char_px: float) -> int:
-        metrics = QFontMetrics(self._view.horizontalHeader().font())
-        title = metrics.horizontalAdvance(column.title) + 2 * PAD + 4
+        title = self._header.needed(column)
         values, is_plain = column.values, column.is_left or not column.is_number
         if is_plain or not isinstance(values, np.ndarray) or not len(values):
             return max(column.width, title)
         widest = max(len(column.text(value)) for value in (values.max(), values.min()))
+        widest = max(widest, self.chars_instead(column.id))
         return max(column.width, title, round(widest * char_px) + 2 * PAD + 2)
+
+    def _toggled(self, name: str, is_shown: bool) -> None:
+        self._yielded.discard(name)
+        (self._asked.add if is_shown else self._asked.discard)(name)
+        self.stretch()
 
     def _resized(self, at: int, old: int, new: int) -> None:
         if not self._is_ours and 0 <= at < len(self._model.columns) and old and new:

@@ -18,7 +18,7 @@ from rcv_py.ui.table.tree_table import TreeModel
 
 Words = tuple[str, ...]
 # Commands whose panels follow the choice of waves, which is by default that of the command.
-EXPLAINS = frozenset(("triage", "summary", "waits", "causes", "loops", "bubbles", "line", "latency"))
+EXPLAINS = frozenset(("triage", "summary", "waits", "causes", "loops", "bubbles", "line", "latency", "range"))
 
 
 def rcv(session: Session, command: str, *words: str) -> Words | None:

@@ -24,6 +24,7 @@ class FindBar(QWidget):
     edited = Signal(object)  # SearchQuery
     filtered = Signal(bool)  # show only what matches
     stepped = Signal(int)
+    left = Signal()  # Escape in an empty field
 
     def __init__(
         self, theme: Theme, placeholder: str, has_filter: bool = True, is_narrow: bool = False
@@ -93,6 +94,9 @@ class FindBar(QWidget):
             self.stepped.emit(-1 if back else +1)
         elif event.key() == Qt.Key.Key_Escape and self.field.text():
             self.field.clear()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+            super().keyPressEvent(event)
         else:
             super().keyPressEvent(event)
 

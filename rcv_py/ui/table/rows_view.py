@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import (
@@ -34,6 +34,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from rcv_py.base.csv_text import csv_cell
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import visible
 from rcv_py.ui.core.plain_text import copy_text, draw_text, show_tip
 from rcv_py.ui.core.settings_store import Settings
@@ -77,6 +78,7 @@ class RowsView(QTableView):
         self.current = -1  # data row with the accent
         self.hover = -1
         self._is_quiet = self._is_key = False
+        self._room_px = 0  # height of the viewport
         self._pending_state: dict[str, Any] = {}  # for columns that do not exist yet
         self._scroll = QPropertyAnimation(self.verticalScrollBar(), b"value", self)
         self._scroll.setDuration(SCROLL_MS)
@@ -87,7 +89,7 @@ class RowsView(QTableView):
         theme.changed.connect(self._restyle)
 
     def _set_up(self) -> None:
-        header = TableHeader(self, self.table)
+        header = TableHeader(self, self.table, self.theme)
         self.setHorizontalHeader(header)
         self.setSortingEnabled(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
@@ -106,7 +108,7 @@ class RowsView(QTableView):
         self.setAutoScroll(False)
         self.setMinimumSize(QSize(80, 60))
         self.doubleClicked.connect(lambda index: self.opened.emit(self.table.data_row(index.row())))
-        self.widths = ColumnWidths(self, self.table)
+        self.widths = ColumnWidths(self, header, self.table)
 
     # -- columns ------------------------------------------------------------------------------------
 
@@ -131,9 +133,16 @@ class RowsView(QTableView):
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the elastic column."""
+        """Fit the elastic column, and keep the current row in view if it was."""
+        row = self.table.view_row(self.current)
+        top = row * self.row_height - self._here()
+        # Not the event's old size: of a dock that was taken out and put back it knows none.
+        was_seen = row >= 0 and self.covered_px <= top <= self._room_px - self.row_height
+        self._room_px = event.size().height()
         super().resizeEvent(event)
         self.widths.stretch()
+        if was_seen:
+            self.reveal(row)
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -161,13 +170,12 @@ class RowsView(QTableView):
     def reveal(self, view_row: int) -> None:
         """Scroll as little as shows the row with some context; not at all if it is in view."""
         bar, page, height = self.verticalScrollBar(), self.viewport().height(), self.row_height
-        is_moving = self._scroll.state() == QPropertyAnimation.State.Running
-        here = int(self._scroll.endValue()) if is_moving else bar.value()
+        here = self._here()
         top, bottom = view_row * height, (view_row + 1) * height
-        if top >= here and bottom <= here + page:
+        if top >= here + self.covered_px and bottom <= here + page:
             return
         context = min(CONTEXT_ROWS * height, max(0, (page - height) // 2))
-        target = top - context if top < here else bottom + context - page
+        target = top - context if top < here + self.covered_px else bottom + context - page
         target = min(max(bar.minimum(), target), max(bar.maximum(), 0))
         self._scroll.stop()
         if self.settings["look.animate"] and self.isVisible():
@@ -176,6 +184,11 @@ class RowsView(QTableView):
             self._scroll.start()
         else:
             bar.setValue(target)
+
+    def _here(self) -> int:
+        """Where it scrolls to, or is."""
+        is_moving = self._scroll.state() == QPropertyAnimation.State.Running
+        return int(self._scroll.endValue()) if is_moving else self.verticalScrollBar().value()
 
     def _sorted(self, column: int) -> None:
         """Show what the new order is about: the first row, or in program order the current one."""
@@ -226,6 +239,11 @@ class RowsView(QTableView):
         self.viewport().update()
 
     # -- geometry -----------------------------------------------------------------------------------
+
+    @property
+    def covered_px(self) -> int:
+        """How much of the viewport's top something may cover."""
+        return 0
 
     @property
     def row_height(self) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import visible
 from rcv_py.ui.core.plain_text import tooltip
 
@@ -42,7 +42,14 @@ class Column:
     is_elided_left: bool = False
     width: int = 80  # px, until the user or the contents say otherwise
     tip: str = ""
+    headings: tuple[str, ...] = ()  # what the header shows, the longest wording first; none: the title
+    is_shown: bool = True  # until the user says otherwise
     sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
+
+    @property
+    def heading(self) -> str:
+        """What its header says where there is room."""
+        return self.headings[0] if self.headings else self.title
 
 
 class TableModel(QAbstractTableModel):
@@ -180,7 +187,8 @@ class TableModel(QAbstractTableModel):
         column = self.columns[section]
         first = Qt.SortOrder.DescendingOrder if column.is_number else Qt.SortOrder.AscendingOrder
         return {
-            int(Qt.ItemDataRole.DisplayRole): column.title,
+            int(Qt.ItemDataRole.DisplayRole): column.heading,
+            int(Qt.ItemDataRole.AccessibleTextRole): column.heading or column.title or column.id,
             int(Qt.ItemDataRole.ToolTipRole): tooltip(column.tip or column.title),
             int(Qt.ItemDataRole.TextAlignmentRole): _LEFT
             if column.is_left or not column.is_number

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from types import MappingProxyType
@@ -34,6 +33,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHeaderView, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from rcv_py.analysis.cost.place_text import beside
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, visible
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace

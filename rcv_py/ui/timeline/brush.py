@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import Enum
 
-import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.timeline.time_overlay import soft
@@ -190,52 +186,3 @@ class BrushStrip(QWidget):
     def _point(self, x: float) -> None:
         grip = self.grip_at(x, self.session.view.value)
         self.setCursor(CURSORS.get(grip, Qt.CursorShape.CrossCursor))
-
-
-HEIGHT = 22
-
-
-class RangeStrip(BrushStrip):
-    """The highest value of any curve over all time; drag the window on it, its edges, or draw a new one."""
-
-    def __init__(self, ui: UiContext) -> None:
-        super().__init__(ui, HEIGHT)
-        self.curves: tuple[StepCurve, ...] = ()
-        self._shape = QPolygonF()
-        self.setAccessibleName("Visible range of the plot")
-        self.setToolTip(
-            "The whole capture. Drag the window or its edges; drag elsewhere for a new one; "
-            "click to go there; double click for everything."
-        )
-        self._trace_changed()
-
-    def show_curves(self, curves: Iterable[StepCurve]) -> None:
-        """Draw other curves."""
-        self.curves = tuple(curve for curve in curves if len(curve))
-        self.reshape()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the curve, the clock range, the window and the cursor."""
-        theme = self.ui.theme
-        with QPainter(self) as painter:
-            painter.fillRect(self.rect(), theme.role("canvas"))
-            if self.session.trace.value is not None:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(theme.soft(theme.role("muted"), 0.35))
-                painter.drawPolygon(self._shape)
-                self.paint_range(painter)
-                self.paint_window(painter, self.height())
-            painter.fillRect(0, 0, self.width(), 1, theme.role("line"))
-
-    def reshape(self) -> None:
-        """One column a pixel, as high as the highest value in it."""
-        self._shape = QPolygonF()
-        width = self.width()
-        if self.curves and width > 1:
-            columns = [np.nan_to_num(curve.columns(self.outer, width).high) for curve in self.curves]
-            high = np.maximum(np.max(columns, axis=0), 0)
-            top = HEIGHT - 1 - high / max(1e-9, float(high.max())) * (HEIGHT - 6)
-            x = np.repeat(np.arange(width + 1, dtype=float), 2)
-            y = np.concatenate([[HEIGHT], np.repeat(top, 2), [HEIGHT]])
-            self._shape = pg.functions.arrayToQPolygonF(x, y)
-        self.update()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
@@ -12,10 +11,12 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
 from rcv_py.base import colors
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import count, elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text, set_text
+from rcv_py.ui.core.shapes import draws_shapes, path_of
 from rcv_py.ui.core.theme import Theme
 
 TEXT_PX = 11  # of rulers, names of rows and read-outs
@@ -89,6 +90,9 @@ class Rects:
     def draw(self, painter: QPainter, columns: np.ndarray) -> None:
         """Draw float [n, 4] rows of left, top, width and height with the painter's brush and pen."""
         if not len(columns):
+            return
+        if draws_shapes():
+            painter.drawPath(path_of(columns))
             return
         self._array.resize(len(columns))
         self._array.ndarray()[:] = columns

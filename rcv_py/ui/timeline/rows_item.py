@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
 from functools import cached_property
 from itertools import groupby
 from time import perf_counter
@@ -16,12 +15,14 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.base.colors import MARKER_TURNS
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.activity import ACTIVITIES, STATE_ORDER
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.shapes import draws_shapes, paint_codes
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import TEXT_PX, BoxItem, PlainAxis
 from rcv_py.ui.timeline.time_overlay import Marks, Place, TimeOverlay
@@ -33,13 +34,14 @@ KERNELS, FAINT_KERNELS = 0x40, 0x60  # plus the number of a kernel, modulo KERNE
 KERNEL_COLORS = 12
 MARKERS = 0x80  # plus MARKER_COLORS times the kind of a marker, plus the number of its name
 MARKER_COLORS = len(MARKER_TURNS)
+DIM = 0.82  # share of the background in what is not picked out
 FAINT = 0.55  # share of the background in a box that has no detail
 STRIP_PX = 1 << 17  # pixels that are coloured at once
 MAX_TICKS = 600  # marks of the selected line in view; more would be a smear
 
 
-def color_table(theme: Theme) -> list[int]:
-    """0xffRRGGBB of every code a pixel can have."""
+def color_table(theme: Theme, dimmed: Collection[int] = ()) -> list[int]:
+    """0xffRRGGBB of every code a pixel can have; those that are `dimmed` are hardly seen."""
     table = np.full(256, theme.role("canvas").rgba(), np.uint32)
     for number, (kind, is_stall) in enumerate(ACTIVITIES):
         table[number] = (theme.stalled(kind) if is_stall else theme.kind(kind)).rgba()
@@ -54,6 +56,8 @@ def color_table(theme: Theme) -> list[int]:
     for marker in MarkerKind:
         for name in range(MARKER_COLORS):
             table[MARKERS + marker * MARKER_COLORS + name] = theme.marker(marker, name).rgba()
+    for code in dimmed:
+        table[code] = theme.soft(QColor.fromRgba(int(table[code])), DIM).rgba()
     return table.tolist()
 
 
@@ -149,6 +153,7 @@ class RowName:
 
     label: str
     group: str = ""  # equal for neighbours of one group
+    part: str = ""  # of the group, named where rows are too low for their labels
 
 
 class RowSource:
@@ -160,6 +165,7 @@ class RowSource:
         self.selected_row = -1  # -1: none
         self.names: tuple[RowName, ...] = ()
         self.values: tuple[str, ...] = ()  # a number beside each name
+        self.dimmed: frozenset[int] = frozenset()  # codes of pixels that are not picked out
 
     def __len__(self) -> int:
         return len(self.names)
@@ -167,6 +173,11 @@ class RowSource:
     def value(self, row: int) -> str:
         """The number beside the name, "" for none."""
         return self.values[row] if row < len(self.values) else ""
+
+    @property
+    def codes_over(self) -> frozenset[int]:
+        """Codes that stand for what `paint_over` draws besides the pixels."""
+        return frozenset()
 
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels."""
@@ -191,6 +202,7 @@ class RowsItem(BoxItem):
         self.scroll_px = 0.0
         self.grid: Callable[[TimeWindow, int], np.ndarray] = lambda window, width: np.zeros(0, np.int64)
         self.frame_ms = 0.0  # what the last new picture cost
+        self.drawn: Callable[[], None] = lambda: None  # called after a new picture
 
     def rows_in_view(self, height: float) -> tuple[int, int]:
         """First row in view and the one after the last."""
@@ -211,19 +223,51 @@ class RowsItem(BoxItem):
         source = self.source
         look = (source.version, source.selected_row, source.shape)
         key = (self.shown, rect.size().toTuple(), scale, self.scroll_px, look)
+        if draws_shapes():
+            self._paint_shapes(painter, rect, scale)
+            return
         if key != self._key:
             start = perf_counter()
-            self._render(rect, scale, source)
+            self._render(rect, scale)
             self._key = key
             self.frame_ms = (perf_counter() - start) * 1e3
+            self.drawn()
         painter.drawImage(rect, self._image)
+
+    def _paint_shapes(self, painter: QPainter, rect: QRectF, scale: float) -> None:
+        """Paint the same picture as paths and text, for a file that is enlarged later."""
+        frame = self._frame(rect, scale)
+        table = color_table(self._theme, self.source.dimmed)
+        painter.save()
+        painter.setClipRect(rect)
+        painter.scale(1 / scale, 1 / scale)
+        painter.fillRect(QRectF(0, 0, *frame.canvas.shape[::-1]), self._theme.role("canvas"))
+        paint_codes(painter, frame.canvas, lambda code: QColor.fromRgba(table[code]), CANVAS)
+        self.source.paint_over(painter, frame)
+        painter.restore()
+        self._key = ()
+
+    def codes_in_sight(self) -> np.ndarray:
+        """Return which codes the last picture has, bool [256]."""
+        seen = np.zeros(256, dtype=bool)
+        seen[self._canvas] = True
+        seen[list(self.source.codes_over)] = True
+        return seen
 
     def forget(self) -> None:
         """Make the picture anew at the next paint: the source or the colours are others."""
         self._key, self._colored = (), False
         super().forget()
 
-    def _render(self, rect: QRectF, scale: float, source: RowSource) -> None:
+    def _render(self, rect: QRectF, scale: float) -> None:
+        frame = self._frame(rect, scale)
+        with QPainter(self._image) as painter:
+            self._color(painter)
+            self.source.paint_over(painter, frame)
+
+    def _frame(self, rect: QRectF, scale: float) -> Frame:
+        """Fill the canvas with what is in view."""
+        source = self.source
         width, height = max(1, round(rect.width() * scale)), max(1, round(rect.height() * scale))
         if self._canvas.shape != (height, width):
             self._resize(width, height)
@@ -247,10 +291,7 @@ class RowsItem(BoxItem):
             below = -round(source.shape.gap * scale / 2)
             frame.part(source.selected_row, below, round(source.shape.pitch * scale))[:] = TINT
         source.paint(frame)
-        painter = QPainter(self._image)
-        self._color(painter)
-        source.paint_over(painter, frame)
-        painter.end()
+        return frame
 
     def _resize(self, width: int, height: int) -> None:
         """Make canvas and picture for another size."""
@@ -266,7 +307,7 @@ class RowsItem(BoxItem):
     def _color(self, painter: QPainter) -> None:
         """Turn codes into colours, some lines at a time, which stay in the processor's cache."""
         if not self._colored:
-            table = color_table(self._theme)
+            table = color_table(self._theme, self.source.dimmed)
             for _, strip in self._strips:
                 strip.setColorTable(table)
             self._colored = True
@@ -329,6 +370,7 @@ class Overlay(TimeOverlay):
 
 
 WIDTH = 112
+PART_SHARE, LOW_SHARE = 0.38, 0.48  # of the room for names: labels of rows, of rows that are low
 
 
 class RowLabels(PlainAxis):
@@ -351,6 +393,10 @@ class RowLabels(PlainAxis):
         if rows.source.shape.spans >= TEXT_PX - 2:
             for row in range(first, stop):
                 self._paint_row(painter, metrics, row)
+        else:
+            parts = groupby(range(first, stop), lambda row: (names[row].group, names[row].part))
+            for (_, part), members in parts:
+                self._paint_part(painter, metrics, part, list(members))
         painter.fillRect(QRectF(width - 1, 0, 1, height), self._theme.role("line"))
 
     def _paint_group(self, painter: QPainter, metrics: QFontMetricsF, group: str, members: list[int]) -> None:
@@ -362,11 +408,26 @@ class RowLabels(PlainAxis):
             painter.drawLine(0, round(top), round(width), round(top))
         if bottom - top < TEXT_PX:
             return
-        room = (width - 14) * (0.62 if shape.spans >= TEXT_PX - 2 else 1.0)
+        is_low = shape.spans < TEXT_PX - 2
+        beside = PART_SHARE if not is_low else LOW_SHARE if rows.source.names[members[0]].part else 0.0
+        room = (width - 14) * (1 - beside)
         painter.setPen(self._theme.role("muted"))
         text = metrics.elidedText(group, Qt.TextElideMode.ElideRight, room)
         rect = QRectF(8, top, room, min(bottom - top, max(shape.spans, TEXT_PX + 3)))
         draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+    def _paint_part(self, painter: QPainter, metrics: QFontMetricsF, part: str, members: list[int]) -> None:
+        """Name rows that are too low for their labels together, if there is room beside the group."""
+        rows, shape, width = self.rows, self.rows.source.shape, self.size().width()
+        top = max(0.0, members[0] * shape.pitch - rows.scroll_px)
+        bottom = (members[-1] + 1) * shape.pitch - rows.scroll_px
+        if part and bottom - top >= TEXT_PX:
+            painter.setPen(self._theme.role("text"))
+            room = (width - 16) * LOW_SHARE
+            text = metrics.elidedText(part, Qt.TextElideMode.ElideRight, room)
+            rect = QRectF(width - 8 - room, top, room, bottom - top)
+            side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            draw_text(painter, rect, side, text)
 
     def _paint_row(self, painter: QPainter, metrics: QFontMetricsF, row: int) -> None:
         source, width = self.rows.source, self.size().width()
@@ -376,7 +437,7 @@ class RowLabels(PlainAxis):
             painter.fillRect(QRectF(width - 4, top, 3, source.shape.spans), self._theme.role("accent"))
         painter.setPen(self._theme.role("accent" if is_selected else "text"))
         has_group = bool(source.names[row].group)
-        room = (width - 16) * (0.38 if has_group else 1.0)
+        room = (width - 16) * (PART_SHARE if has_group else 1.0)
         text = metrics.elidedText(source.names[row].label, Qt.TextElideMode.ElideRight, room)
         rect = QRectF(width - 8 - room, top, room, source.shape.spans)
         side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft

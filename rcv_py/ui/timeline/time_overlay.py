@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
@@ -18,6 +17,7 @@ from rcv_py.analysis.events.event_table import (
     group_of,
     lasting,
 )
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import count
 from rcv_py.model.kinds import EventKind

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from enum import Enum
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QRegion, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QRegion, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QGraphicsScene
 
-from rcv_py.base.text import nanoseconds
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
 from rcv_py.ui.timeline.items import BoxItem, TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import TimeOverlay
+from rcv_py.ui.timeline.times import Times
 
 NOTCH = 120  # units of one step of a wheel
 PER_NOTCH = 0.8  # a step of the wheel shows this share of the time
@@ -60,6 +60,7 @@ class TimePlot(pg.PlotWidget):
     also have rows to scroll.
     """
 
+    range_measured = Signal()  # a drag ended that measures
     content: BoxItem  # what is drawn
     overlay: TimeOverlay  # what is painted over it
     is_started = False
@@ -110,7 +111,8 @@ class TimePlot(pg.PlotWidget):
             Keys.Key_Period: lambda: session.step_token(1),
             Keys.Key_BracketLeft: lambda: session.step_hit(-1),
             Keys.Key_BracketRight: lambda: session.step_hit(1),
-            Keys.Key_Escape: lambda: session.measure.set(None),
+            Keys.Key_M: session.measure_from,
+            Keys.Key_Escape: self._dismiss,
         }
         self._commit = QTimer(self, singleShot=True)
         self._commit.timeout.connect(lambda: session.set_view(session.view.value))
@@ -139,6 +141,12 @@ class TimePlot(pg.PlotWidget):
         painter.setClipRegion(below, Qt.ClipOperation.IntersectClip)
         painter.fillRect(rect, self.backgroundBrush())
         painter.restore()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Tell the session how wide time is shown."""
+        super().resizeEvent(event)
+        if self.isVisible():
+            self.session.plot_px = max(1, round(self.plot_width()))
 
     # -- what a subclass says ---------------------------------------------------------------------------
 
@@ -240,10 +248,12 @@ class TimePlot(pg.PlotWidget):
             self._preview(None)
         elif drag is not Drag.NONE and not self._is_click(event.position()):
             self.session.set_view(self.session.view.value)
+            if drag is Drag.MEASURE:
+                self.range_measured.emit()
         elif drag is Drag.PAN:
             self.clicked(event.position(), is_double=False)
         elif drag is Drag.MEASURE:
-            self.session.measure.set(None)
+            self._dismiss()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Bring what is there to fill the view."""
@@ -258,6 +268,11 @@ class TimePlot(pg.PlotWidget):
         event.setAccepted(action is not None)
         if action is not None:
             action()
+
+    def _dismiss(self) -> None:
+        """Take away what is measured."""
+        self.session.measure.set(None)
+        self.session.between.set(None)
 
     def _is_click(self, at: QPointF) -> bool:
         """Whether the pointer is still where it was pressed."""
@@ -315,9 +330,7 @@ class TimePlot(pg.PlotWidget):
 
     def _measure_text(self, window: TimeWindow) -> str:
         trace = self.session.trace.value
-        length = None if trace is None else trace.clock.ns(window.width)
-        parts = [f"{window.width:,} cycles"]
-        if length is not None:
-            parts.append(nanoseconds(length))
+        in_ns = self.ui.settings["timeline.units"] == "ns"
+        parts = [] if trace is None else [Times.of(trace, in_ns=in_ns).both(window.width)]
         more = self.measured(window)
         return " · ".join([*parts, more] if more else parts)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
+import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QMenu, QScrollBar, QWidget
@@ -17,13 +19,19 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import add_action, hide_tip, show_tip
+from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.table.filter_menu import FilterButton
+from rcv_py.ui.timeline.row_legend import activity_swatches, not_picked
 from rcv_py.ui.timeline.rows_item import Overlay, RowLabels, RowsItem, RowSource
 from rcv_py.ui.timeline.time_overlay import Line, Marks, Place
 from rcv_py.ui.timeline.time_plot import TimePlot
+from rcv_py.ui.timeline.times import Times
+from rcv_py.ui.timeline.token_menu import RANGE_PANEL
+from rcv_py.ui.widgets.legend import Legend
 
 NEAR_PX = 3  # how far from a line the mouse may be
 MAX_LINES = 4  # named in a tooltip
+LEGEND_MS = 250  # from picture to picture
 
 
 class TimelinePlot(TimePlot):
@@ -73,6 +81,10 @@ class TimelinePlot(TimePlot):
             self.depth = inside / shape.spans
         elif 0 <= inside - shape.spans - shape.strip < shape.band:
             self.band_y = inside - shape.spans - shape.strip
+
+    def settle(self) -> None:
+        """Give the parts their places now and not when Qt comes to it."""
+        self.getPlotItem().layout.activate()
 
     def content_height(self) -> int:
         """Pixels that all rows need."""
@@ -209,6 +221,64 @@ class TimelinePanel(Panel):
         self.filter = self.remembered["filter"] = FilterButton(shown, saved)
         self.selected: Place | None = None
         self.hovered_place: Place | None = None
+        self.legend = Legend()
+        self.legend.picked_changed.connect(self._pick)
+        self._legend_due = self.coalesced(self.show_legend, LEGEND_MS)
+        self.timeline.plot.rows.drawn = self._legend_due.ask
+        self.timeline.plot.range_measured.connect(lambda: self.wants.emit(RANGE_PANEL))
+        ui.theme.changed.connect(self._legend_due.ask)
+
+    def times(self, trace: Trace) -> Times:
+        """How moments and lengths are written."""
+        return Times.of(trace, in_ns=self.ui.settings["timeline.units"] == "ns")
+
+    # -- legend -----------------------------------------------------------------------------------------
+
+    def swatches_of(self, seen: np.ndarray) -> Iterable[Swatch]:
+        """What the codes of pixels that are `seen` (bool [256]) stand for."""
+        return activity_swatches(self.ui.theme, seen)
+
+    def not_picked(self, key: str) -> frozenset[int]:
+        """The codes of pixels that are dimmed while a key of the legend is picked out."""
+        return not_picked(key)
+
+    def show_legend(self) -> None:
+        """Name the colours that are in sight; what is picked out stays named."""
+        seen = self.timeline.plot.rows.codes_in_sight()
+        swatches = tuple(self.swatches_of(seen))
+        if self.legend.picked and all(one.key != self.legend.picked for one in swatches):
+            swatches += tuple(one for one in self.legend.swatches if one.key == self.legend.picked)
+        self.legend.set_items(swatches)
+
+    def _pick(self, key: str) -> None:
+        rows = self.timeline.plot.rows
+        rows.source.dimmed = self.not_picked(key)
+        rows.forget()
+
+    # -- pictures ---------------------------------------------------------------------------------------
+
+    @contextmanager
+    def for_picture(self) -> Iterator[None]:
+        """Show whole rows while a picture is made: those in sight, none of them cut."""
+        plot = self.timeline.plot
+        size, scroll = plot.size(), plot.rows.scroll_px
+        room, pitch = round(plot.box.height()), plot.rows.source.shape.pitch
+        first, stop = plot.rows.rows_in_view(room)
+        if stop <= first or not room:
+            yield
+            return
+        if stop - first > 1 and (stop - 1) * pitch >= scroll + room - 1:
+            stop -= 1  # no pixel of it is in sight
+        try:
+            plot.resize(size.width(), size.height() - room + (stop - first) * pitch)
+            plot.settle()
+            plot.rows.scroll_px = float(first * pitch)
+            yield
+        finally:
+            plot.resize(size)
+            plot.settle()
+            plot.rows.scroll_px = scroll
+            plot.rows_changed()
 
     def hidden(self, prefix: str) -> list[str]:
         """What is hidden of the choices whose ids begin with a prefix, without it."""

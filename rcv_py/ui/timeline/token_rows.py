@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
@@ -15,9 +14,10 @@ from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View, look, raster
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import place_name
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import short_kernel
-from rcv_py.model.activity import ACTIVITY_COUNT
+from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.tokens import States, Tokens
@@ -27,7 +27,7 @@ from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import Choice
 from rcv_py.ui.timeline.items import Names, Rects, name_font, readable_on
-from rcv_py.ui.timeline.rows_item import STRIP, Frame, RowName, RowShape, RowSource
+from rcv_py.ui.timeline.rows_item import DIM, STRIP, Frame, RowName, RowShape, RowSource
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.unit_markers import MarkerBand
 
@@ -35,8 +35,10 @@ MAX_RECTS = 5000  # tokens drawn one by one in a picture
 GAP_FROM_PX = 6  # a token this wide keeps a pixel of distance to the next
 MARGIN_PX = 4  # before and after a name
 FEWEST = 3  # characters of a name
+UNDER_PX = 2  # of a row that its letters leave free
 LETTERS_PX = 6  # height of a row, below which no font fits at any scale
 FONT_FITS = 0.8  # share of a font's height that letters need
+_BY_KIND = np.arange(2 * KIND_COUNT) % KIND_COUNT + np.arange(2 * KIND_COUNT) // KIND_COUNT * 256
 HATCH_FROM_PX = 14  # a stalled wait this wide is hatched, so that it is told by more than its colour
 
 
@@ -59,9 +61,11 @@ class TokenRows(RowSource):
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
         self._rects, self._names = Rects(), Names()
-        self._named, self._mnemonics = self.texts, dict[int, str]()  # of lines that were named
+        self._named: Sequence[str] = ()  # the texts that mnemonics are of
+        self._mnemonics: dict[int, str] = {}  # by line
         self._wide: list[Piece] = []  # of the frame that is painted
         self._long: list[Chosen] = []  # single tokens elsewhere that have room for a name
+        self._over: frozenset[int] = frozenset()
 
     def set_rows(
         self, rows: Sequence[TokenRow], names: Sequence[RowName], pending: Sequence[Pending] = ()
@@ -70,10 +74,15 @@ class TokenRows(RowSource):
         self.rows, self.names, self.pending = tuple(rows), tuple(names), tuple(pending)
         self.version += 1
 
+    @property
+    def codes_over(self) -> frozenset[int]:
+        """Activities of the tokens that are drawn one by one."""
+        return self._over
+
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels from the raster; no token is wide while there are too many."""
         rows = self.rows[frame.first : frame.stop]
-        self._wide, self._long = [], []
+        self._wide, self._long, self._over = [], [], frozenset()
         if not rows:
             return
         view = look(rows, _columns(frame))
@@ -130,7 +139,7 @@ class TokenRows(RowSource):
         return found
 
     def _font(self, frame: Frame) -> QFont:
-        return name_font(frame.theme, min(11.0, frame.shape.spans - 5) * frame.scale)
+        return name_font(frame.theme, min(11.0, frame.shape.spans - UNDER_PX) * frame.scale)
 
     def _paint_wide(self, painter: QPainter, spans: _Spans) -> None:
         theme = self.theme
@@ -140,16 +149,20 @@ class TokenRows(RowSource):
             [spans.box(stall, spans.left, spans.issue), spans.box(busy, spans.issue, spans.right)]
         )
         code = np.concatenate([spans.kind[stall] + KIND_COUNT, spans.kind[busy]])
-
-        def color(code: int) -> QColor:
-            return theme.kind(code) if code < KIND_COUNT else theme.stalled(code - KIND_COUNT)
-
-        self._rects.draw_by_code(painter, columns, code, color)
+        self._over = frozenset(ACTIVITY_OF.reshape(-1)[ascending(_BY_KIND[code])].tolist())
+        self._rects.draw_by_code(painter, columns, code, lambda code: self._ink(*divmod(code, KIND_COUNT)))
         wide = stall[
             (spans.kind[stall] == TokenKind.IMMED) & ((spans.issue - spans.left)[stall] >= HATCH_FROM_PX)
         ]
         painter.setBrush(hatch(theme.kind(TokenKind.IMMED), 90))
         self._rects.draw(painter, spans.box(wide, spans.left, spans.issue))
+
+    def _ink(self, is_stall: int, kind: int) -> QColor:
+        """The colour of a part of a token, hardly seen if something else is picked out."""
+        theme = self.theme
+        color = theme.stalled(kind) if is_stall else theme.kind(kind)
+        is_dim = int(ACTIVITY_OF[int(is_stall), kind]) in self.dimmed
+        return theme.soft(color, DIM) if is_dim else color
 
     def _paint_mnemonics(self, painter: QPainter, frame: Frame, spans: _Spans) -> None:
         """Write the mnemonic of each token into the wider of its two parts."""
@@ -167,7 +180,7 @@ class TokenRows(RowSource):
         def name(at: int) -> tuple[str, QColor, float, float]:
             key = kinds[at], stalls[at]
             if key not in ink:
-                ink[key] = readable_on(theme, theme.stalled(key[0]) if key[1] else theme.kind(key[0]))
+                ink[key] = readable_on(theme, self._ink(key[1], key[0]))
             return self._mnemonic(lines[at]), ink[key], lefts[at], middles[at]
 
         self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, FEWEST)

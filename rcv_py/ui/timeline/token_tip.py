@@ -9,13 +9,14 @@ from rcv_py.analysis.events.event_table import record_text
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.raster import Segment, shares_in, tokens_in
 from rcv_py.analysis.timeline.token_details import producers
-from rcv_py.base.text import count, elide_left, elide_right, nanoseconds, percent, plural
+from rcv_py.base.text import count, elide_left, elide_right, percent, plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, MARKER_TEXT, MarkerKind, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import Rich, joined, lines_tip, rich
+from rcv_py.ui.timeline.times import Times
 
 MAX_PRODUCERS = 4
 MAX_SHARES = 4  # of a pixel
@@ -50,23 +51,19 @@ def wave_name(wave: WaveId) -> str:
     return f"SE {wave.se} · SIMD {wave.simd} · slot {wave.slot} · wave {wave.wid}"
 
 
-def duration(trace: Trace, cycles: int) -> str:
-    """Return cycles, with nanoseconds where they are known."""
-    time = trace.clock.ns(cycles)
-    return f"{count(cycles)} cycles" + (f" ({nanoseconds(time)})" if time is not None else "")
-
-
-def token_tip(trace: Trace, wave: Wave | None, segment: Segment, row: int, pixel: TimeWindow) -> Rich:
+def token_tip(times: Times, wave: Wave | None, segment: Segment, row: int, pixel: TimeWindow) -> Rich:
     """Everything there is to say about a token in a few lines of rich text."""
-    tokens = segment.tokens
+    tokens, trace = segment.tokens, times.trace
     line = int(tokens.line[row])
     name = _instruction(trace, line, int(tokens.kind[row]))
     lines: list[str] = [rich("<b>{}</b>", name), _source(trace, line)]
     span = tokens.span(row)
-    lines.append(f"at {count(span.begin)} (+{count(span.begin - segment.begin)} since the wave began)")
+    since = times.length(span.begin - segment.begin, has_unit=False)
+    lines.append(f"at {times.at(span.begin)} (+{since} since the wave began)")
     stall, busy = int(tokens.stall[row]), int(tokens.busy[row])
     part = "issue" if trace.gfxip <= 9 else "execution"
-    lines.append(f"stall {count(stall)} + {part} {count(busy)} = {duration(trace, stall + busy)}")
+    parts = f"stall {times.length(stall, has_unit=False)} + {part} {times.length(busy, has_unit=False)}"
+    lines.append(f"{parts} = {times.both(stall + busy)}")
     if wave is not None:
         is_line = wave.tokens.line == line
         if line >= 0:
@@ -103,28 +100,28 @@ def sibling_tip(text: Rich, simd: str) -> Rich:
     return joined("<br>", [text, f"{simd}, sibling of the traced one: no instruction identity."])
 
 
-def gap_tip(trace: Trace, wave: Wave | None, segment: Segment, time: int) -> Rich:
+def gap_tip(times: Times, wave: Wave | None, segment: Segment, time: int) -> Rich:
     """What there is to say between two tokens."""
     tokens = segment.tokens
     before = tokens.at(time)
     end = int(tokens.span(before).end) if before >= 0 else segment.begin
     after = before + 1
     stop = int(tokens.span(after).begin) if after < len(tokens) else segment.end
-    lines: list[str] = [rich("<b>idle for {}</b>", duration(trace, max(0, stop - end))), f"at {count(time)}"]
+    lines: list[str] = [rich("<b>idle for {}</b>", times.both(max(0, stop - end))), f"at {times.at(time)}"]
     if wave is not None:
         lines += [_state(wave, time), wave_name(wave.id)]
     return lines_tip(filter(None, lines))
 
 
-def state_tip(trace: Trace, wave: Wave, time: int) -> Rich:
+def state_tip(times: Times, wave: Wave, time: int) -> Rich:
     """What there is to say about the state of a wave."""
     row = wave.states.at(time)
     if row < 0:
         return Rich()
     length = int(wave.states.duration[row])
     begin = wave.states.base + int(wave.states.offset[row])
-    lines = [rich("<b>{}</b> for {}", _state_name(int(wave.states.state[row])), duration(trace, length))]
-    return lines_tip([*lines, f"from {count(begin)}", wave_name(wave.id)])
+    lines = [rich("<b>{}</b> for {}", _state_name(int(wave.states.state[row])), times.both(length))]
+    return lines_tip([*lines, f"from {times.at(begin)}", wave_name(wave.id)])
 
 
 def _instruction(trace: Trace, line: int, kind: int) -> str:
@@ -159,7 +156,7 @@ def _state_name(state: int) -> str:
     return WaveState(state).name.lower() if 0 <= state < len(WaveState) else f"number {state}"
 
 
-def marker_tip(trace: Trace, spans: MarkerSpans, span: int) -> Rich:
+def marker_tip(times: Times, spans: MarkerSpans, span: int) -> Rich:
     """Name, kind, times, depth and source of a scope or point, as rich text."""
     begin, end, name = int(spans.begin[span]), int(spans.end[span]), int(spans.name_id[span])
     kind = MARKER_TEXT[MarkerKind(int(spans.kind[span]))]
@@ -168,22 +165,22 @@ def marker_tip(trace: Trace, spans: MarkerSpans, span: int) -> Rich:
         f"{kind}, depth {int(spans.depth[span])}",
     ]
     if spans.is_point[span]:
-        lines.append(f"at {count(begin)}")
+        lines.append(f"at {times.at(begin)}")
     else:
-        lines.append(f"{count(begin)} … {count(end)}: {duration(trace, end - begin)}")
+        lines.append(f"{times.at(begin)} … {times.at(end)}: {times.both(end - begin)}")
     if spans.is_open[span]:
         lines.append("Its end was not recorded: it is drawn up to the end of its wave.")
     if spans.sources[name]:
         lines.append(elide_left(spans.sources[name], 70))
     se, cu, simd, slot = (int(column[span]) for column in (spans.se, spans.cu, spans.simd, spans.slot))
-    lines.append(f"SE {se} · {trace.unit_name} {cu} · SIMD {simd} · slot {slot}")
+    lines.append(f"SE {se} · {times.trace.unit_name} {cu} · SIMD {simd} · slot {slot}")
     return lines_tip(lines)
 
 
-def value_lines(spans: MarkerSpans, rows: np.ndarray) -> list[str]:
+def value_lines(times: Times, spans: MarkerSpans, rows: np.ndarray) -> list[str]:
     """A line for each of the first values, and how many there are more."""
     lines = [
-        f"shader data at {count(int(spans.records.time[row]))}: {record_text(spans, row)}"
+        f"shader data at {times.at(int(spans.records.time[row]))}: {record_text(spans, row)}"
         for row in rows[:MAX_VALUES].tolist()
     ]
     return [*lines, f"and {len(rows) - MAX_VALUES:,} more values here"] if len(rows) > MAX_VALUES else lines

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
@@ -17,6 +18,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import Names, fill, name_font, readable_on
 from rcv_py.ui.timeline.rows_item import Frame, RowShape, marker_codes
 from rcv_py.ui.timeline.time_overlay import Place
+from rcv_py.ui.timeline.times import Times
 from rcv_py.ui.timeline.token_tip import value_lines
 
 LANE_PX = 12  # height of a lane, a pixel of distance included
@@ -216,14 +218,14 @@ class UnitMarkers:
                     values.append((row, time[low:high]))
         return tuple(values)
 
-    def value_tip(self, row: int, time: int, pixel: TimeWindow) -> str:
+    def value_tip(self, times: Times, row: int, time: int, pixel: TimeWindow) -> str:
         """The values whose ticks are near."""
         if self.spans is None or row not in self._values:
             return ""
         rows, near = self._values[row], NEAR_PX * pixel.width
-        times = self.spans.records.time[rows]
-        low, high = np.searchsorted(times, [time - near, time + near + 1])
-        return joined("<br>", value_lines(self.spans, rows[low:high]))
+        time_of = self.spans.records.time[rows]
+        low, high = np.searchsorted(time_of, [time - near, time + near + 1])
+        return joined("<br>", value_lines(times, self.spans, rows[low:high]))
 
     # -- spans ------------------------------------------------------------------------------------------
 
@@ -283,7 +285,7 @@ def go_to_wave(session: Session, row: int, time: int) -> None:
         wave = None if session.store is None else session.store.wave(row)
         token = -1 if wave is None else wave.tokens.at(time)
         if token >= 0:
-            session.select_token(trace.waves.id(row), token)
+            session.select_token(trace.waves.id(row), token, stays=True)
         else:
             session.select_wave(trace.waves.id(row))
     view = session.view.value

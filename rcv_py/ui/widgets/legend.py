@@ -4,51 +4,126 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QRectF, QSize
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import percent
 from rcv_py.model.kinds import WaveState
 from rcv_py.ui.core.plain_text import draw_text, tooltip
+from rcv_py.ui.core.swatches import (
+    AFTER_NAME,
+    AFTER_SQUARE,
+    SQUARE,
+    Spot,
+    Swatch,
+    paint_swatch,
+    spots,
+    width_of,
+)
 from rcv_py.ui.core.theme import Theme
-
-SQUARE = 10
-GAP = 12
 
 
 class Legend(QWidget):
-    """Squares with names, from the left, as many as fit; the tooltip has all of them."""
+    """Squares with names in a line, from the left, as many as fit; the tooltip has all of them.
+
+    A click on one that has a key picks it out, another click or Escape lets go.  By keys: Left and Right go
+    from name to name, Space or Enter is a click.
+    """
+
+    picked_changed = Signal(str)  # key of what is picked out, "" for nothing
 
     def __init__(self) -> None:
         super().__init__()
-        self._items: tuple[tuple[QColor, str], ...] = ()
+        self.swatches: tuple[Swatch, ...] = ()
+        self.picked = ""  # key
+        self._at = -1  # place of the name that the keys are at
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def set_items(self, items: Sequence[tuple[QColor, str, str]]) -> None:
+    def set_items(self, items: Sequence[tuple[QColor, str, str] | Swatch]) -> None:
         """Show these colours and short names; the third is what the name means."""
-        self._items = tuple((color, name) for color, name, _ in items)
-        self.setToolTip(tooltip("\n".join(f"{name}: {meaning}" for _, name, meaning in items)))
-        self.setAccessibleName("Colours: " + ", ".join(meaning for _, _, meaning in items))
+        swatches = tuple(item if isinstance(item, Swatch) else Swatch(*item) for item in items)
+        if swatches == self.swatches:
+            return
+        self.swatches = swatches
+        self._at = min(self._at, len(swatches) - 1)
+        click = "Click: pick it out." if any(one.key for one in swatches) else ""
+        lines = [f"{one.name}: {one.meaning}" for one in swatches]
+        self.setToolTip(tooltip("\n".join(filter(None, [*lines, click]))))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus if click else Qt.FocusPolicy.NoFocus)
+        self._say()
         self.updateGeometry()
+        self.update()
+
+    def pick(self, key: str) -> None:
+        """Pick out what has a key, or nothing if it is picked out already."""
+        self.picked = "" if key == self.picked else key
+        self._say()
+        self.picked_changed.emit(self.picked)
         self.update()
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names that are shown."""
-        return tuple(name for _, name in self._items)
+        return tuple(one.name for one in self.swatches)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all names have room."""
+        return all(spot.line == 0 for spot in self._spots()) and self._needed() <= self.width()
 
     def sizeHint(self) -> QSize:
         """Room for all names."""
-        width = sum(self._width(name) for _, name in self._items)
-        return QSize(width, max(SQUARE + 6, self.fontMetrics().height() + 2))
+        return QSize(self._needed(), max(SQUARE + 6, self.fontMetrics().height() + 2))
 
     def minimumSizeHint(self) -> QSize:
         """Nothing has to be shown."""
         return QSize(0, self.sizeHint().height())
 
-    def _width(self, name: str) -> int:
-        return SQUARE + 5 + self.fontMetrics().horizontalAdvance(name) + GAP
+    def _needed(self) -> int:
+        return sum(width_of(self.fontMetrics(), one) + AFTER_NAME for one in self.swatches)
+
+    def _spots(self) -> list[Spot]:
+        return list(spots(self.fontMetrics(), self.swatches, self.width()))
+
+    def _say(self) -> None:
+        meanings = ", ".join(one.meaning or one.name for one in self.swatches)
+        chosen = next((one.name for one in self.swatches if one.key and one.key == self.picked), "")
+        at = self.swatches[self._at].name if 0 <= self._at < len(self.swatches) else ""
+        parts = [f"Colours: {meanings}", chosen and f"picked out: {chosen}", at and f"at {at}"]
+        self.setAccessibleName("; ".join(filter(None, parts)))
+
+    # -- mouse and keys ---------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Pick out what is below the mouse."""
+        x = event.position().x()
+        here = (spot for spot in self._spots() if spot.line == 0 and 0 <= x - spot.left <= spot.width)
+        spot = next(here, None)
+        if spot is not None and spot.swatch.key:
+            self.pick(spot.swatch.key)
+        else:
+            event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Go to the next name, pick out, let go."""
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        if step and self.swatches:
+            self._at = min(max(self._at + step, 0), len(self.swatches) - 1)
+            self._say()
+            self.update()
+        elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._at >= 0:
+            self.pick(self.swatches[self._at].key)
+        elif event.key() == Qt.Key.Key_Escape and self.picked:
+            self.pick("")
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keys are."""
+        self._at = max(self._at, 0)
+        super().focusInEvent(event)
+        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the squares and names that fit."""
@@ -56,16 +131,26 @@ class Legend(QWidget):
             self._paint(painter)
 
     def _paint(self, painter: QPainter) -> None:
-        painter.setPen(self.palette().text().color())
-        left, middle = 0, self.height() // 2
+        text, muted = self.palette().text().color(), self.palette().placeholderText().color()
+        middle = self.height() // 2
         base = middle + (self.fontMetrics().ascent() - self.fontMetrics().descent()) // 2
-        for color, name in self._items:
-            if left + self._width(name) - GAP > self.width():
-                draw_text(painter, QPoint(left, base), "…")
+        for at, (left, line, width, swatch) in enumerate(self._spots()):
+            if line or left + width > self.width():
+                painter.setPen(text)
+                draw_text(painter, QPoint(0 if line == 0 else self._end(), base), "…")
                 return
-            painter.fillRect(left, middle - SQUARE // 2, SQUARE, SQUARE, color)
-            draw_text(painter, QPoint(left + SQUARE + 5, base), name)
-            left += self._width(name)
+            is_faint = bool(self.picked) and swatch.key != self.picked
+            paint_swatch(painter, QRectF(left, middle - SQUARE // 2, SQUARE, SQUARE), swatch, text)
+            painter.setPen(muted if is_faint else text)
+            draw_text(painter, QPoint(left + SQUARE + AFTER_SQUARE, base), swatch.name)
+            if self.hasFocus() and at == self._at:
+                painter.setPen(self.palette().link().color())
+                painter.drawRect(QRectF(left - 2, 0.5, width + 4, self.height() - 1))
+
+    def _end(self) -> int:
+        """Where the names of the first line end."""
+        first = (spot for spot in self._spots() if spot.line == 0)
+        return max((spot.left + spot.width + AFTER_NAME for spot in first), default=0)
 
 
 SHOWN = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from weakref import WeakKeyDictionary
 
@@ -18,6 +17,7 @@ from rcv_py.analysis.waits.waitcnt.generations import (
     Generation,
     generation_of,
 )
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.tokens import Waits

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
 from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout, sandwich_frames
-from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
+from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
+from rcv_py.base.records import dataclass
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.state.session import Session
@@ -64,7 +64,7 @@ def scene_job(
     trace, store, costs = session.trace.value, session.store, cost_job(session, LatencyMode.SUM_ALL)
     if trace is None or store is None or costs is None:
         return None
-    code, batches, content, metric = trace.code, store.batches, wanted.content, wanted.metric
+    code, read, content, metric = trace.code, session.snapshot(), wanted.content, wanted.metric
     # What is hidden is known for all waves only, not for those of a clock range.
     known = hidden if session.clock_range.value is None else None
     covered = None if known is None else known.hidden(code, show_idle)
@@ -76,7 +76,9 @@ def scene_job(
         return tree(spans) if spans is not None and len(spans) else None
 
     def marked(spans: MarkerSpans) -> FlameTree:
-        return marked_code(spans, batches, code, show_idle=show_idle, hidden=covered)
+        reduction = scoped_costs(spans, show_idle=show_idle)
+        costs = read.so_far("costs of scopes", reduction, (spans, show_idle))(None)
+        return marked_tree(spans, costs, code, covered)
 
     def scene() -> FlameScene | None:
         if content in OF_MARKERS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
@@ -13,6 +12,7 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.box_shares import Parts, box_shares
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import global_rows, place_name, traced_waves
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import of_rows
@@ -162,6 +162,7 @@ class DeviceRows:
     spans: MarkerSpans | None
     boxes: Boxes
     names: tuple[RowName, ...]
+    kernels: tuple[str, ...]  # by the number of their colour
     lines: tuple[Line, ...]
     life: np.ndarray  # int64, row of `lives`, -1 for a marker
     span: np.ndarray  # int64, row of `spans`, -1 for a wave
@@ -171,7 +172,7 @@ class DeviceRows:
 def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str]) -> DeviceRows:
     """Lay out the whole device without what is hidden (ids of the menu)."""
     every = residencies(trace.occupancy)
-    color = _colors(trace, every)
+    color, kernels = _colors(trace, every)
     is_shown = _shown(trace, every, hidden)
     lives = of_rows(every, is_shown)
     slots, slot = global_rows(lives)
@@ -188,7 +189,7 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     for one, extra in zip(slots, lanes.tolist(), strict=True):
         group = place_name(trace, one.se, one.sa, one.cu)
         names += [RowName("scopes" if not number else "", group) for number in range(extra)]
-        names.append(RowName(f"{one.simd}-{one.slot}", group))
+        names.append(RowName(f"{one.simd}-{one.slot}", group, f"SIMD {one.simd}"))
     nothing = np.zeros(0, np.int64)
     n, m = len(lives), len(chosen)
     none, all_marked = np.full(n, -1), np.full(m, -1)
@@ -215,7 +216,9 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     }
     boxes = Boxes(**{name: column.pop(name) for name in BOX_COLUMNS})
     lines = event_lines(trace, hidden, without=_engines(hidden))
-    return DeviceRows(lives=lives, spans=spans, boxes=boxes, names=tuple(names), lines=lines, **column)
+    return DeviceRows(
+        lives=lives, spans=spans, boxes=boxes, names=tuple(names), kernels=kernels, lines=lines, **column
+    )
 
 
 def _marked(lives: Residencies, spans: MarkerSpans) -> tuple[np.ndarray, np.ndarray]:
@@ -236,14 +239,14 @@ def _shown(trace: Trace, lives: Residencies, hidden: frozenset[str]) -> np.ndarr
     return ~np.isin(lives.se, _engines(hidden)) & ~np.isin(lives.kernel, kernels)
 
 
-def _colors(trace: Trace, lives: Residencies) -> np.ndarray:
-    """Kernels of one name share a colour; numbers follow the names' first appearance."""
+def _colors(trace: Trace, lives: Residencies) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Kernels of one name share a colour; numbers follow the names' first appearance.  Names by number."""
     numbers: dict[str, int] = {}
     table = {
         kernel: numbers.setdefault(trace.occupancy.names.get(kernel, str(kernel)), len(numbers))
         for kernel in ascending(lives.kernel).tolist()
     }
-    return np.array([table[kernel] for kernel in lives.kernel.tolist()], np.int32)
+    return np.array([table[kernel] for kernel in lives.kernel.tolist()], np.int32), tuple(numbers)
 
 
 def offer_device(filter: FilterButton, trace: Trace | None) -> None:

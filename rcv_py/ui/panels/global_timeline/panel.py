@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.events.event_table import dispatch_of
-from rcv_py.base.text import count, plural, short_kernel
+from rcv_py.base.text import count, elide_right, plural, short_kernel
+from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import lines_tip, rich, show_tip
+from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.panels.global_timeline.device_rows import (
     ENGINE,
     KERNEL,
@@ -26,15 +29,17 @@ from rcv_py.ui.panels.global_timeline.device_rows import (
     offer_device,
 )
 from rcv_py.ui.table import command_text
-from rcv_py.ui.timeline.rows_item import RowShape
+from rcv_py.ui.timeline.rows_item import FAINT, FAINT_KERNELS, KERNEL_COLORS, KERNELS, MARKER_COLORS, RowShape
+from rcv_py.ui.timeline.rows_item import MARKERS as MARKERS_CODE
 from rcv_py.ui.timeline.time_overlay import PREFIX, Marks, Place
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines
-from rcv_py.ui.timeline.token_tip import duration, marker_tip
+from rcv_py.ui.timeline.token_tip import marker_tip
 from rcv_py.ui.timeline.unit_markers import go_to_wave, marker_name, span_actions
 from rcv_py.ui.widgets.empty_state import page
 
 NO_DETAIL = "No instruction detail: this wave did not run on the traced compute unit."
 REBUILD_MS = 150
+MAX_NAME = 40  # characters of a kernel in the legend
 CORNER = QRect(2, 0, 106, 20)  # beside the ruler, above the names of the rows
 
 
@@ -49,7 +54,7 @@ class GlobalTimelinePanel(TimelinePanel):
         self.all: DeviceRows | None = None
         self.source.name_of = self._name_of
         self.filter.put_into_corner(self.timeline, CORNER)
-        self._page = page(self, self.timeline)
+        self._page = page(self, bar((self.legend, 1), margins=(8, 2, 8, 2)), (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.filter.changed.connect(self._rebuild.now)
         ui.results.cell("markers").watch(self._rebuild.ask)
@@ -105,6 +110,30 @@ class GlobalTimelinePanel(TimelinePanel):
         inside = command_text.within(self.session)
         return command_text.rcv(self.session, "waves", "--resident", *engines, *kernels, *inside)
 
+    def swatches_of(self, seen: np.ndarray) -> Iterator[Swatch]:
+        """Kernels that are in sight, and whether any of their waves has no detail; kinds of markers."""
+        theme, kernels = self.ui.theme, () if self.all is None else self.all.kernels
+        for code in range(KERNEL_COLORS):
+            names = kernels[code::KERNEL_COLORS]
+            if names and (seen[KERNELS + code] or seen[FAINT_KERNELS + code]):
+                more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+                name = elide_right(short_kernel(names[0]), MAX_NAME) + more
+                yield Swatch(theme.kernel(code), name, ", ".join(names), key=f"{KERNEL}{code}")
+        faint = np.flatnonzero(seen[FAINT_KERNELS : FAINT_KERNELS + KERNEL_COLORS])
+        if len(faint):
+            color = theme.soft(theme.kernel(int(faint[0])), FAINT)
+            yield Swatch(color, "paler: no detail", NO_DETAIL)
+        for kind in MarkerKind:
+            first = MARKERS_CODE + kind * MARKER_COLORS
+            if seen[first : first + MARKER_COLORS].any():
+                yield Swatch(theme.marker(kind), MARKER_TEXT[kind], f"markers: {MARKER_TEXT[kind]}")
+
+    def not_picked(self, key: str) -> frozenset[int]:
+        """The codes of all kernels but one."""
+        number = int(key.removeprefix(KERNEL)) if key else -1
+        others = [code for code in range(KERNEL_COLORS) if key and code != number]
+        return frozenset(base + code for base in (KERNELS, FAINT_KERNELS) for code in others)
+
     # -- guide ------------------------------------------------------------------------------------------
 
     def marks(self) -> Marks:
@@ -121,7 +150,7 @@ class GlobalTimelinePanel(TimelinePanel):
         box = device.boxes.at(row, pixel.begin, pixel.end)
         is_marker = box >= 0 and device.span[box] >= 0
         if is_marker and device.spans is not None:
-            lines.append(marker_tip(trace, device.spans, int(device.span[box])))
+            lines.append(marker_tip(self.times(trace), device.spans, int(device.span[box])))
         elif box >= 0:
             lines += self._box_tip(trace, device, box)
         held = device.boxes.count(row, pixel.begin, pixel.end)
@@ -194,7 +223,8 @@ class GlobalTimelinePanel(TimelinePanel):
             rich("<b>{}</b>", kernel),
             f"{self.source.names[int(device.boxes.row[box])].group} · SIMD {simd} · slot {slot}",
         ]
-        lines.append(f"{count(span.begin)} … {count(span.end)}: {duration(trace, span.width)}")
+        times = self.times(trace)
+        lines.append(f"{times.at(span.begin)} … {times.at(span.end)}: {times.both(span.width)}")
         if lives.workgroup[life] >= 0:
             lines.append(f"workgroup {count(int(lives.workgroup[life]))}")
         me, pipe = int(lives.me[life]), int(lives.pipe[life])

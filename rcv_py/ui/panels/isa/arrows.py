@@ -1,37 +1,46 @@
 """Arrows in the gutter of the instruction table: what a wave waited for, where branches lead.
 
 ```
-x:  slot 1   slot 0
-      │        ┌──●  828 ds_read       the producer has a dot
-      │        │     829 v_add
-      └────────└──▶  830 s_waitcnt     the waiting row has the head
+x: label  slot 1   slot 0
+             │        ┌──●  828 ds_read       the producer has a dot
+             │        │     829 v_add
+   ↑ 313     └────────└──▶  830 s_waitcnt     the waiting row has the head; an end out of sight has its number
 ```
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRect
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.analysis.waits.waits import ARROW_COLORS, arrows, wait_pairs
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import Wave
+from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.panels.isa.program import Program
 
-SLOT_PX = 5
-HEAD_PX = 7  # between the first slot and the right edge
+MIN_PX, MAX_PX = 80, 200  # of the gutter, which grows with the slots in view
+SLOT_PX = 6.0  # from slot to slot where there is room
+NEAR_SLOT_PX = 5.0  # where slots need the room of numbers, too
+MIN_SLOT_PX = 3.0
+HEAD_PX = 9  # between the first slot and the right edge
+EDGE_PX = 4  # at the left
 REACH_PX = 4  # how far from an arrow the mouse still hits it
+LABEL_SCALE = 0.82  # of the font of numbers of rows out of sight
+QUIET, DIM = 0.45, 0.16  # how much is seen of arrows beside those of the selected row, or of the hovered one
+BRANCH_COLOR = ARROW_COLORS  # the number after those of waits
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +64,22 @@ class ArrowRows:
 
 @dataclass(frozen=True, slots=True)
 class Emphasis:
-    """Which arrows stand out: of the isolated row alone, of the selected row, and the one under the mouse."""
+    """Which arrows stand out: of the isolated row alone, of the selected row, those under the mouse."""
 
     isolated: int | None = None
-    selected: int = -1
-    hovered: int = -1
+    selected: int = -1  # row
+    hovered: int = -1  # arrow
+    hovered_row: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class EndLabel:
+    """The number of a row out of sight, beside the row in sight that an arrow connects it with."""
+
+    row: int  # data row it leads to
+    arrow: int
+    text: str
+    box: QRectF  # in the viewport
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +91,8 @@ class Placed:
     y_source: np.ndarray  # float64
     y_target: np.ndarray  # float64
     right: float  # where the horizontal parts end
+    labels: tuple[EndLabel, ...] = ()
+    needed_px: int = MIN_PX  # width of a gutter in which slots have all the room they want
 
 
 def place_arrows(
@@ -81,10 +103,11 @@ def place_arrows(
     row_height: int,
     scroll: int,
     isolated: int | None,
+    char_px: float = 0.0,
 ) -> Placed:
-    """Return where the arrows that cross the viewport run; `box` is the gutter, as high as the viewport.
+    """Return where the arrows that cross `box` run: the part of the gutter in which rows are seen.
 
-    `view_rows` is the row each data row is shown at.
+    `view_rows` is the row each data row is shown at, `char_px` the width of a character (0: no labels).
     Arrows with a hidden end, and all but the isolated ones if there is an isolated row, are left out.
     """
     if not len(view_rows):
@@ -99,39 +122,132 @@ def place_arrows(
     keep &= np.maximum(y_source, y_target) >= box.top()
     keep &= np.minimum(y_source, y_target) <= box.bottom()
     number = np.flatnonzero(keep)
-    slots = max(1, (box.width() - HEAD_PX - 4) // SLOT_PX)
-    x = box.right() - HEAD_PX - SLOT_PX * (arrows.slot[number] % slots) - 1.5
-    return Placed(number, x, y_source[number], y_target[number], box.right() - 1.0)
+    ends = y_source[number], y_target[number]
+    labels = _labels(arrows, number, ends, box, row_height=row_height, char_px=char_px * LABEL_SCALE)
+    left = max((label.box.right() for label in labels), default=float(box.left())) + EDGE_PX
+    inner = arrows.slot[number] >= 0  # from the right; the others from the left
+    slot = np.where(inner, arrows.slot[number], -1 - arrows.slot[number])
+    around = EDGE_PX + HEAD_PX + int(left) - box.left()
+    if (_count(slot[inner]) + _count(slot[~inner])) * SLOT_PX + around > MAX_PX:
+        for side in (inner, ~inner):  # no more slots than are used in view
+            slot[side] = np.unique(slot[side], return_inverse=True)[1].reshape(-1)
+    count = _count(slot[inner]) + _count(slot[~inner])
+    if box.right() - HEAD_PX - left < NEAR_SLOT_PX * count:  # rather numbers on them
+        left = float(box.left() + EDGE_PX)
+    room = max(1.0, box.right() - HEAD_PX - left)
+    pitch = min(SLOT_PX, max(MIN_SLOT_PX, room / max(1, count)))
+    slot %= max(1, int(room / pitch))
+    x = np.where(inner, box.right() - HEAD_PX - pitch * slot - 1.5, left + pitch * slot)
+    needed = round(around + count * SLOT_PX)
+    return Placed(
+        number=number,
+        x=x,
+        y_source=ends[0],
+        y_target=ends[1],
+        right=box.right() - 1.0,
+        labels=labels,
+        needed_px=min(MAX_PX, max(MIN_PX, needed)),
+    )
+
+
+def _count(slot: np.ndarray) -> int:
+    return int(slot.max(initial=-1)) + 1
+
+
+def _labels(
+    arrows: ArrowRows,
+    number: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray],
+    box: QRect,
+    *,
+    row_height: int,
+    char_px: float,
+) -> tuple[EndLabel, ...]:
+    """Return a label for each row in sight and direction: the nearest row out of sight, and how many more."""
+    if char_px <= 0:
+        return ()
+    seen = [(box.top() <= end) & (end <= box.bottom()) for end in ends]
+    leads: dict[tuple[float, bool], list[tuple[float, int, int]]] = {}
+    for at in np.flatnonzero(seen[0] != seen[1]).tolist():
+        here, there = (1, 0) if seen[1][at] else (0, 1)
+        row = (arrows.source, arrows.target)[there][number[at]]
+        y, away = float(ends[here][at]), float(ends[there][at])
+        leads.setdefault((y, away < y), []).append((abs(away - y), int(row), int(number[at])))
+    labels: list[EndLabel] = []
+    used: dict[float, float] = {}
+    for (y, is_up), found in sorted(leads.items()):
+        _, row, arrow = min(found)
+        more = len({row for _, row, _ in found}) - 1
+        text = f"{'↑' if is_up else '↓'}{row}" + (f"+{more}" if more else "")
+        left, height = used.get(y, box.left() + 2.0), row_height - 3
+        width = len(text) * char_px + 4
+        labels.append(EndLabel(row, arrow, text, QRectF(left, y - height / 2, width, height)))
+        used[y] = left + width + 1
+    return tuple(labels)
 
 
 def paint_arrows(
     painter: QPainter, arrows: ArrowRows, placed: Placed, colors: list[QColor], emphasis: Emphasis
 ) -> None:
     """Paint the placed arrows: quiet ones first, then those that stand out."""
-    number = placed.number
-    strong = number == emphasis.hovered
-    if len(number):
-        strong |= (arrows.source[number] == emphasis.selected) | (arrows.target[number] == emphasis.selected)
-    quiet = 0.45 if strong.any() else 0.85
+    number, strong, quiet = placed.number, np.zeros(len(placed.number), dtype=bool), 0.85
+    wanted = (
+        (number == emphasis.hovered, DIM),
+        (_touches(arrows, number, emphasis.hovered_row), DIM),
+        (_touches(arrows, number, emphasis.selected), QUIET),
+    )
+    for chosen, others in wanted:
+        if chosen.any():
+            strong, quiet = chosen, others
+            break
     for at in np.argsort(strong, kind="stable").tolist():
-        color = colors[int(arrows.color[number[at]]) % len(colors)]
+        kind = int(arrows.color[number[at]])
+        width = 2.2 if number[at] == emphasis.hovered else 1.3 + 0.5 * strong[at]
+        pen = QPen(colors[kind % len(colors)], width)
+        if kind == BRANCH_COLOR:
+            pen.setDashPattern([4.0, 2.0])
         painter.setOpacity(1.0 if strong[at] else quiet)
-        painter.setPen(QPen(color, 2.4 if number[at] == emphasis.hovered else 1.3 + 0.5 * strong[at]))
-        _paint_arrow(painter, placed, at, color)
+        painter.setPen(pen)
+        _paint_arrow(painter, placed, at, is_branch=kind == BRANCH_COLOR)
     painter.setOpacity(1.0)
 
 
-def _paint_arrow(painter: QPainter, placed: Placed, at: int, color: QColor) -> None:
+def _touches(arrows: ArrowRows, number: np.ndarray, row: int) -> np.ndarray:
+    return (arrows.source[number] == row) | (arrows.target[number] == row)
+
+
+def _paint_arrow(painter: QPainter, placed: Placed, at: int, *, is_branch: bool) -> None:
     x, source, target = float(placed.x[at]), float(placed.y_source[at]), float(placed.y_target[at])
-    right = placed.right
+    right, pen = placed.right, painter.pen()
+    painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawPolyline(
         [QPointF(right - 3, source), QPointF(x, source), QPointF(x, target), QPointF(right - 4, target)]
     )
-    painter.setBrush(color)
-    painter.drawPolygon(
-        QPolygonF([QPointF(right, target), QPointF(right - 5, target - 3), QPointF(right - 5, target + 3)])
-    )
+    pen.setStyle(Qt.PenStyle.SolidLine)
+    painter.setPen(pen)
+    head = [QPointF(right - 5, target - 3), QPointF(right, target), QPointF(right - 5, target + 3)]
+    if is_branch:  # an open head
+        painter.drawPolyline(head)
+        return
+    painter.setBrush(pen.color())
+    painter.drawPolygon(QPolygonF(head))
     painter.drawEllipse(QPointF(right - 2.5, source), 1.6, 1.6)
+
+
+def paint_labels(
+    painter: QPainter, arrows: ArrowRows, placed: Placed, colors: list[QColor], emphasis: Emphasis
+) -> None:
+    """Paint the numbers of rows out of sight, in the font of the painter and on its background."""
+    number = np.array([label.arrow for label in placed.labels], dtype=np.int64)
+    rows = emphasis.hovered_row if emphasis.hovered < 0 else -1
+    strong = (number == emphasis.hovered) | _touches(arrows, number, rows)
+    for label, is_strong in zip(placed.labels, strong.tolist(), strict=True):
+        painter.setOpacity(1.0 if is_strong or not strong.any() else QUIET)
+        color = colors[int(arrows.color[label.arrow]) % len(colors)]
+        painter.fillRect(label.box, painter.background())
+        painter.setPen(color)
+        draw_text(painter, label.box, Qt.AlignmentFlag.AlignCenter, label.text)
+    painter.setOpacity(1.0)
 
 
 def hit_arrow(placed: Placed, x: float, y: float) -> int:
@@ -159,8 +275,13 @@ def end_at(arrows: ArrowRows, placed: Placed, number: int, y: float, row_height:
     return int((arrows.target if at_source else arrows.source)[number])
 
 
-BRANCH_COLOR = ARROW_COLORS  # the number after those of waits
 MODES = {"waits": "Waits", "branches": "Branches", "both": "Both", "none": "No arrows"}
+HEADINGS = {"waits": "waits", "branches": "branches", "both": "arrows", "none": "no arrows"}
+LEGEND = (
+    "A solid line leads from the instruction that was waited for (dot) to the wait (filled head), "
+    "a dashed one from a branch to where it jumps (open head). "
+    "A number is that of a row out of sight: click it to go there."
+)
 _OTHERS = "Click an end to go to the other, the middle to show this {} alone (Esc: all)."
 _COUNTERS = {
     TokenKind.LDS: ("lgkmcnt", "dscnt"),
@@ -174,25 +295,45 @@ _COUNTERS = {
 
 @dataclass(frozen=True, eq=False)
 class GutterArrows:
-    """Arrows with a tooltip each, and a sentence why there are none."""
+    """Arrows with a tooltip each, and a sentence why there are none; `waits` are there in every mode."""
 
     note: str = ""
     rows: ArrowRows = field(default_factory=ArrowRows.none)
     tips: tuple[str, ...] = ()
+    waits: ArrowRows = field(default_factory=ArrowRows.none)
+    no_waits: str = ""  # why there are none
+
+    def producer(self, row: int) -> int:
+        """The row that a wait waited for, the last one above it if they are several; -1 for none."""
+        return _nearest(self.waits.source[self.waits.target == row], row, -1)
+
+    def waiter(self, row: int) -> int:
+        """The row that waited for another one, the next one below it if they are several; -1 for none."""
+        return _nearest(self.waits.target[self.waits.source == row], row, 1)
+
+
+def _nearest(rows: np.ndarray, row: int, direction: int) -> int:
+    """The first of some rows in a direction, around the end of a loop; -1 if there are none."""
+    ahead = (rows - row) * direction
+    rows = rows[np.lexsort((ahead, ahead <= 0))]
+    return int(rows[0]) if len(rows) else -1
 
 
 def gutter_arrows(mode: str, wave: Wave | None, program: Program, gfxip: int) -> GutterArrows:
     """Return the arrows of a mode: waits of the wave, branches of all waves, both, or none."""
     trace, parts = program.trace, []
+    waits = wait_arrows(wave, trace.code, gfxip, partial(beside, trace))
+    why = "" if len(waits.rows) else waits.note
     if mode in ("waits", "both"):
-        parts.append(wait_arrows(wave, trace.code, gfxip, partial(beside, trace)))
+        parts.append(waits)
     if mode in ("branches", "both"):
         parts.append(branch_arrows(program, wave))
     if not parts:
-        return GutterArrows("Arrows are switched off; choose them above the listing.")
+        note = "Arrows are switched off; choose them in the header of this column."
+        return GutterArrows(note, waits=waits.rows, no_waits=why)
     notes = dict.fromkeys(part.note for part in parts if part.note)
     tips = tuple(tip for part in parts for tip in part.tips)
-    return GutterArrows("\n".join(notes), joined([part.rows for part in parts]), tips)
+    return GutterArrows("\n".join(notes), joined([part.rows for part in parts]), tips, waits.rows, why)
 
 
 def _rows(*columns: np.ndarray) -> ArrowRows:
@@ -218,7 +359,7 @@ def wait_arrows(
         counter = next((name for name in names if name in code.text[wait]), "")
         through = f"\nthrough {counter}" if counter else ""
         waits, waited_for = (f"{row}  {code.text[row]}{place(row)}" for row in (wait, producer))
-        return f"{waits}\nwaits for\n{waited_for}{through}\n{_OTHERS.format('wait')}"
+        return f"{waited_for}\n→ {waits}{through}\n{_OTHERS.format('wait')}"
 
     note = "" if wave.waits else "Found by replaying the wave's counters, since its file lists no waits."
     rows = _rows(drawn.producer, drawn.wait, drawn.slot, drawn.color, drawn.wait)

@@ -130,6 +130,7 @@ class FoldView(RowsView):
         self._costs: BlockCosts | None = None
         self._found_only: np.ndarray | None = None  # rows a search shows
         self.table.instead = self._folded_text
+        self.widths.chars_instead = self._longest_sum
         self.header.sortIndicatorChanged.connect(lambda *_: self._apply())
 
     # -- changing -----------------------------------------------------------------------------------
@@ -188,6 +189,7 @@ class FoldView(RowsView):
         before = self.table.data_rows
         self.table.set_filter(rows)
         if before is not self.table.data_rows:
+            self.widths.grow(self.char_px)
             self.verticalScrollBar().setValue(scroll)
             at = self.stands_for(self.current)
             self.set_current(at if self.is_folding and at >= 0 else self.current, reveal=reveal)
@@ -238,10 +240,18 @@ class FoldView(RowsView):
         if self.rows is None or self._costs is None:
             return None
         if self.is_fold(row):
-            return self._sum_text(row, column)
+            return self.sum_text(row, column)
         return "" if column == "hits" and self.rows.trace.code.is_label[row] else None
 
-    def _sum_text(self, row: int, column: str) -> str | None:
+    def _longest_sum(self, column: str) -> int:
+        """How many characters a number of a folded section has at most."""
+        if self.rows is None or self._costs is None or not self.is_folding:
+            return 0
+        first = self.folds.first[self.folds.folded].tolist()
+        return max((len(self.sum_text(row, column) or "") for row in first), default=0)
+
+    def sum_text(self, row: int, column: str) -> str | None:
+        """What a cell of the folded section at a row says; None where it says what it always does."""
         assert self.rows is not None
         assert self._costs is not None
         section, shown = self.folds.section(row), self.table.columns[self.table.column_of(column)]

@@ -90,7 +90,10 @@ class TextInk:
     def draw(
         self, painter: QPainter, at: QPointF, text: str, *, kind: int, room: int, char_px: float, plain: bool
     ) -> None:
-        """Draw as much of an instruction as fits into `room` characters; all in the pen's ink if `plain`."""
+        """Draw as much of an instruction as fits into `room` characters, each `char_px` wide.
+
+        It is in the font of the painter, and all in its ink if `plain`.
+        """
         cut = text if len(text) <= room else text[: room - 1] + "…"
         ink = painter.pen().color()
         if plain:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,24 +15,27 @@ from rcv_py.base.text import plural
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.selection import Hover, SearchQuery, Selection
-from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
-from rcv_py.ui.core.layout import row
+from rcv_py.ui.core.layout import BAR, boxed, row
 from rcv_py.ui.core.panel import Late, Sheet, panel
-from rcv_py.ui.core.plain_text import copy_text
-from rcv_py.ui.panels.isa.arrows import gutter_arrows
-from rcv_py.ui.panels.isa.bar import IsaBar, choose_next, extend_header_menu
+from rcv_py.ui.core.plain_text import add_action, copy_text
+from rcv_py.ui.panels.isa.arrows import MODES as ARROWS
+from rcv_py.ui.panels.isa.arrows import GutterArrows, gutter_arrows
+from rcv_py.ui.panels.isa.ink import SCALES
+from rcv_py.ui.panels.isa.menus import IsaMenus
 from rcv_py.ui.panels.isa.program import FOLD_BY, IsaFacts
 from rcv_py.ui.panels.isa.rows import IsaRows, isa_rows, rows_at_leaf, rows_of_place
 from rcv_py.ui.panels.isa.view import IsaView
+from rcv_py.ui.panels.isa.walk import NO_ROWS, IsaWalk, walk_commands
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
 from rcv_py.ui.widgets.empty_state import page
 
-NO_ROWS = "Open a capture with instructions first."
 NO_COST = "No instruction has a cost."
+SEEN = 250  # an execution is seen if the time views are at most this many times as wide
+WIDE = 25  # and easily seen at this many: 40 of 1,000 px
 MODES = {  # on the command line
     LatencyMode.SUM_ALL: "sum",
     LatencyMode.MEAN_ALL: "mean",
@@ -57,43 +61,64 @@ class IsaPanel(CodePanel):
         self.matches = np.empty(0, dtype=np.int64)  # instructions that a search matched, ascending
         self._problem = ""  # what is wrong with the search
         self._followed: int | None = None  # the code line that was brought into view last
-        self.bar = IsaBar(self.find_bar, ui.settings)
-        self.mode, self.gutter = self.bar.mode, self.bar.gutter
+        self._sought: int | None = None  # a row that was clicked and whose execution is to be seen
         self.facts = IsaFacts(ui, self, self._updates.ask)
-        self.empty = page(self, self.bar, self.note, (row((view, 1), self.strip), 1))
+        self.walk = IsaWalk(ui.session, view, self.go)
+        self.search = boxed(row(self.find_bar, margins=BAR))  # only while something is searched
+        self.search.hide()
+        self.empty = page(self, self.search, self.note, (row((view, 1), self.strip), 1))
         self._connect()
         ui.session.latency_mode.watch(self._mode_changed)
         ui.session.isolated_wait.watch(self._show_isolated)
         ui.settings.cell("isa.color_text").watch(view.refresh)
+        for name in ("isa.bar_scale", "isa.per_block"):
+            ui.settings.cell(name).watch(self._show)
         ui.theme.changed.connect(self._show_legend)
         self._mode_changed()
         self.follow_session()
 
     def _connect(self) -> None:
-        session, view, bar = self.session, self.view, self.bar
+        session, view = self.session, self.view
         view.chosen.connect(self._choose)
         view.hovered.connect(lambda row: session.hover.set(Hover(line=row) if row >= 0 else None))
-        view.jumped.connect(session.select_line)
+        view.jumped.connect(self.go)
         view.isolated.connect(self._isolate)
         view.released.connect(lambda: session.isolated_wait.set(None))
         view.refolded.connect(self._show_strip)
+        view.pointed.connect(session.doubt_reasons)
         view.hits_of = self._hits_of
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._open_menu)
-        view.header.extend_menu = extend_header_menu(self.ui.settings)
-        self.strip.clicked.connect(session.select_line)
-        bar.mode.activated.connect(lambda: session.latency_mode.set(self.mode.currentData()))
-        bar.gutter.activated.connect(self._refresh_arrows)
-        bar.annotated.connect(self.set_annotation)
-        bar.rescaled.connect(self._show)
+        self.strip.clicked.connect(self.go)
         self.find_bar.edited.connect(session.query.set)
         self.find_bar.filtered.connect(self._filter)
         self.find_bar.stepped.connect(self.step_match)
+        self.find_bar.left.connect(self._leave_search)
         session.query.watch(self._search)
         session.loaded.watch(self._more_waves)
         names = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold")
-        folding = tuple(command for command in self.commands(self.ui, Late.of(self)) if command.id in names)
-        bar.set_fold_actions(folding, view.set_fold_by, lambda: view.fold_by)
+        self.menus = menus = IsaMenus(
+            settings=self.ui.settings,
+            latency=session.latency_mode,
+            arrows=lambda: view.arrow_mode,
+            set_arrows=self.set_arrows,
+            bars=lambda: self.facts.mode,
+            set_bars=self.set_annotation,
+            objections=self.objections,
+            legend=view.bars.legend,
+            fold_by=lambda: view.fold_by,
+            set_fold_by=view.set_fold_by,
+            find=self.focus_search,
+            commands=tuple(one for one in self.commands(self.ui, Late.of(self)) if one.id in names),
+        )
+        view.header.menus = {
+            "gutter": menus.fill_arrows,
+            "fold": menus.fill_folds,
+            "text": menus.fill_text,
+            "latency": menus.fill_latency,
+            "cost": menus.fill_bars,
+        }
+        view.header.extend_menu = menus.fill_all
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -108,7 +133,6 @@ class IsaPanel(CodePanel):
         self.facts.open()
         if trace is None or missing:
             return
-        self.mode.setVisible(trace.has_thread_trace)
         modes = (Annotation.REASONS, Annotation.TOTAL)  # what captures of the one kind have, or of the other
         unfit, fit = modes if trace.has_thread_trace else modes[::-1]
         if self.facts.mode is unfit:
@@ -144,15 +168,20 @@ class IsaPanel(CodePanel):
         self._show()
         self._show_strip()
         self._show_note()
-        self._show_legend()
-        self.bar.set_objections(self.facts.objections(rows.trace, rows.costs))
         self._refresh_arrows()
         if is_first:
             self._show_found()
+            if self.session.selection.value.line is None:
+                self.view.show_hottest()
         self._follow()
+
+    def objections(self) -> dict[Annotation, str]:
+        """Why each kind of bars cannot be chosen, "" if it can."""
+        return {} if self._rows is None else self.facts.objections(self._rows.trace, self._rows.costs)
 
     def _show(self) -> None:
         if self._rows is not None:
+            self.view.mode = self.session.latency_mode.value
             self.view.show_rows(self._rows)
 
     def _show_strip(self) -> None:
@@ -161,7 +190,7 @@ class IsaPanel(CodePanel):
             self.strip.set_cost(self.view.shown_cost(cost))
 
     def _show_legend(self) -> None:
-        self.bar.legend.set_items(self.view.bars.legend())
+        self.view.legend.set_items(self.view.bars.legend())
 
     def _show_note(self) -> None:
         needs_wave = self.session.latency_mode.value not in OF_ALL_WAVES
@@ -177,13 +206,25 @@ class IsaPanel(CodePanel):
     def set_annotation(self, mode: Annotation) -> None:
         """Choose what the bars show."""
         self.facts.set_mode(mode)
-        self.bar.show_annotation(mode)
         self._updates.ask()
+
+    def next_annotation(self) -> None:
+        """Choose the next kind of bars that can be shown."""
+        modes, why = list(Annotation), self.objections()
+        at = modes.index(self.facts.mode)
+        later = (mode for mode in (*modes[at + 1 :], *modes[:at]) if not why.get(mode))
+        self.set_annotation(next(later, self.facts.mode))
+
+    def next_scale(self) -> None:
+        """Take the next scale of bars: each for the whole listing, then each per block."""
+        settings = self.ui.settings
+        scales = [(scale, per_block) for per_block in (False, True) for scale in SCALES]
+        now = settings["isa.bar_scale"], settings["isa.per_block"]
+        settings["isa.bar_scale"], settings["isa.per_block"] = scales[(scales.index(now) + 1) % len(scales)]
 
     # -- following the session ----------------------------------------------------------------------
 
     def _mode_changed(self) -> None:
-        self.mode.setCurrentIndex(self.mode.findData(self.session.latency_mode.value))
         self._updates.ask()
 
     def _more_waves(self) -> None:
@@ -198,6 +239,7 @@ class IsaPanel(CodePanel):
         self._refresh_arrows()
         if trace is None or self._rows is None:
             return
+        self._show_execution()
         line = selection.line if selection.line is not None and selection.line < len(trace.code) else -1
         self.view.same_source = rows_at_leaf(trace.code, selection.source)
         self.view.marked = selection.lines
@@ -210,6 +252,16 @@ class IsaPanel(CodePanel):
         self.view.set_current(line, reveal=line != self.view.current)
         self.strip.update()
         self._say_found()
+
+    def _show_execution(self) -> None:
+        """Zoom in on the execution of a row that was clicked, unless it is wide enough to be seen."""
+        token, selection = self.session.token(), self.session.selection.value
+        if token is None or self._sought is None or selection.line != self._sought:
+            return
+        self._sought = None
+        span = token[0].tokens.span(token[1])
+        if span.width * SEEN < self.session.view.value.width:
+            self.session.set_view(span.padded((WIDE - 1) / 2))
 
     def _reveal_range(self, selection: Selection) -> None:
         assert selection.lines is not None
@@ -242,7 +294,7 @@ class IsaPanel(CodePanel):
     # -- arrows -------------------------------------------------------------------------------------
 
     def _refresh_arrows(self) -> None:
-        trace, wave, mode = self.session.trace.value, self.session.wave(), self.gutter.currentData()
+        trace, wave, mode = self.session.trace.value, self.session.wave(), self.view.arrow_mode
         structure = None if self._rows is None else self._rows.program
         if trace is None or structure is None or (trace, wave, mode, structure) == self._arrow_key:
             return
@@ -251,9 +303,25 @@ class IsaPanel(CodePanel):
         self.view.refresh()
         self.run_job(
             lambda: gutter_arrows(mode, wave, structure, trace.gfxip),
-            self.view.set_arrows,
+            self._take_arrows,
             "arrows",
         )
+
+    def _take_arrows(self, arrows: GutterArrows) -> None:
+        self.walk.arrows = arrows
+        self.session.doubt_reasons()
+        self.view.set_arrows(arrows)
+
+    def set_arrows(self, mode: str) -> None:
+        """Choose which arrows the gutter shows: a key of `ARROWS`."""
+        self.view.arrow_mode = mode
+        self._show()
+        self._refresh_arrows()
+
+    def next_arrows(self) -> None:
+        """Show the next kind of arrows."""
+        modes = list(ARROWS)
+        self.set_arrows(modes[(modes.index(self.view.arrow_mode) + 1) % len(modes)])
 
     def _isolate(self, row: int) -> None:
         is_on = self.session.isolated_wait.value == row
@@ -268,7 +336,12 @@ class IsaPanel(CodePanel):
     def _choose(self, row: int) -> None:
         self._followed = row  # a fold that was clicked stays a fold
         if row != self.session.selection.value.line or self.session.selection.value.lines is not None:
-            self.session.select_line(row)
+            self.go(row)
+
+    def go(self, row: int) -> None:
+        """Select an instruction; the time views move to the execution that is selected with it."""
+        self._sought = row
+        self.session.select_line(row)
 
     @property
     def has_rows(self) -> bool:
@@ -286,13 +359,15 @@ class IsaPanel(CodePanel):
             cost = np.where(self._rows.trace.code.is_label, 0, self._rows.cost)
             at = next_hottest(cost, self.session.selection.value.line, direction)
             if at >= 0:
-                self.session.select_line(at)
+                self.go(at)
 
     # -- searching ----------------------------------------------------------------------------------
 
     def _search(self) -> None:
         trace, query = self.session.trace.value, self.session.query.value
         self.find_bar.show_query(query)
+        if query.text:
+            self.search.show()
         if trace is not None:
             texts = trace.code.text
             self.run_job(lambda: matches_of(texts, query), self._take_found, "search")
@@ -310,6 +385,16 @@ class IsaPanel(CodePanel):
         self.strip.set_marks(self.matches)
         self._filter()
         self._say_found()
+
+    def focus_search(self) -> bool:
+        """Show the search field with the cursor in it."""
+        self.search.show()
+        return super().focus_search()
+
+    def _leave_search(self) -> None:
+        """Give the room of an empty search field to instructions."""
+        self.search.hide()
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _filter(self) -> None:
         """Hide what does not match, if the user wants that."""
@@ -340,12 +425,13 @@ class IsaPanel(CodePanel):
         at = next_place(places, int(shown[line]) if line is not None and line < len(shown) else -1, direction)
         if len(places):
             place = int(places[at % len(places)])
-            self.session.select_line(place if self.view.is_folding else self.view.table.data_row(place))
+            self.go(place if self.view.is_folding else self.view.table.data_row(place))
 
     def _open_menu(self, position: QPoint) -> None:
         row = self.view.table.data_row(self.view.view_row_at(position.y()))
         if row >= 0:
-            menu = row_menu(self.view, self.session, row, self.filter_to)
+            above = self.view.heading_at(position)
+            menu = row_menu(self, row if above is None else above.row)
             self.add_copy(menu)
             menu.aboutToHide.connect(menu.deleteLater)
             menu.popup(self.view.viewport().mapToGlobal(position))
@@ -363,6 +449,9 @@ class IsaPanel(CodePanel):
         def no_rows() -> str:
             return "" if late.now is not None and late.now.has_rows else NO_ROWS
 
+        def choose(panel: Self) -> None:
+            panel.view.header.popup(panel.view.header.menu())
+
         def other_folds(panel: Self) -> None:
             panel.view.set_fold_by("label" if panel.view.fold_by == "block" else "block")
 
@@ -378,15 +467,21 @@ class IsaPanel(CodePanel):
                  late.then(lambda panel: panel.step_hottest(-1)),
                  "Select the instruction that costs most before the selected one.", no_cost),
             )),
+            *walk_commands(
+                lambda: None if late.now is None else late.now.walk,
+                lambda action: late.then(lambda panel: action(panel.walk)),
+            ),
             *commands("Analyze/Listing", (
+                ("isa.columns", "Columns and choices of the listing …", "Ctrl+Alt+O", late.then(choose),
+                 "Show the menu of the header: columns, latency mode, arrows, bars, folds.", no_rows),
                 ("isa.next_bars", "Next kind of bars", "Ctrl+Alt+A",
-                 late.then(lambda panel: choose_next(panel.bar.annotation)),
+                 late.then(lambda panel: panel.next_annotation()),
                  "Show something else in the bars beside the instructions.", no_rows),
                 ("isa.next_scale", "Next scale of bars", "Ctrl+Alt+S",
-                 late.then(lambda panel: panel.bar.next_scale()),
+                 late.then(lambda panel: panel.next_scale()),
                  "Draw the bars beside the instructions on another scale.", no_rows),
                 ("isa.next_arrows", "Next kind of arrows", "Ctrl+Alt+W",
-                 late.then(lambda panel: choose_next(panel.gutter)),
+                 late.then(lambda panel: panel.next_arrows()),
                  "Show arrows of waits, of branches, both or none.", no_rows),
                 ("isa.fold_all", "Fold all blocks", "Ctrl+Alt+-",
                  late.then(lambda panel: panel.view.fold_all()),
@@ -445,7 +540,7 @@ class IsaPanel(CodePanel):
         """Columns, order, the kind of arrows, of bars and of folds."""
         return {
             **super().save_state(),
-            "gutter": self.gutter.currentData(),
+            "gutter": self.view.arrow_mode,
             "bars": self.facts.mode.name,
             "fold_by": self.view.fold_by,
         }
@@ -457,34 +552,53 @@ class IsaPanel(CodePanel):
             self.set_annotation(Annotation[state["bars"]])
         if state.get("fold_by") in FOLD_BY:
             self.view.set_fold_by(state["fold_by"])
-        at = self.gutter.findData(state.get("gutter"))
-        if at >= 0:
-            self.gutter.setCurrentIndex(at)
-            self._refresh_arrows()
+        if state.get("gutter") in ARROWS:
+            self.set_arrows(state["gutter"])
 
 
-def row_menu(view: IsaView, session: Session, row: int, filter_to: Callable[[str], None]) -> QMenu:
+def row_menu(panel: IsaPanel, row: int) -> QMenu:
     """Return the menu of a row."""
+    view, session = panel.view, panel.session
     menu, trace, selection = QMenu(view), session.trace.value, session.selection.value
     assert trace is not None
-    text = trace.code.text[row]
+    code = trace.code
+    text, is_label = code.text[row], bool(code.is_label[row])
     place = selection if selection.line == row else Selection(selection.wave, row)
 
     def select_and(action: Callable[[], None]) -> Callable[[], None]:
         def run() -> None:
-            session.select_line(row)
+            panel.go(row)
             action()
 
         return run
 
-    menu.addAction("Copy instruction", lambda: copy_text(text))
-    menu.addAction("Copy rows", view.copy_rows)
-    menu.addAction("Copy place in trace", lambda: copy_text(str(place)))
+    def add(title: str, call: Callable[[], object], why_not: str = "") -> None:
+        action = add_action(menu, title, call, tip=why_not)
+        action.setEnabled(not why_not)
+
+    def linked(is_producer: bool) -> tuple[Callable[[], object], str]:
+        found, why = panel.walk.linked(row, is_producer)
+        return partial(panel.go, found), why
+
+    menu.setToolTipsVisible(True)
+    ran = "" if code.hits[row] and not is_label else "It was never executed."
+    add("Copy instruction", lambda: copy_text(text))
+    add("Copy rows", view.copy_rows)
+    add("Copy address", lambda: copy_text(f"{int(code.address[row]):#x}"))
+    add("Copy place in trace", lambda: copy_text(str(place)))
     menu.addSeparator()
-    menu.addAction("Filter to this instruction", lambda: filter_to(text.split(" ")[0]))
-    source = menu.addAction("Go to source", lambda: session.select_line(row))
-    source.setEnabled(bool(trace.code.chain(row)))
-    menu.addAction("Zoom to this execution", select_and(session.fit_selection))
+    add("What this waits for", *linked(True))
+    add("Who waits for this", *linked(False))
+    chain = "" if code.chain(row) else "The capture does not say which source line it came from."
+    add("Go to source", select_and(lambda: panel.wants.emit("source")), chain)
+    add("Zoom to this execution", select_and(session.fit_selection), ran)
+    add("All executions, by duration", select_and(lambda: panel.wants.emit("distribution")), ran)
     menu.addSeparator()
-    menu.addAction("Bookmark", select_and(session.toggle_bookmark))
+    add("Filter to this instruction", lambda: panel.filter_to(text.split(" ")[0]))
+    section = view.folds.section(row)
+    if view.is_folding and section >= 0 and view.folds.foldable[section]:
+        title = "Unfold this block" if view.folds.folded[section] else "Fold this block"
+        add(title, lambda: view.toggle(section))
+    menu.addSeparator()
+    add("Bookmark", select_and(session.toggle_bookmark))
     return menu

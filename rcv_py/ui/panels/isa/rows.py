@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,24 +11,40 @@ from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Bars, Ingredients, annotation
 from rcv_py.analysis.cost.place_text import known_place, place_text
 from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs, labels
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
+from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SUMS
 from rcv_py.results.isa import LABELS, LINES
 from rcv_py.ui.core.costs import charged, unit_of
 from rcv_py.ui.core.plain_text import Rich, joined, rich
+from rcv_py.ui.panels.isa.arrows import LEGEND, MIN_PX
 from rcv_py.ui.panels.isa.program import Program
 from rcv_py.ui.table.code_panel import blank_zero, share_text
+from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.table_model import Column, grouped
 
 UNFOLD = "Click the triangle to unfold it."
-TRIANGLE_PX = 16  # room for a triangle at the left
+FLOOR_PX = 270  # of instructions
+USUAL = 63  # characters of the longest instructions that are whole before there is room for numbers
+TIGHTEST = 0.82  # of the width of characters, in an instruction that would not fit otherwise
+BAR_PX = 46
+LATENCY_TIP = " Click the triangle to choose another mode."
+TRIANGLE_PX = 14  # room for a triangle at the left
 BRACKET_PX = 5  # room for each loop that is inside another one
 MAX_BRACKETS = 4
-COST_PX = dict(zip(SUMS, (46, 84, 52, 52), strict=True))  # widths of what all waves are summed over
+HEADINGS = {  # of the latency in each mode, the longest wording first
+    LatencyMode.SUM_ALL: ("latency · sum", "Σ latency", "Σ lat."),
+    LatencyMode.MEAN_ALL: ("latency · mean", "mean"),
+    LatencyMode.ITERATION: ("latency · this hit", "this hit"),
+    LatencyMode.SUM_WAVE: ("latency · wave sum", "wave Σ"),
+    LatencyMode.MEAN_WAVE: ("latency · wave mean", "wave mean"),
+    LatencyMode.MAX_WAVE: ("latency · wave max", "wave max"),
+}
 RENAMED = {  # columns of layouts that were saved before they had the names of the fields
     "row": "instruction",
     "instruction": "text",
@@ -109,19 +124,35 @@ def rows_of_place(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
     return is_here
 
 
-def width_of(program: Program | None) -> int:
+def width_of(program: Program) -> int:
     """How wide the column has to be."""
-    deepest = 0 if program is None or not len(program.loops) else int(program.loops.depth.max())
-    return max(24, TRIANGLE_PX + 4 + BRACKET_PX * min(deepest, MAX_BRACKETS))
+    deepest = int(program.loops.depth.max()) if len(program.loops) else 0
+    return TRIANGLE_PX + 2 + BRACKET_PX * min(deepest, MAX_BRACKETS)
 
 
-def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
-    """Return the columns of the table, for a thread trace or for PC samples; `bar_scale` names the scale."""
+def text_px(rows: IsaRows, char_px: float) -> tuple[int, int]:
+    """Return how wide instructions have to be for the usual ones to be whole, and for all that ran, in px.
+
+    Those of more than `USUAL` characters are matrix and image forms; what is a bit too long is set tighter.
+    """
+    ran = np.flatnonzero((rows.cost > 0) | (rows.costs.hits > 0)).tolist()
+    longest = max((len(rows.text[row]) for row in ran), default=0)
+    usual = round(min(longest, USUAL) * char_px * TIGHTEST) + 2 * PAD
+    return max(FLOOR_PX, usual), max(FLOOR_PX, round(longest * char_px) + 2 * PAD)
+
+
+def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -> tuple[Column, ...]:
+    """Return the columns of the table, for a thread trace or for PC samples.
+
+    `bar_scale` names the scale, `arrows` those in the gutter.
+    """
     trace, code, costs, bars = rows.trace, rows.trace.code, rows.costs, rows.bars
     unit, order = unit_of(trace), "share_of_total" if bars.mode is Annotation.TOTAL else "bar"
     lengths = np.rint(np.where(code.is_label, rows.cost * bars.is_sum, bars.total)).astype(np.int64)
     share_tip = f"Share of all {grouped(rows.total)} {unit} in this table; for a label, of its block."
-    bar_tip = f"{bars.mode.value} in {bars.unit}: {bars.of}. {bar_scale} scale; choose above the listing."
+    bar_tip = f"{bars.mode.value} in {bars.unit}: {bars.of}. {bar_scale} scale; click to choose others."
+    shown = "; ".join(f"{part.name}: {part.meaning}" for part in bars.parts)
+    cost = bars.mode.heading
     number = partial(Column, is_number=True)
     drawn = partial(Column, title="", values=(), has_values=False)
     measured = {
@@ -129,29 +160,31 @@ def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
             LINES[name],
             getattr(costs, name),
             text=grouped if name == "hits" else blank_zero,
-            width=width,
-            tip=f"{LINES[name].sentence} {costs.label}.",
+            width=0,
+            tip=f"{LINES[name].sentence} {costs.label}." + LATENCY_TIP * (name == "latency"),
+            headings=HEADINGS[mode] if name == "latency" else (),
         )
-        for name, width in COST_PX.items()
+        for name in SUMS
         if trace.has_thread_trace
     }
     idle = measured.pop("idle", None)  # after the bar, which must be in sight in a narrow window
     return (
-        drawn("gutter", width=64, tip="What waits for what; branch targets."),
-        drawn("fold", width=width_of(rows.program), tip="Blocks to fold; loops."),
-        field_column(LINES["instruction"], np.arange(len(code)), text=str, width=44),
-        field_column(LINES["text"], rows.text, width=330),
+        drawn("gutter", width=MIN_PX, headings=(arrows,),
+              tip=f"What waits for what; branch targets. Click to choose.\n{LEGEND}"),
+        drawn("fold", width=width_of(rows.program), tip="Blocks to fold; loops. Click to fold several."),
+        field_column(LINES["instruction"], np.arange(len(code)), text=str, width=0),
+        field_column(LINES["text"], rows.text, width=FLOOR_PX),
         *(_sample_columns(rows) if trace.has_pc_samples else ()),
         *measured.values(),
         field_column(LINES["share_of_total"], 100.0 * rows.cost / max(1, rows.total), title="%",
-                     text=share_text, width=46, tip=share_tip),
-        number("cost", f"{bars.mode.heading} · {bar_scale}", lengths, blank_zero, width=88, is_left=True,
-               tip=bar_tip, sort=order),
+                     text=share_text, width=0, tip=share_tip),
+        number("cost", f"{cost}, {bars.unit}", lengths, blank_zero, width=BAR_PX, is_left=True,
+               tip=f"{bar_tip}\n{shown}", sort=order, headings=(f"{cost} · {bar_scale}", cost)),
         *(() if idle is None else (idle,)),
-        *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190),)
+        *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190, is_shown=False),)
           if any(rows.place) else ()),
-        field_column(LABELS["address"], code.address, width=84),
-        field_column(LABELS["code_object"], code.codeobj, title="object", width=56),
+        field_column(LABELS["address"], code.address, width=0, is_shown=False),
+        field_column(LABELS["code_object"], code.codeobj, title="object", width=0, is_shown=False),
     )  # fmt: skip
 
 

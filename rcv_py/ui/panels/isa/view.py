@@ -6,45 +6,84 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPen,
+    QPolygonF,
+    QResizeEvent,
+)
 
+from rcv_py.analysis.program.registers import operands
 from rcv_py.base.errors import UsageError
 from rcv_py.base.patterns import Pattern
-from rcv_py.base.text import elide_right, visible
+from rcv_py.base.text import elide_right, percent, short_count, visible
 from rcv_py.model.kinds import StallReason
+from rcv_py.model.modes import LatencyMode
+from rcv_py.results.common import SUMS
 from rcv_py.state.selection import SearchQuery
-from rcv_py.ui.core.plain_text import draw_text, show_tip
+from rcv_py.ui.core.costs import unit_of
+from rcv_py.ui.core.plain_text import draw_text, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme, mix
 from rcv_py.ui.panels.isa.arrows import (
     BRANCH_COLOR,
+    HEADINGS,
+    LABEL_SCALE,
+    LEGEND,
+    MIN_PX,
     ArrowRows,
     Emphasis,
+    EndLabel,
     GutterArrows,
     Placed,
     end_at,
     hit_arrow,
     paint_arrows,
+    paint_labels,
     place_arrows,
 )
 from rcv_py.ui.panels.isa.fold_view import FoldView
+from rcv_py.ui.panels.isa.headings import Heading, heading
 from rcv_py.ui.panels.isa.ink import BarInk, TextInk, scale_text
+from rcv_py.ui.panels.isa.register_cursor import At, RegisterCursor, operand_at, register_tip
 from rcv_py.ui.panels.isa.rows import (
     BRACKET_PX,
+    FLOOR_PX,
     MAX_BRACKETS,
     RENAMED,
+    TIGHTEST,
     TRIANGLE_PX,
     IsaRows,
     fold_tip,
     isa_columns,
     isa_tip,
+    text_px,
 )
-from rcv_py.ui.table.column_widths import PAD, Elastic
+from rcv_py.ui.table.column_widths import MENU_PX, PAD, Elastic
 from rcv_py.ui.table.rows_view import Look
+from rcv_py.ui.table.table_model import grouped
+from rcv_py.ui.widgets.legend import Legend
 
 NOTE_GAP = 3  # characters between an instruction and the note after it
 MIN_NAME = 10  # characters of a block that its number of rows may not take
+MIN_LEGEND = 40  # px
+SUMMED = frozenset({*SUMS, "share_of_total", "samples", "issued", "stalled"})  # columns of a heading
+YIELDS = (
+    "idle",
+    "stall",
+    "hits",
+    "latency",
+    "issued",
+    "stalled",
+    "reason",
+)  # to instructions, the first one first
 
 
 class IsaView(FoldView):
@@ -53,6 +92,7 @@ class IsaView(FoldView):
     isolated = Signal(int)  # group of the clicked arrow
     jumped = Signal(int)  # data row at the other end of an arrow
     released = Signal()  # Escape while a wait is isolated
+    pointed = Signal()  # the mouse or the text cursor is on another register
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme, settings)
@@ -71,11 +111,19 @@ class IsaView(FoldView):
         self._hovered_loop = -1
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
+        self.registers = RegisterCursor()
+        self.mode = LatencyMode.SUM_ALL  # which one the columns show
+        self.arrow_mode = "waits"
+        self._gutter_px = MIN_PX  # what arrows that were in sight need
         self.setAccessibleName("Instructions")
-        self.widths.elastic = Elastic(
-            "text", "cost", 220, 440, yields=("stall", "share_of_total", "hits"), upto_max_px=300
-        )
         self.header.fixed, self.header.natural = frozenset({"text"}), "instruction"
+        self.widths.floor_px, self.widths.grows = FLOOR_PX, "cost"
+        self.legend = Legend()  # in the header of the bars
+        self.legend.setParent(self.header.viewport())
+        self.legend.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.header.sectionResized.connect(self._place_legend)
+        self._fit_soon = QTimer(self, singleShot=True, interval=0)
+        self._fit_soon.timeout.connect(self.fit_gutter)
         self.cell_painters = {
             "text": self._paint_instruction,
             "cost": self._paint_cost,
@@ -89,6 +137,7 @@ class IsaView(FoldView):
         """Show these rows; order, folds, selection and scroll position stay if it is the same program."""
         if self.rows is not None and self.rows.trace is not rows.trace:
             self.folds.forget()
+            self.registers.forget()
             self._found_only = None
             self.set_arrows(GutterArrows())
         self.rows = rows
@@ -96,8 +145,17 @@ class IsaView(FoldView):
         if len(self.same_source) != count:
             self.same_source, self.hovered_source, self._found = np.zeros((3, count), dtype=bool)
         self.bars.show(rows.bars, rows.trace.code, rows.program.blocks)
-        self.show_columns(isa_columns(rows, scale_text(self.settings)))
+        usual, longest = text_px(rows, self.char_px)
+        self.widths.elastic = Elastic(
+            "text", "code_object", usual, longest,
+            yields=YIELDS, upto_max_px=300,
+        )  # fmt: skip
+        names = scale_text(self.settings), HEADINGS[self.arrow_mode]
+        self.widths.give("gutter", MIN_PX)
+        self.show_columns(isa_columns(rows, *names, self.mode))
+        self.legend.set_items(self.bars.legend())
         self.divide()
+        self.fit_gutter()
 
     def set_matches(self, rows: np.ndarray, query: SearchQuery) -> None:
         """Highlight what a search found."""
@@ -113,8 +171,61 @@ class IsaView(FoldView):
     def set_arrows(self, arrows: GutterArrows) -> None:
         """Show other arrows."""
         self.arrows, self.arrow_tips, self.gutter_note = arrows.rows, arrows.tips, arrows.note
-        self._hovered_arrow = -1
+        self._hovered_arrow, self._gutter_px = -1, MIN_PX
+        self._fit_soon.start()
         self.viewport().update()
+
+    def fit_gutter(self) -> None:
+        """Make the gutter wide enough for the arrows in sight, while instructions have the room they want."""
+        elastic, has = self.widths.elastic, self.table.has_column
+        if elastic is None or not has("gutter"):
+            return
+        self._gutter_px = max(self._gutter_px, self.placed_arrows().needed_px)
+        text, bar, gutter = (self.column_rect(name).width() for name in ("text", "cost", "gutter"))
+        own = self.table.columns[self.table.column_of("cost")].width
+        spare = max(0, text - elastic.min_px) + max(0, bar - own)
+        self.widths.give("gutter", max(MIN_PX, min(self._gutter_px, gutter + spare)))
+        self._place_legend()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give instructions their room first, the gutter then."""
+        self.widths.give("gutter", MIN_PX)
+        super().resizeEvent(event)
+        self.fit_gutter()
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Paint all: headings and numbers of rows out of sight stay where they are."""
+        super().scrollContentsBy(dx, dy)
+        self.viewport().update()
+        self._fit_soon.start()
+
+    def _place_legend(self, *_: object) -> None:
+        """Put the colours of bars beside what they show, if there is room."""
+        box, header = self.column_rect("cost"), self.header
+        if box.isEmpty():
+            self.legend.hide()
+            return
+        title = self.table.columns[self.table.column_of("cost")].heading
+        left = box.left() + 3 * PAD + QFontMetrics(header.font()).horizontalAdvance(title)
+        room = box.right() - MENU_PX - PAD - left
+        self.legend.setGeometry(left, 0, max(0, room), header.height() - 1)
+        self.legend.setVisible(room >= MIN_LEGEND)
+
+    def show_hottest(self) -> None:
+        """Scroll to the costliest block; what costs most in it is in sight, and so is its heading."""
+        if self.rows is None or not self.is_folding or not len(self.rows.program.blocks):
+            return
+        parts, cost = self.rows.program.blocks, np.where(self.rows.trace.code.is_label, 0, self.rows.cost)
+        block = int(np.argmax(np.add.reduceat(cost, parts.first)))
+        first, stop = int(parts.first[block]), int(parts.stop[block])
+        places = self.places()
+        top, hot = int(places[first]), int(places[first + np.argmax(cost[first:stop])])
+        page = self.viewport().height() // self.row_height
+        if hot - top > page - 2:
+            top = hot - page // 3
+        self.updateGeometries()
+        self._scroll.stop()
+        self.verticalScrollBar().setValue(top * self.row_height if cost.any() else 0)
 
     # -- looks --------------------------------------------------------------------------------------
 
@@ -144,24 +255,31 @@ class IsaView(FoldView):
 
     def tip(self, row: int, column: str) -> str:
         """Explain a row, a fold, a loop, or the gutter."""
-        if self.rows is None:
-            return ""
-        if column == "gutter":
-            return self._gutter_tip()
+        if self.rows is None or column == "gutter":
+            return self._gutter_tip() if column == "gutter" else ""
         if column == "fold" and self._hovered_loop >= 0:
             return self.rows.program.loop_tip(self._hovered_loop)
         if self.is_fold(row) and self.parts is not None:
             return fold_tip(self.rows, self.parts, self.folds.section(row))
-        if column == "source":
-            return self.rows.place[row]
-        return isa_tip(self.rows, row, self.bars.tip(row), self.hits_of(row))
+        return self.rows.place[row] if column == "source" else self._row_tip(self.rows, row, column)
+
+    def _row_tip(self, rows: IsaRows, row: int, column: str) -> str:
+        tip, at = isa_tip(rows, row, self.bars.tip(row), self.hits_of(row)), self.registers.hovered
+        if column == "text" and at is not None and at.row == row:
+            return joined("<br>", (register_tip(rows.trace.code, rows.program, at), tip))
+        return tip
 
     def _gutter_tip(self) -> str:
-        if 0 <= self._hovered_arrow < len(self.arrow_tips):
-            return self.arrow_tips[self._hovered_arrow]
+        number = self._hovered_arrow
+        if self.rows is not None and 0 <= number < len(self.arrow_tips):
+            wait, total = int(self.arrows.group[number]), self.rows.total
+            cost = int(self.rows.cost[wait]) if self.arrows.color[number] != BRANCH_COLOR else 0
+            costs = f"{wait} costs {grouped(cost)} {unit_of(self.rows.trace)}, {percent(cost, total)} of all"
+            *lines, last = self.arrow_tips[number].split("\n")
+            return "\n".join((*lines, *((costs,) if cost else ()), last))
         if self.table.sorting is not None:
             return "Arrows are drawn in program order. Click the sorted header again to go back to it."
-        return self.gutter_note
+        return self.gutter_note or LEGEND
 
     # -- cells --------------------------------------------------------------------------------------
 
@@ -169,20 +287,51 @@ class IsaView(FoldView):
         assert self.rows is not None
         text, code = visible(self.rows.text[row]), self.rows.trace.code
         at = QPointF(cell.left() + PAD, cell.top() + self.baseline)
-        room = self.chars_in(cell.width() - 2 * PAD)
         if self.is_fold(row):
+            room = self.chars_in(cell.width() - 2 * PAD)
             name, rest = self.fold_title(row)
             left = room - len(rest) - NOTE_GAP
             name = elide_right(name, left if left >= MIN_NAME else room)
             draw_text(painter, at, name)
             self._paint_note(painter, cell, len(name), rest)
             return
+        char_px = self.spacing(text, cell.width())
+        room = max(1, int((cell.width() - 2 * PAD) / char_px + 0.01))
         if self._found[row]:
-            self._paint_found(painter, cell, text, room)
+            self._paint_found(painter, cell, text, room, char_px)
+        self._paint_registers(painter, cell, text, room, char_px)
         plain = bool(code.is_label[row]) or not self._ran(row) or not self.settings["isa.color_text"]
-        kind = int(code.kind[row])
-        self._text.draw(painter, at, text, kind=kind, room=room, char_px=self.char_px, plain=plain)
+        kind, font = int(code.kind[row]), painter.font()
+        if char_px < self.char_px:
+            tight = QFont(font)
+            tight.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, char_px - self.char_px)
+            painter.setFont(tight)
+        self._text.draw(painter, at, text, kind=kind, room=room, char_px=char_px, plain=plain)
+        painter.setFont(font)
         self._paint_note(painter, cell, len(text), *self.notes(row))
+
+    def spacing(self, text: str, width: int) -> float:
+        """How wide a character of an instruction is in a cell: less than others where it would not fit."""
+        return min(self.char_px, max((width - 2 * PAD) / max(1, len(text)), TIGHTEST * self.char_px))
+
+    def _paint_registers(self, painter: QPainter, cell: QRect, text: str, room: int, char_px: float) -> None:
+        """Paint where the registers under the cursor are written (in a frame) and read."""
+        at, role = self.registers.at, self.theme.role
+        if at is None:
+            return
+        for one in operands(text):
+            written, read = one.writes & at.registers, one.reads & at.registers
+            if not (written or read) or one.start >= room:
+                continue
+            left = cell.left() + PAD + one.start * char_px
+            width = (min(one.stop, room) - one.start) * char_px
+            box = QRectF(left - 1, cell.top() + 1, width + 2, cell.height() - 2)
+            painter.fillRect(box, mix(role("base"), role("warning" if written else "accent"), 0.34))
+            if written:
+                pen = painter.pen()
+                painter.setPen(QPen(role("warning"), 1))
+                painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
+                painter.setPen(pen)
 
     def notes(self, row: int) -> tuple[str, ...]:
         """What is written after an instruction, the longest wording first."""
@@ -205,7 +354,7 @@ class IsaView(FoldView):
         draw_text(painter, QPointF(left, cell.top() + self.baseline), note)
         painter.setPen(ink)
 
-    def _paint_found(self, painter: QPainter, cell: QRect, text: str, room: int) -> None:
+    def _paint_found(self, painter: QPainter, cell: QRect, text: str, room: int, char_px: float) -> None:
         if self._pattern is None:
             return
         color = mix(self.theme.role("base"), self.theme.role("search"), 0.4)
@@ -217,8 +366,8 @@ class IsaView(FoldView):
         for start, end in spans:
             stop = min(end, room)
             if start < stop:
-                left = cell.left() + PAD + start * self.char_px
-                box = QRectF(left, cell.top() + 2, (stop - start) * self.char_px, cell.height() - 4)
+                left = cell.left() + PAD + start * char_px
+                box = QRectF(left, cell.top() + 2, (stop - start) * char_px, cell.height() - 4)
                 painter.fillRect(box, color)
 
     def _paint_cost(self, painter: QPainter, cell: QRect, row: int) -> None:
@@ -256,11 +405,52 @@ class IsaView(FoldView):
         return place_arrows(
             arrows,
             self.places(),
-            self.column_rect("gutter"),
+            self.column_rect("gutter").adjusted(0, 0 if self.heading() is None else self.row_height, 0, 0),
             row_height=self.row_height,
             scroll=self.verticalScrollBar().value(),
             isolated=self.isolated_row,
+            char_px=self.char_px,
         )
+
+    def heading(self) -> Heading | None:
+        """The block of the topmost row, None if it begins there, or while rows are sorted or filtered."""
+        scroll = self.verticalScrollBar().value()
+        row = self.table.data_row(scroll // self.row_height)
+        if self.rows is None or row < 0 or not self.is_folding:
+            return None
+        if self.folds.begins(row) >= 0 and not scroll % self.row_height:
+            return None
+        return heading(self.rows.program, self.fold_by, row)
+
+    @property
+    def covered_px(self) -> int:
+        """The heading covers a row."""
+        return self.row_height if self.is_folding else 0
+
+    def _paint_heading(self, painter: QPainter, shown: Heading) -> None:
+        """Paint the block of the topmost row over it, with its sums."""
+        role, height = self.theme.role, self.row_height
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.fillRect(0, 0, self.viewport().width(), height, role("raised"))
+        painter.setPen(role("line"))
+        painter.drawLine(0, height - 1, self.viewport().width(), height - 1)
+        painter.setFont(self._bold)
+        for at, column in enumerate(self.table.columns):
+            cell = QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), height)
+            painter.setPen(role("text"))
+            if self.isColumnHidden(at):
+                continue
+            if column.id == "text":
+                room = self.chars_in(cell.width() - 2 * PAD)
+                draw_text(painter, QPointF(cell.left() + PAD, self.baseline), elide_right(shown.text, room))
+                self._paint_note(painter, cell, len(shown.text), shown.note)
+            elif column.id == "fold":
+                _paint_triangle(painter, cell, bool(self.folds.folded[shown.section]), role("muted"))
+            elif column.has_values and column.id in SUMMED:
+                text = self.sum_text(shown.row, column.id) or ""
+                if len(text) > self.chars_in(cell.width() - 2 * PAD):
+                    text = short_count(int(text.replace(",", "")))
+                self.draw_text(painter, cell, text, column)
 
     def placed_loops(self) -> list[tuple[int, float, float, float]]:
         """(loop, x, top, bottom) of the brackets that cross the viewport."""
@@ -292,18 +482,65 @@ class IsaView(FoldView):
             ends = [QPointF(x + 3, top), QPointF(x, top), QPointF(x, bottom), QPointF(x + 3, bottom)]
             painter.drawPolyline(ends)
         box = self.column_rect("gutter")
-        if box.isEmpty() or not len(self.arrows):
-            return
-        painter.setClipRect(box)
-        colors = [self.theme.arrow(number) for number in range(BRANCH_COLOR)] + [self.theme.role("text")]
-        emphasis = Emphasis(self.isolated_row, self.current, self._hovered_arrow)
-        paint_arrows(painter, self.arrows, self.placed_arrows(), colors, emphasis)
+        if not box.isEmpty() and len(self.arrows):
+            painter.save()
+            painter.setClipRect(box)
+            colors = [self.theme.arrow(number) for number in range(BRANCH_COLOR)] + [self.theme.role("text")]
+            emphasis = Emphasis(self.isolated_row, self.current, self._hovered_arrow, self.hover)
+            placed = self.placed_arrows()
+            paint_arrows(painter, self.arrows, placed, colors, emphasis)
+            small = QFont(self._mono)
+            small.setPointSizeF(max(1.0, small.pointSizeF() * LABEL_SCALE))
+            painter.setFont(small)
+            painter.setBackground(self.theme.role("base"))
+            paint_labels(painter, self.arrows, placed, colors, emphasis)
+            painter.restore()
+        shown = self.heading()
+        if shown is not None:
+            self._paint_heading(painter, shown)
 
     def arrow_at(self, position: QPoint) -> int:
         """The number of the arrow at a place of the viewport, -1 if there is none."""
         if not self.column_rect("gutter").contains(position):
             return -1
         return hit_arrow(self.placed_arrows(), position.x(), position.y())
+
+    def label_at(self, position: QPoint) -> EndLabel | None:
+        """The number of a row out of sight at a place of the viewport, None if there is none."""
+        if not self.column_rect("gutter").contains(position):
+            return None
+        labels = self.placed_arrows().labels
+        return next((label for label in labels if label.box.contains(QPointF(position))), None)
+
+    def register_at(self, position: QPoint) -> At | None:
+        """The operand at a place of the viewport, None if there is none."""
+        box = self.column_rect("text")
+        row = self.table.data_row(self.view_row_at(position.y()))
+        if self.rows is None or row < 0 or not box.contains(position) or self.is_fold(row):
+            return None
+        text = visible(self.rows.text[row])
+        found = operand_at(text, int((position.x() - box.left() - PAD) // self.spacing(text, box.width())))
+        return None if found is None or self.rows.trace.code.is_label[row] else At(row, found)
+
+    def place_cursor(self, at: At | None) -> None:
+        """Put the text cursor on an operand, or nowhere."""
+        self.registers.placed = at
+        code = None if self.rows is None else self.rows
+        said = "" if at is None or code is None else register_tip(code.trace.code, code.program, at)
+        self.setAccessibleDescription(said)
+        self.pointed.emit()
+        self.viewport().update()
+
+    def set_current(self, row: int, reveal: bool = True) -> None:
+        """Give the accent to a row; the text cursor stays in it or nowhere."""
+        placed = self.registers.placed
+        if placed is not None and placed.row != row:
+            self.place_cursor(None)
+        super().set_current(row, reveal)
+
+    def heading_at(self, position: QPoint) -> Heading | None:
+        """The heading at a place of the viewport, None if there is none."""
+        return self.heading() if 0 <= position.y() < self.row_height else None
 
     def loop_at(self, position: QPoint) -> int:
         """The loop whose bracket is at a place of the viewport, -1 if there is none."""
@@ -338,8 +575,12 @@ class IsaView(FoldView):
         """Follow arrows, loops and triangles as well as rows."""
         super().mouseMoveEvent(event)
         position = event.position().toPoint()
-        self._point_at(self.arrow_at(position), self.loop_at(position))
-        pointing = self._hovered_arrow >= 0 or self.section_at(position) >= 0
+        above = self.heading_at(position) is not None
+        label = None if above else self.label_at(position)
+        arrow = -1 if above else self.arrow_at(position) if label is None else label.arrow
+        self._point_at(arrow, -1 if above else self.loop_at(position))
+        self._point_at_register(None if above else self.register_at(position))
+        pointing = above or self._hovered_arrow >= 0 or self.section_at(position) >= 0
         self.viewport().setCursor(
             Qt.CursorShape.PointingHandCursor if pointing else Qt.CursorShape.ArrowCursor
         )
@@ -358,14 +599,32 @@ class IsaView(FoldView):
         """Let go of the arrow when the mouse leaves."""
         if event.type() == QEvent.Type.Leave:
             self._point_at(-1, -1)
+            self._point_at_register(None)
         return super().viewportEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """An arrow takes the click before its row: an end leads to the other, the middle isolates."""
-        position = event.position().toPoint()
-        number = self.arrow_at(position) if event.button() == Qt.MouseButton.LeftButton else -1
+        """A heading, a number or an arrow takes the click before its row.
+
+        An end of an arrow leads to the other, its middle isolates.
+        """
+        position, is_left = event.position().toPoint(), event.button() == Qt.MouseButton.LeftButton
+        above = self.heading_at(position)
+        if above is not None:
+            if is_left and self.column_rect("fold").contains(position):
+                self.toggle(above.section)
+            elif is_left:
+                self.jumped.emit(above.row)
+            return
+        label = self.label_at(position) if is_left else None
+        if label is not None:
+            self.jumped.emit(label.row)
+            return
+        number = self.arrow_at(position) if is_left else -1
         if number < 0:
+            at = self.register_at(position)
             super().mousePressEvent(event)
+            if is_left:
+                self.place_cursor(at)
             return
         placed = self.placed_arrows()
         other = end_at(self.arrows, placed, number, position.y(), self.row_height)
@@ -375,8 +634,9 @@ class IsaView(FoldView):
             self.isolated.emit(int(self.arrows.group[number]))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """A second click on an arrow is another click, not an order to open the row."""
-        if self.arrow_at(event.position().toPoint()) < 0:
+        """A second click on an arrow or a heading is another click, not an order to open the row."""
+        position = event.position().toPoint()
+        if self.heading_at(position) is None and self.arrow_at(position) < 0:
             super().mouseDoubleClickEvent(event)
 
     def _show_tip(self, event: QHelpEvent) -> None:
@@ -389,6 +649,17 @@ class IsaView(FoldView):
         if (arrow, loop) != (self._hovered_arrow, self._hovered_loop):
             self._hovered_arrow, self._hovered_loop = arrow, loop
             self.viewport().update()
+
+    def _point_at_register(self, at: At | None) -> None:
+        if at != self.registers.hovered:
+            self.registers.hovered = at
+            self.pointed.emit()
+            self.viewport().update()
+
+    def _set_hover(self, row: int) -> None:
+        if row != self.hover:
+            self.viewport().update(self.column_rect("gutter"))
+        super()._set_hover(row)
 
 
 def _paint_triangle(painter: QPainter, cell: QRect, is_folded: bool, color: QColor) -> None:

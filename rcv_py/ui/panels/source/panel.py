@@ -21,6 +21,7 @@ from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR, row
 from rcv_py.ui.core.panel import Late, Sheet, panel
 from rcv_py.ui.core.plain_text import RichLabel, joined, rich, tooltip, with_tip
+from rcv_py.ui.panels.source.headings import headings
 from rcv_py.ui.panels.source.highlight import Span, expanded, spans
 from rcv_py.ui.panels.source.view import SourceView, source_rows
 from rcv_py.ui.table import command_text
@@ -34,7 +35,7 @@ NO_SOURCE = (
 )
 SORTED = command_text.same("cost", bar="cost", line="place", text="text", share="share_of_total")
 
-Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...]]
+Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...], np.ndarray]  # lines, colours, headings
 
 
 @panel(id="source", title="Source", area="source", order=10, needs=("code", "source lines", "source text"))
@@ -168,7 +169,7 @@ class SourcePanel(CodePanel):
         def job() -> Text:
             source = trace.sources[file]
             lines = None if source.lines is None else tuple(map(expanded, source.lines))
-            return lines, spans(source.path, lines or ())
+            return lines, spans(source.path, lines or ()), headings(lines or ())
 
         def take(text: Text) -> None:
             self._texts[file] = text
@@ -182,7 +183,7 @@ class SourcePanel(CodePanel):
         if trace is None or text is None or self._costs is None:
             return
         rows = source_rows(trace, self._costs, self._file, text[0])
-        self.view.spans = text[1]
+        self.view.spans, self.view.headings = text[1], text[2]
         self.view.show_lines(rows)
         self.strip.set_cost(rows.cost)
         note = ""

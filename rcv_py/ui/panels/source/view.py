@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF
-from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
 
 from rcv_py.analysis.cost.source_costs import SourceCosts
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
@@ -27,6 +27,8 @@ from rcv_py.ui.table.table_model import Column, grouped
 
 BAR_INSET = 4
 NO_TEXT = "(no copy of this line)"
+MAX_TIP = 2000  # letters of a line in its tooltip
+NO_HEADINGS = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +92,7 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
             width=46,
             tip="Line number.",
         ),
+        Column(id="share", title="%", values=share, text=share_text, is_number=True, width=46, tip=of_all),
         Column(
             id="bar",
             title="cost",
@@ -100,7 +103,6 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
             width=64,
             tip=bar,
         ),
-        Column(id="share", title="%", values=share, text=share_text, is_number=True, width=46, tip=of_all),
         Column(
             id="cost",
             title=rows.unit,
@@ -114,6 +116,7 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
     )
 
 
+COST_YIELDS = ("cost", 300)  # px of text below which it does: the share says as much in fewer
 MIN_DEDENT = 4  # letters: less is no loss, and lines that move sideways are one
 BLANK = 1 << 30  # indentation of a line without text: it is shown at any
 
@@ -136,8 +139,9 @@ class SourceView(RowsView):
         self.tinted: frozenset[int] = frozenset()  # rows of the inline chain under the mouse
         self.chain: frozenset[int] = frozenset()  # rows of the selected instruction's chain
         self._found: frozenset[int] = frozenset()
+        self.headings = NO_HEADINGS  # by line of the file, the first line of the function around it
         self.cell_painters = {"text": self._paint_text, "bar": self._paint_bar}
-        self.widths.elastic = Elastic("text", "text", 180, 4000, yields=("cost", "share", "bar"))
+        self.widths.elastic = Elastic("text", "text", 180, 4000, yields=(COST_YIELDS, "share", "bar"))
         self.header.fixed, self.header.natural = frozenset({"text", "line"}), "line"
         self.setAccessibleName("Source lines")
         self.setSelectionMode(self.SelectionMode.ContiguousSelection)
@@ -196,9 +200,11 @@ class SourceView(RowsView):
     def tip(self, row: int, column: str) -> str:
         """What a line costs, by kind."""
         rows = self.lines
-        if rows is None or not rows.cost[row]:
+        if rows is None or not (rows.cost[row] or (column == "text" and self._is_cut(row))):
             return ""
-        head = rich("<tt>{}</tt>", rows.text[row].strip()[:160])
+        head = rich("<tt>{}</tt>", rows.text[row].strip()[:MAX_TIP])
+        if not rows.cost[row]:
+            return head
         cost = f"{grouped(rows.cost[row])} {rows.unit}, {percent(int(rows.cost[row]), rows.total)} of all"
         order = np.argsort(-rows.by_kind[row])
         kinds = [
@@ -207,6 +213,49 @@ class SourceView(RowsView):
             if rows.by_kind[row, kind]
         ]
         return joined("<br>", [head, cost, *kinds])
+
+    def _is_cut(self, row: int) -> bool:
+        """Whether a line is longer than its cell."""
+        room = self.chars_in(self.columnWidth(self.table.column_of("text")) - 2 * PAD) + self.dedent
+        return self.lines is not None and len(self.lines.text[row]) > room
+
+    # -- the heading of the function in view -----------------------------------------------------------
+
+    @property
+    def heading(self) -> int:
+        """The row of the function whose lines are in view and whose first line is above them, -1 if none."""
+        rows, first = self.lines, self.table.data_row(self.view_row_at(1))
+        if rows is None or self.table.sorting is not None or self.table.is_filtered or first < 0:
+            return -1
+        number = int(rows.number[first])
+        heading = int(self.headings[number]) if number < len(self.headings) else 0
+        row = rows.row_of(heading) if heading else -1
+        return row if 0 <= row < first else -1
+
+    def paint_over(self, painter: QPainter, first: int, last: int) -> None:
+        """Keep the first line of the function in sight."""
+        row = self.heading
+        if row < 0 or self.lines is None:
+            return
+        height, width = self.row_height, self.viewport().width()
+        painter.fillRect(0, 0, width, height, self.theme.role("raised"))
+        for name in ("line", "text"):
+            at = self.table.column_of(name)
+            cell = QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), height)
+            if name == "line":
+                painter.setPen(self.theme.role("muted"))
+                self.draw_text(painter, cell, self.table.text(row, at), self.table.columns[at])
+            else:
+                self._paint_line(painter, cell, row, indent_of(self.lines.text[row]))
+        painter.fillRect(0, height - 1, width, 1, self.theme.role("muted"))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on the heading goes to its line."""
+        row = self.heading
+        if row >= 0 and event.position().y() < self.row_height:
+            self.reveal(self.table.view_row(row))
+            return
+        super().mousePressEvent(event)
 
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
         rows = self.lines
@@ -217,10 +266,18 @@ class SourceView(RowsView):
         draw_bar(painter, box, parts, int(rows.cost.max()), self.settings["isa.bar_scale"])
 
     def _paint_text(self, painter: QPainter, cell: QRect, row: int) -> None:
+        self._paint_line(painter, cell, row, self.dedent)
+
+    def _paint_line(self, painter: QPainter, cell: QRect, row: int, dedent: int) -> None:
+        """Draw a line without its first spaces, cut at its right end if it does not fit."""
         assert self.lines is not None
         text, base = self.lines.text[row], cell.top() + self.baseline
-        left = cell.left() + PAD - self.dedent * self.char_px
-        room = self.chars_in(cell.width() - PAD) + 1 + self.dedent
+        left = cell.left() + PAD - dedent * self.char_px
+        room = self.chars_in(cell.width() - 2 * PAD) + dedent
+        if len(text) > room:
+            room -= 1
+            painter.setPen(self.theme.role("muted"))
+            draw_text(painter, QPointF(left + room * self.char_px, base), "…")
 
         def paint(start: int, stop: int, name: str) -> None:
             piece = text[start : min(stop, room)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from rcv_py.analysis.attribution.attribute import TokenCause
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
@@ -13,6 +12,7 @@ from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.timeline.token_details import LineTotals, TokenDetails
 from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
@@ -38,6 +38,7 @@ class TokenFacts:
     samples: StallReasons | None = None  # of the line, where the capture has PC samples
     all_samples: int = 0  # of all lines
     causes: tuple[TokenCause, ...] = ()  # of the stall of the very execution and of the gap before it
+    doubts: tuple[str, ...] = ()  # what these causes do not count
     waits: TokenWaits | None = None  # of the very execution; then the code rows above are not shown
 
 
@@ -81,6 +82,7 @@ class FactsText:
         parts: list[Rich] = []
         if facts.token is not None:
             parts += [self._token(facts.token), *map(self._cause, facts.causes)]
+            parts += [rich('<p class="q">{}</p>', doubt) for doubt in facts.doubts]
         if facts.waits is not None:
             parts.append(self._waits(facts.waits))
         else:
@@ -243,6 +245,7 @@ def this_rows(trace: Trace, facts: TokenFacts) -> Iterator[Row]:
     for cause in facts.causes:
         why = "idle because" if cause.is_idle else "stalled because"
         yield from ((why, CAUSE_TEXT[cause.cause].sentence), ("cycles of it", cause.cycles))
+    yield from (("causes", doubt) for doubt in facts.doubts)
 
 
 def all_rows(

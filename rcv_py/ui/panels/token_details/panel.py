@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
 
-from rcv_py.analysis.attribution.attribute import token_causes
+from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside
 from rcv_py.analysis.attribution.of_line import LineCause, causes_of
 from rcv_py.analysis.cost.distribution import DistributionView, Wanted, Which, distribution_view
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
@@ -168,8 +168,10 @@ class TokenDetailsPanel(Panel):
             facts = replace(facts, wave=str(wave.id))
             if token is not None:
                 exact = token_waits(*token, trace.code, trace.gfxip, trace.target)
-                causes = token_causes(trace, batches, *token)
-                return replace(facts, token=token_details(*token), waits=exact, causes=causes)
+                facts = replace(facts, token=token_details(*token), waits=exact)
+                causes, count = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
+                doubt = f"partial: {plural(count, 'wave')} beside it not in memory"
+                return replace(facts, causes=causes, doubts=(doubt,) if causes and count else ())
             waits = waits_of(wave, trace.code, trace.gfxip, trace.target)
             hits = int(np.count_nonzero(wave.tokens.line == line))
             late = producers(waits, line, selection.hit, hits)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -13,6 +12,7 @@ from PySide6.QtGui import QColor
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import known_place
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import run_starts
 from rcv_py.base.text import count, known_percent
 from rcv_py.base.tree import TreeNode

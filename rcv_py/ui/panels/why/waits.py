@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from math import nan
 from operator import attrgetter
 
@@ -12,6 +11,7 @@ from PySide6.QtGui import QColor
 
 from rcv_py.analysis.cost.place_text import beside, known_place
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent, plural
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind

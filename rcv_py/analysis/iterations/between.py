@@ -1,0 +1,84 @@
+"""How long it takes from one instruction to another, over all iterations.
+
+```
+wave     A ... B .. A ..... B . B . A ...      A → B: from each A to the first B after it, before the next A
+              ^            ^                   the second B belongs to no A, the last A to no B
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
+
+import numpy as np
+
+from rcv_py.analysis.core import saturated
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import borders
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Cycles from the start of an execution of A to the end of the next one of B in the same wave."""
+
+    count: int  # pairs; without any the others are 0
+    least: int
+    median: float
+    most: int
+    total: int
+
+
+def pairs(line: np.ndarray, first: np.ndarray, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of A and of the B that belongs to it, int64 each.
+
+    `line` is the code row of each token, wave after wave, `first` int64 [waves + 1] where each wave begins.
+    """
+    at_a, at_b = np.flatnonzero(line == a), np.flatnonzero(line == b)
+    if not len(at_a) or not len(at_b):
+        return (np.zeros(0, dtype=np.int64),) * 2
+    after = np.searchsorted(at_b, at_a, side="right")
+    stop = first[np.searchsorted(first, at_a, side="right")]  # where the wave of each A ends
+    stop[:-1] = np.minimum(stop[:-1], at_a[1:] + (a == b))
+    partner = np.append(at_b, len(line))[after]
+    has = partner < stop
+    return at_a[has], partner[has]
+
+
+def _map(a: int, b: int, _trace: Trace, parcel: Parcel) -> saturated.Sums:
+    tokens = parcel.own
+    begin, end = pairs(tokens.line, tokens.first, a, b)
+    cycles = np.maximum(tokens.end[end] - tokens.start[begin], 0)
+    return saturated.summed(cycles, np.ones_like(cycles))
+
+
+def _merge(parts: Sequence[saturated.Sums]) -> saturated.Sums:
+    return saturated.joined_sums(parts) if parts else saturated.no_sums(1)
+
+
+def _finish(_trace: Trace, part: saturated.Sums) -> Between:
+    cycles, times = part
+    count = int(times.sum())
+    if not count:
+        return Between(0, 0, 0.0, 0, 0)
+    edge = borders(times)
+    ranks = np.array([(count - 1) // 2, count // 2])
+    low, high = cycles[np.searchsorted(edge, ranks, side="right") - 1].tolist()
+    total = min(saturated.MAX_CYCLES, sum(map(int.__mul__, cycles.tolist(), times.tolist())))
+    return Between(count, int(cycles[0]), low + (high - low) / 2, int(cycles[-1]), total)
+
+
+def between_of(a: int, b: int) -> Reduction[saturated.Sums, Between]:
+    """Return how long it takes from code row A to code row B, over all iterations of each wave."""
+    return Reduction(partial(_map, a, b), _merge, _finish)
+
+
+def between(
+    trace: Trace, batches: Iterable[WaveBatch], a: int, b: int, rows: Collection[int] | None = None
+) -> Between:
+    """Return the same of the waves whose index row is in `rows` (None: all)."""
+    return between_of(a, b).of(trace, batches, rows)

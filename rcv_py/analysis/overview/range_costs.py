@@ -1,0 +1,230 @@
+"""What lies in a range of cycles: cycles by cause, instruction and unit, and matrix operations.
+
+Everything is cut at the borders of the range, so ranges that touch add up to the one that they make together:
+
+```
+token    |--stall--|-busy-|          a range that begins in its stall has the rest of it
+range         [---------------]
+```
+Executions, and the operations they do, belong to the range in which they issue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from rcv_py.analysis.attribution.attribute import Attribution, ParcelClaims, Sums, claims_of, table_of
+from rcv_py.analysis.attribution.stream import parcel_stream
+from rcv_py.analysis.attribution.survey import SURVEY, Survey
+from rcv_py.analysis.core import saturated
+from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.core.saturated import joined_sums, no_sums
+from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.analysis.device.utilization import SHARED, UNITS, utilization
+from rcv_py.analysis.program.matrix_forms import flops_of
+from rcv_py.base.records import dataclass
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.window import TimeWindow
+
+_SIMDS = 256  # that a place may have, the shared one included
+_COLUMNS = 4  # of instructions: executions, stall, busy, idle
+
+
+@dataclass(frozen=True, slots=True)
+class UnitUse:
+    """How long the units of one kind were busy with traced waves."""
+
+    unit: str  # one of UNITS
+    count: int  # units of that kind that could be seen: one a SIMD, or a compute unit, with a wave
+    busy: int  # cycles, summed over them
+
+
+@dataclass(frozen=True, eq=False)
+class RangeCosts:
+    """Sums over the waves that count, cut at the borders of the range; columns are int64 [code rows]."""
+
+    window: TimeWindow
+    waves: int  # that lived in it
+    wave_cycles: int  # that they lived in it
+    hits: np.ndarray  # executions that issued in it
+    stall: np.ndarray  # cycles
+    busy: np.ndarray  # cycles of issue (gfx9) or execution
+    idle: np.ndarray  # cycles of gaps in front of an instruction in its wave
+    causes: Attribution  # why waves stalled and idled in it
+    units: tuple[UnitUse, ...]  # in the order of UNITS
+    flops: float  # operations of the matrix instructions that issued in it
+
+    @property
+    def cost(self) -> np.ndarray:
+        """All cycles of each instruction, int64 [code rows]."""
+        return saturated.later(saturated.later(self.stall, self.busy), self.idle)
+
+
+@dataclass(frozen=True, eq=False)
+class RangePart:
+    """What some parcels say of a range."""
+
+    claims: Sums
+    lines: saturated.Sums  # by code row: executions, stall, busy, idle
+    units: saturated.Sums  # by unit of a place: busy cycles
+    places: np.ndarray  # int64, distinct keys of SIMDs with a wave in the range
+    waves: int
+    wave_cycles: int
+
+
+def clipped(begin: np.ndarray, end: np.ndarray, window: TimeWindow) -> np.ndarray:
+    """Return how many cycles of each span lie in a window, int64."""
+    return np.maximum(np.minimum(end, window.end) - np.maximum(begin, window.begin), 0)
+
+
+def _map(survey: Survey, window: TimeWindow, trace: Trace, parcel: Parcel) -> RangePart:
+    waves = [wave for wave in parcel.own.waves if wave.end > window.begin and wave.begin < window.end]
+    lived = (min(wave.end, window.end) - max(wave.begin, window.begin) for wave in waves)
+    units, places = _units(trace, parcel, window)
+    return RangePart(
+        claims=_claims(trace, parcel, window, survey),
+        lines=_lines(parcel.own, window, len(trace.code)),
+        units=units,
+        places=places,
+        waves=len(waves),
+        wave_cycles=sum(max(0, cycles) for cycles in lived),
+    )
+
+
+def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) -> Sums:
+    """The claims of tokens of chosen waves that start in the slab, as far as they lie in the window."""
+    tokens, waves = parcel.tokens, len(parcel.own.waves)
+    is_near = (tokens.start - tokens.idle < window.end) & (tokens.end > window.begin)
+    if not (is_near & parcel.is_counted).any():
+        return replace(Sums.joined([]), waves=waves)
+    stream = parcel_stream(trace, parcel, survey)
+    parts = [
+        _claimed(claims, window)
+        for piece in parcel.in_time()
+        if (is_near & piece.is_counted).any()
+        for claims in claims_of(trace, piece, stream)
+    ]
+    return replace(Sums.joined(parts), waves=waves)
+
+
+def _claimed(each: ParcelClaims, window: TimeWindow) -> Sums:
+    counts = np.zeros(len(each.claims), dtype=bool)
+    counts[each.counts] = True
+    spans, base = each.ledger.spans(), each.stream.base
+    cycles = clipped(spans.begin + base, spans.end + base, window)
+    kept = np.flatnonzero(counts[spans.claim] & (cycles > 0))
+    claim, cycles = spans.claim[kept], cycles[kept]
+    claim, cycles = saturated.summed(claim, cycles)  # a claim may have several spans, and is one execution
+    nothing, times = np.zeros_like(cycles), np.ones_like(cycles)
+    guessed = np.where(each.claims.is_guess[claim], cycles, 0)
+    stall, idle = (nothing, cycles) if each.is_idle else (cycles, nothing)
+    key, stall, idle, times, guessed = saturated.summed(each.key[claim], stall, idle, times, guessed)
+    return Sums(key=key, stall=stall, idle=idle, times=times, guessed=guessed, waves=0)
+
+
+def _lines(tokens: TokenColumns, window: TimeWindow, count: int) -> saturated.Sums:
+    """Executions, stall, busy and idle cycles of each code row, `count` of tokens without one."""
+    near = np.flatnonzero((tokens.start - tokens.idle < window.end) & (tokens.end > window.begin))
+    if not len(near):
+        return no_sums(_COLUMNS)
+    start, issue, end = tokens.start[near], tokens.issue[near], tokens.end[near]
+    hits = ((issue >= window.begin) & (issue < window.end)).astype(np.int64)
+    return saturated.summed(
+        tokens.code_rows(count)[near],
+        hits,
+        clipped(start, issue, window),
+        clipped(issue, end, window),
+        clipped(start - tokens.idle[near], start, window),
+    )
+
+
+def _units(trace: Trace, parcel: Parcel, window: TimeWindow) -> tuple[saturated.Sums, np.ndarray]:
+    """Busy cycles by unit in slab and window, and the SIMDs that had a wave there; keys of `_place`."""
+    begin, end = max(window.begin, parcel.begin), min(window.end, parcel.end)
+    if begin >= end:
+        return no_sums(1), np.zeros(0, dtype=np.int64)
+    inside, by_unit = TimeWindow(begin, end), dict[tuple[int, int], list[Wave]]()
+    for wave in parcel.tokens.waves:
+        if wave.end > begin and wave.begin < end:
+            by_unit.setdefault((wave.id.se, wave.cu), []).append(wave)
+    keys, cycles, places = [], [], set()
+    for (se, cu), waves in by_unit.items():
+        places |= {_place(se, cu, 0, wave.id.simd) for wave in waves}
+        for track in utilization(waves, trace):
+            keys.append(_place(se, cu, UNITS.index(track.unit), track.simd))
+            cycles.append(IntervalSet.of(track.start, track.end).inside(inside))
+    sums = saturated.summed(np.array(keys, dtype=np.int64), np.array(cycles, dtype=np.int64))
+    return sums, np.array(sorted(places), dtype=np.int64)
+
+
+def _place(se: int, cu: int, unit: int, simd: int) -> int:
+    """One number for a unit of a SIMD; SHARED is a SIMD, too."""
+    return (((se << 20) + cu + 1) * len(UNITS) + unit) * _SIMDS + simd + 1
+
+
+def _merge(parts: Sequence[RangePart]) -> RangePart:
+    lines = [part.lines for part in parts] or [no_sums(_COLUMNS)]
+    units = [part.units for part in parts] or [no_sums(1)]
+    places = [part.places for part in parts] or [np.zeros(0, dtype=np.int64)]
+    return RangePart(
+        claims=Sums.joined([part.claims for part in parts]),
+        lines=joined_sums(lines),
+        units=joined_sums(units),
+        places=np.unique(np.concatenate(places)),
+        waves=sum(part.waves for part in parts),
+        wave_cycles=sum(part.wave_cycles for part in parts),
+    )
+
+
+def _finish(window: TimeWindow, trace: Trace, part: RangePart) -> RangeCosts:
+    rows = len(trace.code)
+    hits, stall, busy, idle = (column[:rows] for column in saturated.dense(part.lines, rows + 1))
+    return RangeCosts(
+        window=window,
+        waves=part.waves,
+        wave_cycles=part.wave_cycles,
+        hits=hits,
+        stall=stall,
+        busy=busy,
+        idle=idle,
+        causes=table_of(trace, part.claims),
+        units=_used(part),
+        flops=float(hits @ flops_of(trace.code)) if rows else 0.0,
+    )
+
+
+def _used(part: RangePart) -> tuple[UnitUse, ...]:
+    key, busy = part.units
+    simds = len(part.places)
+    units = len(np.unique(part.places // (_SIMDS * len(UNITS))))
+    kind, is_shared = key // _SIMDS % len(UNITS), key % _SIMDS == SHARED + 1
+    used = []
+    for number in np.unique(kind).tolist():
+        mine = kind == number
+        count = units if is_shared[mine].all() else simds
+        used.append(UnitUse(UNITS[number], max(count, int(np.count_nonzero(mine))), int(busy[mine].sum())))
+    return tuple(used)
+
+
+def range_costs_by(window: TimeWindow, survey: Survey) -> Reduction[RangePart, RangeCosts]:
+    """Return the same by what all waves of the capture say."""
+    return Reduction(partial(_map, survey, window), _merge, partial(_finish, window), is_together=True)
+
+
+def range_costs_of(window: TimeWindow) -> Staged[Survey, RangePart, RangeCosts]:
+    """Return the analysis of a range of cycles; it looks at waves beside each other."""
+    return Staged(SURVEY, partial(range_costs_by, window))
+
+
+def range_costs(
+    trace: Trace, batches: Iterable[WaveBatch], window: TimeWindow, rows: Collection[int] | None = None
+) -> RangeCosts:
+    """Return what waves whose index row is in `rows` (None: all) did in a range; all occupy units."""
+    return range_costs_of(window).of(trace, batches, rows)

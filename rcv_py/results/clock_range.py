@@ -1,0 +1,169 @@
+"""A range of cycles: what waves did in it by cause, instruction, source line and unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.cost.place_text import source_of
+from rcv_py.analysis.cost.source_costs import source_costs
+from rcv_py.analysis.device.utilization import unit_title
+from rcv_py.analysis.iterations.between import Between
+from rcv_py.analysis.overview.range_costs import RangeCosts
+from rcv_py.model.modes import SourceCost
+from rcv_py.model.trace import Trace
+from rcv_py.results import kinds
+from rcv_py.results.common import CAPTURE
+from rcv_py.results.field import At, record_field
+from rcv_py.results.table import Spec, Table
+
+CAUSE, INSTRUCTION, LINE, UNIT = "cause", "instruction", "source line", "unit"
+TITLES = {
+    CAUSE: "Why waves stalled and idled",
+    INSTRUCTION: "Instructions",
+    LINE: "Source lines",
+    UNIT: "Units",
+}
+TOP = 8  # rows of a part
+
+RANGE_PARTS = Spec.of(
+    "range",
+    "Causes, instructions, source lines and units, most cycles of each first.",
+    "row",
+    kinds.choice(*TITLES)("part", "What the row is about", at=At.DATA),
+    kinds.NOTE("name", "The cause, the text of the instruction, the source line or the unit"),
+    kinds.PLACE(
+        "instruction", "Index of the instruction in the program, counted from 0; -1 if there is none", "#"
+    ),
+    kinds.COUNT("hits", "Executions; of a unit: how many of them there are"),
+    kinds.CYCLES("cycles", "Stall, issue (gfx9) or execution, and gaps in the range; of a unit: busy"),
+    kinds.SHARE("share", "Part of the cycles of waves in the range; of a unit: of the time of all of them"),
+    kinds.SOURCE("source", "Source place of an instruction or a line as file:line; else empty"),
+    nothing="No wave was there.",
+)
+BETWEEN = record_field(
+    "between",
+    "From the start of one instruction to the end of the next execution of another; null if not asked for",
+    kinds.ROW("first", "Index of the instruction it begins with"),
+    kinds.ROW("last", "Index of the instruction it ends with"),
+    kinds.COUNT("count", "Iterations of all waves that count"),
+    kinds.CYCLES("least", "The shortest"),
+    kinds.RANK_CYCLES("median", "The middle one"),
+    kinds.CYCLES("most", "The longest"),
+    kinds.MEAN_CYCLES("mean", "Their mean"),
+    is_unknown=True,
+)
+FACTS = (
+    CAPTURE,
+    kinds.CYCLE_RANGE("range", "The range; the whole capture if none was given"),
+    kinds.CYCLES("cycles", "Length of the range"),
+    kinds.NANOSECONDS("ns", "Length of the range; null if the clock is not known", is_unknown=True),
+    kinds.WAVES("waves", "Traced waves that lived in it"),
+    kinds.CYCLES("wave_cycles", "Their time in it, summed"),
+    kinds.COUNT("hits", "Executions that issued in it"),
+    kinds.FROM_0("flop", "Operations of the MFMA or WMMA instructions that issued in it"),
+    kinds.FROM_0(
+        "tflops", "The same a second, of traced waves alone; null if the clock is not known", is_unknown=True
+    ),
+    kinds.TEXT("assumption", "What the causes take for granted, as a sentence"),
+    BETWEEN,
+)
+
+
+class Row(NamedTuple):
+    """A row of the table; `place` is file and line of a source line."""
+
+    part: str
+    name: str
+    instruction: int
+    hits: int
+    cycles: int
+    share: float
+    source: str
+    place: tuple[int, int] | None = None
+
+
+def range_rows(trace: Trace, found: RangeCosts, top: int | None = TOP) -> tuple[Row, ...]:
+    """Return the rows, at most `top` (None: all) of each part."""
+    makers = (_causes, _instructions, _lines, _units)
+    return tuple(row for make in makers for row, _ in zip(make(trace, found), _counted(top), strict=False))
+
+
+def _counted(top: int | None) -> Iterator[int]:
+    return iter(range(top if top is not None else 1 << 30))
+
+
+def _causes(_trace: Trace, found: RangeCosts) -> Iterator[Row]:
+    table, whole = found.causes.by_cause(), max(1, found.wave_cycles)
+    columns = (table.cause, table.count, table.cycles)
+    for cause, times, cycles in zip(*(column.tolist() for column in columns), strict=True):
+        yield Row(CAUSE, CAUSE_TEXT[Cause(cause)].name, -1, times, cycles, cycles / whole, "")
+
+
+def _instructions(trace: Trace, found: RangeCosts) -> Iterator[Row]:
+    cost, whole = found.cost, max(1, found.wave_cycles)
+    for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
+        cycles, hits = int(cost[row]), int(found.hits[row])
+        yield Row(INSTRUCTION, trace.code.text[row], row, hits, cycles, cycles / whole, source_of(trace, row))
+
+
+def _lines(trace: Trace, found: RangeCosts) -> Iterator[Row]:
+    table, whole = source_costs(trace.code, found.cost, SourceCost.SELF), max(1, found.wave_cycles)
+    hits = source_costs(trace.code, found.hits, SourceCost.SELF)
+    for at in np.argsort(-table.cost, kind="stable")[: int(np.count_nonzero(table.cost))].tolist():
+        file, line, cycles = int(table.file[at]), int(table.line[at]), int(table.cost[at])
+        place = f"{trace.sources[file].path}:{line}"
+        yield Row(LINE, place, -1, int(hits.cost[at]), cycles, cycles / whole, place, (file, line))
+
+
+def _units(_trace: Trace, found: RangeCosts) -> Iterator[Row]:
+    for one in sorted(found.units, key=lambda one: -one.busy / one.count):
+        share = one.busy / (one.count * found.window.width)
+        if one.busy:
+            yield Row(UNIT, unit_title(one.unit), -1, one.count, one.busy, share, "")
+
+
+def range_table(trace: Trace, found: RangeCosts, top: int | None = TOP) -> Table:
+    """Return the rows as a table."""
+    return Table.of_rows(RANGE_PARTS, [row[:-1] for row in range_rows(trace, found, top)])
+
+
+def tflops(trace: Trace, found: RangeCosts) -> float | None:
+    """Return the matrix operations a second, in units of 10¹²; None if the clock is not known."""
+    ns = trace.clock.ns(found.window.width)
+    return None if not ns else found.flops / ns / 1e3
+
+
+def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
+    """Return what a document says besides the rows."""
+    window, rate = found.window, tflops(trace, found)
+    ns = trace.clock.ns(window.width)
+    return {
+        "range": [window.begin, window.end],
+        "cycles": window.width,
+        "ns": None if ns is None else round(ns, 1),
+        "waves": found.waves,
+        "wave_cycles": found.wave_cycles,
+        "hits": int(found.hits.sum()),
+        "flop": found.flops,
+        "tflops": None if rate is None else round(rate, 6),
+        "assumption": found.causes.assumption,
+    }
+
+
+def between_facts(ends: tuple[int, int], found: Between) -> Mapping[str, Any]:
+    """Return what a document says of the time from one instruction to another."""
+    middle = int(found.median) if found.median.is_integer() else found.median
+    mean = round(found.total / max(1, found.count), 2)
+    return {
+        "first": ends[0],
+        "last": ends[1],
+        "count": found.count,
+        "least": found.least,
+        "median": middle,
+        "most": found.most,
+        "mean": mean,
+    }

@@ -1,0 +1,41 @@
+"""The heading that stays at the top of the listing: the block, and the loop, of the topmost row.
+
+It is the row that the block would be if it were folded, with its sums, and covers the topmost row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.base.records import dataclass
+from rcv_py.ui.panels.isa.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A block whose first row is above what is in sight."""
+
+    section: int
+    row: int  # code row that it begins with
+    text: str
+    note: str  # the loop around it, "" for none
+
+
+def heading(structure: Program, by: str, row: int) -> Heading:
+    """Return the heading of a row that is in sight and does not begin its block or section."""
+    parts = structure.parts(by)
+    section = int(parts.of_row[row])
+    first, stop = int(parts.first[section]), int(parts.stop[section])
+    return Heading(section, first, f"{parts.name[section]} · {first} to {stop - 1}", loop_of(structure, row))
+
+
+def loop_of(structure: Program, row: int) -> str:
+    """Return what the innermost loop around a row is, "" if there is none."""
+    loops = structure.loops
+    around = np.flatnonzero((loops.first <= row) & (row < loops.stop))
+    if not len(around):
+        return ""
+    inner = int(around[np.argmax(loops.depth[around])])
+    rounds, entries = int(loops.rounds[inner]), int(loops.entries[inner])
+    times = f" ×{rounds / entries:.4g}" if entries else ""
+    return f"loop {loops.first[inner]} to {loops.stop[inner] - 1}{times}"

@@ -1,0 +1,126 @@
+"""The menus in the header of the instruction table: numbers, arrows, bars and their scale, folds, search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtGui import QColor, QIcon, QPixmap
+from PySide6.QtWidgets import QMenu
+
+from rcv_py.analysis.cost.annotations import Annotation
+from rcv_py.base.records import dataclass
+from rcv_py.model.modes import LatencyMode
+from rcv_py.state.cell import Cell
+from rcv_py.state.commands import Command
+from rcv_py.ui.core.plain_text import add_action
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.panels.isa.arrows import LEGEND, MODES
+from rcv_py.ui.panels.isa.ink import SCALES
+from rcv_py.ui.panels.isa.program import FOLD_BY
+
+SQUARE = 10  # px, of a colour in a menu
+SWITCHES = {"isa.per_block": "Relative to the longest of each block", "isa.show_idle": "Count idle time"}
+MODE_TIPS = {
+    LatencyMode.SUM_ALL: "Cycles of all executions in all waves.",
+    LatencyMode.MEAN_ALL: "Mean cycles of an execution in all waves.",
+    LatencyMode.ITERATION: "Cycles of the selected execution of the selected wave.",
+    LatencyMode.SUM_WAVE: "Cycles of all executions in the selected wave.",
+    LatencyMode.MEAN_WAVE: "Mean cycles of an execution in the selected wave.",
+    LatencyMode.MAX_WAVE: "Cycles of the longest execution in the selected wave.",
+}
+ARROW_TIPS = {
+    "waits": "From instructions that the selected wave waited for to the waits.",
+    "branches": "From branches to where they jumped, in all waves.",
+    "both": "Waits of the selected wave, and branches.",
+    "none": "Leave the gutter empty.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class IsaMenus:
+    """Fills menus with what can be chosen; each says what is chosen now, and why something cannot be."""
+
+    settings: Settings
+    latency: Cell[LatencyMode]
+    arrows: Callable[[], str]
+    set_arrows: Callable[[str], None]
+    bars: Callable[[], Annotation]
+    set_bars: Callable[[Annotation], None]
+    objections: Callable[[], dict[Annotation, str]]
+    legend: Callable[[], Sequence[tuple[QColor, str, str]]]
+    fold_by: Callable[[], str]
+    set_fold_by: Callable[[str], None]
+    find: Callable[[], object]
+    commands: tuple[Command, ...]
+
+    def fill_latency(self, menu: QMenu) -> None:
+        """Which numbers the columns show."""
+        for mode in LatencyMode:
+            is_on = self.latency.value is mode
+            add_action(menu, mode.value, partial(self.latency.set, mode), tip=MODE_TIPS[mode], is_on=is_on)
+
+    def fill_arrows(self, menu: QMenu) -> None:
+        """Which arrows the gutter shows."""
+        for mode, title in MODES.items():
+            tip = f"{ARROW_TIPS[mode]}\n{LEGEND}"
+            is_on = self.arrows() == mode
+            add_action(menu, title, partial(self.set_arrows, mode), tip=tip, is_on=is_on)
+
+    def fill_bars(self, menu: QMenu) -> None:
+        """What the bars show, on which scale, and what their colours mean."""
+        why = self.objections()
+        for mode in Annotation:
+            tip = why.get(mode, "")
+            action = add_action(
+                menu, mode.value, partial(self.set_bars, mode), tip=tip, is_on=self.bars() is mode
+            )
+            action.setEnabled(not tip)
+        menu.addSeparator()
+        for scale, title in SCALES.items():
+            is_on = self.settings["isa.bar_scale"] == scale
+            add_action(menu, title, partial(self.settings.__setitem__, "isa.bar_scale", scale), is_on=is_on)
+        for name, title in SWITCHES.items():
+            is_on = bool(self.settings[name])
+            add_action(menu, title, partial(self.settings.__setitem__, name, not is_on), is_on=is_on)
+        if legend := self.legend():
+            menu.addSeparator()
+        for color, name, meaning in legend:
+            picture = QPixmap(SQUARE, SQUARE)
+            picture.fill(color)
+            action = add_action(menu, name, lambda: None, tip=meaning)
+            action.setIcon(QIcon(picture))
+
+    def fill_folds(self, menu: QMenu) -> None:
+        """Fold several blocks at once; what is folded."""
+        for command in self.commands:
+            menu.addAction(f"{command.title}\t{command.shortcuts[0]}", command.run)
+        menu.addSeparator()
+        for name, title in FOLD_BY.items():
+            is_on = self.fold_by() == name
+            add_action(
+                menu, f"By {title[0].lower()}{title[1:]}", partial(self.set_fold_by, name), is_on=is_on
+            )
+
+    def fill_text(self, menu: QMenu) -> None:
+        """Search, and how instructions are drawn."""
+        menu.addAction("Find instructions …\tCtrl+F", self.find)
+        name = "isa.color_text"
+        is_on = bool(self.settings[name])
+        call = partial(self.settings.__setitem__, name, not is_on)
+        add_action(menu, "Colour instructions by unit", call, is_on=is_on)
+
+    def fill_all(self, menu: QMenu) -> None:
+        """All of them below each other, for the keyboard and for narrow headers."""
+        menu.addSeparator()
+        parts = (
+            ("Latency mode", self.fill_latency),
+            ("Arrows", self.fill_arrows),
+            ("Bars", self.fill_bars),
+            ("Fold", self.fill_folds),
+            ("Instructions", self.fill_text),
+        )
+        for title, fill in parts:
+            part = menu.addMenu(title)
+            part.setToolTipsVisible(True)
+            fill(part)

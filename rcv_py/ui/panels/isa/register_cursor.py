@@ -1,0 +1,100 @@
+"""The register under the mouse or the text cursor: where it is written and read, and how that is said.
+
+The mouse wins over the text cursor, which keys and clicks move.  Ranges such as `v[4:7]` stand for each of
+their registers; a mnemonic for what it reads or writes without saying so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.analysis.program.registers import Operand, definition, next_use, operands
+from rcv_py.base.records import dataclass
+from rcv_py.model.code import CodeTable
+from rcv_py.ui.panels.isa.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """An operand of an instruction: its row, and where it stands in the text."""
+
+    row: int
+    operand: Operand
+
+    @property
+    def registers(self) -> int:
+        """The set of registers it stands for."""
+        return self.operand.registers
+
+
+def operand_at(text: str, character: int) -> Operand | None:
+    """Return the operand at a character of an instruction, None if there is none."""
+    return next((one for one in operands(text) if one.start <= character < one.stop), None)
+
+
+def step_operand(text: str, current: Operand | None, direction: int) -> Operand | None:
+    """Return the operand after (+1) or before (-1) the current one, around the ends; None for none."""
+    found = operands(text)
+    if not found:
+        return None
+    at = found.index(current) + direction if current in found else 0 if direction > 0 else -1
+    return found[at % len(found)]
+
+
+def same_registers(text: str, registers: int, *, is_written: bool) -> Operand | None:
+    """Return the operand of an instruction that writes or reads some of the registers, None if none does."""
+    found = (one for one in operands(text) if (one.writes if is_written else one.reads) & registers)
+    return next(found, None)
+
+
+class RegisterCursor:
+    """Which operand is pointed at, by the mouse and by the text cursor."""
+
+    def __init__(self) -> None:
+        self.hovered: At | None = None
+        self.placed: At | None = None
+
+    @property
+    def at(self) -> At | None:
+        """The operand whose registers are highlighted."""
+        return self.hovered or self.placed
+
+    def forget(self) -> None:
+        """Point at nothing, in another program."""
+        self.hovered = self.placed = None
+
+
+def _regions(code: CodeTable, structure: Program, row: int) -> tuple[range, range | None]:
+    """The rows of the kernel around a row, and those of the innermost loop around it."""
+    kernel, loops = int(code.kernel[row]), structure.loops
+    region = range(len(code))
+    if 0 <= kernel < len(code.kernels):
+        region = range(code.kernels[kernel].first, code.kernels[kernel].stop)
+    around = np.flatnonzero((loops.first <= row) & (row < loops.stop))
+    if not len(around):
+        return region, None
+    inner = around[np.argmax(loops.depth[around])]
+    return region, range(int(loops.first[inner]), int(loops.stop[inner]))
+
+
+def definition_of(code: CodeTable, structure: Program, at: At) -> int:
+    """Return the row that wrote the registers of an operand last, -1 if the kernel has none."""
+    return definition(code.text, at.row, at.registers, *_regions(code, structure, at.row))
+
+
+def next_use_of(code: CodeTable, structure: Program, at: At) -> int:
+    """Return the next row that reads the registers of an operand, -1 if the kernel has none."""
+    return next_use(code.text, at.row, at.registers, *_regions(code, structure, at.row))
+
+
+def register_tip(code: CodeTable, structure: Program, at: At) -> str:
+    """Return where the registers of an operand come from and go to, in a line."""
+    name = code.text[at.row][at.operand.start : at.operand.stop]
+    before, after = definition_of(code, structure, at), next_use_of(code, structure, at)
+    whence = (
+        f"written at {before}  {code.text[before]}" if before >= 0 else "written before the kernel begins"
+    )
+    if at.operand.writes and not at.operand.reads:
+        whence = "written here"
+    where = f"next read at {after}  {code.text[after]}" if after >= 0 else "not read any more"
+    return f"{name}: {whence}; {where}"

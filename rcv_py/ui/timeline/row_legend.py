@@ -1,0 +1,67 @@
+"""What the colours of rows mean: only those in sight, and what a click on a name picks out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, STATE_ORDER
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.ui.core.swatches import Swatch
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.timeline.rows_item import STRIP
+
+SHORT = {
+    TokenKind.MATRIX: "MFMA",
+    TokenKind.VMEM: "buffer",
+    TokenKind.FLAT: "global",
+    TokenKind.JUMP: "branch",
+    TokenKind.IMMED: "wait",
+    TokenKind.MSG: "message",
+}
+STALL, KIND, STATE = "stall", "kind:", "state:"  # keys, the latter two with a number behind them
+STATE_TEXT = {
+    "EXEC": "an instruction of the wave executes",
+    "WAIT": "the wave is at a wait or a barrier",
+    "STALL": "an instruction of the wave could not issue",
+    "IDLE": "the wave has nothing to issue",
+}
+
+
+def activity_swatches(theme: Theme, seen: np.ndarray) -> Iterator[Swatch]:
+    """Yield kinds, stall and states of waves whose codes are `seen` (bool [256]), as columns stack them."""
+    for kind in dict.fromkeys(kind for kind, _ in ACTIVITIES):
+        codes = [code for code, activity in enumerate(ACTIVITIES) if activity[0] is kind]
+        if seen[codes].any():
+            is_wait = kind is TokenKind.IMMED
+            color = theme.stalled(kind) if is_wait else theme.kind(kind)
+            yield Swatch(color, SHORT.get(kind, kind.name), KIND_TEXT[kind], is_wait, f"{KIND}{int(kind)}")
+    paler = [code for code in _stalls() if seen[code]]
+    if paler:
+        kind, meaning = (
+            ACTIVITIES[paler[-1]][0],
+            "the paler part of an instruction, in which it could not issue",
+        )
+        yield Swatch(theme.stalled(kind), "stall: paler", meaning, key=STALL)
+    for place, state in enumerate(STATE_ORDER):
+        if seen[STRIP + place]:
+            name = f"wave: {state.name.lower()}"
+            yield Swatch(theme.state(state), name, STATE_TEXT[state.name], key=f"{STATE}{place}")
+
+
+def _stalls() -> list[int]:
+    pairs = enumerate(ACTIVITIES)
+    return [code for code, (kind, is_stall) in pairs if is_stall and kind is not TokenKind.IMMED]
+
+
+def not_picked(key: str) -> frozenset[int]:
+    """Return the codes that are dimmed while a key is picked out; none for one that is no key of ours."""
+    number = int(key.rpartition(":")[2] or -1) if ":" in key else -1
+    if key == STALL:
+        return frozenset(code for code, (_, is_stall) in enumerate(ACTIVITIES) if not is_stall)
+    if key.startswith(KIND):
+        return frozenset(code for code in range(ACTIVITY_COUNT) if ACTIVITIES[code][0] != number)
+    if key.startswith(STATE):
+        return frozenset(STRIP + place for place in range(len(STATE_ORDER)) if place != number)
+    return frozenset()

@@ -1,0 +1,61 @@
+"""What the menu of an execution in a time view offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rcv_py.analysis.cost.place_text import place_text
+from rcv_py.base.text import plural
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.session import Session
+from rcv_py.ui.core.plain_text import copy_text
+
+Action = tuple[str, Callable[[], None]]  # title, what it does
+RANGE_PANEL = "clock_range"  # says what lies in a range that was measured
+
+
+def token_actions(
+    session: Session, trace: Trace, wave: Wave, row: int, front: Callable[[str], object]
+) -> list[Action]:
+    """Return what can be done with the token at a row of a wave; `front` brings a panel to the front."""
+    line = int(wave.tokens.line[row])
+
+    def then(action: Callable[[], object]) -> Callable[[], None]:
+        def run() -> None:
+            session.select_token(wave.id, row, stays=True)
+            action()
+
+        return run
+
+    def measure() -> None:
+        session.measure_from()
+        front(RANGE_PANEL)
+
+    if not 0 <= line < len(trace.code):
+        return []
+    actions: list[Action] = [
+        ("Copy the instruction", lambda: copy_text(trace.code.text[line])),
+        (f"Go to instruction {line}", then(lambda: front("isa"))),
+    ]
+    if chain := trace.code.chain(line):
+        place = place_text(trace.sources, *chain[0])
+        actions.append((f"Go to {place}", then(lambda: front("source"))))
+    asked = session.between.value
+    if asked is not None and asked.last is None:
+        actions.append((f"Measure to here, from instruction {asked.first}", then(lambda: None)))
+    hits = np.flatnonzero(wave.tokens.line == line)
+    first, last = (wave.tokens.span(int(hits[at])) for at in (0, -1))
+    every = TimeWindow(first.begin, last.end).padded(0.02)
+    return [
+        *actions,
+        ("Measure from here", then(measure)),
+        ("Bookmark", then(session.toggle_bookmark)),
+        (
+            f"Show all {plural(len(hits), 'execution')} of it in this wave",
+            then(lambda: session.set_view(every)),
+        ),
+    ]

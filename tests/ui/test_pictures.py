@@ -1,0 +1,199 @@
+"""Pictures of time views: shapes and text in SVG files, the legend below each, whole rows."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from rcv_py.ui.app import App
+from rcv_py.ui.core import export
+from rcv_py.ui.core.shapes import MAX_SHAPES, rectangles
+from rcv_py.ui.core.swatches import Swatch
+from rcv_py.ui.timeline.row_legend import not_picked
+from rcv_py.ui.timeline.timeline_plot import TimelinePanel
+from rcv_py.ui.widgets.legend import Legend
+from tests.ui.window import settle
+
+ROWS = ("compute_unit", "utilization", "global_timeline")
+VIEWS = (*ROWS, "overview", "occupancy", "wave_states")
+
+
+def filled(found: dict[int, np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+    canvas = np.full(shape, -1)
+    for code, rows in found.items():
+        for left, top, width, height in rows.tolist():
+            part = canvas[top : top + height, left : left + width]
+            assert (part == -1).all(), "rectangles overlap"
+            part[:] = code
+    return canvas
+
+
+@given(st.integers(0, 1 << 30), st.integers(1, 12), st.integers(1, 30), st.integers(1, 4))
+def test_rectangles_are_just_the_pixels(seed: int, height: int, width: int, codes: int) -> None:
+    picture = np.random.default_rng(seed).integers(0, codes, (height, width)).astype(np.int64)
+    assert (filled(rectangles(picture), picture.shape) == picture).all()
+    without = filled(rectangles(picture, nothing=0), picture.shape)
+    assert (without == np.where(picture == 0, -1, picture)).all()
+
+
+def test_a_picture_has_a_bounded_number_of_shapes() -> None:
+    noise = np.random.default_rng(0).integers(0, 9, (400, 1500)).astype(np.uint8)
+    found = rectangles(noise, most=MAX_SHAPES)
+    assert sum(map(len, found.values())) <= MAX_SHAPES
+    assert (filled(found, noise.shape) >= 0).all()
+
+
+def panel_of(app: App, name: str) -> TimelinePanel:
+    panel = app.window.workspace.docks[name].panel
+    assert isinstance(panel, TimelinePanel)
+    return panel
+
+
+def show(app: App, name: str, qtbot: QtBot) -> None:
+    app.window.workspace.show_panel(name)
+    settle(app, qtbot)
+
+
+@pytest.fixture
+def shown(sample_app: App) -> App:
+    return sample_app
+
+
+def texts(svg: bytes) -> str:
+    return " ".join("".join(one.itertext()).strip() for one in ET.fromstring(svg).iter() if "text" in one.tag)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_time_views_are_shapes_and_text_with_their_legend(shown: App, theme: str, qtbot: QtBot) -> None:
+    shown.ui.settings["look.theme"] = theme
+    settle(shown, qtbot)
+    for name in VIEWS:
+        show(shown, name, qtbot)
+        svg = shown.window.exporter.content(name, ".svg")
+        assert b"<image" not in svg, name
+        assert svg.count(b"<path") + svg.count(b"<rect") > 3, name
+        panel = shown.window.workspace.docks[name].panel
+        named = [one.name for legend in panel.findChildren(Legend) for one in legend.swatches]
+        assert named or name not in ROWS, name
+        assert all(one in texts(svg) for one in named), name
+        assert shown.ui.session.trace.value.name in texts(svg)
+
+
+def test_a_file_of_shapes_looks_like_the_pixels(shown: App, qtbot: QtBot) -> None:
+    exporter = shown.window.exporter
+    show(shown, "compute_unit", qtbot)
+    renderer = QSvgRenderer(exporter.content("compute_unit", ".svg"))
+    picture = exporter.image("compute_unit")
+    drawn = QImage(picture.size(), QImage.Format.Format_RGB32)
+    painter = QPainter(drawn)
+    renderer.render(painter)
+    painter.end()
+    pixels = [pixels_of(one)[30:200, 120:] for one in (picture, drawn)]
+    assert (np.abs(pixels[0] - pixels[1]).max(axis=2) < 12).mean() > 0.9
+
+
+def pixels_of(image: QImage) -> np.ndarray:
+    flat = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1, 4)
+    return flat[:, : image.width(), :3].astype(np.int64)
+
+
+def test_the_last_row_of_a_picture_is_whole_and_the_view_stays(shown: App, qtbot: QtBot) -> None:
+    show(shown, "global_timeline", qtbot)
+    panel = panel_of(shown, "global_timeline")
+    plot, pitch = panel.timeline.plot, panel.source.shape.pitch
+    plot.set_scroll(pitch * 1.5)
+    before = (plot.size(), plot.rows.scroll_px)
+    with panel.for_picture():
+        assert plot.rows.scroll_px % pitch == 0
+        assert round(plot.box.height()) % pitch == 0
+        assert plot.height() >= before[0].height() - pitch
+    assert (plot.size(), plot.rows.scroll_px) == before
+
+
+@pytest.mark.parametrize("scale", export.SCALES)
+def test_a_picture_has_its_legend_at_every_scale(shown: App, scale: int, qtbot: QtBot) -> None:
+    show(shown, "compute_unit", qtbot)
+    qtbot.waitUntil(lambda: "VALU" in panel_of(shown, "compute_unit").legend.names)
+    exporter = shown.window.exporter
+    with exporter.posing("compute_unit") as legend:
+        assert {"VALU", "SALU"} <= {one.name for one in legend}
+        height = export.size_of(exporter.subject("compute_unit")[0], legend).height()
+    image = exporter.image("compute_unit", scale)
+    assert image.height() == height * scale
+    colors = {
+        image.pixel(x, y)
+        for x in range(0, image.width() // 2)
+        for y in range(image.height() - 56 * scale, image.height())
+    }
+    assert all(one.color.rgb() in colors for one in legend[:3])
+
+
+# -- the legend ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def legend(qtbot: QtBot) -> Legend:
+    made = Legend()
+    qtbot.addWidget(made)
+    made.resize(400, 20)
+    red, blue = QColor("red"), QColor("blue")
+    made.set_items([Swatch(red, "one", "the first", key="kind:1"), Swatch(blue, "two", key="kind:2")])
+    made.show()
+    return made
+
+
+def test_a_click_on_a_name_picks_it_out_and_another_lets_go(legend: Legend, qtbot: QtBot) -> None:
+    heard: list[str] = []
+    legend.picked_changed.connect(heard.append)
+    at = legend.rect().center()
+    at.setX(4)
+    QTest.mouseClick(legend, Qt.MouseButton.LeftButton, pos=at)
+    assert (legend.picked, heard) == ("kind:1", ["kind:1"])
+    assert "picked out: one" in legend.accessibleName()
+    QTest.mouseClick(legend, Qt.MouseButton.LeftButton, pos=at)
+    assert heard == ["kind:1", ""]
+
+
+def test_the_legend_goes_by_keys(legend: Legend) -> None:
+    assert legend.focusPolicy() & Qt.FocusPolicy.TabFocus
+    QTest.keyClick(legend, Qt.Key.Key_Right)
+    QTest.keyClick(legend, Qt.Key.Key_Right)
+    QTest.keyClick(legend, Qt.Key.Key_Space)
+    assert legend.picked == "kind:2"
+    QTest.keyClick(legend, Qt.Key.Key_Escape)
+    assert legend.picked == ""
+
+
+def test_what_is_picked_out_dims_the_rest(shown: App, qtbot: QtBot) -> None:
+    show(shown, "compute_unit", qtbot)
+    panel = panel_of(shown, "compute_unit")
+    qtbot.waitUntil(lambda: "VALU" in panel.legend.names)
+    valu = next(one for one in panel.legend.swatches if one.name == "VALU")
+    panel.legend.pick(valu.key)
+    assert panel.source.dimmed == not_picked(valu.key) != frozenset()
+    panel.legend.pick(valu.key)
+    assert panel.source.dimmed == frozenset()
+
+
+def test_only_what_is_in_sight_is_named(shown: App, qtbot: QtBot) -> None:
+    shown.window.workspace.show_panel("compute_unit")
+    panel = panel_of(shown, "compute_unit")
+    session = shown.ui.session
+    session.fit_all()
+    settle(shown, qtbot)
+    qtbot.waitUntil(lambda: len(panel.legend.names) > 4)
+    every = len(panel.legend.names)
+    outer = session.outer(session.trace.value)
+    session.set_view(type(outer)(outer.begin, outer.begin + 16))  # before the first wave
+    qtbot.waitUntil(lambda: len(panel.legend.names) < every)
+    assert not re.search("MFMA|VALU", " ".join(panel.legend.names))

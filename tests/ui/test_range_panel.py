@@ -1,0 +1,258 @@
+"""A measured range answers, two clicks measure from one instruction to another, and what a menu offers."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from rcv_py.analysis.iterations.between import between
+from rcv_py.analysis.overview.range_costs import range_costs
+from rcv_py.model.window import TimeWindow
+from rcv_py.results.clock_range import range_table
+from rcv_py.state.selection import Between
+from rcv_py.state.session import NEAR_PX
+from rcv_py.ui.app import App
+from rcv_py.ui.panels.clock_range.panel import ClockRangePanel
+from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
+from rcv_py.ui.timeline.times import Times
+from tests.support.command_runs import run
+from tests.ui.window import settle
+
+
+@pytest.fixture
+def app(sample_app: App, qtbot: QtBot) -> Iterator[App]:
+    session = sample_app.ui.session
+    session.fit_all()
+    sample_app.window.workspace.show_panel("clock_range")
+    sample_app.window.workspace.show_panel("compute_unit")
+    settle(sample_app, qtbot)
+    yield sample_app
+    session.between.set(None)
+    session.measure.set(None)
+    sample_app.ui.settings["timeline.units"] = "cycles"
+
+
+def panel_of(app: App) -> ClockRangePanel:
+    panel = app.window.workspace.docks["clock_range"].panel
+    assert isinstance(panel, ClockRangePanel)
+    return panel
+
+
+def unit_of(app: App) -> ComputeUnitPanel:
+    panel = app.window.workspace.docks["compute_unit"].panel
+    assert isinstance(panel, ComputeUnitPanel)
+    return panel
+
+
+def middle(app: App) -> TimeWindow:
+    span = app.ui.session.trace.value.span
+    return TimeWindow(span.begin + span.width // 4, span.end - span.width // 4)
+
+
+def first_tokens(app: App) -> tuple[int, int]:
+    """Rows of two tokens of the selected wave that run known instructions, each more than once if any is."""
+    line = app.ui.session.wave().tokens.line
+    times = np.bincount(line[line >= 0])
+    often = np.flatnonzero(times == times.max())
+    return int(np.argmax(line == often[0])), int(np.argmax(line == often[-1]))
+
+
+def test_a_dragged_range_brings_its_numbers_to_the_front(app: App, qtbot: QtBot) -> None:
+    app.window.workspace.show_panel("token_details")
+    plot = unit_of(app).timeline.plot
+    y = round(plot.y_of(0))
+    left, right = (QPoint(round(plot.x_of(time)), y) for time in (middle(app).begin, middle(app).end))
+    viewport = plot.viewport()
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, left)
+    QTest.mouseMove(viewport, right)
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, right)
+    panel, session = panel_of(app), app.ui.session
+    assert session.measure.value is not None
+    settle(app, qtbot)
+    assert not panel.visibleRegion().isEmpty()
+    assert panel.found is not None
+    assert panel.found.costs is not None
+    assert panel.found.costs.window == session.measure.value
+
+
+def test_the_numbers_are_those_of_the_analysis_and_of_the_command(app: App, qtbot: QtBot) -> None:
+    session, window = app.ui.session, middle(app)
+    session.measure.set(window)
+    settle(app, qtbot)
+    panel = panel_of(app)
+    rows = session.choice.rows
+    found = range_costs(session.trace.value, session.store.batches, window, rows)
+    table = range_table(session.trace.value, found)
+    shown = panel.text.toPlainText()
+    for name in table.plain("name"):
+        assert name.rpartition("/")[2][:20] in shown, name
+    sheet = panel.sheet()
+    assert sheet is not None
+    assert [list(row) for row in sheet.rows] == [list(row) for row in table.csv()[1]]
+    words = panel.command_line()
+    assert words is not None
+    assert words[:2] == ("rcv", "range")
+    assert run(*words[1:], "--csv").out.splitlines() == sheet.csv().splitlines()
+
+
+def test_the_table_and_the_command_can_be_copied(app: App, qtbot: QtBot) -> None:
+    app.ui.session.measure.set(middle(app))
+    settle(app, qtbot)
+    panel = panel_of(app)
+    panel.copy.click()
+    assert QApplication.clipboard().text() == panel.sheet().csv("\t")
+    panel.as_command.click()
+    assert QApplication.clipboard().text() == shlex.join(panel.command_line())
+
+
+def test_a_newer_range_takes_the_place_of_the_older(app: App, qtbot: QtBot) -> None:
+    session, window = app.ui.session, middle(app)
+    for begin in range(5):
+        session.measure.set(TimeWindow(window.begin + begin, window.end))
+        panel_of(app)._soon.now()
+    settle(app, qtbot)
+    assert panel_of(app).found.window == session.measure.value
+
+
+def test_two_clicks_measure_from_one_instruction_to_another_over_all_iterations(
+    app: App, qtbot: QtBot
+) -> None:
+    session = app.ui.session
+    wave, (a, b) = session.wave(), first_tokens(app)
+    session.select_token(wave.id, a)
+    session.measure_from()
+    settle(app, qtbot)
+    assert "Click the instruction" in panel_of(app).text.toPlainText()
+    session.select_token(wave.id, b)
+    first, last = int(wave.tokens.line[a]), int(wave.tokens.line[b])
+    begin = wave.tokens.span(a).begin
+    assert session.between.value == Between(first, last, begin)
+    assert session.measure.value == TimeWindow(begin, wave.tokens.span(b).end)
+    settle(app, qtbot)
+    found = panel_of(app).found
+    expected = between(session.trace.value, session.store.batches, first, last, session.choice.rows)
+    assert found.steps == expected
+    assert expected.count > 0
+    assert f"--between={first}:{last}" in panel_of(app).command_line()
+    QTest.keyClick(unit_of(app).timeline.plot, Qt.Key.Key_Escape)
+    assert (session.between.value, session.measure.value) == (None, None)
+
+
+# -- the menu of an execution -------------------------------------------------------------------------------
+
+
+def actions(app: App, row: int) -> dict[str, object]:
+    session, panel = app.ui.session, unit_of(app)
+    wave = session.wave()
+    span = wave.tokens.span(row)
+    session.set_view(span.padded(2))
+    QApplication.processEvents()
+    panel.timeline.plot.depth, panel.timeline.plot.band_y = 0.5, -1.0
+    return dict(panel.actions_at(panel.source.selected_row, span.begin))
+
+
+def test_the_menu_of_an_execution(app: App, qtbot: QtBot) -> None:
+    session = app.ui.session
+    wave, (a, _) = session.wave(), first_tokens(app)
+    session.select_token(wave.id, a)
+    line = int(wave.tokens.line[a])
+    offered = actions(app, a)
+    hits = int((wave.tokens.line == line).sum())
+    titles = list(offered)
+    assert titles[0] == "Copy the instruction"
+    assert titles[-1] == "Copy as command"
+    for title in (f"Go to instruction {line}", "Measure from here", "Bookmark"):
+        assert title in titles
+    offered["Copy the instruction"]()
+    assert QApplication.clipboard().text() == session.trace.value.code.text[line]
+    offered[f"Go to instruction {line}"]()
+    settle(app, qtbot)
+    assert not app.window.workspace.docks["isa"].panel.visibleRegion().isEmpty()
+    assert session.selection.value.line == line
+    offered["Bookmark"]()
+    assert session.bookmarks.value[-1].line == line
+    every = next(title for title in titles if title.startswith("Show all"))
+    assert str(hits) in every
+    offered[every]()
+    spans = [wave.tokens.span(int(at)) for at in np.flatnonzero(wave.tokens.line == line)]
+    assert all(session.view.value.overlaps(span.begin, span.end) for span in spans)
+    offered["Measure from here"]()
+    assert session.between.value == Between(line, None, wave.tokens.span(a).begin)
+    assert any(title.startswith("Measure to here") for title in actions(app, a))
+    session.bookmarks.set(())
+
+
+# -- where a selected execution is shown --------------------------------------------------------------------
+
+
+def shown_px(app: App) -> float:
+    session = app.ui.session
+    wave, row = session.token()
+    return wave.tokens.span(row).width * session.plot_px / session.view.value.width
+
+
+def test_an_execution_that_cannot_be_seen_is_shown_wide(app: App) -> None:
+    session = app.ui.session
+    wave = session.wave()
+    assert session.plot_px == round(unit_of(app).timeline.plot.plot_width())
+    far = session.outer(session.trace.value)
+    short = int(np.argmin(np.where(wave.tokens.line >= 0, wave.tokens.duration, 1 << 40)))
+    session.set_view(TimeWindow(far.begin, far.begin + 1_000 * far.width))
+    session.show_token(wave.id, short)
+    assert shown_px(app) >= NEAR_PX * 0.9
+    assert session.view.value.contains(wave.tokens.span(short).middle)
+    before = session.view.value
+    session.show_token(wave.id, short)
+    assert session.view.value == before
+
+
+def test_a_click_in_time_keeps_the_zoom_and_a_click_on_an_instruction_shows_it(app: App) -> None:
+    session = app.ui.session
+    wave, (a, _) = session.wave(), first_tokens(app)
+    session.plot_px = 2  # nothing can be seen at this width
+    session.fit_all()
+    before = session.view.value
+    session.select_token(wave.id, a, stays=True)
+    assert session.view.value == before
+    session.select_line(int(wave.tokens.line[a]))
+    assert session.view.value.width < before.width
+    session.plot_px = 1000
+
+
+# -- one way to write times ---------------------------------------------------------------------------------
+
+
+def test_moments_and_lengths_follow_the_unit(app: App) -> None:
+    trace = app.ui.session.trace.value
+    cycles, ns = Times.of(trace, in_ns=False), Times.of(trace, in_ns=True)
+    assert cycles.at(12_345) == "12,345"
+    assert cycles.length(500) == "500 cycles"
+    rate = trace.clock.ns(1)
+    assert ns.at(trace.span.begin) == "0 ns"
+    assert ns.at(trace.span.begin + 1_000) == f"{1_000 * rate:,.0f} ns"
+    assert cycles.both(1_000).startswith("1,000 cycles (")
+    assert ns.both(1_000).endswith("(1,000 cycles)")
+
+
+def test_tips_follow_the_unit(app: App) -> None:
+    session, panel = app.ui.session, unit_of(app)
+    wave, (a, _) = session.wave(), first_tokens(app)
+    session.select_token(wave.id, a)
+    span = wave.tokens.span(a)
+
+    def tip() -> str:
+        plot = panel.timeline.plot
+        plot.depth, plot.band_y = 0.5, -1.0
+        return panel.tip(panel.source.selected_row, span.begin, TimeWindow(span.begin, span.begin + 1), False)
+
+    assert f"at {span.begin:,} " in tip()
+    app.ui.settings["timeline.units"] = "ns"
+    assert f"at {span.begin:,} " not in tip()
+    assert Times.of(session.trace.value, in_ns=True).at(span.begin) in tip()
