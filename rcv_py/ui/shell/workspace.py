@@ -196,8 +196,8 @@ class Workspace(QMainWindow):
     def _show_appearing(self) -> None:
         """Show the panels that another capture has something for, and none that it has not."""
         for dock in self.docks.values():
-            if dock.info.appears:
-                dock.setVisible(self._appears(dock))
+            if dock.info.appears and self._appears(dock) == dock.isHidden():
+                dock.setVisible(dock.isHidden())
                 dock.fold(dock.area == "bottom" and self.is_bottom_folded and not dock.isFloating())
 
     def _measure(self, size: QSize) -> None:

@@ -232,7 +232,8 @@ class TokenDetailsPanel(Panel):
             self.empty.say(self.reason(NOTHING))
             return
         self.empty.say("")
-        text = FactsText(trace, facts, Times.of(trace, self.ui.settings))
+        times = Times.of(trace, self.ui.settings)
+        text, self.chart.number = FactsText(trace, facts, times), times.number
         view = self.view if self._all_of == facts.line else None
         causes = self.causes if view is not None else None
         self.head.show_html(text.head())
