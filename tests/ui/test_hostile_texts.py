@@ -308,7 +308,7 @@ def test_a_comparison_shows_texts_as_they_are(
         for name in ("compare", "flamegraph", "health", "problems"):
             app.window.workspace.show_panel(name)
             settle(app, qtbot)
-            panel = app.window.workspace.docks[name].panel
+            panel = app.window.workspace.panel(name)
             check_all([panel, *panel.findChildren(QWidget)], is_touched=True)
         for text in tips.said:
             check(text, "a tooltip")
