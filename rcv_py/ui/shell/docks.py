@@ -206,8 +206,7 @@ class Dock(QDockWidget):
     def take_focus(self, tries: int = FOCUS_TRIES) -> None:
         """Give the focus to what had it last, else to its list, else to the first thing that takes keys.
 
-        Some panels have something else that is to get it.
-
+        Where a panel names what is to get it, that gets it.
         A panel that slept has nothing to show at first: it is asked again, unless the focus went elsewhere.
         """
         before = QApplication.focusWidget()
