@@ -35,15 +35,15 @@ UNUSED = (  # rooms and modules that no window needs before somebody asks for wh
     "results.summary",
     "synth",
     "ui.flame",
-    "ui.panels.bubbles",
+    "ui.panels.why.bubbles",
     "ui.panels.compare",
     "ui.panels.counters",
     "ui.panels.distribution",
     "ui.panels.flamegraph",
-    "ui.panels.health",
+    "ui.panels.trust.health",
     "ui.panels.latency",
     "ui.panels.summary",
-    "ui.panels.waits",
+    "ui.panels.why.waits",
     "work.cluster",
     "work.executors",
     "work.library",
@@ -146,7 +146,7 @@ def test_what_was_seen_last_is_made_before_the_window_is_shown(tmp_path: Any) ->
     app = start(store, has_capture=True)
     try:
         made = {name for name, dock in app.window.workspace.docks.items() if dock.made is not None}
-        assert made == {"overview", "waits"}
+        assert made == {"overview", "why"}
     finally:
         app.close()
 

@@ -85,6 +85,7 @@ class TokenDetailsPanel(Panel):
         self.chart.chosen.connect(self._go_to_bar)
         self._restyle()
         self._compute()
+        self._all_soon.ask()
 
     def _lay_out(self) -> None:
         self.hit.setAccessibleName("Hit: which time the wave runs this instruction, from 1")
@@ -238,7 +239,8 @@ class TokenDetailsPanel(Panel):
             self.empty.say(self.reason(NOTHING))
             return
         self.empty.say("")
-        text = FactsText(trace, facts, Times.of(trace, self.ui.settings))
+        times = Times.of(trace, self.ui.settings)
+        text, self.chart.number = FactsText(trace, facts, times), times.number
         view = self.view if self._all_of == facts.line else None
         causes = self.causes if view is not None else None
         self.head.show_html(text.head())
