@@ -26,7 +26,7 @@ from rcv_py.ui.panels.isa.ink import SCALES
 from rcv_py.ui.panels.isa.menus import IsaMenus
 from rcv_py.ui.panels.isa.program import FOLD_BY, IsaFacts
 from rcv_py.ui.panels.isa.register_cursor import At
-from rcv_py.ui.panels.isa.rows import IsaRows, isa_rows, rows_at_leaf, rows_of_place
+from rcv_py.ui.panels.isa.rows import IsaRows, csv_sheet, isa_rows, rows_at_leaf, rows_of_place
 from rcv_py.ui.panels.isa.view import IsaView
 from rcv_py.ui.panels.isa.walk import NO_ROWS, IsaWalk, walk_commands
 from rcv_py.ui.table import command_text
@@ -529,7 +529,7 @@ class IsaPanel(CodePanel):
             return None
         table = self.view.table
         rows = list(range(len(self._rows.text))) if self.view.is_folding else None
-        return Sheet("ISA", table.headers, table.table(rows))
+        return csv_sheet(self._rows, table, rows)
 
     def caption(self) -> str:
         """Which numbers are shown."""
