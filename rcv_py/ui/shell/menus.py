@@ -130,6 +130,12 @@ MOUSE = (
     ("Double-click", "Zoom to it"),
     ("Right-click", "More"),
 )
+LISTING = (
+    ("Rest on a register", "See where it is written and read"),
+    ("Rest on an arrow or a row", "See its arrows alone"),
+    ("Click ↑313 in the gutter", "Go to the end out of sight"),
+    ("Click a triangle in the header", "Choose numbers, arrows, bars"),
+)
 COLUMNS = 3
 
 
@@ -152,7 +158,10 @@ class KeysOverlay(QFrame):
         self.setObjectName("overlay_card")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName("Keys")
-        table = groups(commands) | {"Mouse, over a timeline": list(MOUSE)}
+        table = groups(commands) | {
+            "Mouse, over a timeline": list(MOUSE),
+            "Mouse, over instructions": list(LISTING),
+        }
         parts: list[dict[str, list[tuple[str, str]]]] = [{} for _ in range(COLUMNS)]
         for title, rows in sorted(table.items(), key=lambda pair: -len(pair[1])):
             min(parts, key=lambda part: sum(len(rows) + 2 for rows in part.values()))[title] = rows
