@@ -33,7 +33,6 @@ from rcv_py.analysis.findings.finding import (
 from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.field import At
-from rcv_py.results.triage import finding_table
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.computing import Computing
@@ -553,6 +552,8 @@ class TriagePanel(Panel):
         """One row a finding."""
         if self.findings is None or not self.has_findings:
             return None
+        from rcv_py.results.triage import finding_table  # noqa: PLC0415 - it imports all that finds
+
         table = finding_table(self.findings.findings)
         fields = table.fields(At.WINDOW)
         rows = table.flat([field.name for field in fields])
