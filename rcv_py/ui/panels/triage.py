@@ -82,9 +82,10 @@ MARGIN = 0.05  # of a range, left and right of it
 
 
 def _columns(rooms: Sequence[int], width: int) -> int:
-    """Return how many columns of cells fit into a width, at least one."""
+    """Return how many columns of cells fit into a width, at least one; a last cell alone has all its row."""
     for columns in range(len(rooms), 1, -1):
-        if sum(max(rooms[at::columns]) for at in range(columns)) + GAP * (columns - 1) <= width:
+        shared = rooms[:-1] if len(rooms) % columns == 1 else rooms
+        if sum(max(shared[at::columns]) for at in range(columns)) + GAP * (columns - 1) <= width:
             return columns
     return 1
 
@@ -141,7 +142,7 @@ class NumberStrip(QWidget):
         for at in range(self._grid.columnCount()):
             self._grid.setColumnStretch(at, 0)
         for at in range(columns):
-            self._grid.setColumnStretch(at + is_one_row, max(rooms[at::columns]))
+            self._grid.setColumnStretch(at + is_one_row, max(rooms[at::columns][: len(rest) // columns or 1]))
         if is_one_row:
             self._grid.setColumnStretch(0, WIDEST_NAME)
 
