@@ -127,7 +127,10 @@ class DistributionChart(BarChart):
         low, high = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
         for side, value in ((low, spread.min), (high, spread.max)):
             draw_text(
-                painter, QRectF(area.left(), self.height() - line, area.width(), line), side, self.number(value)
+                painter,
+                QRectF(area.left(), self.height() - line, area.width(), line),
+                side,
+                self.number(value),
             )
 
     def _paint_marks(self, painter: QPainter) -> None:
