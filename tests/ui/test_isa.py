@@ -384,7 +384,7 @@ def test_the_sheet_holds_what_is_shown(isa: IsaPanel, open_in: Callable, settled
     sheet = isa.sheet()
     rows = list(sheet.rows)
     assert len(rows) == 8
-    assert rows[3][sheet.headers.index("latency")] == 2000
+    assert rows[3][sheet.headers.index("latency (cycles)")] == 2000
 
 
 def test_another_trace_starts_afresh(
@@ -422,3 +422,15 @@ def test_a_layout_that_was_saved_under_older_names_is_taken_back(
     assert isa.view.isColumnHidden(table.column_of("share_of_total"))
     assert table.sorting is not None
     assert table.sorting[0] == "share_of_total"
+
+
+def test_headers_of_the_sheet_say_quantity_and_unit_and_addresses_are_in_hex(
+    isa: IsaPanel, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace())
+    settled()
+    sheet = isa.sheet()
+    assert {"hits", "latency (cycles)", "stall (cycles)", "idle (cycles)", "share (%)"} <= set(sheet.headers)
+    assert not any("·" in header for header in sheet.headers)
+    at, known = sheet.headers.index("address"), trace().code.address.tolist()
+    assert {row[at] for row in sheet.rows} == set(map(hex, known))

@@ -240,7 +240,7 @@ def test_copies_and_sheets_hold_what_is_folded(isa: IsaPanel, ui: UiContext) -> 
     sheet = isa.sheet()
     rows = list(sheet.rows)
     assert len(rows) == 10
-    assert rows[2][sheet.headers.index("latency")] == 300
+    assert rows[2][sheet.headers.index("latency (cycles)")] == 300
 
 
 def test_loops_have_brackets_with_their_rounds(isa: IsaPanel) -> None:

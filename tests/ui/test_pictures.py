@@ -25,7 +25,7 @@ from rcv_py.ui.widgets.legend import Legend
 from tests.ui.window import settle
 
 ROWS = ("compute_unit", "utilization", "global_timeline")
-VIEWS = (*ROWS, "overview", "occupancy", "wave_states")
+VIEWS = (*ROWS, "overview", "occupancy", "wave_states", "flamegraph")
 
 
 def filled(found: dict[int, np.ndarray], shape: tuple[int, int]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -12,8 +13,9 @@ from rcv_py.analysis.flame.flame import What
 from rcv_py.analysis.flame.flame_text import source_text
 from rcv_py.base.colors import contrast
 from rcv_py.base.text import elide_right
-from rcv_py.model.kinds import KIND_COUNT
+from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_scene import Camera, FlameScene
 from rcv_py.ui.timeline.items import Rects
@@ -51,6 +53,22 @@ def color_codes(scene: FlameScene) -> np.ndarray:
         chosen = tree.what == what
         code[chosen] = base + number[chosen] % HUES
     return code
+
+
+def flame_swatches(scene: FlameScene, painter: FlamePainter) -> Iterator[Swatch]:
+    """Yield what the colours of frames stand for: kinds of instruction, files, or a change."""
+    codes = set(np.unique(color_codes(scene)).tolist())
+    if scene.change is not None:
+        for code, name in ((SHADE - SHADES, "fewer"), (SHADE, "unchanged"), (SHADE + SHADES, "more")):
+            yield Swatch(painter.fill(code), name, f"{name} than the baseline")
+        return
+    for kind in TokenKind:
+        if int(kind) in codes:
+            yield Swatch(painter.fill(int(kind)), KIND_NAME[kind], KIND_TEXT[kind])
+    for first, name in ((FILE, "a colour a file or kernel"), (LINE, "paler: lines or blocks of it")):
+        found = [code for code in range(first, first + HUES) if code in codes]
+        if found:
+            yield Swatch(painter.fill(found[0]), name, name)
 
 
 class FlamePainter:

@@ -20,8 +20,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from rcv_py.ui.core.plain_text import show_tip
+from rcv_py.ui.core.shapes import draws_shapes
+from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_paint import FlamePainter, color_codes
+from rcv_py.ui.flame.flame_paint import FlamePainter, color_codes, flame_swatches
 from rcv_py.ui.flame.flame_scene import Camera, FlameScene, frame_line, frame_tip
 from rcv_py.ui.timeline.time_plot import KEY_PAN, KEY_ZOOM, NOTCH, PER_NOTCH, ROWS_PER_NOTCH, SLOP_PX
 
@@ -101,6 +103,10 @@ class FlameView(QAbstractScrollArea):
                     self._fit(scene, frame)
         self._set_range()
         self._moved()
+
+    def swatches(self) -> list[Swatch]:
+        """What the colours stand for."""
+        return [] if self.scene is None else list(flame_swatches(self.scene, self._painter))
 
     def set_matched(self, matched: np.ndarray | None) -> None:
         """Tell frames apart that a search found; None ends the search."""
@@ -257,6 +263,12 @@ class FlameView(QAbstractScrollArea):
         """Paint the cached picture and the outlines on it."""
         view = self.viewport()
         ratio = view.devicePixelRatioF()
+        if draws_shapes():
+            with QPainter(view) as painter:
+                painter.fillRect(view.rect(), self._theme.role("canvas"))
+                if self.scene is not None:
+                    self._painter.paint(painter, self.scene, self.camera, self._codes, self._matched)
+            return
         if self._picture is None or self._picture.devicePixelRatio() != ratio:
             self._picture = QPixmap(view.size() * ratio)
             self._picture.setDevicePixelRatio(ratio)

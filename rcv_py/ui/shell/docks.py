@@ -206,17 +206,14 @@ class Dock(QDockWidget):
     def take_focus(self, tries: int = FOCUS_TRIES) -> None:
         """Give the focus to what had it last, else to its list, else to the first thing that takes keys.
 
-        Some panels have something else that is to get it.
-
+        Where a panel names what is to get it, that gets it.
         A panel that slept has nothing to show at first: it is asked again, unless the focus went elsewhere.
         """
         before = QApplication.focusWidget()
-        wanted = [
-            self.panel.first_focus(),
-            self.panel.focusWidget(),
-            *self.panel.findChildren(QAbstractItemView),
-        ]
-        for widget in (*wanted, *self.panel.chosen_panel.findChildren(QWidget)):
+        panel = self.panel.chosen_panel
+        first = panel.first_focus()
+        every = (panel.focusWidget(), *panel.findChildren(QAbstractItemView), *panel.findChildren(QWidget))
+        for widget in every if first is None or not tries else (first,):
             if widget is not None and widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
                 widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
                 return

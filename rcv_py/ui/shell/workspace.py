@@ -468,6 +468,7 @@ class Workspace(QMainWindow):
         if not self._was_shown:
             self._was_shown = True
             self.setUpdatesEnabled(False)  # nobody needs to see how docks find their places
+            self._ui.results.hold(True)
             self._hold_timer.start()
             self._hidden_for.start()
             self._arrange()
@@ -479,6 +480,7 @@ class Workspace(QMainWindow):
         if (is_ready and not self._passes) or self._hidden_for.elapsed() > HIDDEN_MS:
             self._hold_timer.stop()
             self.setUpdatesEnabled(True)
+            QTimer.singleShot(WAKE_MS, self, lambda: self._ui.results.hold(False))  # behind the picture
 
     def _arrange(self) -> None:
         pending, self._pending = self._pending, None

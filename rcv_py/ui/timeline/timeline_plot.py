@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QMenu, QScrollBar, QWidget
 
@@ -31,7 +31,7 @@ from rcv_py.ui.widgets.legend import Legend
 
 NEAR_PX = 3  # how far from a line the mouse may be
 MAX_LINES = 4  # named in a tooltip
-LEGEND_MS = 250  # from picture to picture
+LEGEND_MS = 120  # after the last picture
 
 
 class TimelinePlot(TimePlot):
@@ -223,10 +223,11 @@ class TimelinePanel(Panel):
         self.hovered_place: Place | None = None
         self.legend = Legend()
         self.legend.picked_changed.connect(self._pick)
-        self._legend_due = self.coalesced(self.show_legend, LEGEND_MS)
-        self.timeline.plot.rows.drawn = self._legend_due.ask
+        self._legend_due = QTimer(self, singleShot=True, interval=LEGEND_MS)
+        self._legend_due.timeout.connect(self.show_legend)
+        self.timeline.plot.rows.drawn = self._legend_due.start  # once nothing is drawn any more
         self.timeline.plot.range_measured.connect(lambda: self.wants.emit(RANGE_PANEL))
-        ui.theme.changed.connect(self._legend_due.ask)
+        ui.theme.changed.connect(self._legend_due.start)
 
     def times(self, trace: Trace) -> Times:
         """How moments and lengths are written."""
@@ -273,6 +274,7 @@ class TimelinePanel(Panel):
             plot.resize(size.width(), size.height() - room + (stop - first) * pitch)
             plot.settle()
             plot.rows.scroll_px = float(first * pitch)
+            self.show_legend()
             yield
         finally:
             plot.resize(size)

@@ -24,6 +24,7 @@ from rcv_py.ui.panels.flamegraph.jobs import OF_MARKERS, Content, Wanted, scene_
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.find_bar import FindBar, matches_of
 from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.legend import Legend
 
 NO_SOURCES = "No source places: kernels and blocks instead. Build with -g to see files."
 NO_MARKERS = (
@@ -61,7 +62,9 @@ class FlamegraphPanel(Panel):
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
         way = row((self.crumbs, 3), (self.note, 2), (self.detail, 3), margins=(8, 0, 8, 4), spacing=8)
-        self.empty = WithEmptyState(boxed(column(way, (self.view, 1))))
+        self.legend = Legend()
+        names = row((self.legend, 1), margins=(8, 0, 8, 2))
+        self.empty = WithEmptyState(boxed(column(way, (self.view, 1), names)))
         column(self.choices, (self.empty, 1), of=self)
         self._connect()
         self._open()
@@ -78,6 +81,7 @@ class FlamegraphPanel(Panel):
         view.menu_asked.connect(self._open_menu)
         view.zoomed.connect(lambda: self.crumbs.show_way(view.scene, view.crumb))
         view.pointed.connect(self._tell)
+        self.ui.theme.changed.connect(self._show_legend)
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.clock_range.watch(self._wanted.ask)
@@ -141,9 +145,13 @@ class FlamegraphPanel(Panel):
         self.empty.say("" if scene is not None else self._why_nothing(wanted))
         self.note.setText(self._note(wanted))
         self.view.show_scene(scene, keep=True)
+        self._show_legend()
         self._mark_selected()
         self._search(self.find_bar.query)
         self._tell()
+
+    def _show_legend(self) -> None:
+        self.legend.set_items(self.view.swatches())
 
     def _why_nothing(self, wanted: Wanted) -> str:
         trace = self.session.trace.value

@@ -20,13 +20,14 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.common import SUMS
 from rcv_py.results.isa import LABELS, LINES
 from rcv_py.ui.core.costs import charged, unit_of
+from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.panels.isa.arrows import LEGEND, MIN_PX
 from rcv_py.ui.panels.isa.program import Program
 from rcv_py.ui.table.code_panel import blank_zero, share_text
 from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.result_columns import field_column
-from rcv_py.ui.table.table_model import Column, grouped
+from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
 UNFOLD = "Click the triangle to unfold it."
 FLOOR_PX = 270  # of instructions
@@ -183,9 +184,26 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
         *(() if idle is None else (idle,)),
         *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190, is_shown=False),)
           if any(rows.place) else ()),
-        field_column(LABELS["address"], code.address, width=0, is_shown=False),
+        field_column(LABELS["address"], code.address, width=0, is_shown=False, is_copied_as_text=True),
         field_column(LABELS["code_object"], code.codeobj, title="object", width=0, is_shown=False),
     )  # fmt: skip
+
+
+OF_COST = (*SUMS[1:], "samples", "issued", "stalled")  # ids of columns that count cycles, or samples
+
+
+def csv_sheet(rows: IsaRows, table: TableModel, data_rows: Sequence[int] | None) -> Sheet:
+    """Return the listing for spreadsheets: every header says the unit, addresses are in hex."""
+    columns = [column for column in table.columns if column.has_values]
+    unit = unit_of(rows.trace)
+    heads = {one.id: f"{one.title} ({unit})" for one in columns if one.id in OF_COST}
+    heads["share_of_total"] = "share (%)"
+    places = {at for at, column in enumerate(columns) if column.id == "address"}
+    lines = (
+        tuple(f"{value:#x}" if at in places else value for at, value in enumerate(line))
+        for line in table.table(data_rows)
+    )
+    return Sheet("ISA", tuple(heads.get(column.id, column.title) for column in columns), lines)
 
 
 def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
