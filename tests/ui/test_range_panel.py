@@ -19,9 +19,9 @@ from rcv_py.results.clock_range import range_table
 from rcv_py.state.selection import Between
 from rcv_py.state.session import NEAR_PX
 from rcv_py.ui.app import App
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.panels.clock_range.panel import ClockRangePanel
 from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
-from rcv_py.ui.timeline.times import Times
 from tests.support.command_runs import run
 from tests.ui.window import settle
 

@@ -14,7 +14,7 @@ from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
 from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import nanoseconds, plural
+from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
@@ -25,7 +25,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
-from rcv_py.ui.core.times import UNITS, Times
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import StateBar, state_text
@@ -33,6 +33,7 @@ from rcv_py.ui.widgets.legend import StateBar, state_text
 MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
 SPEEDS = ("fastest", "median", "slowest")
 SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
+UNITS = "timeline.units"  # the option
 MAX_CYCLES = 1 << 62
 LEVELS = ("se", "simd", "slot", "wid")
 TITLES = ("SE", "SIMD", "Slot", "Wave")
@@ -279,11 +280,10 @@ class WavePickerPanel(Panel):
 
     def _show_wave(self, trace: Trace, row: int) -> None:
         span = trace.waves.span(row)
-        times, ns = Times.of(trace, self.ui.settings), trace.clock.ns(span.width)
+        times = Times.of(trace, in_ns=self.ui.settings[UNITS] == "ns")
         self.life.setText(f"{times.at(span.begin)} … {times.at(span.end)}")
         self.life.setToolTip(tooltip(f"First and last moment of the wave; in cycles {span}."))
-        other = f"{span.width:,} cycles" if times.ns_per_cycle else "" if ns is None else nanoseconds(ns)
-        self.length.setText("  ·  ".join(filter(None, (times.span(span.width), other))))
+        self.length.setText(times.both(span.width))
         wave = None if self.session.store is None else self.session.store.wave(row)
         if wave is None:
             store = self.session.store

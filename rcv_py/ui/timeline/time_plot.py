@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QGraphicsScene
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.timeline.items import BoxItem, TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import TimeOverlay
-from rcv_py.ui.timeline.times import Times
 
 NOTCH = 120  # units of one step of a wheel
 PER_NOTCH = 0.8  # a step of the wheel shows this share of the time

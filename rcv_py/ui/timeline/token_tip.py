@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import Rich, joined, lines_tip, rich
-from rcv_py.ui.timeline.times import Times
+from rcv_py.ui.core.times import Times
 
 MAX_PRODUCERS = 4
 MAX_SHARES = 4  # of a pixel

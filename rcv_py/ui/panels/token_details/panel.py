@@ -25,7 +25,7 @@ from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, set_tooltip, tooltip
 from rcv_py.ui.core.shared_results import waves_note
-from rcv_py.ui.core.times import UNITS, Times
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.panels.token_details.facts import FactsText, TokenFacts, all_rows, this_rows
 from rcv_py.ui.plot.distribution_chart import DistributionChart
 from rcv_py.ui.table import command_text
@@ -41,6 +41,7 @@ SPEEDS = {  # of executions: which, keys
     "median": (Which.MEDIAN, "Alt+\\"),
     "slowest": (Which.SLOWEST, "Alt+End"),
 }
+UNITS = "timeline.units"  # the option
 DISTRIBUTION = "distribution"  # the panel that shows the same larger
 
 
@@ -239,8 +240,8 @@ class TokenDetailsPanel(Panel):
             self.empty.say(self.reason(NOTHING))
             return
         self.empty.say("")
-        times = Times.of(trace, self.ui.settings)
-        text, self.chart.number = FactsText(trace, facts, times), times.number
+        times = Times.of(trace, in_ns=self.ui.settings[UNITS] == "ns")
+        text, self.chart.number = FactsText(trace, facts, times), times.plain
         view = self.view if self._all_of == facts.line else None
         causes = self.causes if view is not None else None
         self.head.show_html(text.head())
