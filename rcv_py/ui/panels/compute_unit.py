@@ -301,7 +301,9 @@ class ComputeUnitPanel(TimelinePanel):
             return ""
         if self.timeline.plot.band_y >= 0:
             span, spans = self._span_at(row, time), self.markers.spans
-            return marker_tip(self.times(trace), spans, span) if span >= 0 and spans is not None else ""
+            if span < 0 or spans is None:
+                return ""
+            return marker_tip(trace, self.times(trace), spans, span)
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
             waiting = self._pending_at(row, time)
@@ -311,7 +313,7 @@ class ComputeUnitPanel(TimelinePanel):
             return state_tip(self.times(trace), wave, time)
         if token < 0:
             return gap_tip(self.times(trace), wave, segment, time)
-        text = token_tip(self.times(trace), wave, segment, token, pixel)
+        text = token_tip(trace, self.times(trace), wave, segment, token, pixel=pixel)
         return sibling_tip(text, self.source.names[row].group) if wave is None else text
 
     def hovered(self, row: int, time: int) -> None:
