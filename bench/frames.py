@@ -19,6 +19,7 @@ from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Commands
+from rcv_py.state.selection import Hover
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.settings_store import Settings
@@ -27,9 +28,10 @@ from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import Rects
 from rcv_py.ui.timeline.rows_item import RowName, RowShape
-from rcv_py.ui.timeline.time_overlay import Marks
+from rcv_py.ui.timeline.time_overlay import Marks, Place
 from rcv_py.ui.timeline.timeline_plot import TimelinePlot
 from rcv_py.ui.timeline.token_rows import TokenRows
+from rcv_py.ui.timeline.token_tip import token_at
 
 ROWS = 64
 SIZE = QSize(1600, 800)
@@ -41,17 +43,26 @@ MOVES = 3  # of the mouse at each zoom, dragging and hovering
 RECTANGLES = 20_000
 
 
-class NoGuide:
-    """Rows about which nothing is said."""
+class Guide:
+    """Finds what the mouse is over, as a panel does, and has it outlined."""
+
+    def __init__(self, source: TokenRows, session: Session) -> None:
+        self._source, self._session = source, session
+        self._place: Place | None = None
 
     def hovered(self, row: int, time: int) -> None:
-        """Nothing is outlined."""
+        """Outline the token, and tell whoever follows the mouse."""
+        self._place = None
+        segment = self._source.rows[row].at(time) if row >= 0 else None
+        if segment is not None and (token := token_at(segment, time, TimeWindow(time, time + 1))) >= 0:
+            self._place = Place(row, segment.tokens.span(token))
+            self._session.hover.set(Hover(time=time, line=int(segment.tokens.line[token])))
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         return ""
 
     def marks(self) -> Marks:
-        return Marks()
+        return Marks(hovered=self._place)
 
 
 def segment(tokens: int, seed: int) -> Segment:
@@ -90,7 +101,7 @@ class Screen:
         rows = [TokenRow((made[i % distinct],)) for i in range(ROWS)]
         source.set_rows(rows, [RowName(f"{i // 16}-{i % 16}", "SE0 CU0") for i in range(ROWS)])
         source.texts = ["v_add_f32 v0, v1, v2"]
-        self.plot = TimelinePlot(context, source, NoGuide())  # type: ignore[arg-type]
+        self.plot = TimelinePlot(context, source, Guide(source, self.session))  # type: ignore[arg-type]
         self.plot.resize(SIZE)
         self.plot.show()
         self.end = made[0].end

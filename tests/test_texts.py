@@ -18,10 +18,6 @@ FORBIDDEN = {  # names of Qt that show HTML or may
 MAY_USE = {
     ("ui.widgets.links", "QTextBrowser"): "LinkText shows Rich alone and loads nothing",
     ("ui.widgets.links", "setHtml"): "LinkText shows Rich alone and loads nothing",
-    (
-        "ui.panels.counters.formula_dialog",
-        "QInputDialog",
-    ): "it asks with our words; the name is in a field",
     ("ui.panels.counters.formula_editor", "QTextEdit"): "the type of marked places; it shows nothing",
 }
 MADE_SAFE = {"tooltip", "rich", "joined", "lines_tip", "escaped"}

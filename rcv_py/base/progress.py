@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from threading import Event
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, local
 
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.records import dataclass
@@ -35,3 +36,29 @@ class CancelFlag(Event):
         """Raise `Cancelled` if somebody asked the work to stop."""
         if self.is_set():
             raise Cancelled
+
+
+class _Running(local):
+    """What ends the work of this thread."""
+
+    flags: tuple[CancelFlag, ...] = ()
+
+
+_running = _Running()
+
+
+@contextmanager
+def stoppable(flag: CancelFlag) -> Iterator[None]:
+    """Let `checkpoint` raise Cancelled in this thread once the flag, or one of a block around it, is set."""
+    before = _running.flags
+    _running.flags = (*before, flag)
+    try:
+        yield
+    finally:
+        _running.flags = before
+
+
+def checkpoint() -> None:
+    """Raise Cancelled if nobody waits any more for what this thread does: called several times a second."""
+    for flag in _running.flags:
+        flag.check()

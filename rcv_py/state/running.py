@@ -11,7 +11,7 @@ from weakref import WeakSet
 from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag, Stage
+from rcv_py.base.progress import CancelFlag, Stage, stoppable
 from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -138,7 +138,8 @@ class Running(Generic[Part, Answer]):
             self._parts = [self.reduction.merge(parts)]
             self._counted, self._chosen = counted, chosen
             self._known.update(fresh)
-            return self.reduction.finish(self._trace, self._parts[0])
+            with stoppable(self.flag.over):
+                return self.reduction.finish(self._trace, self._parts[0])
 
     def take(self, rows: frozenset[int], chosen: frozenset[int], part: Part) -> None:
         """Take over what waves say, mapped where they were read; those at rows `chosen` count.

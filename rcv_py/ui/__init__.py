@@ -6,9 +6,8 @@ module that is imported, and looks for its own name in it.
 
 # ruff: noqa: F401 - imported for whoever imports it next
 
-from rcv_py.analysis.findings import detect
 from rcv_py.formats.uiout import load
-from rcv_py.results import hotspot, isa, triage
+from rcv_py.results import isa
 from rcv_py.state import commands, session
 from rcv_py.work import findings, pool
 

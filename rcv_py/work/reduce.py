@@ -160,7 +160,7 @@ class Reading(Answers):
     ) -> None:
         index, held = trace.waves, tuple(held)
         chosen = list(range(len(index)) if rows is None else sorted({*rows}))
-        super().__init__(trace, len(chosen))
+        super().__init__(trace, len(chosen), cancel)
         self._rows = np.array(chosen, dtype=np.int64)
         self._lives = Lives(
             se=index.se[self._rows].astype(np.int64),
@@ -168,7 +168,7 @@ class Reading(Answers):
             end=index.end[self._rows],
             weight=costs(index)[self._rows],
         )
-        self._report, self._cancel = report, cancel or CancelFlag()
+        self._report = report
         self._held = {row: batch for batch in held for row in batch.rows.tolist()}
         self._processes = process_count(index, chosen, workers) or int(is_apart and bool(chosen))
         self._is_small = int(self._lives.weight.sum()) < IN_PROCESS_BYTES

@@ -40,7 +40,7 @@ def cause_sets(inputs: FindingInputs) -> list[np.ndarray]:
     found += [np.flatnonzero(table.cause == cause) for cause in np.unique(table.cause)]
     lines = np.unique(table.line[:24])
     found += [np.flatnonzero(table.line == line) for line in lines[lines >= 0]]
-    return [rows for rows in found if len(rows)]
+    return list({rows.tobytes(): rows for rows in found if len(rows)}.values())  # some patterns are a cause
 
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)

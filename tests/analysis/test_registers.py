@@ -114,3 +114,4 @@ def test_uses_are_the_next_readers_below_then_those_of_the_next_iteration() -> N
     assert of(4, "v1") == 2, "around the loop, not into another kernel"
     assert of(4, "v1", None) == -1
     assert of(6, "v3") == 5
+    assert of(4, "v5") == -1, "written anew at 3 before it is read again"

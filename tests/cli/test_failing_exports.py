@@ -25,6 +25,7 @@ from rcv_py.base.whole_files import whole_file, whole_folder
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 from tests.support.forked import Forked, Forks
+from tests.support.processes import gone
 from tests.support.samples import write_sample
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,8 +65,8 @@ def nothing_lives_on() -> Iterator[None]:
     yield
     left = [one for one in psutil.Process().children(recursive=True) if one.pid not in children]
     ours = [one for one in left if "resource_tracker" not in " ".join(_line(one))]
-    _, alive = psutil.wait_procs(ours, 5)
-    assert not alive, [_line(one) for one in alive]
+    lines = [_line(one) for one in ours]
+    assert gone(ours), lines
     after = set(memory.iterdir()) if memory.is_dir() else set()
     assert not [one for one in after - before if one.name.startswith(("psm_", "rcv"))]
 
@@ -288,7 +289,7 @@ def test_reports_of_several_processes_that_are_ended(capture: Path, tmp_path: Pa
         os.kill(process.pid, signal.SIGTERM)
         assert process.wait() == ExitCode.ENDED
     assert len(children) >= 2
-    assert not psutil.wait_procs(children, 10)[1]
+    assert gone(children)
     assert (tmp_path / "said").read_text() == ENDED
     assert not out.exists() or not list(out.iterdir())
 

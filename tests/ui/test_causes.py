@@ -14,8 +14,8 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.causes import CauseNode, CausesPanel
 from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
+from rcv_py.ui.panels.why.causes import CauseNode, CausesPanel
 from rcv_py.ui.table.table_panel import NOT_SELECTED
 from tests.analysis import build
 from tests.support import captures

@@ -176,6 +176,6 @@ def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(sample_app:
 def test_a_key_goes_to_a_panel_that_slept(sample_app: App, qtbot: QtBot) -> None:
     workspace = sample_app.window.workspace
     workspace.toggle_panel("causes", by_key=True)
-    qtbot.waitUntil(workspace.docks["causes"].has_focus)
+    qtbot.waitUntil(workspace.docks["why"].has_focus)
     assert isinstance(QApplication.focusWidget(), QAbstractItemView)
     settle(sample_app, qtbot)

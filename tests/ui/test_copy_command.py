@@ -67,7 +67,7 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
         app.window.workspace.show_panel(name)
         panel = app.window.workspace.panel(name)
         if isinstance(panel, PartedPanel):
-            panel.choice.setCurrentIndex(0)
+            panel.choice.choose(next(iter(panel.texts)))
         settle(app, qtbot)
         if change is not None:
             change(panel)
@@ -158,7 +158,7 @@ def test_the_key_copies_the_command_of_the_panel_with_the_focus(app: App, shown:
     panel = shown("waits")
     panel.tree.setFocus()
     app.ui.commands.run("export.copy_command")
-    expected = "rcv waits" if app.window.exporter.current() == "waits" else "rcv view"
+    expected = "rcv waits" if app.window.exporter.current() == "why" else "rcv view"
     assert QApplication.clipboard().text().startswith(expected)
 
 
@@ -390,7 +390,7 @@ def test_problems(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
     with reused() as other:
         open_sample(other, qtbot, folder)
         other.window.workspace.show_panel("problems")
-        panel = other.window.workspace.docks["problems"].panel
+        panel = other.window.workspace.panel("problems")
         qtbot.waitUntil(lambda: len(panel.problems) > 0, timeout=10_000)
         said = {problem["text"] for problem in printed(panel)["problems"]}
         assert {problem.text for problem in panel.problems} <= said

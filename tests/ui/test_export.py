@@ -167,7 +167,7 @@ def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot, re
     with reused() as app:
         open_sample(app, qtbot)
         app.window.workspace.show_panel("hotspot")
-        causes = app.window.workspace.docks["causes"].panel
+        causes = app.window.workspace.panel("causes")
         qtbot.waitUntil(lambda: causes.visibility.is_asleep)
         assert app.ui.results.cell("attribution").value is None, "nobody looked"
         app.window.exporter.copy_table("causes")

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
-from rcv_py.ui.panels.health import FINE, HealthPanel, note_text
+from rcv_py.ui.panels.trust.health import FINE, HealthPanel, note_text
 from tests.support import captures, folders
 from tests.support.yaml_subset import jobs
 from tests.ui.conftest import Reused

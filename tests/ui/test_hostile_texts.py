@@ -213,12 +213,13 @@ class Tips:
     """Stands in for QToolTip: hears every text, and lets Qt show it."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.said: dict[str, None] = {}
 
     def showText(self, place: QPoint, text: str, widget: QWidget) -> None:
-        """Note a text that is shown."""
-        self.said.append(text)
-        QToolTip.showText(place, text, widget)
+        """Note a text that is shown, and let Qt show each text once: what it does with it does not change."""
+        if text not in self.said:
+            self.said[text] = None
+            QToolTip.showText(place, text, widget)
 
     def hideText(self) -> None:
         """Take the tip away."""
@@ -307,7 +308,7 @@ def test_a_comparison_shows_texts_as_they_are(
         for name in ("compare", "flamegraph", "health", "problems"):
             app.window.workspace.show_panel(name)
             settle(app, qtbot)
-            panel = app.window.workspace.docks[name].panel
+            panel = app.window.workspace.panel(name)
             check_all([panel, *panel.findChildren(QWidget)], is_touched=True)
         for text in tips.said:
             check(text, "a tooltip")

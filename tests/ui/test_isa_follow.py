@@ -20,6 +20,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
 from rcv_py.ui.panels.isa.arrows import MAX_PX, MIN_PX, ArrowRows, GutterArrows
 from rcv_py.ui.panels.isa.panel import IsaPanel, row_menu
+from rcv_py.ui.panels.isa.register_cursor import operand_at
 from rcv_py.ui.panels.isa.rows import TIGHTEST
 from tests.support.code_samples import batch, code_table, trace, two_waves, waits, wave
 from tests.support.mouse import move_mouse
@@ -166,6 +167,15 @@ def test_the_header_says_and_changes_what_is_shown(
     assert {"Latency mode", "Arrows", "Bars", "Fold", "Instructions"} <= set(everything), "for the keyboard"
 
 
+def test_copied_addresses_are_those_of_a_disassembly(isa: IsaPanel) -> None:
+    sheet = isa.sheet()
+    assert sheet is not None
+    rows, at = list(sheet.rows), sheet.headers.index("address")
+    assert int(rows[44][at], 16) == 44 * 4 + 0xFFC
+    assert rows[44][at].startswith("0x")
+    assert "cost, cycles" in sheet.headers, "what is in the column, and in what"
+
+
 # -- opening ----------------------------------------------------------------------------------------
 
 
@@ -218,6 +228,15 @@ def test_focus_selects_and_scrolls_nothing(isa: IsaPanel, ui: UiContext) -> None
     isa.view.setFocus(Qt.FocusReason.TabFocusReason)
     assert isa.view.hasFocus()
     assert (ui.session.selection.value, isa.view.verticalScrollBar().value()) == before
+
+
+def test_the_keyboard_begins_in_sight(isa: IsaPanel, ui: UiContext) -> None:
+    scroll_to(isa, 60)
+    QTest.keyClick(isa.view, Qt.Key.Key_Down)
+    assert ui.session.selection.value.line == 61, "60 is behind the heading"
+    assert isa.view.verticalScrollBar().value() == 60 * isa.view.row_height
+    QTest.keyClick(isa.view, Qt.Key.Key_Down)
+    assert ui.session.selection.value.line == 62
 
 
 # -- headings ---------------------------------------------------------------------------------------
@@ -373,6 +392,12 @@ def test_the_register_under_the_mouse_is_marked_where_it_is_written_and_read(
     assert ink_at(isa, 44, written) == before[0]
 
 
+def test_a_mnemonic_stands_for_what_it_is_there_for() -> None:
+    names = ("s_cbranch_scc1 5", "s_cmp_lt_i32 s1, s2", "s_add_u32 s0, s0, s1", "s_addc_u32 s0, s0, s1")
+    assert [operand_at(text, 3) is not None for text in names] == [True, True, False, True]
+    assert all(operand_at(text, len(text) - 1) is not None for text in names[1:])
+
+
 def run(panel: IsaPanel, name: str) -> str:
     """Run a command if it can be run; return why not."""
     command = next(one for one in panel.commands(panel.ui, Late.of(panel)) if one.id == name)
@@ -464,6 +489,17 @@ def test_the_menu_of_a_row_copies_goes_and_says_why_not(
     assert ui.session.selection.value.line == 44
     actions["Fold this block"].trigger()
     assert isa.view.is_fold(LOOP[0])
+
+
+def test_the_menu_of_a_register_leads_along_it(isa: IsaPanel, ui: UiContext, settled: Settled) -> None:
+    scroll_to(isa, 50)
+    at = isa.view.register_at(character(isa, 60, "v_mov_b32_e32 v30, v9".index("v9")))
+    actions = {action.text(): action for action in row_menu(isa, 60, at).actions()}
+    assert not actions["Where v9 is read next"].isEnabled()
+    assert "after instruction 60" in actions["Where v9 is read next"].toolTip()
+    actions["Where v9 is written"].trigger()
+    settled()
+    assert ui.session.selection.value.line == 44
 
 
 # -- the search field -------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDockWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.waves.populations import ALL
@@ -21,8 +21,9 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import PANELS, discover
-from rcv_py.ui.panels.causes import CausesPanel
 from rcv_py.ui.panels.counters.panel import CountersPanel
+from rcv_py.ui.panels.loops import LoopsPanel
+from rcv_py.ui.panels.why.causes import CausesPanel
 from rcv_py.ui.shell.docks import BrokenPanel
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
@@ -50,7 +51,8 @@ class Windows(QObject):
         self.shown: list[str] = []
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+        is_part = isinstance(watched, QWidget) and not isinstance(watched, QDockWidget)
+        if event.type() == QEvent.Type.Show and is_part and watched.isWindow():
             self.shown.append(repr(watched))
         return False
 
@@ -63,12 +65,12 @@ def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) ->
         open_sample(app, qtbot)
         assert made(app) == FIRST
         assert workspace.is_bottom_folded
-        workspace.docks["waits"].raise_()
+        workspace.docks["why"].raise_()
         settle(app, qtbot)
         assert made(app) == FIRST, "of what is folded nothing is seen"
         workspace.fold("bottom", False)
         settle(app, qtbot)
-        assert made(app) == FIRST | {"waits"}
+        assert made(app) == FIRST | {"why"}
         windows = Windows()
         app.qt.installEventFilter(windows)
         for name in workspace.docks:
@@ -109,7 +111,7 @@ def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot
     with window(size=WIDE) as app:
         workspace = app.window.workspace
         open_sample(app, qtbot)
-        for name in ("hotspot", "waits", "search", "hotspot"):
+        for name in ("hotspot", "why", "search", "hotspot"):
             workspace.show_panel(name)
             settle(app, qtbot)
             order = docks_by_tab(app)
@@ -135,7 +137,9 @@ def test_a_restored_layout_makes_the_tab_that_is_in_front(tmp_path: Path, qtbot:
         settle(app, qtbot)
     with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
         open_sample(app, qtbot)
-        assert made(app) == FIRST | {"waits"}
+        assert made(app) == FIRST | {"why"}
+        why = app.window.workspace.docks["why"].made
+        assert (why.chosen_part, why.made_part("causes")) == ("waits", None)
 
 
 def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:
@@ -220,24 +224,41 @@ def test_a_panel_that_cannot_be_made_says_so_when_it_is_first_seen(
     def fails(*_: object) -> None:
         raise RuntimeError("no luck")
 
-    for kind in (CausesPanel, CountersPanel):
+    for kind in (LoopsPanel, CountersPanel):
         monkeypatch.setattr(kind, "__init__", fails)
     with window(size=WIDE) as app:
         docks, workspace = app.window.workspace.docks, app.window.workspace
-        docks["causes"].load_state({"kept": 1})
+        docks["loops"].load_state({"kept": 1})
         open_sample(app, qtbot)
-        assert docks["causes"].made is None
-        workspace.show_panel("causes")
+        assert docks["loops"].made is None
+        workspace.show_panel("loops")
         settle(app, qtbot)
-        notice = docks["causes"].made
+        notice = docks["loops"].made
         assert isinstance(notice, BrokenPanel)
         assert notice.isVisible()
         assert "no luck" in notice.report
-        assert docks["causes"].save_state() == {"kept": 1}
+        assert docks["loops"].save_state() == {"kept": 1}
         app.ui.commands.run("analyze.formulas")  # a command of another one: it says the same there
         settle(app, qtbot)
         assert isinstance(docks["counters"].made, BrokenPanel)
         assert docks["counters"].made.isVisible()
+
+
+def test_a_part_that_cannot_be_made_leaves_the_others(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(CausesPanel, "__init__", fails)
+    with window(size=WIDE) as app:
+        workspace = app.window.workspace
+        open_sample(app, qtbot)
+        workspace.show_panel("causes")
+        settle(app, qtbot)
+        assert isinstance(workspace.panel("causes"), BrokenPanel)
+        assert workspace.panel("causes").isVisible()
+        workspace.show_panel("waits")
+        settle(app, qtbot)
+        assert workspace.panel("waits").sheet() is not None
 
 
 # -- made late --------------------------------------------------------------------------------------
@@ -292,12 +313,12 @@ def test_a_panel_that_is_seen_later_is_imported_and_made_in_turns_of_their_own(q
     with window(size=WIDE) as app:
         open_sample(app, qtbot)
         workspace, steps = app.window.workspace, []
-        dock = workspace.docks["health"]
+        dock = workspace.docks["summary"]
         dock.info = replace(dock.info, load=lambda: steps.append("load"), make=noted(dock.info.make, steps))
         turn = QTimer(app.window, interval=0)
         turn.timeout.connect(lambda: steps.append("") if steps and steps[-1] else None)
         turn.start()
-        workspace.show_panel("health")
+        workspace.show_panel("summary")
         qtbot.waitUntil(lambda: dock.made is not None, timeout=5000)
         assert steps[:3] == ["load", "", "make"]
         turn.stop()

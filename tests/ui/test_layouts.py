@@ -53,7 +53,7 @@ def test_the_layout_time_has_two_time_views_and_code_below_them(qtbot: QtBot, re
 def test_triage_and_compare_bring_forward_what_they_are_about(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=FULL_HD) as app:
         open_sample(app, qtbot)
-        for name, front, least in (("triage", "causes", 300), ("compare", "compare", 440)):
+        for name, front, least in (("triage", "why", 300), ("compare", "compare", 440)):
             app.ui.commands.run(f"view.layout_{name}")
             settle(app, qtbot)
             assert box(app, front).height() >= least
@@ -210,7 +210,7 @@ def test_a_dock_taken_out_of_the_folded_bottom_shows_all(qtbot: QtBot, reused: R
 
 def given(monkeypatch: pytest.MonkeyPatch, kind: str, answer: str) -> None:
     """Let the user answer what a dialog asks for."""
-    monkeypatch.setattr(f"rcv_py.ui.shell.own_layouts.QInputDialog.{kind}", lambda *_, **__: (answer, True))
+    monkeypatch.setattr(f"rcv_py.ui.core.plain_text.QInputDialog.{kind}", lambda *_, **__: (answer, True))
 
 
 def test_an_own_layout_is_saved_shown_and_deleted(

@@ -18,8 +18,8 @@ from rcv_py.results.bubbles import BUBBLES
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels import loops as loops_panel
-from rcv_py.ui.panels.bubbles import BubblesPanel
 from rcv_py.ui.panels.loops import ALL, OUTLIERS, SELECTED, IterationStrip, LoopsPanel
+from rcv_py.ui.panels.why.bubbles import BubblesPanel
 from tests.analysis import build
 from tests.support import captures
 

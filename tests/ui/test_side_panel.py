@@ -238,7 +238,7 @@ def test_problems_are_sorted_and_can_be_copied(qtbot: QtBot, reused: Reused) -> 
     with reused() as app:
         open_sample(app, qtbot)
         app.window.workspace.show_panel("problems")
-        panel = app.window.workspace.docks["problems"].panel
+        panel = app.window.workspace.panel("problems")
         app.ui.session.problems.set(())
         settle(app, qtbot)
         assert panel.empty.sentence.text().startswith("Every file of the capture could be read.")

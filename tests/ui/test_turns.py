@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from functools import partial
+from multiprocessing import active_children
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QTimer
@@ -18,6 +19,9 @@ from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, YOUNG_BEFORE_OLDER, Garbage
 from rcv_py.ui.core.turns import TURN_S, Turns
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.toolbar import StatusBar
+from rcv_py.work import load
+from tests.support.shared_memory import mappings
+from tests.ui.window import SAMPLE, settle, window
 
 
 class Clock:
@@ -203,3 +207,32 @@ def test_a_start_looks_for_no_garbage_among_what_it_makes(
     app.close()
     assert not made
     assert sys.getswitchinterval() == pytest.approx(SWITCH_S), "threads that compute let the window go first"
+
+
+@pytest.mark.parametrize("how", ["close", "cancel"])
+def test_a_window_that_is_closed_while_waves_stream_leaves_nothing_behind(
+    qtbot: object, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Neither a process nor shared memory, nor a wave that comes later; jobs of panels included."""
+    monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(load, "JOB_BYTES", 20_000)
+    before, came = mappings(), []
+    with window() as app:
+        app.loader.batch.connect(came.append)
+        app.window.opener.open(SAMPLE)
+        for panel in ("wave_states", "hotspot"):
+            app.window.workspace.show_panel(panel)
+        qtbot.waitUntil(lambda: bool(came), timeout=60_000)  # type: ignore[attr-defined]
+        if how == "cancel":
+            app.window.cancel()
+            settle(app, qtbot)
+            assert app.ui.session.store is not None
+            assert app.ui.session.store.count > 0
+            assert not app.ui.session.busy.value
+        count = len(came)
+    assert not active_children()
+    QApplication.processEvents()
+    assert len(came) == count
+    came.clear()
+    del app
+    qtbot.waitUntil(lambda: mappings() == before)  # type: ignore[attr-defined]

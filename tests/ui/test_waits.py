@@ -15,7 +15,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
-from rcv_py.ui.panels.waits import OUT_OF_RANGE, WaitNode, WaitsPanel
+from rcv_py.ui.panels.why.waits import OUT_OF_RANGE, WaitNode, WaitsPanel
 from tests.analysis import build
 from tests.support import captures, code_samples
 

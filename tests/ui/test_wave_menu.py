@@ -75,7 +75,7 @@ def _what_explains_follows_the_choice(app: App, qtbot: QtBot) -> None:
         found = wanted(app, "findings", qtbot)
         assert found.choice.waves == chosen.stop - chosen.start
         assert (found.bound_class is None) == (name == "early-exit"), "one population does not stand for all"
-        note = app.window.workspace.docks["waits"].panel
+        note = app.window.workspace.panel("waits")
         assert "partial" not in note.note.text(), "all were read, and some were chosen"
 
 
@@ -100,14 +100,14 @@ def _the_status_bar_and_the_menu_say_and_choose(app: App) -> None:
 
 
 def _copied_commands_name_the_waves(app: App) -> None:
-    docks = app.window.workspace.docks
+    panel = app.window.workspace.panel
     for name in ("causes", "waits", "loops", "bubbles", "latency", "summary", "triage"):
-        words = docks[name].panel.command_line()
+        words = panel(name).command_line()
         assert words is not None
         assert not any(word.startswith("--waves") for word in words)
     app.ui.session.waves.set("all")
     for name in ("causes", "waits", "loops", "bubbles", "latency", "summary", "triage"):
-        assert "--waves=all" in docks[name].panel.command_line()
+        assert "--waves=all" in panel(name).command_line()
     app.ui.session.waves.set("working")
 
 

@@ -21,6 +21,7 @@ from rcv_py.ui.core.panel import PANELS, Panel, PanelInfo, discover
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
 from rcv_py.ui.shell.docks import STRIPS, BrokenPanel, make_panel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
+from tests.support.captures import synthetic_path
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
@@ -102,10 +103,10 @@ def test_a_tab_unfolds_the_bottom(qtbot: QtBot, reused: Reused) -> None:
         open_sample(app, qtbot)
         workspace = app.window.workspace
         workspace.fold("bottom", True)
-        workspace.show_panel("problems")
+        workspace.show_panel("summary")
         settle(app, qtbot)
         assert not workspace.is_bottom_folded
-        assert workspace.docks["problems"].panel.isVisible()
+        assert workspace.docks["summary"].panel.isVisible()
 
 
 def test_the_overview_cannot_be_closed(reused: Reused) -> None:
@@ -212,17 +213,16 @@ def test_errors_are_sentences_and_mistakes_reports(qtbot: QtBot, capsys: pytest.
 
 def test_nothing_of_the_status_bar_is_shown_in_a_temporary_message(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
-        status, session = app.window.status, app.ui.session
+        status = app.window.status
         open_sample(app, qtbot)
         status.showMessage("What a menu entry does.")
-        session.problems.set((Problem(Severity.INFO, "code", "One note."),))
-        qtbot.waitUntil(lambda: status.problems.text() == " 1 note")
-        assert not status.problems.isVisible()
+        assert not status.waves.isVisible()
+        assert not status.facts.isVisible()
         status.clearMessage()
-        assert status.problems.isVisible()
+        assert status.facts.isVisible()
 
 
-def test_the_status_bar_tells_facts_problems_and_work(qtbot: QtBot, reused: Reused) -> None:
+def test_the_status_bar_tells_facts_and_work(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         status, session = app.window.status, app.ui.session
         settle(app, qtbot)  # the bar is written soon after the capture before was closed
@@ -231,16 +231,87 @@ def test_the_status_bar_tells_facts_problems_and_work(qtbot: QtBot, reused: Reus
         qtbot.waitUntil(lambda: "tokens" in status.facts.text())
         assert "wave" in status.facts.text()
         assert "in memory" in status.facts.toolTip()
-        session.problems.set((Problem(Severity.WARNING, "a.json", "a.json is odd."),))
-        qtbot.waitUntil(lambda: status.problems.text() == " 1 problem")
-        status.problems.click()
-        assert not app.window.workspace.is_bottom_folded
         session.busy.set((Stage("Reading waves", 18, 32),))
         assert status.stage.text() == "Reading waves 18 of 32"
         assert status.bar.value() == 18
         assert status.cancel.isVisible()
         session.busy.set(())
         assert not status.cancel.isVisible()
+
+
+def test_a_button_counts_problems_and_warnings_of_health_and_shows_both(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
+        button, session, workspace = app.window.top_bar.trust, app.ui.session, app.window.workspace
+        open_sample(app, qtbot)
+        session.problems.set((Problem(Severity.INFO, "code", "One note."),))
+        qtbot.waitUntil(lambda: "1 note" in button.toolTip())
+        assert button.text() == ""
+        assert "Health was not looked at yet" in button.toolTip()
+        session.problems.set((Problem(Severity.WARNING, "a.json", "a.json is odd."),))
+        qtbot.waitUntil(lambda: button.text() == " 1")
+        assert "a.json is odd." in button.toolTip()
+        assert "1 problem" in button.accessibleName()
+        button.click()
+        settle(app, qtbot)
+        dock, notes = workspace.docks["trust"], app.ui.results.cell("health").value
+        assert dock.isVisible()
+        assert dock.isFloating()
+        assert workspace.is_bottom_folded
+        assert workspace.panel("problems").isVisible()
+        assert workspace.panel("health").isVisible()
+        doubts = [note for note in notes if note.severity is not Severity.INFO]
+        assert button.text() == f" {1 + len(doubts)}"
+        button.click()
+        assert not dock.isVisible()
+
+
+def test_there_are_seven_tabs_at_the_bottom_and_events_if_a_capture_has_any(
+    qtbot: QtBot, reused: Reused
+) -> None:
+    seven = ["hotspot", "why", "loops", "latency", "summary", "flamegraph", "compare"]
+    with reused() as app:
+        workspace = app.window.workspace
+
+        def tabs() -> list[str]:
+            return [dock.info.id for dock in workspace.group("bottom") if not dock.isHidden()]
+
+        open_sample(app, qtbot)
+        assert tabs() == seven
+        open_sample(app, qtbot, synthetic_path("markers_gfx12"))
+        assert tabs() == [*seven, "events"]
+        open_sample(app, qtbot)
+        assert tabs() == seven
+
+
+@pytest.mark.parametrize("name", ["causes", "waits", "bubbles"])
+def test_the_old_names_of_panels_open_why_in_their_grouping(name: str, qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
+        workspace = app.window.workspace
+        open_sample(app, qtbot)
+        app.ui.commands.run(f"view.panel_{name}")
+        settle(app, qtbot)
+        assert workspace.docks["why"].is_seen
+        assert workspace.panel(name).isVisible()
+        assert app.ui.commands[f"view.panel_{name}"].is_checked()
+        assert app.window.exporter.sheet(name).title == app.window.exporter.sheet("why").title
+        switch = workspace.docks["why"].panel.choice
+        assert switch.buttons[name].isChecked()
+        assert switch.accessibleName()
+
+
+def test_the_distribution_is_a_window_of_its_own(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
+        workspace = app.window.workspace
+        open_sample(app, qtbot)
+        app.ui.session.select_line(113)
+        settle(app, qtbot)
+        workspace.docks["token_details"].panel.larger.click()
+        settle(app, qtbot)
+        dock = workspace.docks["distribution"]
+        assert dock.isFloating()
+        assert dock.panel.view is not None
+        app.ui.commands.run("view.panel_distribution")
+        app.ui.commands.run("view.panel_distribution")
 
 
 def test_the_window_fits_a_small_screen() -> None:

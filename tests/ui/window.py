@@ -12,7 +12,7 @@ from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.ui.app import App, start
-from rcv_py.ui.shell.main_window import WHEN_IDLE
+from rcv_py.ui.core.visibility import WHEN_IDLE
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"

@@ -22,6 +22,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.base.progress import checkpoint
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import order, run_starts
 from rcv_py.model.columns import of_rows
@@ -140,6 +141,7 @@ def claims_of(trace: Trace, parcel: Parcel, stream: Stream) -> Iterator[ParcelCl
         (stalls(stream, _beside(stream, touches)), False),
         (gaps(stream, touches), True),
     ):
+        checkpoint()
         claims = ledger.claims()
         counts = np.flatnonzero(parcel.is_counted[claims.token])
         yield ParcelClaims(stream, ledger, claims, is_idle, counts)
@@ -262,6 +264,7 @@ def before_shared_fetch(stream: Stream, is_meant: np.ndarray | None = None) -> L
     line, lines = stream.line[token], stream.lines
     stall = stream.tokens.stall[token].astype(np.int64)
     ledger = Ledger(token, line, stream.start[token], stream.issue[token], stall)
+    checkpoint()
     claim_waits(stream, ledger)
     claim_nops(stream, ledger)
     claim_barriers(stream, ledger)
@@ -270,9 +273,11 @@ def before_shared_fetch(stream: Stream, is_meant: np.ndarray | None = None) -> L
     ledger.rest(rows[stall[rows] <= lines.step], Cause.OWN)
     issue.claim_drain(stream, ledger)
     issue.claim_registers(stream, ledger)
+    checkpoint()
     issue.claim_matrix_unit(stream, ledger)
     issue.claim_own_unit(stream, ledger)
     issue.claim_arbitration(stream, ledger)
+    checkpoint()
     issue.claim_queues(stream, ledger)
     claim_fetch(stream, ledger)
     issue.claim_operand_reads(stream, ledger)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.base.errors import RcvError
-from rcv_py.base.progress import CancelFlag, Report, silent
+from rcv_py.base.progress import CancelFlag, Report, silent, stoppable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -26,8 +26,8 @@ Rows = frozenset[int] | None  # of the wave index, whose costs count; None: all
 class Answers(ABC):
     """The answers for the waves that could be read, each made once."""
 
-    def __init__(self, trace: Trace, waves: int) -> None:
-        self.trace = trace
+    def __init__(self, trace: Trace, waves: int, cancel: CancelFlag | None = None) -> None:
+        self.trace, self._cancel = trace, cancel or CancelFlag()
         self.waves = waves  # how many there are to read
         self.missing: dict[int, str] = {}  # rows of waves that could not be read, ascending, and why
         self.errors: list[RcvError] = []  # why some waves were given up
@@ -60,7 +60,8 @@ class Answers(ABC):
         key = reduction, rows
         if key not in self._answers:
             self._ask([reduction], rows)
-            self._answers[key] = reduction.finish(self.trace, self._parts.pop(key))
+            with stoppable(self._cancel):
+                self._answers[key] = reduction.finish(self.trace, self._parts.pop(key))
         answer: Answer = self._answers[key]
         return answer
 
@@ -84,7 +85,8 @@ class Answers(ABC):
             if (one, rows) not in self._parts and (one, rows) not in self._answers
         ]
         if unknown:
-            parts = self._look(unknown, rows)
+            with stoppable(self._cancel):
+                parts = self._look(unknown, rows)
             self._parts.update(((one, rows), part) for one, part in zip(unknown, parts, strict=True))
 
     @abstractmethod
@@ -110,12 +112,12 @@ class InMemory(Answers):
         cancel: CancelFlag | None = None,
         report: Report = silent,
     ) -> None:
-        self._cancel, self._report, self._looks = cancel or CancelFlag(), report, 0
+        self._report, self._looks = report, 0
         self.batches = tuple(batches)
         read = {wave.row for batch in self.batches for wave in batch.waves}
         lost = (one for batch in self.batches for one in batch.missing)
         missing = {row: text for row, text in lost if row not in read}
-        super().__init__(trace, len(read) + len(missing))
+        super().__init__(trace, len(read) + len(missing), cancel)
         self.missing = dict(sorted(missing.items()))
 
     def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
@@ -124,6 +126,4 @@ class InMemory(Answers):
     def _parts_of(self, reduction: AnyReduction, rows: Rows) -> Iterator[Any]:
         self._looks += 1
         name = "waves" if self._looks == 1 else f"step {self._looks}, waves"
-        for part in reduction.each(self.trace, self.batches, rows, report=self._report, name=name):
-            self._cancel.check()
-            yield part
+        return reduction.each(self.trace, self.batches, rows, report=self._report, name=name)

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from rcv_py.analysis.core.parcels import ENOUGH, FEW, Parcel, alone, parcels
-from rcv_py.base.progress import Report, Stage, silent
+from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -69,6 +69,7 @@ class Reduction(Generic[Part, Answer]):
         batches = tuple(batches)
         done, total = 0, sum(len(batch.waves) for batch in batches)
         for parcel in parcels(batches, rows, enough) if self.is_together else alone(batches, rows):
+            checkpoint()
             report(Stage(name, done, total))
             yield mapped([self], trace, parcel)[0] if self.is_together else self.map(trace, parcel)
             done = min(total, done + len(parcel.own.waves))
@@ -90,6 +91,7 @@ def mapped(
 
     def look(places: Sequence[int], piece: Parcel) -> None:
         for at in places:
+            checkpoint()
             parts[at].append(reductions[at].map(trace, piece))
 
     single = [at for at, one in enumerate(reductions) if not one.is_together]

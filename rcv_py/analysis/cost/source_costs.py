@@ -11,9 +11,10 @@ With INCLUSIVE lines of callers hold what was inlined into them, and sums exceed
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.core.saturated import sums
@@ -23,6 +24,9 @@ from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule, SourceCost
+
+if TYPE_CHECKING:  # it imports all that attributes, which who shows costs does not wait for
+    from rcv_py.analysis.attribution.attribute import Attribution
 
 
 @dataclass(frozen=True, eq=False)

@@ -307,9 +307,3 @@ def _words(text: Callable[..., str], *columns: np.ndarray) -> tuple[list[str], n
     """The texts of the different rows of some columns, and which of them each row is."""
     first, row = distinct(*columns)
     return list(map(text, *(column[first].tolist() for column in columns))), row
-
-
-def has_entries(trace: Trace) -> bool:
-    """Whether there is anything to list."""
-    has_events = trace.events is not None and len(trace.events.time) > 0
-    return has_events or bool(trace.dispatches) or any(len(data.time) for data in trace.shader_data)

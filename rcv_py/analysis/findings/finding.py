@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rcv_py.analysis.findings.bound_class import BoundClass
 from rcv_py.analysis.waves.populations import WaveChoice
 from rcv_py.base.markdown import md_code, md_text
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
+
+if TYPE_CHECKING:  # it imports most analyses, and who shows findings shows them before any are looked for
+    from rcv_py.analysis.findings.bound_class import BoundClass
 
 SIMD_CYCLES = "cycles in which a SIMD held a traced wave"
 WORK_CYCLES = "cycles in which a SIMD held a traced wave, with and without an issue"

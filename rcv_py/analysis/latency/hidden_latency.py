@@ -18,6 +18,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.base.progress import checkpoint
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.model.code import CodeTable
@@ -120,9 +121,11 @@ def reference_parts(tokens: SimdTokens) -> np.ndarray:
     stride = 2 * tokens.span + int(length.sum()) * 2
     shift = tokens.lane[tokens.wave] * stride
     lists = _lists(tokens, tokens.issue + shift, length)
+    checkpoint()
     before = tokens.before
     parts = np.zeros((3, len(tokens)), dtype=np.int64)
     for unit, one, other, is_own in _CANDIDATES:
+        checkpoint()
         rows = np.flatnonzero(tokens.unit == unit)
         moved = shift[rows]
         edges = tuple(column[rows] + moved for column in (before, tokens.start, tokens.issue, tokens.end))
@@ -137,12 +140,14 @@ def _lists(tokens: SimdTokens, issue: np.ndarray, length: np.ndarray) -> dict[in
     lists: dict[int | str, IntervalSet] = {}
     is_matrix = tokens.unit == MATRIX
     for unit in (MATRIX, VALU, VMEM, SCALAR):
+        checkpoint()
         rows = np.flatnonzero(tokens.unit == unit)
         begin, work = issue[rows], length[rows]
         if unit == VALU:
             begin = np.concatenate([begin, issue[is_matrix]])
             work = np.concatenate([work, length[is_matrix] * 3 // 4])
         lists[unit] = serial_busy(begin, work)
+    checkpoint()
     lists[_MATH] = lists[VALU] | lists[MATRIX]
     lists[_VECTOR] = lists[_MATH] | lists[VMEM]
     lists[_ALL] = lists[_VECTOR] | lists[SCALAR]
@@ -254,6 +259,7 @@ def _finish_reference(trace: Trace, part: _Waves) -> HiddenLatency:
     for one in part:
         by_simd.setdefault((one[0].id.se, one[0].id.simd), []).append(one)
     for some in by_simd.values():  # no queue is of two of them
+        checkpoint()
         waves, counts = zip(*some, strict=True)
         tokens = simd_tokens(of_waves(waves))
         counted = np.array(counts, dtype=bool)
@@ -319,6 +325,7 @@ def _parts(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> np.ndarray:
     )
     parts = np.zeros((3, len(tokens)), dtype=np.int64)
     for least in (MATRIX, VALU, VMEM, SCALAR):
+        checkpoint()
         chosen = unit <= least
         busy = owned(begin[chosen], end[chosen], owner[chosen], stride, lane)
         if not len(busy.all.begin):

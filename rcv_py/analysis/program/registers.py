@@ -115,6 +115,7 @@ class Operand:
     stop: int
     writes: int
     reads: int
+    is_printed: bool = True
 
     @property
     def registers(self) -> int:
@@ -145,7 +146,7 @@ def operands(text: str) -> tuple[Operand, ...]:
     writes, reads = (
         reduce(or_, part, 0) for part in ([one.writes for one in found], [one.reads for one in found])
     )
-    hidden = Operand(start, first, known.writes & ~writes, known.reads & ~reads)
+    hidden = Operand(start, first, known.writes & ~writes, known.reads & ~reads, is_printed=False)
     return (hidden, *found) if hidden.registers else tuple(found)
 
 
@@ -163,8 +164,15 @@ def definition(texts: Sequence[str], row: int, wanted: int, region: range, loop:
 def next_use(texts: Sequence[str], row: int, wanted: int, region: range, loop: range | None = None) -> int:
     """Return the next row after `row` that reads any of the registers `wanted`, -1 if none in `region` does.
 
-    After the end of the program comes the begin of the `loop` around the row.
+    After the end of the program comes the begin of the `loop` around the row.  What is written anew before it
+    is read holds another value: it counts no more.
     """
-    below = range(row + 1, region.stop)
-    above = range(loop.start, row + 1) if loop is not None else range(0)
-    return next((at for part in (below, above) for at in part if registers(texts[at]).reads & wanted), -1)
+    around = range(loop.start, row + 1) if loop is not None else range(0)
+    for at in (*range(row + 1, region.stop), *around):
+        here = registers(texts[at])
+        if here.reads & wanted:
+            return at
+        wanted &= ~here.writes
+        if not wanted:
+            break
+    return -1

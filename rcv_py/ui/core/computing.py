@@ -11,6 +11,7 @@ from rcv_py.base.progress import Stage
 from rcv_py.base.text import plural
 from rcv_py.state.session import Session
 from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.visibility import WHEN_IDLE
 
 EVERY_MS = 400  # at most so often the sentence changes
 
@@ -39,6 +40,7 @@ class Computing(QTimer):
         self._panel, self._say = panel, say
         self._what, self._stages = "", tuple[StageOf, ...]()
         self._last = ""
+        self.setObjectName(WHEN_IDLE)
         self.timeout.connect(self._look)
 
     def begin(self, what: str, *results: str, stage: StageOf | None = None) -> str:
@@ -46,7 +48,7 @@ class Computing(QTimer):
         stages = [partial(self._panel.ui.results.stage, name) for name in results]
         self._what, self._stages = what, (*stages, *([stage] if stage is not None else []))
         self._last = self._text()
-        if not self.isActive():
+        if not self.isActive() and not self._panel.visibility.puts_off(self._say):
             self.start()
         return self._last
 
@@ -54,5 +56,7 @@ class Computing(QTimer):
         return progress_text(self._panel.session, self._what, self._stages)
 
     def _look(self) -> None:
-        if not self._panel.visibility.is_asleep and self._text() != self._last:
+        if self._panel.visibility.puts_off(self._say):
+            self.stop()
+        elif self._text() != self._last:
             self._say()

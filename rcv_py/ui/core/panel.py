@@ -26,6 +26,14 @@ from rcv_py.ui.core.visibility import Coalesce, Visibility
 COPY_AS_COMMAND = "Copy as command"
 READING = "Waves are still being read."
 NO_COST = "No instruction was executed while the trace was recorded."
+
+
+def entries(trace: Trace) -> int:
+    """Return how many dispatches, hardware events and values of the kernel there are."""
+    events = 0 if trace.events is None else len(trace.events.time)
+    return events + len(trace.dispatches) + sum(len(data.time) for data in trace.shader_data)
+
+
 MISSING: dict[
     Affects, tuple[Callable[[Trace], int], str]
 ] = {  # what panels show: how much of it a capture has, and why it may have none
@@ -43,8 +51,20 @@ MISSING: dict[
         "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
         "Record again with occupancy enabled.",
     ),
+    Affects.MARKERS: (
+        entries,
+        "The capture holds no dispatches, hardware events or shader data. Dispatches and events are written "
+        "with format 3.1; markers need a kernel that is instrumented with s_ttracedata, and shader data "
+        "enabled when recording.",
+    ),
 }
 NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one here."
+
+
+def has(trace: Trace, what: Affects) -> bool:
+    """Return whether a capture has what panels show."""
+    return what not in MISSING or MISSING[what][0](trace) > 0
+
 
 Result = TypeVar("Result")
 Kind = TypeVar("Kind", bound="type[Panel]")
@@ -330,9 +350,10 @@ PanelCommands = Callable[[UiContext, Made, Need], tuple[Command, ...]]
 class PanelInfo:
     """A panel class with its place.
 
-    `area`: left, wave, details, time, time_below, code, source, bottom.  `needs` is the data that it
-    cannot do without.  One that is not there at the start is shown when it is asked for.  One `within`
-    another has no place of its own: that one shows it as a part, and it is known by its name all the same.
+    `area`: left, wave, details, time, time_below, code, source, bottom; apart: a window of its own.  `needs`
+    is the data that it cannot do without.  One that is not there at the start is shown when it is asked for,
+    or when a capture has what it needs (`appears`).  One `within` another has no place of its own: that one
+    shows it as a part, and it is known by its name all the same.
     """
 
     id: str
@@ -344,6 +365,7 @@ class PanelInfo:
     needs: tuple[Affects, ...] = ()
     icon: str = "line"
     is_at_start: bool = True
+    appears: bool = False
     within: str = ""  # id of the panel that shows it as a part
     keys: tuple[str, ...] = ()  # that show it, before those that go by the places of panels
     is_listed: bool = True  # whether it has a command; a part that its panel shows first needs none
@@ -364,6 +386,7 @@ def panel(
     needs: Iterable[str] = (),
     icon: str = "line",
     is_at_start: bool = True,
+    appears: bool = False,
     within: str = "",
     keys: tuple[str, ...] = (),
     is_listed: bool = True,
@@ -389,6 +412,7 @@ def panel(
                 needs=tuple(map(Affects, needs)),
                 icon=icon,
                 is_at_start=is_at_start,
+                appears=appears,
                 within=within,
                 keys=keys,
                 is_listed=is_listed,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, overload
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPaintEvent, QStaticText
 from PySide6.QtGui import Qt as QtText
-from PySide6.QtWidgets import QLabel, QMenu, QMessageBox, QToolTip, QWidget
+from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QMessageBox, QToolTip, QWidget
 
 from rcv_py.base.text import visible
 
@@ -172,6 +172,19 @@ def agrees(parent: QWidget, title: str, question: str) -> bool:
     box.setText(shown(question))
     box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No)
     return box.exec() == QMessageBox.StandardButton.Yes
+
+
+def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str:
+    """Ask for a text, and return it; "" if none was given.  Title and label are words of ours."""
+    answer, is_given = QInputDialog.getText(parent, title, label, text=shown(text))
+    return answer.strip() if is_given else ""
+
+
+def ask_which(parent: QWidget, title: str, label: str, texts: Iterable[str]) -> int:
+    """Ask for one of several texts, and return its place; -1 for none."""
+    listed = [shown(text) for text in texts]
+    answer, is_given = QInputDialog.getItem(parent, title, label, listed, 0, False)
+    return listed.index(answer) if is_given and answer in listed else -1
 
 
 MIN_PX = 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, replace
 from functools import partial
@@ -98,6 +99,11 @@ class Later:
     place: str  # below `rcv_py.analysis`
     then: Callable[[Any], Job] = field(default=lambda found: found)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether its module is imported."""
+        return f"rcv_py.analysis.{self.place.partition(':')[0]}" in sys.modules
+
     def import_it(self) -> Job:
         """Return the job.  On the UI thread: a module that two threads import at once may be half made."""
         return self.then(resolve_name(f"rcv_py.analysis.{self.place}"))
@@ -164,6 +170,7 @@ class SharedResults(QObject):
     def __init__(self, session: Session, tasks: Tasks, jobs: Mapping[str, Job | Later] | None = None) -> None:
         super().__init__()
         self.ways = Ways()
+        self.is_held = False  # what would have to be imported is put off
         self._findings = FindingsInView()
         found = Later("findings.detect:findings_from", lambda _: self._findings.find)
         own: dict[str, Job | Later] = {"findings": found, **(JOBS if jobs is None else jobs)}
@@ -179,6 +186,13 @@ class SharedResults(QObject):
         With a `visibility` that waits while nobody can see who wants it.
         """
         self._results[name].want(visibility)
+
+    def hold(self, is_held: bool) -> None:
+        """Put off what would have to be imported, until a picture was painted without it; or no longer."""
+        self.is_held = is_held
+        if not is_held:
+            for result in self._results.values():
+                result.go_on()
 
     def is_missing(self, visibility: Visibility) -> bool:
         """Whether a result is wanted under that visibility of which there is nothing yet."""
@@ -197,7 +211,7 @@ class SharedResults(QObject):
     @property
     def idle(self) -> bool:
         """Whether no result that somebody wants waits for its turn to be computed."""
-        return not any(result.stream.is_pending for result in self._results.values())
+        return not any(result.stream.is_pending or result.is_put_off for result in self._results.values())
 
 
 class Ways:
@@ -242,7 +256,8 @@ class _Result(QObject):
         self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job | Later
     ) -> None:
         super().__init__(parent)
-        self._ways = parent.ways
+        self._all, self._ways = parent, parent.ways
+        self.is_put_off = False  # until the first picture is painted
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
         self._is_wanted = False  # whether or not anything can be seen
@@ -265,8 +280,15 @@ class _Result(QObject):
             self.wanted_by = (*(one for one in self.wanted_by if one is not visibility), visibility)
         self._ask()
 
+    def go_on(self) -> None:
+        """Compute what was put off."""
+        if self.is_put_off:
+            self.is_put_off = False
+            self._ask()
+
     def _forget(self) -> None:
         self.stream.reset()
+        self.is_put_off = False
         self._is_wanted, self._of = False, None
         self.wanted_by = ()
         self.cell.set(None)
@@ -274,6 +296,9 @@ class _Result(QObject):
     def _ask(self) -> None:
         trace, store = self._session.trace.value, self._session.store
         if trace is None or store is None or not self._is_needed() or self._is_early(trace):
+            return
+        if self._all.is_held and isinstance(self._job, Later) and not self._job.is_there:
+            self.is_put_off = True
             return
         if not store.batches and not is_small(trace):  # of which processes read the waves
             self._along(store.snapshot(self._session.is_streaming))

@@ -137,6 +137,7 @@ class Visibility(QObject):
             call()
 
 
+WHEN_IDLE = "when idle"  # name of the timer of what nobody waits for
 REST = 4  # a job of n ms is not started again by a burst for n * REST ms
 
 

@@ -54,7 +54,14 @@ def hit_columns(trace: Trace, hits: LineHits, rows: np.ndarray, measure: str) ->
     return result_columns(Table(spec, table.columns), trace)
 
 
-@panel(id="distribution", title="Distribution", area="bottom", order=45, needs=("waves", "code"))
+@panel(
+    id="distribution",
+    title="Distribution",
+    area="apart",
+    order=45,
+    needs=("waves", "code"),
+    is_at_start=False,
+)
 class DistributionPanel(Panel):
     """The times of all hits of the selected instruction."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table, has_entries
+from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
+from rcv_py.base.problems import Affects
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.trace import Trace
@@ -13,7 +14,7 @@ from rcv_py.results.events import EVENTS
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import Sheet, has, panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -24,11 +25,6 @@ from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.timeline.unit_markers import go_to_wave
 from rcv_py.ui.widgets.empty_state import WithEmptyState, page
 
-NOTHING = (
-    "The capture holds no dispatches, hardware events or shader data. Dispatches and events are written with "
-    "format 3.1; markers need a kernel that is instrumented with s_ttracedata, and shader data enabled when "
-    "recording."
-)
 NO_MATCH = "No row fits the text and the kinds that are shown."
 READING = "Markers are being matched."
 TITLES = {
@@ -39,7 +35,9 @@ TITLES = {
 }
 
 
-@panel(id="events", title="Events", area="bottom", order=60, is_at_start=False, needs=("markers",))
+@panel(
+    id="events", title="Events", area="bottom", order=90, is_at_start=False, appears=True, needs=("markers",)
+)
 class EventsPanel(TablePanel[EventTable]):
     """Dispatches, hardware events and markers, by time."""
 
@@ -66,9 +64,9 @@ class EventsPanel(TablePanel[EventTable]):
     def _open(self) -> None:
         trace = self.session.trace.value
         self.result = None
-        is_empty = trace is None or not has_entries(trace)
-        self.empty.say(self.reason(NOTHING) if is_empty else "")
-        if trace is None or is_empty:
+        nothing = self.why_missing(Affects.MARKERS)
+        self.empty.say(nothing)
+        if trace is None or nothing:
             self.view.show_columns(())
             return
         if trace.shader_data:
@@ -80,7 +78,7 @@ class EventsPanel(TablePanel[EventTable]):
 
     def _compute(self) -> None:
         trace, spans = self.session.trace.value, self.ui.results.cell("markers").value
-        if trace is None or not has_entries(trace) or (trace.shader_data and spans is None):
+        if trace is None or not has(trace, Affects.MARKERS) or (trace.shader_data and spans is None):
             return  # what is there is shown when it is complete, not twice
         self.run_job(lambda: event_table(trace, spans), self._take, stream=self._soon)
 

@@ -33,7 +33,6 @@ from rcv_py.analysis.findings.finding import (
 from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.field import At
-from rcv_py.results.triage import finding_table
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.computing import Computing
@@ -62,7 +61,7 @@ ROUNDING = 2  # px that a text may need more than its advance
 ROW = 20  # px
 UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
 WIDE = 640  # px: from it on a finding stands beside the list
-BAR, NUMBER, SHARE, PAD = 44, 18, 50, 6
+BAR, NUMBER, PAD = 44, 18, 6
 _ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -150,7 +149,7 @@ class _Cell(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
-        self.room = 0  # px that the value needs
+        self.room = 0  # px that value and name need
         column(self.name, self.value, of=self)
 
     def put(self, number: KeyNumber, is_whole: bool) -> None:
@@ -158,8 +157,9 @@ class _Cell(QWidget):
         self.name.setText(number.name)
         self.value.setText(number.text)
         self.value.ensurePolished()  # the width is that of the heading's font
-        self.room = self.value.fontMetrics().horizontalAdvance(number.text) + ROUNDING
-        self.value.setMinimumWidth(self.room if is_whole else 0)
+        value_px = self.value.fontMetrics().horizontalAdvance(number.text) + ROUNDING
+        self.room = max(value_px, self.name.fontMetrics().horizontalAdvance(number.name) + ROUNDING)
+        self.value.setMinimumWidth(value_px if is_whole else 0)
         for widget in (self, self.name, self.value):
             widget.setToolTip(tooltip(tip))
 
@@ -260,18 +260,18 @@ class _Rows(QStyledItemDelegate):
             painter.fillRect(box, role("hover"))
         is_ranked = finding is not None and finding.rank == RANKED
         painter.setPen(role("muted"))
-        left = box.x() + NUMBER + PAD
+        left, share_px = box.x() + NUMBER + PAD, option.fontMetrics.horizontalAdvance("≤ 100.0 %")
         if finding is not None:
             draw_text(painter, QRect(box.x(), box.y(), NUMBER, box.height()), _RIGHT, f"{index.row() + 1}")
         if finding is not None and is_ranked and finding.cycles:
             largest, first = index.data(_BESIDE)
-            share = QRect(left + BAR + PAD, box.y(), SHARE, box.height())
+            share = QRect(left + BAR + PAD, box.y(), share_px, box.height())
             draw_text(painter, share, _RIGHT, f"as {first}" if first else _share(finding, _gain(finding)))
             if not first:
                 length = max(2.0, BAR * _gain(finding) / max(largest, 1e-9))
                 painter.fillRect(QRectF(left, box.y() + 6, length, box.height() - 12), role("stall"))
         # Without a bar the title begins where titles begin all the same: the eye goes down one edge.
-        title_at = left if finding is None else left + BAR + SHARE + 2 * PAD + PAD // 2
+        title_at = left if finding is None else left + BAR + share_px + 2 * PAD + PAD // 2
         room = QRect(title_at, box.y(), box.right() - PAD - title_at, box.height())
         painter.setPen(role("text" if is_ranked else "muted"))
         text = index.data(Qt.ItemDataRole.DisplayRole) if finding is None else finding.title
@@ -545,6 +545,8 @@ class TriagePanel(Panel):
         """One row a finding."""
         if self.findings is None or not self.has_findings:
             return None
+        from rcv_py.results.triage import finding_table  # noqa: PLC0415 - it imports all that finds
+
         table = finding_table(self.findings.findings)
         fields = table.fields(At.WINDOW)
         rows = table.flat([field.name for field in fields])

@@ -248,7 +248,7 @@ class WavePickerPanel(Panel):
         for widget in (*fields, *buttons):
             widget.setMinimumWidth(MIN_PX)
         grid = _even(((), fields, buttons))
-        title = PlainLabel("Waves that count: clock range", role="muted", wordWrap=True)
+        title = PlainLabel("Waves that count: clock range, cycles", role="muted", wordWrap=True)
         grid.addWidget(title, 0, 0, 1, 2)
         return grid
 

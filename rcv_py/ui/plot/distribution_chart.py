@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -35,6 +36,7 @@ class DistributionChart(BarChart):
         else:
             super().__init__(theme, name, top=34)
         self._is_small = is_small
+        self.number: Callable[[float], str] = count  # how times are written at the ends of a small one
         self.view: DistributionView | None = None
         self.token: int | None = None  # value of the selected hit
         self._room = 0
@@ -125,7 +127,10 @@ class DistributionChart(BarChart):
         low, high = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
         for side, value in ((low, spread.min), (high, spread.max)):
             draw_text(
-                painter, QRectF(area.left(), self.height() - line, area.width(), line), side, count(value)
+                painter,
+                QRectF(area.left(), self.height() - line, area.width(), line),
+                side,
+                self.number(value),
             )
 
     def _paint_marks(self, painter: QPainter) -> None:

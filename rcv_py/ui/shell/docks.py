@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,57 +12,16 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QDockWidget,
-    QPushButton,
     QWidget,
 )
 
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import column, row
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, PanelInfo, discover
-from rcv_py.ui.core.plain_text import PlainLabel, copy_text, with_tip
-from rcv_py.ui.shell.layouts import PLACES
-
-
-class BrokenNotice(QWidget):
-    """A sentence in the place of a panel; `again` is what the button "Try again" does, if there is one."""
-
-    def __init__(self, sentence: str, report: str, again: Callable[[], None] | None = None) -> None:
-        super().__init__()
-        self.report = report
-        self.sentence = PlainLabel(sentence, wordWrap=True)
-        self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        copy = with_tip(QPushButton("Copy report"), "Copy what a bug report needs.")
-        copy.clicked.connect(lambda: copy_text(self.report))
-        buttons = [copy]
-        if again is not None:
-            buttons.append(with_tip(QPushButton("Try again"), "Show the panel again."))
-            buttons[1].clicked.connect(again)
-        below = row(None, *buttons, None, spacing=6)
-        column(None, self.sentence, below, None, margins=(9, 9, 9, 9), spacing=6, of=self)
-
-
-class BrokenPanel(Panel):
-    """Says that a panel could not be made; the rest of the window works."""
-
-    def __init__(self, ui: UiContext, info: PanelInfo, report: str) -> None:
-        super().__init__(ui)
-        self.report = report
-        text = f"{info.title} could not be made because of a mistake in rcv. The rest works."
-        column(BrokenNotice(text, report), of=self)
-
-
-def make_panel(ui: UiContext, info: PanelInfo) -> Panel:
-    """Make a panel; a `BrokenPanel` if it raises."""
-    try:
-        panel = info.make(ui)
-    except Exception:  # the panel boundary: one broken panel must not cost the user the window
-        panel = BrokenPanel(ui, info, traceback.format_exc())
-    if not panel.accessibleName():
-        panel.setAccessibleName(info.title)
-    if not panel.accessibleDescription():
-        panel.setAccessibleDescription(info.tip)
-    return panel
+from rcv_py.ui.shell.layouts import APART, PLACES
+from rcv_py.ui.widgets.broken import BrokenNotice, BrokenPanel, make_panel
+from rcv_py.ui.widgets.parts import PART
 
 
 def make_docks(ui: UiContext) -> list[Dock]:
@@ -97,13 +54,14 @@ class Dock(QDockWidget):
         super().__init__(info.title)
         self.info = info
         self.parts = parts  # panels within this one
+        self.was_placed = False  # somewhere on the screen: after that it stays where the user puts it
         self.made: Panel | None = None
         self._ui = ui
         self._state: dict[str, Any] = {}  # of a panel that is not made yet
         self._is_in_front = self._is_folded = self._is_loaded = False
         self.is_strip = info.id in STRIPS
         home = "strip" if self.is_strip else info.area
-        self.home = home if any(place.area == home for place in PLACES) else "bottom"
+        self.home = home if home == APART or any(place.area == home for place in PLACES) else "bottom"
         self.area = self.home  # where the layout puts it
         self.setObjectName(info.id)
         self._body = _Body()  # stays when the panel is folded away: a dock without a widget is no dock
@@ -143,6 +101,13 @@ class Dock(QDockWidget):
         """The panel or the part of that id, made now if need be."""
         return self.panel if name == self.info.id else self.panel.part(name)
 
+    def show_part(self, name: str) -> None:
+        """Choose a part, now or when the panel is made; of its own id nothing is to be chosen."""
+        if self.made is not None:
+            self.made.show_part(name)
+        elif name != self.info.id:
+            self._state = {**self._state, PART: name}
+
     def is_showing(self, name: str) -> bool:
         """Whether the panel, wherever it is, would be seen with that part."""
         return name == self.info.id or (self.made is not None and self.made.chosen_part == name)
@@ -164,10 +129,10 @@ class Dock(QDockWidget):
             panel.wants.connect(self.wants)
             panel.copy_asked.connect(lambda: self.copy_asked.emit(self.info.id))
             panel.visibility.set_in_front(self._is_in_front)
+            if self._state:  # before it is shown: what it remembers says which part that is
+                panel.load_state(self._state)
             self._around.addWidget(panel)
             panel.setVisible(not self._is_folded)
-            if self._state:
-                panel.load_state(self._state)
 
     def save_state(self) -> dict[str, Any]:
         """Return what the panel remembers; of one that is not made, what it is to be given."""
@@ -224,6 +189,11 @@ class Dock(QDockWidget):
         return self.isVisible() and self._is_in_front and not self._is_folded
 
     @property
+    def is_at_first(self) -> bool:
+        """Whether it is likely to be seen at once: neither folded nor a window of its own."""
+        return not self._is_folded and self.info.is_at_start
+
+    @property
     def is_folded(self) -> bool:
         """Whether nothing but its tab is shown."""
         return self._is_folded
@@ -236,17 +206,14 @@ class Dock(QDockWidget):
     def take_focus(self, tries: int = FOCUS_TRIES) -> None:
         """Give the focus to what had it last, else to its list, else to the first thing that takes keys.
 
-        Some panels have something else that is to get it.
-
+        Where a panel names what is to get it, that gets it.
         A panel that slept has nothing to show at first: it is asked again, unless the focus went elsewhere.
         """
         before = QApplication.focusWidget()
-        wanted = [
-            self.panel.first_focus(),
-            self.panel.focusWidget(),
-            *self.panel.findChildren(QAbstractItemView),
-        ]
-        for widget in (*wanted, *self.panel.findChildren(QWidget)):
+        panel = self.panel.chosen_panel
+        first = panel.first_focus()
+        every = (panel.focusWidget(), *panel.findChildren(QAbstractItemView), *panel.findChildren(QWidget))
+        for widget in every if first is None or not tries else (first,):
             if widget is not None and widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
                 widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
                 return

@@ -154,7 +154,16 @@ PANEL_KEYS = (  # by the panels' places
     ),
     *(f"Ctrl+Alt+{number}" for number in range(4, 10)),
 )
-AREAS = ("left", "time", "code", "source", "wave", "details", "bottom")  # in the order of the panels' keys
+AREAS = (
+    "left",
+    "time",
+    "code",
+    "source",
+    "wave",
+    "details",
+    "bottom",
+    "apart",
+)  # in the order of the panels' keys
 COST_TIPS = {
     SourceCost.SELF: "Charge an instruction to the innermost source line it came from.",
     SourceCost.INCLUSIVE: "Charge an instruction to every source line it was inlined through.",

@@ -29,6 +29,9 @@ BOTTOM_PX = 320  # height of the open bottom tabs, at least
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _TOP, _BOTTOM = Qt.DockWidgetArea.TopDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
+OWN = "own:"  # before the name of a layout that the user saved
+APART = "apart"  # the place of panels that are windows of their own, over the main one
+APART_PX = QSize(860, 460)
 DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
 
 

@@ -20,7 +20,7 @@ from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, copy_text
-from rcv_py.ui.core.visibility import Coalesce
+from rcv_py.ui.core.visibility import WHEN_IDLE, Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, facts
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
@@ -41,7 +41,6 @@ SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
 PATIENCE_MS = 250  # that a window waits for its capture before it is shown without
-WHEN_IDLE = "when idle"  # name of the timer of what nobody waits for
 Page = TypeVar("Page", bound=QWidget)
 BROWSE = {
     "capture": "Open a capture, or a folder of captures",
@@ -84,7 +83,7 @@ class MainWindow(QMainWindow):
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
-        self.status = StatusBar(ui, self.cancel, lambda: self.workspace.show_panel("problems"))
+        self.status = StatusBar(ui, self.cancel)
         self.setStatusBar(self.status)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.workspace)
@@ -253,7 +252,7 @@ class MainWindow(QMainWindow):
         A wrong guess costs time and nothing else: what is seen later is made then.
         """
         docks, seen = self.workspace.docks, self.ui.settings.memory("seen")
-        first = {dock.area: name for name, dock in reversed(docks.items()) if not dock.is_folded}
+        first = {dock.area: name for name, dock in reversed(docks.items()) if dock.is_at_first}
         for name in seen.split() if isinstance(seen, str) else first.values():
             if (dock := self.workspace.home_of(name)) is not None:
                 dock.make()
@@ -345,6 +344,8 @@ class MainWindow(QMainWindow):
             self._load_timer.start(LOAD_AFTER_MS)
         elif self.workspace.isVisible() and self.workspace.load_next():
             self._load_timer.start(LOAD_EVERY_MS)
+        elif self.workspace.isVisible() and self.ui.session.trace.value is not None:
+            self.ui.results.want("health")  # for the button that counts what is wrong
 
     # -- following -----------------------------------------------------------------------------------
 
@@ -366,6 +367,7 @@ class MainWindow(QMainWindow):
             self.ui.session.take_populations(populations)
 
     def _all_read(self) -> None:
+        self._load_timer.start(LOAD_AFTER_MS)
         trace = self.ui.session.trace.value
         if trace is not None and trace.shader_data:  # problems and traces for other tools tell of them
             self.ui.results.want("markers")

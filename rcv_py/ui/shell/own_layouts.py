@@ -11,12 +11,13 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QByteArray
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.text import elide_right, visible
 from rcv_py.state.commands import Command, Commands, always
+from rcv_py.ui.core.plain_text import ask_text, ask_which
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.shell.layouts import BY_ID, LAYOUTS
+from rcv_py.ui.shell.layouts import LAYOUTS, OWN
 from rcv_py.ui.shell.workspace import VERSION, Workspace
 
 MOST = 5  # with a key each
@@ -24,7 +25,7 @@ MEMORY = "own_layouts"
 MENU = "View/Layout"
 NAME_LENGTH = 40  # letters
 FIRST_KEY = 5  # Alt+5; the four before are those of the program
-NONE_SAVED = "No layout was saved. Save one with View › Layout › Save layout as …"
+NONE_SAVED = "No layout was saved: first choose “Save layout as …” in the menu View › Layout."
 FULL = f"{MOST} layouts are saved. Delete one first, or save under one of their names."
 
 OWN_COMMANDS = tuple(f"view.layout_own_{place}" for place in range(1, MOST + 1))
@@ -34,25 +35,21 @@ Arrangement = dict[str, Any]  # JSON: name, and what `arrangement` returns
 
 def arrangement(workspace: Workspace) -> Arrangement:
     """Return where all panels are, as plain JSON values."""
-    docks = workspace.docks.items()
-    return {
-        "state": b64encode(workspace.saveState(VERSION).data()).decode(),
-        "folded": workspace.save_folded(),
-        "areas": {name: dock.area for name, dock in docks if dock.area != dock.home},
-        "layout": next((one.id for one in LAYOUTS if one.title == workspace.layout_.title), ""),
-    }
+    base = next((one.id for one in LAYOUTS if one.title == workspace.layout_.title), "")
+    state = b64encode(workspace.saveState(VERSION).data()).decode()
+    return {"state": state, "folded": workspace.save_folded(), **workspace.save_arrangement(), "layout": base}
 
 
 def arrange(workspace: Workspace, saved: Arrangement) -> None:
     """Put all panels where they were; what does not fit is left as it is."""
-    state, folded, areas = state_of(saved), saved.get("folded"), saved.get("areas")
-    if state is None or not isinstance(folded, dict) or not isinstance(areas, dict):
+    state, folded = state_of(saved), saved.get("folded")
+    if state is None or not isinstance(folded, dict):
         return
-    for name, dock in workspace.docks.items():
-        dock.area = areas.get(name, dock.home)
+    for dock in workspace.docks.values():
+        dock.area = dock.home
+    workspace.load_arrangement(saved)
     if workspace.restore(state, folded):
-        base = BY_ID.get(saved.get("layout", ""), LAYOUTS[0])
-        workspace.layout_ = replace(base, id=_id(saved["name"]))
+        workspace.layout_ = replace(workspace.layout_, id=_id(saved["name"]))
 
 
 class OwnLayouts:
@@ -96,9 +93,7 @@ class OwnLayouts:
     def ask_save(self) -> None:
         """Ask for a name and save the layout."""
         known = next((name for name in self.names if self._is_shown(name)), f"Layout {len(self._saved) + 1}")
-        title, label = "Save layout as", "Name of the layout:"
-        name, is_given = QInputDialog.getText(self._parent, title, label, text=known)
-        if is_given and name.strip():
+        if name := ask_text(self._parent, "Save layout as", "Name of the layout:", known):
             self.save(name)
 
     def save(self, name: str) -> None:
@@ -113,10 +108,9 @@ class OwnLayouts:
 
     def ask_delete(self) -> None:
         """Ask which layout to forget."""
-        title, label = "Delete a layout", "Layout:"
-        name, is_given = QInputDialog.getItem(self._parent, title, label, self.names, 0, False)
-        if is_given:
-            self.delete(name)
+        at = ask_which(self._parent, "Delete a layout", "Layout:", self.names)
+        if at >= 0:
+            self.delete(self.names[at])
 
     def delete(self, name: str) -> None:
         """Forget a layout, if there is one of that name."""
@@ -158,7 +152,7 @@ class OwnLayouts:
 
 
 def _id(name: str) -> str:
-    return f"own:{name}"
+    return f"{OWN}{name}"
 
 
 def _read(text: object) -> list[Arrangement]:

@@ -1,4 +1,4 @@
-"""The bars above and below the panels: the open capture and commands; facts, problems and work."""
+"""The bars above and below the panels: the open capture, commands and problems; facts and work."""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ from rcv_py.ui.shell.wave_menu import WavesButton
 NAME_LENGTH, NAME_SHARE = 60, 0.3  # letters of the capture's name at most, and the bar's width that they get
 CAPTURE_PX = 120  # at least
 FIELD_PX = 420
+SAVED_LENGTH = 48  # letters of a saved file's name
+SAVED_MS = 30_000  # that a saved file is named
+UPDATE_MS = 100  # batches arrive faster than anyone reads
 
 
 class TopBar(QWidget):
@@ -45,6 +48,8 @@ class TopBar(QWidget):
         super().__init__()
         self._ui = ui
         self._opener = opener
+        keys = actions["view.panel_trust"].shortcut().toString()
+        self._trust_keys = f"  ({keys})" if keys else ""
         self._actions = {"back": actions["go.back"], "forward": actions["go.forward"]}
         steps = [_action_button(action) for action in self._actions.values()]
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
@@ -62,14 +67,41 @@ class TopBar(QWidget):
         self.field.setMaximumWidth(FIELD_PX)
         self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.field.clicked.connect(open_palette)
+        self.trust = QToolButton(toolButtonStyle=style)
+        self.trust.clicked.connect(actions["view.panel_trust"].trigger)
         self.theme = _action_button(actions["view.theme"])
-        parts = (*steps, self.capture, None, (self.field, 4), None, self.theme)
+        parts = (*steps, self.capture, None, (self.field, 4), None, self.trust, self.theme)
         row(*parts, margins=(4, 2, 8, 2), spacing=4, of=self)
         ui.session.trace.watch(self._update)
         ui.theme.changed.connect(self._update)
+        self._soon = Coalesce(self, self._show_trust, UPDATE_MS)
+        for cell in (ui.session.problems, ui.results.cell("health")):
+            cell.watch(self._soon.ask)
         self._update()
 
+    def _show_trust(self) -> None:
+        """Show how many problems and warnings there are."""
+        session, notes = self._ui.session, self._ui.results.cell("health").value
+        problems = session.problems.value
+        wrong = [problem for problem in problems if problem.severity is not Severity.INFO]
+        doubts = [note for note in notes or () if note.severity is not Severity.INFO]
+        number = len(wrong) + len(doubts)
+        self.trust.setText(f" {number}" if number else "")
+        self.trust.setIcon(icon(self._ui.theme, "warning", "warning" if number else "muted"))
+        parts = [plural(len(wrong), "problem")] if wrong else []
+        parts += [plural(len(doubts), "warning") + " of health"] if doubts else []
+        if hints := len(problems) - len(wrong) + len(notes or ()) - len(doubts):
+            parts.append(plural(hints, "note"))
+        said = ", ".join(parts) or "No problem was found."
+        if session.trace.value is not None and notes is None:
+            said += " Health was not looked at yet."
+        first = [one.text for one in wrong[:4]] + [note.title for note in doubts[:4]]
+        keys = self._trust_keys
+        self.trust.setToolTip(tooltip("\n".join([said, *first, f"Click to see what to do{keys}."])))
+        self.trust.setAccessibleName(f"Problems and health: {said}")
+
     def _update(self) -> None:
+        self._show_trust()
         theme, trace = self._ui.theme, self._ui.session.trace.value
         name = "No capture" if trace is None else trace.title
         self._name = name
@@ -108,11 +140,6 @@ class TopBar(QWidget):
             menu.addAction("No other capture lies beside this one").setEnabled(False)
 
 
-SAVED_LENGTH = 48  # letters of a saved file's name
-SAVED_MS = 30_000  # that a saved file is named
-UPDATE_MS = 100  # batches arrive faster than anyone reads
-
-
 def _action_button(action: QAction) -> QToolButton:
     button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonIconOnly)
     button.setDefaultAction(action)
@@ -120,20 +147,17 @@ def _action_button(action: QAction) -> QToolButton:
 
 
 class StatusBar(QStatusBar):
-    """Facts at the left, problems after them, work at the right."""
+    """Facts at the left, work at the right."""
 
-    def __init__(self, ui: UiContext, cancel: Callable[[], None], show_problems: Callable[[], None]) -> None:
+    def __init__(self, ui: UiContext, cancel: Callable[[], None]) -> None:
         super().__init__()
         self._ui = ui
         self.setSizeGripEnabled(False)
         self.facts = ElidedLabel()
         self.facts.setContentsMargins(8, 0, 8, 0)
-        self.problems = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.problems.setAccessibleName("Problems")
-        self.problems.clicked.connect(show_problems)
         self.waves = WavesButton(ui.session)
         # In one box: a message hides what is in the bar, and shown alone a button would stand in the message.
-        self.addWidget(boxed(row(self.facts, self.waves, self.problems, spacing=6)))
+        self.addWidget(boxed(row(self.facts, self.waves, spacing=6)))
         self.saved = RichLabel()
         self.saved.setAccessibleName("Saved file")
         self.saved.setMinimumWidth(MIN_PX)  # no message may make the window wider
@@ -153,10 +177,9 @@ class StatusBar(QStatusBar):
         for widget in (self.saved, self.stage, self.bar, self.cancel):
             self.addPermanentWidget(widget)
         self._soon = Coalesce(self, self._update, UPDATE_MS)
-        for cell in (ui.session.trace, ui.session.loaded, ui.session.problems):
+        for cell in (ui.session.trace, ui.session.loaded):
             cell.watch(self._soon.ask)
         ui.session.busy.watch(self._show_stage)
-        ui.theme.changed.connect(self._update)
         self._update()
         self._show_stage()
 
@@ -179,14 +202,6 @@ class StatusBar(QStatusBar):
         self.facts.setText("No capture is open." if trace is None else " · ".join(facts(trace, tokens)))
         memory = "" if store is None else f"{store.count:,} waves in memory, {byte_size(store.nbytes)}"
         self.facts.setToolTip(tooltip(memory or "Open a capture with Ctrl+O."))
-        problems = self._ui.session.problems.value
-        worst = any(problem.severity is not Severity.INFO for problem in problems)
-        self.problems.setVisible(bool(problems))
-        self.problems.setText(f" {plural(len(problems), 'problem' if worst else 'note')}")
-        look = ("warning", "warning") if worst else ("info", "muted")
-        self.problems.setIcon(icon(self._ui.theme, *look))
-        first = "\n".join(problem.text for problem in problems[:5])
-        self.problems.setToolTip(tooltip(f"{first}\nClick to see what to do." if first else ""))
 
     def _show_stage(self) -> None:
         stage = next(reversed(self._ui.session.busy.value), None)

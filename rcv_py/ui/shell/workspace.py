@@ -10,23 +10,26 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QElapsedTimer, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QElapsedTimer, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QWidget
 from shiboken6 import isValid
 
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.turns import Turns
 from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.layouts import (
     ACROSS,
+    APART,
+    APART_PX,
     BELOW,
     BY_ID,
     COMPACT_WIDTH,
     DOWN,
     LAYOUTS,
+    OWN,
     PLACES,
     SIDES,
     Layout,
@@ -64,6 +67,7 @@ class Workspace(QMainWindow):
 
     def __init__(self, ui: UiContext, docks: Iterable[Dock]) -> None:
         super().__init__()
+        self._ui = ui
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setDockOptions(
             QMainWindow.DockOption.AllowNestedDocks
@@ -105,6 +109,7 @@ class Workspace(QMainWindow):
             dock.topLevelChanged.connect(partial(self._floated, dock))
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
+        ui.session.trace.watch(self._show_appearing)
         self.bars = {side: SideBar(ui, side, title) for side, title in BAR_TITLES.items()}
         for side, bar in self.bars.items():
             self.addToolBar(BAR_AREAS[side], bar)
@@ -149,7 +154,9 @@ class Workspace(QMainWindow):
         self._unfold_all()
         self._place()
         for name in front:
-            self._homes[name].raise_()
+            dock = self._homes[name]
+            dock.show_part(name)
+            dock.raise_()
         self._measure(size)
         if focus is not None:  # Qt gives it away when a dock is taken out
             focus.setFocus()
@@ -169,10 +176,29 @@ class Workspace(QMainWindow):
         for first, *others in groups.values():
             for dock in others:
                 self.tabifyDockWidget(first, dock)
-        for dock in self.docks.values():
-            dock.setVisible(dock.info.is_at_start)
+        self._show_at_start()
         for group in groups.values():
             group[0].raise_()
+
+    def _show_at_start(self) -> None:
+        """Show what is there from the start, and make windows of what is apart."""
+        for dock in self.group(APART):
+            self.addDockWidget(SIDE_AREAS["right"], dock)
+            dock.setFloating(True)
+        for dock in self.docks.values():
+            dock.setVisible(dock.info.is_at_start or self._appears(dock))
+
+    def _appears(self, dock: Dock) -> bool:
+        """Whether a panel that is not always there has something to show."""
+        trace = self._ui.session.trace.value
+        return dock.info.appears and trace is not None and all(has(trace, what) for what in dock.info.needs)
+
+    def _show_appearing(self) -> None:
+        """Show the panels that another capture has something for, and none that it has not."""
+        for dock in self.docks.values():
+            if dock.info.appears and self._appears(dock) == dock.isHidden():
+                dock.setVisible(dock.isHidden())
+                dock.fold(dock.area == "bottom" and self.is_bottom_folded and not dock.isFloating())
 
     def _measure(self, size: QSize) -> None:
         """Give the docks, where they are, the sizes that suit a window of that size."""
@@ -327,13 +353,22 @@ class Workspace(QMainWindow):
         if dock is None:
             return
         if name != dock.info.id:
-            dock.panel.show_part(name)
+            dock.show_part(name)
+        if dock.isHidden() and dock.isFloating() and not dock.was_placed:
+            self._place_apart(dock)
         part = next((side for side, areas in SIDES.items() if dock.area in areas), dock.area)
         if part in self.folded:
             self.fold(part, False)
         dock.show()
         dock.raise_()
         self.panels_changed.emit()
+
+    def _place_apart(self, dock: Dock) -> None:
+        """Put a panel that is a window of its own over the upper right of the workspace, once."""
+        dock.was_placed = True
+        size = APART_PX.boundedTo(self.size() * 0.9)
+        dock.resize(size)
+        dock.move(self.mapToGlobal(QPoint(max(0, self.width() - size.width() - 24), 24)))
 
     def show_broken(self, panel: Panel, report: str) -> None:
         """Show a sentence in the place of a panel that met a mistake."""
@@ -380,7 +415,9 @@ class Workspace(QMainWindow):
 
     def save_folded(self) -> dict[str, list[str]]:
         """Return what is folded, and the panels that a folded side hides."""
-        return {part: [dock.info.id for dock in self._away.get(part, [])] for part in sorted(self.folded)}
+        folded = {part: [dock.info.id for dock in self._away.get(part, [])] for part in sorted(self.folded)}
+        docked = [dock.info.id for dock in self.group(APART) if not dock.isFloating()]
+        return {**folded, **({APART: docked} if docked else {})}
 
     def save_arrangement(self) -> dict[str, Any]:
         """Return the layout that docks were laid out by, and where those lie that are not at home in it."""
@@ -390,8 +427,8 @@ class Workspace(QMainWindow):
     def load_arrangement(self, kept: Mapping[str, Any]) -> None:
         """Take back what `save_arrangement` gave, before `restore`; what does not fit is left out."""
         layout, below, areas = (kept.get(name) for name in ("layout", "below", "areas"))
-        if isinstance(layout, str) and layout in BY_ID:
-            self.layout_ = BY_ID[layout]
+        if isinstance(layout, str) and (layout in BY_ID or layout.startswith(OWN)):
+            self.layout_ = BY_ID.get(layout) or replace(LAYOUTS[0], id=layout)
             if isinstance(below, float) and 0 <= below < 1 and below != self.layout_.below:
                 self.layout_ = replace(self.layout_, below=below)
         known = {place.area for place in PLACES}
@@ -407,11 +444,19 @@ class Workspace(QMainWindow):
         if not self.restoreState(state, VERSION):
             return False
         hidden = {
-            self._homes[name].info.id for names in folded.values() for name in names if name in self._homes
+            self._homes[name].info.id
+            for part, names in folded.items()
+            for name in names
+            if name in self._homes and part != APART
         }
         for dock in self.docks.values():
             if dock.is_strip or dock.info.id in hidden:
                 dock.show()
+        for dock in self.group(APART):  # an older layout had it among the tabs
+            if not dock.isFloating() and dock.info.id not in folded.get(APART, ()):
+                dock.setFloating(True)
+                dock.hide()
+        self._show_appearing()
         for part in (*SIDES, "bottom"):
             self.fold(part, part in folded)
         self._tidy_soon()
@@ -423,6 +468,7 @@ class Workspace(QMainWindow):
         if not self._was_shown:
             self._was_shown = True
             self.setUpdatesEnabled(False)  # nobody needs to see how docks find their places
+            self._ui.results.hold(True)
             self._hold_timer.start()
             self._hidden_for.start()
             self._arrange()
@@ -434,6 +480,7 @@ class Workspace(QMainWindow):
         if (is_ready and not self._passes) or self._hidden_for.elapsed() > HIDDEN_MS:
             self._hold_timer.stop()
             self.setUpdatesEnabled(True)
+            QTimer.singleShot(WAKE_MS, self, lambda: self._ui.results.hold(False))  # behind the picture
 
     def _arrange(self) -> None:
         pending, self._pending = self._pending, None

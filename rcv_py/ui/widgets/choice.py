@@ -1,13 +1,14 @@
-"""A list of named values of which one is chosen."""
+"""Named values of which one is chosen: a list that opens, or buttons beside each other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QSizePolicy
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QPushButton, QSizePolicy, QWidget
 
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.layout import row
+from rcv_py.ui.core.plain_text import button_text, tooltip
 
 NARROWEST_PX = 64
 
@@ -34,6 +35,50 @@ class Choice(QComboBox):
         at = self.findData(value, flags=Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchCaseSensitive)
         if isinstance(value, str) and at >= 0:
             self.setCurrentIndex(at)
+
+    def save_state(self) -> str:
+        """Return the value."""
+        return self.value
+
+    def load_state(self, state: object) -> None:
+        """Take back what `save_state` returned."""
+        self.choose(state)
+
+
+class Switch(QWidget):
+    """The same as buttons, of which one is down; the arrow keys go from one to the next."""
+
+    currentIndexChanged = Signal(int)  # noqa: N815 - as Qt calls it
+
+    def __init__(self, name: str, texts: Mapping[str, str]) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self._values = tuple(texts)
+        self.buttons = {value: QPushButton(button_text(text)) for value, text in texts.items()}
+        self._group = QButtonGroup(self)
+        for place, button in enumerate(self.buttons.values()):
+            button.setCheckable(True)
+            button.setAutoExclusive(True)
+            button.setProperty("segment", "true")
+            self._group.addButton(button, place)
+        self._group.button(0).setChecked(True)
+        self._group.idToggled.connect(self._toggled)
+        row(*self.buttons.values(), spacing=0, of=self)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def _toggled(self, place: int, is_down: bool) -> None:
+        if is_down:
+            self.currentIndexChanged.emit(place)
+
+    @property
+    def value(self) -> str:
+        """The value that is chosen."""
+        return self._values[self._group.checkedId()]
+
+    def choose(self, value: object) -> None:
+        """Choose a value, if there is such a one."""
+        if isinstance(value, str) and value in self.buttons:
+            self.buttons[value].setChecked(True)
 
     def save_state(self) -> str:
         """Return the value."""

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, Sheet, discover
-from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.broken import make_panel
+from rcv_py.ui.widgets.choice import Choice, Switch
 
 PART = "part"  # under which the part that was shown is remembered
 
@@ -24,6 +25,7 @@ class PartedPanel(Panel):
     """
 
     choice_name: ClassVar[str] = ""  # what the choice is for
+    choice_kind: ClassVar[type[Choice | Switch]] = Choice
     texts: ClassVar[Mapping[str, str]] = MappingProxyType({})  # what it calls each part
 
     def __init__(self, ui: UiContext) -> None:
@@ -33,7 +35,7 @@ class PartedPanel(Panel):
         self._states: dict[str, dict[str, Any]] = {}  # of parts that are not made yet
         self.stack = QStackedWidget()
         self.stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self.choice = Choice(self.choice_name, self.texts)
+        self.choice = self.choice_kind(self.choice_name, self.texts)
         self.choice.currentIndexChanged.connect(self._show_chosen)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -56,12 +58,10 @@ class PartedPanel(Panel):
     def part(self, name: str) -> Panel:
         """Return a part, made now if nobody needed it before; KeyError if there is none."""
         if name not in self._made:
-            part = self._made[name] = self._infos[name].make(self.ui)
+            part = self._made[name] = make_panel(self.ui, self._infos[name])
             part.wants.connect(self.wants)
             part.copy_asked.connect(self.copy_asked)
-            part.setAccessibleName(part.accessibleName() or self._infos[name].title)
-            part.setAccessibleDescription(part.accessibleDescription() or self._infos[name].tip)
-            self.stack.addWidget(part)
+            self._put(part)
             self.visibility.lead(part.visibility)
             part.load_state(self._states.get(name, {}))
             self._prepare(part)
@@ -74,6 +74,10 @@ class PartedPanel(Panel):
     def show_part(self, name: str) -> None:
         """Choose a part."""
         self.choice.choose(name)
+
+    def _put(self, part: Panel) -> None:
+        """Give a part that was just made its place."""
+        self.stack.addWidget(part)
 
     def _prepare(self, part: Panel) -> None:
         """Tell a part that was just made what it must know of the panel."""

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QInputDialog,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
@@ -27,7 +26,7 @@ from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.errors import RcvError
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.layout import column, row, split
-from rcv_py.ui.core.plain_text import PlainLabel, agrees, button_text, tooltip, with_tip
+from rcv_py.ui.core.plain_text import PlainLabel, agrees, ask_text, button_text, tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.counters.formula_editor import FormulaEditor
 from rcv_py.ui.panels.counters.tree import number_text
@@ -277,8 +276,7 @@ class FormulaDialog(QDialog):
         self.help.setFont(self._theme.mono)
 
     def _ask_name(self, name: str) -> str:
-        text, is_given = QInputDialog.getText(self, TITLE, "Name of the file", text=name)
-        return text if is_given else ""
+        return ask_text(self, TITLE, "Name of the file", name)
 
 
 def _errors(results: DerivedSet | None, read: dict[str, Definitions]) -> dict[str, list[FormulaError]]:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import numpy as np
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.explorer import top_kinds, top_lines
 from rcv_py.analysis.cost.place_text import beside, place_text
@@ -157,7 +158,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         self._files = 0  # how many the ranked lines are of
         self._shown_file: int | None = None
         self._filter = ""
-        elastic = Elastic("text", "rank", 150, 4000, yields=("rank", "place", "cost", "bar"))
+        elastic = Elastic("text", "rank", 150, 4000, yields=("rank", "place", ("cost", 260), "bar"))
         self.lines_view = RankedView(ui.theme, ui.settings)
         self.view = self.rows_view(
             "Lines ranked by cost", elastic, self.lines_view, bar=self._paint_bar, text=self._paint_text
@@ -248,6 +249,10 @@ class TopLinesPanel(TablePanel[Ranking]):
         if self._files > 1 and behind.width() > LEAST_NAME_PX:
             name = PurePosixPath(ranking.names[row].rpartition(":")[0]).name
             view.draw_plain(painter, behind, name, self.ui.theme.role("muted"))
+
+    def first_focus(self) -> QWidget:
+        """The list."""
+        return self.view
 
     def sheet(self) -> Sheet | None:
         """The ranking, in the order in which it is shown."""

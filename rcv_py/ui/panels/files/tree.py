@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint
 from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.explorer import LINES, CostNode, label_tree, matching, source_tree
 from rcv_py.analysis.cost.place_text import place_text
@@ -231,6 +232,10 @@ class FileTreePanel(Panel):
         menu = self.tree.menu(("Go there", lambda: go(index)), copy)
         self.add_copy(menu)
         menu.popup(at)
+
+    def first_focus(self) -> QWidget:
+        """The tree."""
+        return self.tree
 
     def command_line(self) -> command_text.Words | None:
         """The tree."""

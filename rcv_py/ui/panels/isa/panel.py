@@ -25,6 +25,7 @@ from rcv_py.ui.panels.isa.arrows import GutterArrows, gutter_arrows
 from rcv_py.ui.panels.isa.ink import SCALES
 from rcv_py.ui.panels.isa.menus import IsaMenus
 from rcv_py.ui.panels.isa.program import FOLD_BY, IsaFacts
+from rcv_py.ui.panels.isa.register_cursor import At
 from rcv_py.ui.panels.isa.rows import IsaRows, csv_sheet, isa_rows, rows_at_leaf, rows_of_place
 from rcv_py.ui.panels.isa.view import IsaView
 from rcv_py.ui.panels.isa.walk import NO_ROWS, IsaWalk, walk_commands
@@ -431,7 +432,8 @@ class IsaPanel(CodePanel):
         row = self.view.table.data_row(self.view.view_row_at(position.y()))
         if row >= 0:
             above = self.view.heading_at(position)
-            menu = row_menu(self, row if above is None else above.row)
+            at = None if above is not None else self.view.register_at(position)
+            menu = row_menu(self, row if above is None else above.row, at)
             self.add_copy(menu)
             menu.aboutToHide.connect(menu.deleteLater)
             menu.popup(self.view.viewport().mapToGlobal(position))
@@ -556,8 +558,8 @@ class IsaPanel(CodePanel):
             self.set_arrows(state["gutter"])
 
 
-def row_menu(panel: IsaPanel, row: int) -> QMenu:
-    """Return the menu of a row."""
+def row_menu(panel: IsaPanel, row: int, at: At | None = None) -> QMenu:
+    """Return the menu of a row, and of a register in it."""
     view, session = panel.view, panel.session
     menu, trace, selection = QMenu(view), session.trace.value, session.selection.value
     assert trace is not None
@@ -589,6 +591,12 @@ def row_menu(panel: IsaPanel, row: int) -> QMenu:
     menu.addSeparator()
     add("What this waits for", *linked(True))
     add("Who waits for this", *linked(False))
+    if at is not None:
+        view.place_cursor(at)
+        name = text[at.operand.start : at.operand.stop]
+        for is_written, title in ((True, f"Where {name} is written"), (False, f"Where {name} is read next")):
+            walk = partial(panel.walk.go_register, is_written)
+            add(title, walk, panel.walk.register_target(is_written)[1])
     chain = "" if code.chain(row) else "The capture does not say which source line it came from."
     add("Go to source", select_and(lambda: panel.wants.emit("source")), chain)
     add("Zoom to this execution", select_and(session.fit_selection), ran)

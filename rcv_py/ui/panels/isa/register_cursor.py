@@ -6,12 +6,16 @@ their registers; a mnemonic for what it reads or writes without saying so.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from rcv_py.analysis.program.registers import Operand, definition, next_use, operands
 from rcv_py.base.records import dataclass
 from rcv_py.model.code import CodeTable
 from rcv_py.ui.panels.isa.program import Program
+
+_TESTS = re.compile(r"\s*(s_cmp|s_bitcmp|v_cmpx|s_\w+_saveexec)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +31,25 @@ class At:
         return self.operand.registers
 
 
+def pointable(text: str) -> tuple[Operand, ...]:
+    """Return the operands of an instruction that somebody may mean.
+
+    A mnemonic is one if it reads something without saying so, or is there to write it: nobody who points at
+    an addition means the carry.
+    """
+    found = operands(text)
+    has_mnemonic = found and (found[0].is_printed or found[0].reads or _TESTS.match(text))
+    return found if has_mnemonic else found[1:]
+
+
 def operand_at(text: str, character: int) -> Operand | None:
     """Return the operand at a character of an instruction, None if there is none."""
-    return next((one for one in operands(text) if one.start <= character < one.stop), None)
+    return next((one for one in pointable(text) if one.start <= character < one.stop), None)
 
 
 def step_operand(text: str, current: Operand | None, direction: int) -> Operand | None:
     """Return the operand after (+1) or before (-1) the current one, around the ends; None for none."""
-    found = operands(text)
+    found = pointable(text)
     if not found:
         return None
     at = found.index(current) + direction if current in found else 0 if direction > 0 else -1

@@ -184,7 +184,7 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
         *(() if idle is None else (idle,)),
         *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190, is_shown=False),)
           if any(rows.place) else ()),
-        field_column(LABELS["address"], code.address, width=0, is_shown=False),
+        field_column(LABELS["address"], code.address, width=0, is_shown=False, is_copied_as_text=True),
         field_column(LABELS["code_object"], code.codeobj, title="object", width=0, is_shown=False),
     )  # fmt: skip
 

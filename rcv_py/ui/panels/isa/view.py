@@ -585,6 +585,16 @@ class IsaView(FoldView):
             Qt.CursorShape.PointingHandCursor if pointing else Qt.CursorShape.ArrowCursor
         )
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Begin to walk at the first row in sight, if none is selected."""
+        walks = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+        first = self.table.data_row(self.view_row_at(self.covered_px if self.heading() else 0))
+        if self.current < 0 <= first and event.key() in walks:
+            self.set_current(first)
+            self.chosen.emit(first)
+            return
+        super().keyPressEvent(event)
+
     def event(self, event: QEvent) -> bool:
         """Claim Escape while a wait is isolated, before the window's own shortcut takes it."""
         is_key = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape

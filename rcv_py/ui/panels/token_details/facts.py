@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from rcv_py.analysis.attribution.attribute import TokenCause
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.attribution.of_line import LineCause
 from rcv_py.analysis.cost.distribution import DistributionView, Spread
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.timeline.token_details import LineTotals, TokenDetails
-from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
@@ -20,6 +18,11 @@ from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.widgets.legend import state_text
 from rcv_py.ui.widgets.links import line_link, source_link, token_link
+
+if TYPE_CHECKING:  # they import all that attributes, which the first picture does not wait for
+    from rcv_py.analysis.attribution.attribute import TokenCause
+    from rcv_py.analysis.attribution.of_line import LineCause
+    from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits
 
 LISTED = 12  # producers and waiters that are shown
 CAUSES, BLAMED = 6, 2  # causes over all executions, and instructions to blame for each, that are shown

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
 
-from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside
-from rcv_py.analysis.attribution.of_line import LineCause, causes_of
 from rcv_py.analysis.cost.distribution import DistributionView, Wanted, Which, distribution_view
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.timeline.token_details import line_totals, producers, token_details, waiters
-from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.base.text import plural
 from rcv_py.ui.core.arrivals import Arrivals
@@ -33,6 +31,9 @@ from rcv_py.ui.plot.distribution_chart import DistributionChart
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.links import GrowingText
+
+if TYPE_CHECKING:  # it imports all that attributes
+    from rcv_py.analysis.attribution.of_line import LineCause
 
 NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
 SPEEDS = {  # of executions: which, keys
@@ -84,6 +85,7 @@ class TokenDetailsPanel(Panel):
         self.chart.chosen.connect(self._go_to_bar)
         self._restyle()
         self._compute()
+        self._all_soon.ask()
 
     def _lay_out(self) -> None:
         self.hit.setAccessibleName("Hit: which time the wave runs this instruction, from 1")
@@ -153,6 +155,10 @@ class TokenDetailsPanel(Panel):
         trace, selection, line = self.session.trace.value, self.session.selection.value, self._line()
         if trace is None or line is None:
             return None
+        # Imported when an instruction is selected: the first picture does not wait for all that attributes.
+        from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside  # noqa: PLC0415
+        from rcv_py.analysis.waits.token_waits import token_waits  # noqa: PLC0415
+
         wave, token = self.session.wave(), self.session.token()
         store = self.session.store
         batches = () if store is None else store.batches
@@ -215,6 +221,8 @@ class TokenDetailsPanel(Panel):
         if table is None or line is None:
             self.causes = None
             return
+        from rcv_py.analysis.attribution.of_line import causes_of  # noqa: PLC0415 - as above
+
         self.run_job(lambda: causes_of(table, line), partial(self._take_causes, line), "causes")
 
     def _take_causes(self, line: int, causes: tuple[LineCause, ...]) -> None:
@@ -231,7 +239,8 @@ class TokenDetailsPanel(Panel):
             self.empty.say(self.reason(NOTHING))
             return
         self.empty.say("")
-        text = FactsText(trace, facts, Times.of(trace, self.ui.settings))
+        times = Times.of(trace, self.ui.settings)
+        text, self.chart.number = FactsText(trace, facts, times), times.number
         view = self.view if self._all_of == facts.line else None
         causes = self.causes if view is not None else None
         self.head.show_html(text.head())

@@ -102,7 +102,7 @@ def _text(text: str, role: str = "") -> PlainLabel:
     return label
 
 
-@panel(id="health", title="Health", area="bottom", order=88, is_at_start=False)
+@panel(id="health", title="Health", area="apart", order=92, within="trust")
 class HealthPanel(Panel):
     """Whether the capture can be trusted, and how to record a better one."""
 

@@ -22,7 +22,7 @@ FINE = "Every file of the capture could be read. Whether its numbers can be trus
 ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-@panel(id="problems", title="Problems", area="bottom", order=90, is_at_start=False)
+@panel(id="problems", title="Problems", area="apart", order=91, within="trust")
 class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
     """What is wrong with the capture."""
 

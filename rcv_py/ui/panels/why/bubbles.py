@@ -28,7 +28,7 @@ KINDS = {  # role of its colour, and meaning
 BAR_TIP = "Bubbles by their kind."
 
 
-@panel(id="bubbles", title="Bubbles", area="bottom", order=22, needs=("code",))
+@panel(id="bubbles", title="Bubbles", area="bottom", order=25, needs=("code",), within="why")
 class BubblesPanel(TablePanel[Bubbles]):
     """Which instructions waves waited in while nothing happened on their SIMD."""
 

@@ -75,7 +75,7 @@ def _producer_facts(node: WaitNode) -> list[str]:
     return [*facts, f"latency: {numbers} of {grouped(node.exact)} exact samples"]
 
 
-@panel(id="waits", title="Waits", area="bottom", order=24, needs=("waves", "code"))
+@panel(id="waits", title="Waits", area="bottom", order=24, needs=("waves", "code"), within="why")
 class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
     """What waits waited for, with the stall charged to it."""
 

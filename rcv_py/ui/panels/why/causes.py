@@ -99,7 +99,7 @@ def cause_colour(theme: Theme, cause: int) -> QColor:
     return theme.role(str(key)) if table == "role" else theme.kind(int(key))
 
 
-@panel(id="causes", title="Causes", area="bottom", order=20, needs=("code",))
+@panel(id="causes", title="Causes", area="bottom", order=21, needs=("code",), within="why")
 class CausesPanel(TreePanel[Attribution, CauseNode]):
     """Why waves stalled and idled, and which instruction is to blame."""
 

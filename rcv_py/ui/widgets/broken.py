@@ -1,0 +1,55 @@
+"""What stands in the place of a panel that met a mistake of ours."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import column, row
+from rcv_py.ui.core.panel import Panel, PanelInfo
+from rcv_py.ui.core.plain_text import PlainLabel, copy_text, with_tip
+
+
+class BrokenNotice(QWidget):
+    """A sentence in the place of a panel; `again` is what the button "Try again" does, if there is one."""
+
+    def __init__(self, sentence: str, report: str, again: Callable[[], None] | None = None) -> None:
+        super().__init__()
+        self.report = report
+        self.sentence = PlainLabel(sentence, wordWrap=True)
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        copy = with_tip(QPushButton("Copy report"), "Copy what a bug report needs.")
+        copy.clicked.connect(lambda: copy_text(self.report))
+        buttons = [copy]
+        if again is not None:
+            buttons.append(with_tip(QPushButton("Try again"), "Show the panel again."))
+            buttons[1].clicked.connect(again)
+        below = row(None, *buttons, None, spacing=6)
+        column(None, self.sentence, below, None, margins=(9, 9, 9, 9), spacing=6, of=self)
+
+
+class BrokenPanel(Panel):
+    """Says that a panel could not be made; the rest of the window works."""
+
+    def __init__(self, ui: UiContext, info: PanelInfo, report: str) -> None:
+        super().__init__(ui)
+        self.report = report
+        text = f"{info.title} could not be made because of a mistake in rcv. The rest works."
+        column(BrokenNotice(text, report), of=self)
+
+
+def make_panel(ui: UiContext, info: PanelInfo) -> Panel:
+    """Make a panel; a `BrokenPanel` if it raises."""
+    try:
+        panel = info.make(ui)
+    except Exception:  # the panel boundary: one broken panel must not cost the user the window
+        panel = BrokenPanel(ui, info, traceback.format_exc())
+    if not panel.accessibleName():
+        panel.setAccessibleName(info.title)
+    if not panel.accessibleDescription():
+        panel.setAccessibleDescription(info.tip)
+    return panel
