@@ -110,7 +110,7 @@ def test_one_key_turns_all_times_into_nanoseconds(app: App, qtbot: QtBot) -> Non
     assert f"{token.start:,}" in panel.text.toPlainText()
     app.ui.commands.run("view.units")
     settle(app, qtbot)
-    times = Times.of(trace, in_ns=app.ui.settings["timeline.units"] == "ns")
+    times = Times.of(trace, app.ui.settings)
     assert times.in_ns
     for text in (panel.text.toPlainText(), panel.all.toPlainText()):
         assert not re.search(r"\d cycles", text)

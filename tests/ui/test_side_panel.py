@@ -165,7 +165,7 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
 def test_small_shares_are_text_not_markup() -> None:
     trace = open_trace(SAMPLE)
     totals = LineTotals(hits=1, latency=4, stall=0, idle=0, program_total=100_000)
-    html = FactsText(trace, TokenFacts(1, totals), Times(trace, in_ns=False)).of_all(None, (), "")
+    html = FactsText(trace, TokenFacts(1, totals), Times()).of_all(None, (), "")
     document = QTextDocument()
     document.setHtml(html)
     assert "<0.1 %" in document.toPlainText()

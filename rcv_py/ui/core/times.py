@@ -1,50 +1,51 @@
-"""The one way in which the window writes moments and lengths: in cycles, or in nanoseconds (`U`)."""
+"""Times as texts, in the unit that the user chose: one way for details, tips, measures and the wave panel."""
 
 from __future__ import annotations
 
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.trace import Trace
+from rcv_py.ui.core.settings_store import Settings
+
+UNITS = "timeline.units"  # the option
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Writes cycles of a trace; nanoseconds count from the begin of the trace, as on the ruler."""
+    """How times of a capture are written: in cycles, or in nanoseconds where these are known."""
 
-    trace: Trace
-    in_ns: bool
+    ns_per_cycle: float = 0.0  # 0: write cycles
+    origin: int = 0  # cycles: where nanoseconds count from, as on the axes
+    known_ns: float = 0.0  # nanoseconds a cycle, also where cycles are written; 0: not known
 
     @classmethod
-    def of(cls, trace: Trace, *, in_ns: bool) -> Times:
-        """Return the way the user chose; in cycles if the length of a cycle is not known."""
-        return cls(trace, in_ns and trace.clock.ns(1) is not None)
+    def of(cls, trace: Trace, settings: Settings) -> Times:
+        """Return how the times of a capture are written now."""
+        known = trace.clock.ns(1.0) or 0.0
+        return cls(known if settings[UNITS] == "ns" else 0.0, trace.span.begin, known)
 
     @property
     def unit(self) -> str:
         """What plain numbers count, for headings: `cycles`, or "" where each number has its unit."""
-        return "" if self.in_ns else "cycles"
+        return "" if self.ns_per_cycle else "cycles"
 
-    def at(self, cycle: int) -> str:
-        """Return a moment."""
-        ns = self.trace.clock.ns(cycle - self.trace.span.begin) if self.in_ns else None
-        return count(cycle) if ns is None else f"{ns:,.0f} ns"
+    def number(self, cycles: float) -> str:
+        """Return a duration: `1,116`, or `531 ns`."""
+        return nanoseconds(cycles * self.ns_per_cycle) if self.ns_per_cycle else count(cycles)
 
-    def length(self, cycles: float, *, has_unit: bool = True) -> str:
-        """Return a length in the chosen unit alone."""
-        ns = self.trace.clock.ns(cycles) if self.in_ns else None
-        if ns is not None:
-            return nanoseconds(ns)
-        return f"{cycles:,.0f}" + (" cycles" if has_unit else "")
-
-    def plain(self, cycles: float) -> str:
-        """Return a length without a unit where a heading says it: that of cycles."""
-        ns = self.trace.clock.ns(cycles) if self.in_ns else None
-        return count(cycles) if ns is None else nanoseconds(ns)
+    def span(self, cycles: float) -> str:
+        """Return a duration with its unit: `1,116 cycles`, or `531 ns`."""
+        return self.number(cycles) if self.ns_per_cycle else f"{count(cycles)} cycles"
 
     def both(self, cycles: float) -> str:
-        """Return a length in the chosen unit, and in the other one behind it if it is known."""
-        ns, text = self.trace.clock.ns(cycles), f"{cycles:,.0f} cycles"
-        if ns is None:
-            return text
-        first, second = (nanoseconds(ns), text) if self.in_ns else (text, nanoseconds(ns))
-        return f"{first} ({second})"
+        """Return a duration with the other unit behind it if it is known: `1,116 cycles (531 ns)`."""
+        if not self.known_ns:
+            return self.span(cycles)
+        ns, text = nanoseconds(cycles * self.known_ns), f"{count(round(cycles))} cycles"
+        return f"{ns} ({text})" if self.ns_per_cycle else f"{text} ({ns})"
+
+    def at(self, cycle: int) -> str:
+        """Return a moment: `98,112`, or the time since the trace began, `46.720 µs`."""
+        if not self.ns_per_cycle:
+            return count(cycle)
+        return f"{(cycle - self.origin) * self.ns_per_cycle / 1e3:,.3f} µs"

@@ -280,7 +280,7 @@ class WavePickerPanel(Panel):
 
     def _show_wave(self, trace: Trace, row: int) -> None:
         span = trace.waves.span(row)
-        times = Times.of(trace, in_ns=self.ui.settings[UNITS] == "ns")
+        times = Times.of(trace, self.ui.settings)
         self.life.setText(f"{times.at(span.begin)} … {times.at(span.end)}")
         self.life.setToolTip(tooltip(f"First and last moment of the wave; in cycles {span}."))
         self.length.setText(times.both(span.width))

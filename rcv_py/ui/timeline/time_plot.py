@@ -330,7 +330,6 @@ class TimePlot(pg.PlotWidget):
 
     def _measure_text(self, window: TimeWindow) -> str:
         trace = self.session.trace.value
-        in_ns = self.ui.settings["timeline.units"] == "ns"
-        parts = [] if trace is None else [Times.of(trace, in_ns=in_ns).both(window.width)]
+        parts = [] if trace is None else [Times.of(trace, self.ui.settings).both(window.width)]
         more = self.measured(window)
         return " · ".join([*parts, more] if more else parts)

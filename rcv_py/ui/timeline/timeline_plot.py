@@ -231,7 +231,7 @@ class TimelinePanel(Panel):
 
     def times(self, trace: Trace) -> Times:
         """How moments and lengths are written."""
-        return Times.of(trace, in_ns=self.ui.settings["timeline.units"] == "ns")
+        return Times.of(trace, self.ui.settings)
 
     # -- legend -----------------------------------------------------------------------------------------
 

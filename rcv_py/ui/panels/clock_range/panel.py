@@ -123,7 +123,7 @@ class ClockRangePanel(Panel):
             self.empty.say(self.reason(NOTHING))
             return
         self.empty.say("")
-        times = Times.of(trace, in_ns=self.ui.settings["timeline.units"] == "ns")
+        times = Times.of(trace, self.ui.settings)
         parts = []
         if asked is not None:
             is_known = found is not None and found.ends == (asked.first, asked.last)

@@ -69,7 +69,7 @@ class FactsText:
         parts = []
         if spread is not None:
             numbers = (("median", spread.median), ("p90", spread.p90), ("max", spread.max))
-            texts = [rich("{} <b>{}</b>", name, self.times.plain(value)) for name, value in numbers]
+            texts = [rich("{} <b>{}</b>", name, self.times.number(value)) for name, value in numbers]
             parts.append(rich("<p>{} {}</p>", joined(" · ", texts), self.times.unit))
         if self.trace.has_thread_trace and (causes or waiting):
             parts.append(self._why(causes or (), waiting))
@@ -107,7 +107,7 @@ class FactsText:
         rows = [self._share(one, total) for one in causes[:CAUSES] if one.cycles]
         if rest := sum(one.cycles for one in causes[CAUSES:]):
             rows.append(rich("{} {}", percent(rest, total), plural(len(causes) - CAUSES, "other cause")))
-        title = f"Why, over all hits: of {self.times.length(total)} stalled or idle"
+        title = f"Why, over all hits: of {self.times.span(total)} stalled or idle"
         return rich("<h4>{}</h4>{}", title, joined("<br>", rows))
 
     def _share(self, one: LineCause, total: int) -> Rich:
@@ -128,7 +128,7 @@ class FactsText:
         return said
 
     def _totals(self, totals: LineTotals) -> Rich:
-        number = self.times.plain
+        number = self.times.number
         rows = [
             ("hits", f"{totals.hits:,}"),
             ("latency", number(totals.latency)),
@@ -141,13 +141,13 @@ class FactsText:
 
     def _token(self, token: TokenDetails) -> Rich:
         times = (token.stall, token.busy, token.stall + token.busy)
-        stall, busy, both = map(self.times.plain, times)
+        stall, busy, both = map(self.times.number, times)
         return _table(
             [
                 ("wave", self.facts.wave),
                 ("at", self.times.at(token.start)),
                 ("stall + issue", f"{stall} + {busy} = {both}"),
-                ("idle before", self.times.plain(token.idle)),
+                ("idle before", self.times.number(token.idle)),
                 ("state", state_text(token.states) or "not recorded"),
             ]
         )
@@ -165,7 +165,7 @@ class FactsText:
             perhaps = "perhaps " if cause.is_guess else ""
             blamed = rich("<br>{}{}{}", perhaps, link, "" if is_own else " · of another wave")
         what = "idle" if cause.is_idle else "stalled"
-        said = f"{what} {self.times.length(cause.cycles)} because {text.sentence}"
+        said = f"{what} {self.times.span(cause.cycles)} because {text.sentence}"
         return rich("<p>{}{}<br><span class='q'>{}</span></p>", said, blamed, why)
 
     def _waits(self, waits: TokenWaits) -> Rich:
@@ -184,14 +184,14 @@ class FactsText:
         return rich("{}<br><span class='q'>{}</span>", link, joined(" · ", notes))
 
     def _awaited(self, op: Awaited) -> list[str]:
-        issued, ago = self.times.at(op.issued), self.times.length(op.ago)
+        issued, ago = self.times.at(op.issued), self.times.span(op.ago)
         when = f"issued at {issued}, {ago} before the wait, by {op.counter}"
         return [when, rich("<b>newest, ends the wait</b>")] if op.is_newest else [when]
 
     def _released(self, by: ReleasedBy) -> str:
         sure = "" if by.is_exact else "at most "
         why = "the wait ended with it" if by.is_exact else "it may have been back before"
-        return f"latency {sure}{self.times.length(by.latency)}, by {by.counter}: {why}"
+        return f"latency {sure}{self.times.span(by.latency)}, by {by.counter}: {why}"
 
 
 def _items(title: str, items: list[Rich], otherwise: str = "") -> Rich:

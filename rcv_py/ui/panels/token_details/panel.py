@@ -240,8 +240,8 @@ class TokenDetailsPanel(Panel):
             self.empty.say(self.reason(NOTHING))
             return
         self.empty.say("")
-        times = Times.of(trace, in_ns=self.ui.settings[UNITS] == "ns")
-        text, self.chart.number = FactsText(trace, facts, times), times.plain
+        times = Times.of(trace, self.ui.settings)
+        text, self.chart.number = FactsText(trace, facts, times), times.number
         view = self.view if self._all_of == facts.line else None
         causes = self.causes if view is not None else None
         self.head.show_html(text.head())
