@@ -25,7 +25,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
-from rcv_py.ui.core.times import Times
+from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import StateBar, state_text
@@ -33,7 +33,6 @@ from rcv_py.ui.widgets.legend import StateBar, state_text
 MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
 SPEEDS = ("fastest", "median", "slowest")
 SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
-UNITS = "timeline.units"  # the option
 MAX_CYCLES = 1 << 62
 LEVELS = ("se", "simd", "slot", "wid")
 TITLES = ("SE", "SIMD", "Slot", "Wave")

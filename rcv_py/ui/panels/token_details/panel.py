@@ -25,7 +25,7 @@ from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, set_tooltip, tooltip
 from rcv_py.ui.core.shared_results import waves_note
-from rcv_py.ui.core.times import Times
+from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.panels.token_details.facts import FactsText, TokenFacts, all_rows, this_rows
 from rcv_py.ui.plot.distribution_chart import DistributionChart
 from rcv_py.ui.table import command_text
@@ -41,7 +41,6 @@ SPEEDS = {  # of executions: which, keys
     "median": (Which.MEDIAN, "Alt+\\"),
     "slowest": (Which.SLOWEST, "Alt+End"),
 }
-UNITS = "timeline.units"  # the option
 DISTRIBUTION = "distribution"  # the panel that shows the same larger
 
 
