@@ -198,12 +198,9 @@ def csv_sheet(rows: IsaRows, table: TableModel, data_rows: Sequence[int] | None)
     unit = unit_of(rows.trace)
     heads = {one.id: f"{one.title} ({unit})" for one in columns if one.id in OF_COST}
     heads["share_of_total"] = "share (%)"
-    places = {at for at, column in enumerate(columns) if column.id == "address"}
-    lines = (
-        tuple(f"{value:#x}" if at in places else value for at, value in enumerate(line))
-        for line in table.table(data_rows)
+    return Sheet(
+        "ISA", tuple(heads.get(column.id, column.title) for column in columns), table.table(data_rows)
     )
-    return Sheet("ISA", tuple(heads.get(column.id, column.title) for column in columns), lines)
 
 
 def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
