@@ -81,7 +81,8 @@ class Watch:
         panel = self._window.workspace.docks["isa"].made
         if self._window.ui.session.trace.value is None or panel is None or not panel.isVisible():
             return False
-        return panel.view.table.rowCount() > 0 and panel.updatesEnabled()  # else nothing is painted yet
+        is_covered = panel.view.viewport().visibleRegion().isEmpty()  # nothing is painted yet
+        return panel.view.table.rowCount() > 0 and not is_covered
 
     def _note_gap(self, gap: float) -> None:
         name = "gap_start" if "first" not in self._marks else "gap_stream"
