@@ -22,7 +22,7 @@ from rcv_py.base.records import dataclass
 from rcv_py.state.selection import Place
 
 WAIT = 2.0  # seconds for the answer of a program that may be busy
-PATIENCE = 0.2  # seconds for a request that was begun: the window stands still meanwhile
+PATIENCE = 1.0  # seconds for a request that was begun: the window stands still meanwhile
 MAX_REQUEST = 64 << 10  # bytes
 TAKEN, REFUSED = b"taken", b"refused"
 _INVISIBLE = ("offscreen", "minimal", "vnc")  # platforms of Qt whose windows nobody here sees

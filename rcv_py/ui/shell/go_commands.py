@@ -109,7 +109,7 @@ def go_commands(session: Session) -> tuple[Command, ...]:
         ("go.next_wave", "Next wave", "Ctrl+Down", lambda: _step_wave(session, 1),
          "Select the wave after; the instruction stays selected.", trace),
         ("go.bookmark", "Bookmark this place", "B", session.toggle_bookmark,
-         "Keep this place in the history panel, or forget it.", place),
+         "Keep this place in the history, or forget it.", place),
         ("go.dismiss", "Dismiss measure or isolation", "Esc", dismiss,
          "Take away the measured range, then the isolated arrows.", mark),
     ))  # fmt: skip
