@@ -20,6 +20,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.plain_text import allow
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 
@@ -253,7 +254,7 @@ class Panel(QWidget):
     def add_copy(self, menu: QMenu) -> None:
         """Add "Copy as command" to a menu of the panel."""
         action = menu.addAction(COPY_AS_COMMAND, self.copy_asked.emit)
-        action.setEnabled(self.command_line() is not None)
+        allow(action, "" if self.command_line() is not None else "Nothing is shown that a command prints.")
 
     @property
     def copy_action(self) -> tuple[str, Callable[[], None]]:

@@ -21,6 +21,7 @@ from rcv_py.base.text import visible
 
 Widget = TypeVar("Widget", bound=QWidget)
 
+NOT_NOW = "Not now: "  # before the reason why something cannot be used
 SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
 _LINES = "\n\t"  # what a text of several lines keeps
 
@@ -116,6 +117,18 @@ def with_tip(widget: Widget, text: str) -> Widget:
 def set_tooltip(widget: Any, text: str) -> None:
     """Give a widget, an action or an item a tooltip that shows just the text."""
     widget.setToolTip(tooltip(text))
+
+
+def allow(control: Any, why_not: str = "") -> None:
+    """Let a widget or an action be used, or not: its tooltip then says why, after what it always says."""
+    control.setEnabled(not why_not)
+    usual = control.toolTip().partition(NOT_NOW)[0].rstrip("\n")
+    control.setToolTip(tooltip("\n".join(filter(None, (usual, with_reason(why_not))))))
+
+
+def with_reason(why_not: str) -> str:
+    """Return what a tooltip says of something that cannot be used now; nothing of what can."""
+    return why_not and f"{NOT_NOW}{why_not}"
 
 
 def show_tip(place: QPoint, text: str, widget: QWidget) -> None:

@@ -27,7 +27,7 @@ from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
 from rcv_py.ui.core.panel import NO_TRACE, Sheet, panel
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, tooltip, with_tip
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, allow, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_scene import Change, FlameScene, choose, selected_frames
@@ -294,7 +294,7 @@ class ComparePanel(TablePanel[Comparison]):
             return
         self.empty.say("")
         self._show_verdict()
-        self.only.setEnabled(by != FLAME)
+        allow(self.only, "" if by != FLAME else "A flamegraph shows all frames.")
         self._below.setStretch(1, 2 if by == FLAME else 0)  # a frame is told at length, a count is short
         self.detail.setText("")
         if isinstance(shown, FlameScene):

@@ -24,7 +24,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, allow, tooltip
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
@@ -191,7 +191,7 @@ class WavePickerPanel(Panel):
              "Make the shown time the clock range: waves that touch it count.", needs_waves),
             ("range.reset", "Count all waves", "Shift+R", lambda: ui.session.clock_range.set(None),
              "Take the clock range away: all waves count.", needs_waves),
-        )) + commands("Go", speeds)  # fmt: skip
+        )) + commands("Go/Waves", speeds)  # fmt: skip
 
     # -- layout -------------------------------------------------------------------------------------
 
@@ -274,8 +274,7 @@ class WavePickerPanel(Panel):
                 box.clear()
                 box.addItems(texts)
             box.setCurrentText(str(getattr(wave, level)))
-            box.setEnabled(len(values) > 1)
-            box.setToolTip("" if len(values) > 1 else "There is only one.")
+            allow(box, "" if len(values) > 1 else "There is only one.")
 
     def _show_wave(self, trace: Trace, row: int) -> None:
         span = trace.waves.span(row)
@@ -312,7 +311,7 @@ class WavePickerPanel(Panel):
         why = f" {plural(len(lost), 'wave')} could not be read." if lost else ""
         some = f"{counted:,} of {total:,} waves count.{why}"
         self.counted.setText(f"All {plural(total, 'wave')} count." if counted == total else some)
-        self.reset.setEnabled(chosen is not None)
+        allow(self.reset, "" if chosen is not None else "No clock range is chosen: all waves count.")
 
     # -- choosing -----------------------------------------------------------------------------------
 

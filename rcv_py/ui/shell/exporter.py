@@ -36,7 +36,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.export import SCALES
 from rcv_py.ui.core.layout import Dialog, row
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
-from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+from rcv_py.ui.core.plain_text import PlainLabel, allow, copy_text
 from rcv_py.ui.core.swatches import Swatch, unlike
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.visibility import Coalesce
@@ -281,8 +281,7 @@ class ExportDialog(Dialog):
 
     def _changed(self) -> None:
         suffix, name = self.form.currentData(), self.what.currentData()
-        self.scale.setEnabled(suffix == ".png")
-        self.scale.setToolTip("" if suffix == ".png" else "Only PNG pictures have a scale.")
+        allow(self.scale, "" if suffix == ".png" else "Only PNG pictures have a scale.")
         trace = self._exporter.ui.session.trace.value
         stem = "rcv" if trace is None else trace.name.replace(".", "_")
         self.path.setText(str(export_folder(self._exporter.ui) / f"{stem}_{name}{suffix}"))

@@ -79,40 +79,51 @@ def go_commands(session: Session) -> tuple[Command, ...]:
     place = needs(session, lambda: str(session.selection.value), "Select something first.")
     execution = partial(why_no_execution, session)
     mark = needs(session, is_marked, "Nothing is measured or isolated.")
-    return commands("Go", (
-        ("go.back", "Back", "Alt+Left", session.back, "Go to the place before this one.", past),
-        ("go.forward", "Forward", "Alt+Right", session.forward, "Undo going back.", future),
-        ("go.zoom_in", "Zoom in", "W =", lambda: session.zoom(ZOOM), "Show less time.", trace),
-        ("go.zoom_out", "Zoom out", "S -", lambda: session.zoom(1 / ZOOM), "Show more time.", trace),
-        ("go.earlier", "Earlier", "A Left", lambda: session.pan(-PAN), "Move to earlier time.", trace),
-        ("go.later", "Later", "D Right", lambda: session.pan(PAN), "Move to later time.", trace),
-        ("go.fit", "Fit the selection", "F", session.fit_selection,
-         "Show the measured range, the selected instruction or the selected wave.", trace),
-        ("go.fit_wave", "Fit the wave", "Shift+F", fit_wave, "Show the whole selected wave.", trace),
-        ("go.all", "Fit everything", "0", session.fit_all, "Show the whole capture.", trace),
-        ("go.start", "Begin", "Home", lambda: session.pan(-FAR), "Move to the begin of the capture.", trace),
-        ("go.end", "End", "End", lambda: session.pan(FAR), "Move to the end of the capture.", trace),
-        ("go.previous_token", "Previous instruction", ",", lambda: session.step_token(-1),
-         "Select the instruction the wave ran before.", wave),
-        ("go.next_token", "Next instruction", ".", lambda: session.step_token(1),
-         "Select the instruction the wave ran next.", wave),
-        ("go.previous_hit", "Previous hit", "[", lambda: session.step_hit(-1),
-         "Select the previous execution of this instruction.", line),
-        ("go.next_hit", "Next hit", "]", lambda: session.step_hit(1),
-         "Select the next execution of this instruction.", line),
-        *(
-            (name, title, keys, partial(session.select_execution, which), tip, execution)
-            for name, title, keys, which, tip in EXECUTIONS
-        ),
-        ("go.previous_wave", "Previous wave", "Ctrl+Up", lambda: _step_wave(session, -1),
-         "Select the wave before; the instruction stays selected.", trace),
-        ("go.next_wave", "Next wave", "Ctrl+Down", lambda: _step_wave(session, 1),
-         "Select the wave after; the instruction stays selected.", trace),
-        ("go.bookmark", "Bookmark this place", "B", session.toggle_bookmark,
-         "Keep this place in the history, or forget it.", place),
-        ("go.dismiss", "Dismiss measure or isolation", "Esc", dismiss,
-         "Take away the measured range, then the isolated arrows.", mark),
-    ))  # fmt: skip
+    return (
+        *commands("Go", (
+            ("go.back", "Back", "Alt+Left", session.back, "Go to the place before this one.", past),
+            ("go.forward", "Forward", "Alt+Right", session.forward, "Undo going back.", future),
+        )),
+        *commands("Go/Time", (
+            ("go.zoom_in", "Zoom in", "W =", lambda: session.zoom(ZOOM), "Show less time.", trace),
+            ("go.zoom_out", "Zoom out", "S -", lambda: session.zoom(1 / ZOOM), "Show more time.", trace),
+            ("go.earlier", "Earlier", "A Left", lambda: session.pan(-PAN), "Move to earlier time.", trace),
+            ("go.later", "Later", "D Right", lambda: session.pan(PAN), "Move to later time.", trace),
+            ("go.fit", "Fit the selection", "F", session.fit_selection,
+             "Show the measured range, the selected instruction or the selected wave.", trace),
+            ("go.fit_wave", "Fit the wave", "Shift+F", fit_wave, "Show the whole selected wave.", trace),
+            ("go.all", "Fit everything", "0", session.fit_all, "Show the whole capture.", trace),
+            ("go.start", "Begin", "Home", lambda: session.pan(-FAR), "Move to the begin of the capture.",
+             trace),
+            ("go.end", "End", "End", lambda: session.pan(FAR), "Move to the end of the capture.", trace),
+        )),
+        *commands("Go/Executions", (
+            ("go.previous_token", "Previous instruction", ",", lambda: session.step_token(-1),
+             "Select the instruction the wave ran before.", wave),
+            ("go.next_token", "Next instruction", ".", lambda: session.step_token(1),
+             "Select the instruction the wave ran next.", wave),
+            ("go.previous_hit", "Previous hit", "[", lambda: session.step_hit(-1),
+             "Select the previous execution of this instruction.", line),
+            ("go.next_hit", "Next hit", "]", lambda: session.step_hit(1),
+             "Select the next execution of this instruction.", line),
+            *(
+                (name, title, keys, partial(session.select_execution, which), tip, execution)
+                for name, title, keys, which, tip in EXECUTIONS
+            ),
+        )),
+        *commands("Go/Waves", (
+            ("go.previous_wave", "Previous wave", "Ctrl+Up", lambda: _step_wave(session, -1),
+             "Select the wave before; the instruction stays selected.", trace),
+            ("go.next_wave", "Next wave", "Ctrl+Down", lambda: _step_wave(session, 1),
+             "Select the wave after; the instruction stays selected.", trace),
+        )),
+        *commands("Go", (
+            ("go.bookmark", "Bookmark this place", "B", session.toggle_bookmark,
+             "Keep this place in the history, or forget it.", place),
+            ("go.dismiss", "Dismiss measure or isolation", "Esc", dismiss,
+             "Take away the measured range, then the isolated arrows.", mark),
+        )),
+    )  # fmt: skip
 
 
 def why_no_execution(session: Session) -> str:
@@ -154,16 +165,16 @@ PANEL_KEYS = (  # by the panels' places
     ),
     *(f"Ctrl+Alt+{number}" for number in range(4, 10)),
 )
-AREAS = (
-    "left",
-    "time",
-    "code",
-    "source",
-    "wave",
-    "details",
-    "bottom",
-    "apart",
-)  # in the order of the panels' keys
+AREAS = {  # in the order of the panels' keys, and the menus that list them
+    "left": "Left side",
+    "time": "Time",
+    "code": "Code",
+    "source": "Code",
+    "wave": "Right side",
+    "details": "Right side",
+    "bottom": "Bottom",
+    "apart": "Windows of their own",
+}
 COST_TIPS = {
     SourceCost.SELF: "Charge an instruction to the innermost source line it came from.",
     SourceCost.INCLUSIVE: "Charge an instruction to every source line it was inlined through.",
@@ -262,7 +273,7 @@ def _size_command(settings: Settings, size: tuple[str, str, str, int, tuple[str,
     return Command(
         id=name,
         title=title,
-        menu="View",
+        menu="View/Sizes",
         run=run,
         shortcuts=keys,
         tip=f"{title}: {bounds.text}",
@@ -285,7 +296,7 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
     infos = sorted((info for dock in docks for info in (dock.info, *dock.parts)), key=place)
     numbers = iter(PANEL_KEYS)
     return tuple(
-        Command(id=f"view.panel_{info.id}", title=info.title, menu="View/Panels",
+        Command(id=f"view.panel_{info.id}", title=info.title, menu=f"View/Panels/{AREAS.get(info.area, AREAS['bottom'])}",
                 run=partial(toggle, info.id),
                 shortcuts=(*info.keys, *islice(numbers, 1)),
                 tip=f"Show or hide: {info.tip}",

@@ -19,7 +19,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import ExecutionFinder
-from rcv_py.ui.core.plain_text import add_action, copy_text
+from rcv_py.ui.core.plain_text import add_action, allow, copy_text
 from rcv_py.ui.core.visibility import WHEN_IDLE, Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, facts
@@ -405,7 +405,7 @@ class MainWindow(QMainWindow):
         for path in self.opener.recent:
             add_action(self._recent, self.opener.title(path), partial(self.opener.open, path), tip=str(path))
         if self._recent.isEmpty():
-            self._recent.addAction("Nothing was opened yet").setEnabled(False)
+            allow(self._recent.addAction("No recent capture"), "Nothing was opened yet.")
         else:
             self._recent.addSeparator()
             self._recent.addAction("Forget these", self.opener.forget_recent)

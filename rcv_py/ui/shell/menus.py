@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QMainWindow, QMenu, QMenuBar, QScrollArea,
 
 from rcv_py.state.commands import Command, Commands
 from rcv_py.ui.core.layout import boxed, column, grid, row
-from rcv_py.ui.core.plain_text import PlainLabel, button_text, set_tooltip, shown
+from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, shown
 
 MENUS = ("File", "View", "Go", "Analyze", "Export", "Help")
 
@@ -19,8 +19,8 @@ SOFT_KEYS = ("Left", "Right", "Up", "Down", "Home", "End", "Esc", "Return")
 
 # A thin line goes before these.
 SEPARATED = (
-    "file.reload", "file.copy_link", "file.close_window", "view.theme", "view.font_bigger",
-    "view.reset_layout", "view.settings", "go.zoom_in", "go.previous_token", "go.bookmark", "go.find",
+    "file.reload", "file.copy_link", "file.close_window", "view.theme", "view.rows_taller",
+    "view.fold_bottom", "view.reset_layout", "view.settings", "go.back", "go.bookmark", "go.find",
     "go.dismiss", "export.copy_picture", "help.about",
 )  # fmt: skip
 
@@ -64,10 +64,9 @@ class Actions:
             if self._why_not.get(command.id) == why_not:
                 continue
             self._why_not[command.id] = why_not
-            action.setEnabled(not why_not)
             keys = f"  ({shown_keys(command)})" if command.shortcuts else ""
-            reason = f"\nNot now: {why_not}" if why_not else ""
-            set_tooltip(action, f"{command.tip or command.title}{keys}{reason}")
+            set_tooltip(action, f"{command.tip or command.title}{keys}")
+            allow(action, why_not)
             action.setStatusTip(shown(why_not or command.tip))
 
     def press(self, event: QKeyEvent) -> bool:

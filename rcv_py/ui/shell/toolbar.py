@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QSt
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import byte_size, elide_left, elide_right, plural, short_count
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
@@ -21,6 +21,7 @@ from rcv_py.ui.core.plain_text import (
     ElidedLabel,
     RichLabel,
     add_action,
+    allow,
     button_text,
     rich,
     tooltip,
@@ -34,6 +35,7 @@ from rcv_py.ui.shell.wave_menu import WavesButton
 NAME_LENGTH, NAME_SHARE = 60, 0.3  # letters of the capture's name at most, and the bar's width that they get
 CAPTURE_PX = 120  # at least
 FIELD_PX = 420
+MOST_BESIDE = 18  # captures in the menu; the page that lists a folder has all of them
 SAVED_LENGTH = 48  # letters of a saved file's name
 SAVED_MS = 30_000  # that a saved file is named
 UPDATE_MS = 100  # batches arrive faster than anyone reads
@@ -127,17 +129,30 @@ class TopBar(QWidget):
     def _fill(self) -> None:
         menu, trace = self.capture.menu(), self._ui.session.trace.value
         menu.clear()
-        for entry in self._opener.siblings:
+        beside = self._opener.siblings
+        for entry in _around(beside, None if trace is None else trace.path):
             is_on = trace is not None and entry.path == trace.path
             call, tip = partial(self._opener.open, entry.path), entry.note or str(entry.path)
             size = f"{plural(entry.waves, 'wave')}, {short_count(entry.latency)} cycles"
             title = f"{entry.title}   ({entry.note or size})"
-            add_action(menu, title, call, tip=tip, is_on=is_on).setEnabled(not entry.note)
-        if not self._opener.siblings:
+            allow(add_action(menu, title, call, tip=tip, is_on=is_on), entry.note)
+        if len(beside) > MOST_BESIDE:
+            menu.addSeparator()
+            folder = beside[0].path.parent
+            tip = f"Show all captures in {folder}."
+            add_action(menu, f"All {len(beside):,} captures …", partial(self._opener.open, folder), tip=tip)
+        if not beside:
             for path in self._opener.recent:
                 add_action(menu, self._opener.title(path), partial(self._opener.open, path), tip=str(path))
         if menu.isEmpty():
-            menu.addAction("No other capture lies beside this one").setEnabled(False)
+            allow(menu.addAction("No other capture"), "No other capture lies beside this one.")
+
+
+def _around(beside: Sequence[CaptureEntry], path: Path | None) -> Sequence[CaptureEntry]:
+    """Return as many captures of a folder as a menu holds, those nearest to the open one."""
+    at = next((place for place, entry in enumerate(beside) if entry.path == path), 0)
+    first = max(0, min(at - MOST_BESIDE // 2, len(beside) - MOST_BESIDE))
+    return beside[first : first + MOST_BESIDE]
 
 
 def _action_button(action: QAction) -> QToolButton:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QCursor, QFontMetrics, QMouseEvent, QPainter, 
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
 from rcv_py.base.records import dataclass
-from rcv_py.ui.core.plain_text import add_action, draw_text
+from rcv_py.ui.core.plain_text import add_action, allow, draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import Column, TableModel
 
@@ -58,7 +58,7 @@ class TableHeader(QHeaderView):
             is_hidden = self.isSectionHidden(at)
             call = partial(self._show, at, is_hidden)
             action = add_action(menu, column.title or column.id, call, is_on=not is_hidden)
-            action.setEnabled(column.id not in self.fixed)
+            allow(action, "" if column.id not in self.fixed else "The table is nothing without it.")
         menu.addSeparator()
         menu.addAction("Program order", lambda: self.setSortIndicator(-1, Qt.SortOrder.AscendingOrder))
         if self.extend_menu is not None:

@@ -14,7 +14,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column, row
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
+from rcv_py.ui.core.plain_text import PlainLabel, allow, tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 
 
@@ -80,7 +80,7 @@ class FindBar(QWidget):
         self.count.setVisible(bool(text or problem))
         for button in (self.up, self.down):
             button.setVisible(bool(text))
-            button.setEnabled(matches > 0)
+            allow(button, "" if matches > 0 else "Nothing matches.")
 
     def focus(self) -> None:
         """Put the cursor into the field."""

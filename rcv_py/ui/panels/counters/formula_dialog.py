@@ -26,7 +26,7 @@ from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.errors import RcvError
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.layout import column, row, split
-from rcv_py.ui.core.plain_text import PlainLabel, agrees, ask_text, button_text, tooltip, with_tip
+from rcv_py.ui.core.plain_text import PlainLabel, agrees, allow, ask_text, button_text, tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.counters.formula_editor import FormulaEditor
 from rcv_py.ui.panels.counters.tree import number_text
@@ -203,11 +203,12 @@ class FormulaDialog(QDialog):
             mark = " •" if self.files.is_changed(name) else ""
             self.tabs.setTabText(self.tabs.indexOf(editor), button_text(f"{name}{mark}"))
             self.tabs.setTabToolTip(self.tabs.indexOf(editor), "Not saved yet." if mark else "")
-        is_own = self.name != BUILT_IN
+        foreign = "" if self.name != BUILT_IN else "These formulas come with the program."
         for text in ("Rename", "Delete"):
-            self.buttons[text].setEnabled(is_own)
+            allow(self.buttons[text], foreign)
+        saved = "" if self.files.is_changed(self.name) else "Nothing was changed since it was saved."
         for text in ("Save", "Revert"):
-            self.buttons[text].setEnabled(is_own and self.files.is_changed(self.name))
+            allow(self.buttons[text], foreign or saved)
         self._say_state()
 
     # -- results ------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.base.text import elide_right
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import row
-from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip, with_tip
+from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip, with_reason, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_scene import FlameScene
 from rcv_py.ui.panels.flamegraph.jobs import CONTENT_TEXT, Content
@@ -84,7 +84,7 @@ class FlameChoices(QWidget):
             self.metrics.setItemText(at, DURATION if is_duration else METRIC_TEXT[metric][is_sampled])
             model.item(at).setEnabled(metric in allowed)
             why = "" if metric in allowed else f"{METRIC_TEXT[metric][0]} is not known here."
-            self.metrics.setItemData(at, tooltip(why), Qt.ItemDataRole.ToolTipRole)
+            self.metrics.setItemData(at, tooltip(with_reason(why)), Qt.ItemDataRole.ToolTipRole)
         if self.measure not in allowed:
             self.metrics.setCurrentIndex(0)
 

@@ -16,7 +16,7 @@ from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import ElidedLabel, copy_text
+from rcv_py.ui.core.plain_text import ElidedLabel, allow, copy_text
 from rcv_py.ui.flame.flame_scene import FlameScene, choose, hover_of, place_of, selected_frames
 from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.panels.flamegraph.head import FlameChoices, FlameCrumbs
@@ -225,10 +225,11 @@ class FlamegraphPanel(Panel):
         """The menu of a frame."""
         scene = self.view.scene
         assert scene is not None
-        menu = QMenu(self)
+        menu = QMenu(self, toolTipsVisible=True)
         menu.addAction("Zoom to this frame", lambda: self.view.zoom_to(frame))
         sandwich = menu.addAction("Callers and callees", lambda: self._show_sandwich(frame))
-        sandwich.setEnabled(scene.tree.what[frame] in (What.LINE, What.CODE))
+        is_place = scene.tree.what[frame] in (What.LINE, What.CODE)
+        allow(sandwich, "" if is_place else "Only source lines and instructions have callers.")
         menu.addSeparator()
         menu.addAction("Copy name", lambda: copy_text(scene.full_name(frame)))
         way = "\n".join(scene.full_name(one) for one in scene.tree.ancestors(frame))

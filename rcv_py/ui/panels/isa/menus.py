@@ -13,7 +13,7 @@ from rcv_py.base.records import dataclass
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command
-from rcv_py.ui.core.plain_text import add_action
+from rcv_py.ui.core.plain_text import add_action, allow
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.panels.isa.arrows import LEGEND, MODES
 from rcv_py.ui.panels.isa.ink import SCALES
@@ -71,11 +71,8 @@ class IsaMenus:
         """What the bars show, on which scale, and what their colours mean."""
         why = self.objections()
         for mode in Annotation:
-            tip = why.get(mode, "")
-            action = add_action(
-                menu, mode.value, partial(self.set_bars, mode), tip=tip, is_on=self.bars() is mode
-            )
-            action.setEnabled(not tip)
+            action = add_action(menu, mode.value, partial(self.set_bars, mode), is_on=self.bars() is mode)
+            allow(action, why.get(mode, ""))
         menu.addSeparator()
         for scale, title in SCALES.items():
             is_on = self.settings["isa.bar_scale"] == scale

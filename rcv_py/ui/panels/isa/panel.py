@@ -19,7 +19,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
 from rcv_py.ui.core.layout import BAR, boxed, row
 from rcv_py.ui.core.panel import Late, Sheet, panel
-from rcv_py.ui.core.plain_text import add_action, copy_text
+from rcv_py.ui.core.plain_text import add_action, allow, copy_text
 from rcv_py.ui.panels.isa.arrows import MODES as ARROWS
 from rcv_py.ui.panels.isa.arrows import GutterArrows, gutter_arrows
 from rcv_py.ui.panels.isa.ink import SCALES
@@ -458,7 +458,7 @@ class IsaPanel(CodePanel):
             settings["isa.color_text"] = not settings["isa.color_text"]
 
         return (
-            *commands("Go", (
+            *commands("Go/Code", (
                 ("isa.next_hottest", "Next hottest instruction", "M",
                  late.then(lambda panel: panel.step_hottest(+1)),
                  "Select the instruction that costs most after the selected one.", no_cost),
@@ -572,8 +572,7 @@ def row_menu(panel: IsaPanel, row: int, at: At | None = None) -> QMenu:
         return run
 
     def add(title: str, call: Callable[[], object], why_not: str = "") -> None:
-        action = add_action(menu, title, call, tip=why_not)
-        action.setEnabled(not why_not)
+        allow(add_action(menu, title, call), why_not)
 
     def linked(is_producer: bool) -> tuple[Callable[[], object], str]:
         found, why = panel.walk.linked(row, is_producer)

@@ -302,7 +302,7 @@ class SourcePanel(CodePanel):
             ("source.toggle_inclusive", "Self or inclusive source costs", "Alt+I",
              lambda: cell.set(other[cell.value])),
         )  # fmt: skip
-        return commands("Go", ((*row, f"{row[1]}.", always) for row in rows))
+        return commands("Go/Code", ((*row, f"{row[1]}.", always) for row in rows))
 
     def command_line(self) -> command_text.Words | None:
         """The lines of the file that code came from."""

@@ -23,7 +23,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel, button_text, set_tooltip, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.panels.token_details.facts import FactsText, TokenFacts, all_rows, this_rows
@@ -267,7 +267,7 @@ class TokenDetailsPanel(Panel):
         self.note.setVisible(sought is not None)
         self.this.setVisible(token is not None or (self.view is not None and sought is None))
         for widget in (self.before, self.hit, self.after):
-            widget.setEnabled(token is not None)
+            allow(widget, "" if token is not None else "The wave did not run this instruction.")
         if token is None:
             self.hit.clear()
             self.of.setText("none in this wave")
@@ -275,8 +275,8 @@ class TokenDetailsPanel(Panel):
         self.hit.setText(f"{token.hit + 1}")
         self.hit.setValidator(QIntValidator(1, max(1, token.hits), self.hit))
         self.of.setText(f"of {token.hits:,}")
-        self.before.setEnabled(token.hit > 0)
-        self.after.setEnabled(token.hit + 1 < token.hits)
+        allow(self.before, "" if token.hit > 0 else "This is the first one.")
+        allow(self.after, "" if token.hit + 1 < token.hits else "This is the last one.")
 
     def _mark(self) -> None:
         """Point at this execution among all."""
