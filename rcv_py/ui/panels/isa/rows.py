@@ -193,13 +193,17 @@ OF_COST = SUMS[1:]  # ids of columns whose titles say no unit; those of samples 
 
 
 def csv_sheet(rows: IsaRows, table: TableModel, data_rows: Sequence[int] | None) -> Sheet:
-    """Return the listing for spreadsheets: every header says the unit."""
+    """Return the listing for spreadsheets: every header says the unit, addresses are in hex."""
     columns = [column for column in table.columns if column.has_values]
     unit = unit_of(rows.trace)
     heads = {one.id: f"{one.title} ({unit})" for one in columns if one.id in OF_COST}
     heads["share_of_total"] = "share (%)"
-    titles = tuple(heads.get(column.id, column.title) for column in columns)
-    return Sheet("ISA", titles, table.table(data_rows))
+    places = {at for at, column in enumerate(columns) if column.id == "address"}
+    lines = (
+        tuple(f"{value:#x}" if at in places else value for at, value in enumerate(line))
+        for line in table.table(data_rows)
+    )
+    return Sheet("ISA", tuple(heads.get(column.id, column.title) for column in columns), lines)
 
 
 def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
