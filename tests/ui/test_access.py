@@ -1,4 +1,4 @@
-"""Who cannot see the window, or uses no mouse: every control has a name, says why it is greyed, shows focus."""
+"""Without sight or mouse: every control has a name, says why it is greyed, and shows the focus."""
 
 from __future__ import annotations
 

@@ -152,9 +152,9 @@ def test_panels_can_be_hidden_and_shown_by_command(sample_app: App, qtbot: QtBot
 def test_sizes_stop_at_their_bounds(empty_app: App) -> None:
     for _ in range(30):
         empty_app.ui.commands.run("view.font_bigger")
-    assert empty_app.ui.settings["look.font_size"] == 24
+    assert empty_app.ui.settings["look.text_size"] == 14
     assert empty_app.ui.commands["view.font_bigger"].why_not()
-    empty_app.ui.settings["look.font_size"] = 10
+    empty_app.ui.settings["look.text_size"] = 0
 
 
 def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(sample_app: App, qtbot: QtBot) -> None:

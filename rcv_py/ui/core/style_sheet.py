@@ -56,6 +56,8 @@ QTabBar::tab { background: transparent; color: $muted; padding: 5px 10px; border
     border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: $text; background: $hover; }
 QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
+QTabBar:focus { color: $accent; }
+QTabBar::tab:selected:focus { background: $accent_soft; }
 QTabBar::tab:disabled { color: $line; }
 QTabBar QToolButton { background: $window; border: none; }
 QTabBar::close-button { image: url("$close"); }
@@ -63,8 +65,11 @@ QTabWidget::pane { border: none; border-top: 1px solid $line; }
 """
 
 TABLES = """
-QAbstractItemView { background: $base; alternate-background-color: $alternate; border: none; outline: none;
+QAbstractItemView { background: $base; alternate-background-color: $alternate; outline: none;
+    border: 1px solid transparent;
     selection-background-color: $accent_soft; selection-color: $text; gridline-color: $line; }
+QAbstractItemView:focus, QGraphicsView:focus, FlameView:focus { border: 1px solid $accent; }
+QGraphicsView, FlameView { border: 1px solid transparent; }
 QHeaderView { background: $window; border: none; }
 QHeaderView::section { background: $window; color: $muted; border: none; border-right: 1px solid $line;
     border-bottom: 1px solid $line; padding: 3px 6px; }
@@ -109,7 +114,7 @@ QPushButton[small="true"] { padding: 2px 4px; }
 QPushButton[link="true"] { border: none; background: transparent; color: $accent; text-align: left;
     padding: 2px 0; }
 QPushButton[link="true"]:hover { text-decoration: underline; }
-QPushButton[link="true"]:focus { text-decoration: underline; }
+QPushButton[link="true"]:focus { text-decoration: underline; border: 1px solid $accent; }
 QToolButton { background: transparent; color: $text; border: 1px solid transparent; border-radius: 3px;
     padding: 3px; }
 QToolButton:hover { background: $hover; }
@@ -126,7 +131,8 @@ QCheckBox::indicator, QTreeView::indicator { width: 13px; height: 13px; border: 
     border-radius: 2px; background: $base; }
 QCheckBox::indicator:checked, QTreeView::indicator:checked { border-color: $accent; image: url("$check"); }
 QTreeView::indicator:indeterminate { border-color: $accent; background: $muted; }
-QCheckBox:focus { color: $accent; }
+QCheckBox, QRadioButton { border: 1px solid transparent; border-radius: 2px; }
+QCheckBox:focus, QRadioButton:focus { border-color: $accent; }
 QProgressBar { background: $raised; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
 QProgressBar::chunk { background: $accent; border-radius: 3px; }
 """

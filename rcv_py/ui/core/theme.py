@@ -14,6 +14,7 @@ from rcv_py.base.colors import Pair
 from rcv_py.model.kinds import MarkerKind, TokenKind, WaveState
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.style_sheet import style_sheet
+from rcv_py.ui.core.text_size import SMALLEST_PT, set_text_size
 
 STALL_MIX = 0.52  # share of the background in the colour of a stall
 
@@ -27,7 +28,7 @@ class Theme(QObject):
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
-        for option in ("look.theme", "look.preset", "look.font_size"):
+        for option in ("look.theme", "look.preset", "look.font_size", "look.text_size"):
             settings.cell(option).watch(self._update)
         self.mono_family = _mono_family()
         self._build()
@@ -83,7 +84,8 @@ class Theme(QObject):
     @property
     def mono(self) -> QFont:
         """The font of code, addresses and numbers."""
-        font = QFont(self.mono_family, int(self._settings["look.font_size"]))
+        size = self._settings["look.font_size"] + self._settings["look.text_size"]
+        font = QFont(self.mono_family, max(SMALLEST_PT, size))
         font.setStyleHint(QFont.StyleHint.Monospace)
         font.setFixedPitch(True)
         font.setFeature(QFont.Tag("calt"), 0)  # ligatures would hide what the code really says
@@ -105,9 +107,10 @@ class Theme(QObject):
         was_on = gc.isenabled()
         gc.disable()
         try:
+            is_other_size = set_text_size(app, self._settings["look.text_size"])
             if app.palette() != (palette := self._palette()):
                 app.setPalette(palette)
-            if app.styleSheet() != (text := style_sheet(self.role)):
+            if app.styleSheet() != (text := style_sheet(self.role)) or is_other_size:
                 app.setStyleSheet(text)
         finally:
             if was_on:

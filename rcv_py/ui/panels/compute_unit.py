@@ -21,6 +21,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import PlainLabel, joined, with_tip
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.filter_menu import Choice
 from rcv_py.ui.timeline.rows_item import RowShape
@@ -99,7 +100,7 @@ class ComputeUnitPanel(TimelinePanel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
 
     def __init__(self, ui: UiContext) -> None:
-        self.source = TokenRows(ui.theme, RowShape(ui.settings["timeline.row_height"]))
+        self.source = TokenRows(ui.theme, RowShape(grown(ui.settings["timeline.row_height"])))
         name = "Timeline of the waves of a compute unit"
         remembered = (PREFIX, MARKERS, VALUES, SIBLING)
         super().__init__(ui, self.source, name, "the timeline of the compute unit", remembered)
@@ -128,7 +129,8 @@ class ComputeUnitPanel(TimelinePanel):
             cell.watch(self._sight.ask)
         self.timeline.plot.scrolled.connect(self._sight.ask)
         self.timeline.plot.scrolled.connect(self._fit_rows)
-        ui.settings.cell("timeline.row_height").watch(self._height_changed)
+        for option in ("timeline.row_height", "look.text_size"):
+            ui.settings.cell(option).watch(self._height_changed)
         ui.results.cell("markers").watch(self._show_markers)
         self._trace_changed()
 
@@ -252,14 +254,14 @@ class ComputeUnitPanel(TimelinePanel):
     def _shape(self) -> RowShape:
         """Rows are higher where tokens overlap, so that each sub-row can be seen."""
         room = min(self._lanes * LANE_PX, MAX_PX) if self._lanes > 1 else 0
-        wanted = self.ui.settings["timeline.row_height"]
+        wanted = grown(self.ui.settings["timeline.row_height"])
         shape = RowShape(max(wanted, room), band=self.source.band.height)
         rows, height = len(self.source), self.timeline.plot.box.height()
-        if room or wanted != USUAL_PX or not rows or shape.pitch * rows <= height:
+        if room or wanted != grown(USUAL_PX) or not rows or shape.pitch * rows <= height:
             return shape
-        low = replace(shape, spans=LEAST_PX, strip=LOW_STRIP_PX, gap=LOW_GAP_PX)
+        low = replace(shape, spans=grown(LEAST_PX), strip=LOW_STRIP_PX, gap=LOW_GAP_PX)
         spare = int(height / rows) - low.pitch  # as high as all rows have room
-        return shape if spare < 0 else replace(low, spans=LEAST_PX + spare)
+        return shape if spare < 0 else replace(low, spans=grown(LEAST_PX) + spare)
 
     def _fit_rows(self) -> None:
         """Make rows lower where that shows all of them, unless the user chose a height."""

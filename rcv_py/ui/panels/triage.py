@@ -50,6 +50,7 @@ from rcv_py.ui.core.plain_text import (
     tooltip,
     with_tip,
 )
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import WithEmptyState
@@ -247,7 +248,7 @@ class _Rows(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """All rows are equally high."""
-        return QSize(120, ROW)
+        return QSize(120, grown(ROW))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

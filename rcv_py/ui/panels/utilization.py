@@ -19,6 +19,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import READING, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, rich
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.rows_item import RowName, RowShape
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, unit_of
@@ -65,16 +66,20 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
     return Units(tuple(units), place, len(waves), len(chosen))
 
 
+ROW_PX = 16
+
+
 @panel(id="utilization", title="Utilization", area="time", order=30, needs=("waves",))
 class UtilizationPanel(TimelinePanel):
     """When each unit of the compute unit was busy, and for what share of the view."""
 
     def __init__(self, ui: UiContext) -> None:
-        self.source = TokenRows(ui.theme, RowShape(16, strip=0, gap=4))
+        self.source = TokenRows(ui.theme, RowShape(grown(ROW_PX), strip=0, gap=4))
         super().__init__(ui, self.source, "Timeline of the units of a compute unit")
         self.units = Units((), "", 0, 0)
         self._unit: tuple[int, ...] | None = None
         self._is_stale = False
+        ui.settings.cell("look.text_size").watch(self._text_changed)
         self._note, self._progress = PlainLabel(), PlainLabel()
         for label in (self._note, self._progress):
             label.setObjectName("muted")
@@ -86,6 +91,10 @@ class UtilizationPanel(TimelinePanel):
         self.session.selection.watch(self._selection_changed)
         self.session.window.watch(self._window_changed)
         self._trace_changed()
+
+    def _text_changed(self) -> None:
+        self.source.shape = RowShape(grown(ROW_PX), strip=0, gap=4)
+        self.timeline.plot.rows_changed()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Make up for what was not computed while nobody looked."""

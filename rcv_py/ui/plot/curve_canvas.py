@@ -15,6 +15,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.plot.curves_item import CurvesItem
@@ -31,11 +32,10 @@ class ValueAxis(PlainAxis):
     """As wide as the names beside a timeline, so that times stand above each other."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__("left", theme)
+        super().__init__("left", theme, WIDTH)
         self.title = ""
         self.low, self.high = 0.0, 1.0
         self.is_whole = False  # values are whole numbers: no ticks between
-        self.setWidth(WIDTH)
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
         """Paint numbers and the title, which runs upwards."""
@@ -48,7 +48,7 @@ class ValueAxis(PlainAxis):
             painter.setPen(self._theme.role("muted"))
             # The outermost numbers stay inside the axis, beside their ticks.
             middle = min(max(y, metrics.height() / 2), height - metrics.height() / 2)
-            rect = QRectF(20, middle - metrics.height() / 2, width - 28, metrics.height())
+            rect = QRectF(grown(20), middle - metrics.height() / 2, width - 8 - grown(20), metrics.height())
             side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             draw_text(painter, rect, side, value_text(value, step))
         painter.fillRect(QRectF(width - 1, 0, 1, height), self._theme.role("line"))
@@ -68,7 +68,7 @@ def ticks(low: float, high: float, height_px: float, is_whole: bool) -> list[flo
     if is_whole:
         step = max(1.0, step)
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-    if first >= last and height_px >= 2 * TEXT_PX:  # one number is no scale: room for two has to do
+    if first >= last and height_px >= 2 * grown(TEXT_PX):  # one number is no scale: room for two has to do
         step = round_down(max(high - low, 1e-9), is_whole)
         first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
         return [float(at * step + 0.0) for at in ((first, last) if last > first else (first,))]
@@ -153,7 +153,7 @@ class CurveOverlay(TimeOverlay):
 
     def _fitting(self, readings: list[Reading]) -> list[Reading]:
         """As many lines as have room, the one under the mouse among them."""
-        room = max(1, int((self._box.height() - 2 * PAD_PX - LINE_PX - 8) // LINE_PX))
+        room = max(1, int((self._box.height() - 2 * PAD_PX - grown(LINE_PX) - 8) // grown(LINE_PX)))
         if len(readings) <= room:
             return readings
         fitting = sorted(readings, key=lambda reading: not reading.is_bold)[: max(1, room - 1)]
@@ -166,18 +166,18 @@ class CurveOverlay(TimeOverlay):
         left = max(metrics.horizontalAdvance(name) for name in names) * 1.06 + 14
         right = max(metrics.horizontalAdvance(reading.value) for reading in readings) * 1.06
         width = max(left + 16 + right, metrics.horizontalAdvance(title)) + 2 * PAD_PX
-        height = LINE_PX * (len(readings) + 1) + 2 * PAD_PX
+        height = grown(LINE_PX) * (len(readings) + 1) + 2 * PAD_PX
         at = x + 12 if x + 12 + width <= self._box.width() else x - 12 - width
         has_tag = self._session.measure.value is not None  # at the top, where its length is written
         rect = QRectF(round(max(2.0, at)), TAG_PX if has_tag else 4, width, height)
         painter.setPen(self._theme.role("line"))
         painter.setBrush(self._theme.role("raised"))
         painter.drawRoundedRect(rect, 3, 3)
-        line = QRectF(rect.x() + PAD_PX, rect.y() + PAD_PX, width - 2 * PAD_PX, LINE_PX)
+        line = QRectF(rect.x() + PAD_PX, rect.y() + PAD_PX, width - 2 * PAD_PX, grown(LINE_PX))
         painter.setPen(self._theme.role("muted"))
         draw_text(painter, line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
         for reading, name in zip(readings, names, strict=True):
-            line.translate(0, LINE_PX)
+            line.translate(0, grown(LINE_PX))
             if reading.color is not None:
                 painter.fillRect(QRectF(line.x(), line.center().y() - 4, 8, 8), reading.color)
             font.setBold(reading.is_bold)

@@ -29,6 +29,7 @@ from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, button_text, tooltip
 from rcv_py.ui.core.shapes import draws_shapes
 from rcv_py.ui.core.swatches import Swatch, paint_swatches
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curve_canvas import CurveCanvas
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
@@ -234,7 +235,7 @@ class CurvePlot(QWidget):
         room = steady_bar()  # where a timeline has one
         room.hide()
         body.addWidget(room, 0, 2)
-        body.setColumnMinimumWidth(0, WIDTH)
+        body.setColumnMinimumWidth(0, grown(WIDTH))
         body.setColumnStretch(1, 1)
         column(head, (body, 1), of=self)
         self.setFocusProxy(self.canvas)

@@ -148,8 +148,10 @@ def _step_wave(session: Session, direction: int) -> None:
 
 BAR_SCALES = {"linear": "Linear bars", "sqrt": "Square root bars", "log": "Logarithmic bars"}
 SIZES = (  # id, title, option, by how much, keys
-    ("view.font_bigger", "Bigger code", "look.font_size", 1, ("Ctrl++", "Ctrl+=")),
-    ("view.font_smaller", "Smaller code", "look.font_size", -1, ("Ctrl+-",)),
+    ("view.font_bigger", "Bigger text", "look.text_size", 1, ("Ctrl++", "Ctrl+=")),
+    ("view.font_smaller", "Smaller text", "look.text_size", -1, ("Ctrl+-",)),
+    ("view.code_bigger", "Bigger code", "look.font_size", 1, ("Ctrl+Alt++",)),
+    ("view.code_smaller", "Smaller code", "look.font_size", -1, ("Ctrl+Alt+Shift+-",)),
     ("view.rows_taller", "Taller wave rows", "timeline.row_height", 2, ("Ctrl+Shift+Up",)),
     ("view.rows_shorter", "Shorter wave rows", "timeline.row_height", -2, ("Ctrl+Shift+Down",)),
     ("view.global_taller", "Taller rows of the global timeline", "timeline.global_row_height", 1,
@@ -281,6 +283,11 @@ def _size_command(settings: Settings, size: tuple[str, str, str, int, tuple[str,
     )
 
 
+def _menu_of(info: PanelInfo) -> str:
+    """Return the menu that lists a panel: that of its place, so that none gets long."""
+    return f"View/Panels/{AREAS.get(info.area, AREAS['bottom'])}"
+
+
 def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
     """Return a command a panel that shows or hides it."""
     rank = {area: place for place, area in enumerate(AREAS)}
@@ -296,7 +303,7 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
     infos = sorted((info for dock in docks for info in (dock.info, *dock.parts)), key=place)
     numbers = iter(PANEL_KEYS)
     return tuple(
-        Command(id=f"view.panel_{info.id}", title=info.title, menu=f"View/Panels/{AREAS.get(info.area, AREAS['bottom'])}",
+        Command(id=f"view.panel_{info.id}", title=info.title, menu=_menu_of(info),
                 run=partial(toggle, info.id),
                 shortcuts=(*info.keys, *islice(numbers, 1)),
                 tip=f"Show or hide: {info.tip}",

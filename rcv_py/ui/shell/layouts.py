@@ -19,6 +19,7 @@ from dataclasses import field
 from PySide6.QtCore import QSize, Qt
 
 from rcv_py.base.records import dataclass
+from rcv_py.ui.core.text_size import grown
 
 COMPACT_WIDTH = 1500  # px: below it the sides start folded
 LEFT_PX, RIGHT_PX = 330, 300  # widths of the sides
@@ -124,11 +125,12 @@ class Shares:
 
 def shares(layout: Layout, size: QSize, folded: frozenset[str]) -> Shares:
     """Return what each place gets in a workspace of that size; `folded` are the sides that are icons."""
-    left = 0 if "left" in folded else min(layout.left, size.width() // 3)
-    right = 0 if "right" in folded else layout.right
+    left = 0 if "left" in folded else min(grown(layout.left), size.width() // 3)
+    right = 0 if "right" in folded else grown(layout.right)
     middle, height = size.width() - left - right, size.height()
     bottom = 0 if "bottom" in folded else max(BOTTOM_PX, round((layout.bottom or 0.36) * height))
     time, below = round(layout.time * height), round(layout.below * height)
+    wave = grown(WAVE_PX)
     code = round(middle * CODE_SHARE)
     return Shares(
         widths={"left": left, "wave": right},
@@ -139,7 +141,7 @@ def shares(layout: Layout, size: QSize, folded: frozenset[str]) -> Shares:
             "time_below": below,
             "code": max(0, height - time - below - bottom),
             "bottom": bottom,
-            "wave": WAVE_PX,
-            "details": max(0, height - WAVE_PX),
+            "wave": wave,
+            "details": max(0, height - wave),
         },
     )

@@ -32,6 +32,7 @@ from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.place_go import go_to_place
 from rcv_py.ui.core.plain_text import draw_text, shown, tooltip
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.menus import shown_keys
 from rcv_py.ui.table.table_model import Index
@@ -205,14 +206,14 @@ class Row(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """A row of fixed height."""
-        return QSize(WIDTH_PX, ROW_PX)
+        return QSize(grown(WIDTH_PX), grown(ROW_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one item."""
         item, box, theme = self._palette.items[index.row()], QRect(option.rect), self._theme
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.role("accent_soft"))
-        icon(theme, item.icon, "muted").paint(painter, box.left() + 10, box.top(), 16, ROW_PX)
+        icon(theme, item.icon, "muted").paint(painter, box.left() + 10, box.top(), 16, box.height())
         box.adjust(36, 0, -10, 0)
         metrics = painter.fontMetrics()
         note = item.why_not or item.note
@@ -261,7 +262,7 @@ class Palette(QFrame):
     def open(self, text: str = "") -> None:
         """Show the palette over its window."""
         window = self._parent.window()
-        width = min(WIDTH_PX, window.width() - 32)
+        width = min(grown(WIDTH_PX), window.width() - 32)
         corner = window.mapToGlobal(window.rect().topLeft())
         self.setFixedWidth(width)
         self.move(corner.x() + (window.width() - width) // 2, corner.y() + 64)
@@ -309,5 +310,5 @@ class Palette(QFrame):
             self._model.appendRow(row)
         self.list.setCurrentIndex(self._model.index(0, 0))
         rows = min(max(len(self.items), 1), SHOWN)
-        self.list.setFixedHeight(rows * ROW_PX + 2)
+        self.list.setFixedHeight(rows * grown(ROW_PX) + 2)
         self.adjustSize()

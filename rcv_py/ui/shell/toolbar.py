@@ -27,6 +27,7 @@ from rcv_py.ui.core.plain_text import (
     tooltip,
     with_tip,
 )
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
@@ -66,7 +67,6 @@ class TopBar(QWidget):
         self.field.setObjectName("command_field")
         self.field.setAccessibleName("Search or run a command")
         self.field.setToolTip("Find commands, instructions, labels, waves and source files  (Ctrl+K)")
-        self.field.setMaximumWidth(FIELD_PX)
         self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.field.clicked.connect(open_palette)
         self.trust = QToolButton(toolButtonStyle=style)
@@ -104,6 +104,7 @@ class TopBar(QWidget):
 
     def _update(self) -> None:
         self._show_trust()
+        self.field.setMaximumWidth(grown(FIELD_PX))
         theme, trace = self._ui.theme, self._ui.session.trace.value
         name = "No capture" if trace is None else trace.title
         self._name = name

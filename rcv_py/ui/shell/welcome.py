@@ -27,6 +27,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, grid, row
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
@@ -158,7 +159,7 @@ class Chooser(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setAlternatingRowColors(True)
         self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(22)
+        self.table.verticalHeader().setDefaultSectionSize(grown(22))
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.table.activated.connect(self._open)

@@ -17,6 +17,7 @@ from shiboken6 import isValid
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, has
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.turns import Turns
 from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shell.docks import Dock
@@ -40,6 +41,7 @@ from rcv_py.ui.shell.side_bar import SideBar
 VERSION = 2  # of the saved layout: one of another version is ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
 HIDDEN_MS = 150  # that panels may take to have something to show, when first seen
+SCALE = 1000  # px whose growth says by how much text grew
 RESIZE_PASSES = 4  # at most: Qt comes nearer to the sizes asked for each time, and is there after three
 SIDE_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 BAR_AREAS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.RightToolBarArea}
@@ -111,6 +113,8 @@ class Workspace(QMainWindow):
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
         ui.session.trace.watch(self._show_appearing)
+        self._size = grown(SCALE)
+        ui.settings.cell("look.text_size").watch(self._text_changed)
         self.bars = {side: SideBar(ui, side, title) for side, title in BAR_TITLES.items()}
         for side, bar in self.bars.items():
             self.addToolBar(BAR_AREAS[side], bar)
@@ -221,6 +225,20 @@ class Workspace(QMainWindow):
         self._resize_groups(pixels.widths, ACROSS)
         self._resize_groups(pixels.code_widths, ACROSS)
         self._resize_groups(pixels.heights, DOWN)
+
+    def _text_changed(self) -> None:
+        """Give the sides room for text of another size."""
+        ratio, self._size = grown(SCALE) / self._size, grown(SCALE)
+        shown = [self._in_front(group[0]) for area in ("left", "wave") if (group := self.group(area))]
+        shown = [dock for dock in shown if dock.isVisible()]
+        widths = [round(dock.width() * ratio) for dock in shown]
+        heights = {dock: round(dock.height() * ratio) for dock in shown if dock.area == "wave"}
+
+        def fit() -> None:
+            self.resizeDocks(shown, widths, ACROSS)
+            self.resizeDocks(list(heights), list(heights.values()), DOWN)
+
+        self._fit_soon(fit)
 
     def _resize_groups(self, sizes: dict[str, int], direction: Qt.Orientation) -> None:
         shown = {area: [dock for dock in self.group(area) if not dock.isHidden()] for area in sizes}

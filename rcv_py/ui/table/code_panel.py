@@ -13,7 +13,6 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import CostUpdates
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import PlainLabel
-from rcv_py.ui.table.column_widths import HEIGHT
 from rcv_py.ui.table.cost_bars import heat
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.rows_view import RowsView
@@ -64,7 +63,7 @@ class HeatStrip(QWidget):
     # -- geometry -----------------------------------------------------------------------------------
 
     def _area(self) -> QRect:
-        header = 0 if self._view.header.isHidden() else HEIGHT
+        header = 0 if self._view.header.isHidden() else self._view.header.height()
         used = len(self._view.table.data_rows) * self._view.row_height
         page = self._view.viewport().height()
         # With fewer rows than fit, a pixel of the strip is beside the row it stands for.

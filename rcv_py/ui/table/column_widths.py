@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
 from rcv_py.base.records import dataclass
 from rcv_py.ui.core.plain_text import add_action, allow, draw_text
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import Column, TableModel
 
@@ -45,10 +46,14 @@ class TableHeader(QHeaderView):
         self.setHighlightSections(False)
         self.setSortIndicatorClearable(True)
         self.setMinimumSectionSize(16)
-        self.setFixedHeight(HEIGHT)
+        self._restyle()
+        theme.changed.connect(self._restyle)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._open_menu)
         self.sectionHandleDoubleClicked.connect(table.resizeColumnToContents)
+
+    def _restyle(self) -> None:
+        self.setFixedHeight(grown(HEIGHT))
 
     def menu(self) -> QMenu:
         """Return the header's menu: a tick a column, and what the view adds."""

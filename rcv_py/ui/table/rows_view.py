@@ -456,6 +456,7 @@ class RowsView(QTableView):
         self.baseline = (height + metrics.ascent() - metrics.descent() + 1) // 2
         self.verticalHeader().setMinimumSectionSize(height)
         self.verticalHeader().setDefaultSectionSize(height)
+        self.widths.grow(self._char_px, is_anew=True)
         self.viewport().update()
 
     # -- state --------------------------------------------------------------------------------------

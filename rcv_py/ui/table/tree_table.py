@@ -42,9 +42,11 @@ from rcv_py.state.cell import Cell
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import button_text, tooltip
 from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table.cost_bars import draw_bar
 
 ROW_PX, BAR_INSET_PX = 22, 6
+SCALE = 1000  # px whose growth says by how much text grew
 MAX_PX = 2000  # of a column, in a saved state
 
 Index = QModelIndex | QPersistentModelIndex
@@ -251,8 +253,13 @@ class TreeModel(QAbstractItemModel, Generic[N]):
             self.root.sort(key, is_descending=self.sorting[1] == _DESCENDING)
 
 
+def usual_row() -> int:
+    """Return the height of a row that shows plain text, in px."""
+    return grown(ROW_PX)
+
+
 class _BarDelegate(QStyledItemDelegate):
-    def __init__(self, model: TreeModel[Any], settings: Settings, row_px: int) -> None:
+    def __init__(self, model: TreeModel[Any], settings: Settings, row_px: Callable[[], int]) -> None:
         super().__init__(model)
         self._model, self._settings, self._row_px = model, settings, row_px
 
@@ -262,13 +269,13 @@ class _BarDelegate(QStyledItemDelegate):
         tree = self._model.tree
         parts = tree.columns[index.column()].parts
         if parts is not None:
-            inset = BAR_INSET_PX if self._row_px >= ROW_PX else BAR_INSET_PX - 2
+            inset = BAR_INSET_PX if self._row_px() >= ROW_PX else BAR_INSET_PX - 2
             box, scale = QRectF(option.rect).adjusted(4, inset, -4, -inset), self._settings["isa.bar_scale"]
             draw_bar(painter, box, parts(self._model.node(index)), tree.largest, scale)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """A fixed height for the row."""
-        return QSize(60, self._row_px)
+        return QSize(60, self._row_px())
 
 
 class _EndDelegate(QStyledItemDelegate):
@@ -299,7 +306,7 @@ class TreeTable(QTreeView, Generic[N]):
         sort: str = "",
         yields: Mapping[str, int] = MappingProxyType({}),
         opens_by_key: bool = False,
-        row_px: int = ROW_PX,
+        row_px: Callable[[], int] = usual_row,
     ) -> None:
         super().__init__()
         self._opens_by_key = opens_by_key
@@ -320,7 +327,8 @@ class TreeTable(QTreeView, Generic[N]):
         self.expanded.connect(lambda index: self._turned(index, self._opened, self._closed))
         self.collapsed.connect(lambda index: self._turned(index, self._closed, self._opened))
         ui.settings.cell("isa.bar_scale").watch(self.refresh)
-        ui.theme.changed.connect(self.refresh)
+        self._size = grown(SCALE)
+        ui.theme.changed.connect(self._restyle)
 
     def _set_up(self, sort: str) -> None:
         self.setModel(self.rows)
@@ -342,7 +350,7 @@ class TreeTable(QTreeView, Generic[N]):
             mode = QHeaderView.ResizeMode.Interactive if column.width else QHeaderView.ResizeMode.Stretch
             header.setSectionResizeMode(at, mode)
             if column.width:
-                header.resizeSection(at, column.width)
+                header.resizeSection(at, grown(column.width))
         header.sectionResized.connect(self._resized)
         if sort:
             header.setSortIndicator(self.rows.column_of(sort), _DESCENDING)
@@ -403,6 +411,15 @@ class TreeTable(QTreeView, Generic[N]):
         """Give a column another width, of its own accord and not the user's."""
         self._widths[name] = px
         self.setColumnWidth(self.rows.column_of(name), px)
+
+    def _restyle(self) -> None:
+        """Let rows and columns follow the size of text."""
+        before, self._size = self._size, grown(SCALE)
+        for at, column in enumerate(self._empty.columns if self._size != before else ()):
+            if column.width:
+                self.header().resizeSection(at, round(self.header().sectionSize(at) * self._size / before))
+        self.scheduleDelayedItemsLayout()
+        self.refresh()
 
     def refresh(self) -> None:
         """Paint again."""

@@ -17,6 +17,7 @@ from rcv_py.base.text import count, elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text, set_text
 from rcv_py.ui.core.shapes import draws_shapes, path_of
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 
 TEXT_PX = 11  # of rulers, names of rows and read-outs
@@ -53,12 +54,17 @@ class BoxItem(pg.GraphicsObject):
 
 
 class PlainAxis(pg.AxisItem):
-    """An axis that its subclass paints."""
+    """An axis that its subclass paints; it is as thick as its text needs."""
 
-    def __init__(self, side: str, theme: Theme) -> None:
+    def __init__(self, side: str, theme: Theme, thick_px: int) -> None:
         super().__init__(side)
-        self._theme = theme
+        self._theme, self._thick_px = theme, thick_px
         self.setStyle(showValues=False, tickLength=0)
+        self.fit_text()
+
+    def fit_text(self) -> None:
+        """Be as thick as text of the size in use needs."""
+        (self.setWidth if self.orientation in ("left", "right") else self.setHeight)(grown(self._thick_px))
 
     def boundingRect(self) -> QRectF:
         """All of the axis; pyqtgraph would look at labels and ticks that it does not have."""
@@ -76,7 +82,7 @@ class PlainAxis(pg.AxisItem):
 def small_text(painter: QPainter) -> QFontMetricsF:
     """Let a painter write in the size of rulers; return the metrics."""
     font = painter.font()
-    font.setPixelSize(TEXT_PX)
+    font.setPixelSize(grown(TEXT_PX))
     painter.setFont(font)
     return QFontMetricsF(font)
 
@@ -188,7 +194,7 @@ class TimeScale:
     def ticks(self, window: TimeWindow, width_px: float) -> tuple[list[float], float]:
         """Times of the ticks in cycles, and the step in the written unit."""
         unit, origin = self.ns_per_cycle or 1.0, self.origin if self.ns_per_cycle else 0
-        step = round_step(window.width * unit * LABEL_PX / max(1.0, width_px))
+        step = round_step(window.width * unit * grown(LABEL_PX) / max(1.0, width_px))
         step = step if self.ns_per_cycle else max(1.0, step)
         first, last = -(-(window.begin - origin) * unit // step), (window.end - origin) * unit // step
         return (np.arange(first, last + 1) * step / unit + origin).tolist(), step
@@ -218,10 +224,9 @@ class TimeAxis(PlainAxis):
     """Ticks and numbers at the top; the title at the right says the unit and what a pixel stands for."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__("top", theme)
+        super().__init__("top", theme, HEIGHT)
         self.scale_of_time = TimeScale()
         self.shown = TimeWindow(0, 1)
-        self.setHeight(HEIGHT)
 
     def title(self) -> str:
         """Unit, and cycles a pixel where a pixel is a reduction."""

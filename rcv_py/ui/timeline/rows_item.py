@@ -23,6 +23,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.shapes import draws_shapes, paint_codes
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import TEXT_PX, BoxItem, PlainAxis
 from rcv_py.ui.timeline.time_overlay import Marks, Place, TimeOverlay
@@ -379,8 +380,7 @@ class RowLabels(PlainAxis):
     rows: RowsItem  # whose names these are; set before anything is painted
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__("left", theme)
-        self.setWidth(WIDTH)
+        super().__init__("left", theme, WIDTH)
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
         """Paint groups and rows."""
@@ -390,7 +390,7 @@ class RowLabels(PlainAxis):
         for group, members in groupby(range(first, stop), lambda row: names[row].group):
             if group:
                 self._paint_group(painter, metrics, group, list(members))
-        if rows.source.shape.spans >= TEXT_PX - 2:
+        if rows.source.shape.spans >= grown(TEXT_PX) - 2:
             for row in range(first, stop):
                 self._paint_row(painter, metrics, row)
         else:
@@ -406,14 +406,14 @@ class RowLabels(PlainAxis):
         if members[0] > 0 and rows.source.names[members[0] - 1].group != group:
             painter.setPen(self._theme.role("line"))
             painter.drawLine(0, round(top), round(width), round(top))
-        if bottom - top < TEXT_PX:
+        if bottom - top < grown(TEXT_PX):
             return
-        is_low = shape.spans < TEXT_PX - 2
+        is_low = shape.spans < grown(TEXT_PX) - 2
         beside = PART_SHARE if not is_low else LOW_SHARE if rows.source.names[members[0]].part else 0.0
         room = (width - 14) * (1 - beside)
         painter.setPen(self._theme.role("muted"))
         text = metrics.elidedText(group, Qt.TextElideMode.ElideRight, room)
-        rect = QRectF(8, top, room, min(bottom - top, max(shape.spans, TEXT_PX + 3)))
+        rect = QRectF(8, top, room, min(bottom - top, max(shape.spans, grown(TEXT_PX) + 3)))
         draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_part(self, painter: QPainter, metrics: QFontMetricsF, part: str, members: list[int]) -> None:
@@ -421,7 +421,7 @@ class RowLabels(PlainAxis):
         rows, shape, width = self.rows, self.rows.source.shape, self.size().width()
         top = max(0.0, members[0] * shape.pitch - rows.scroll_px)
         bottom = (members[-1] + 1) * shape.pitch - rows.scroll_px
-        if part and bottom - top >= TEXT_PX:
+        if part and bottom - top >= grown(TEXT_PX):
             painter.setPen(self._theme.role("text"))
             room = (width - 16) * LOW_SHARE
             text = metrics.elidedText(part, Qt.TextElideMode.ElideRight, room)

@@ -321,6 +321,8 @@ class TimePlot(pg.PlotWidget):
 
     def _theme_changed(self) -> None:
         self.setBackground(self.ui.theme.role("canvas"))
+        for axis in (self.axis, self.left_axis):
+            axis.fit_text()
         self.content.forget()
         self._repaint()
 

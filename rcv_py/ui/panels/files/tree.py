@@ -49,8 +49,6 @@ class FileTreePanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._filter = ""
-        metrics = QFontMetrics(ui.theme.mono)
-        self._char_px = metrics.horizontalAdvance("0")
         self.tree = TreeTable(
             self._tree(),
             ui,
@@ -58,7 +56,7 @@ class FileTreePanel(Panel):
             # Without room for names, cycles give way first: the bars show them too.
             yields={"cost": 240, "bar": 60},
             opens_by_key=True,
-            row_px=max(MIN_ROW, metrics.height() + 1),
+            row_px=lambda: max(MIN_ROW, QFontMetrics(ui.theme.mono).height() + 1),
         )
         self.remembered = {"tree": self.tree}
         self.note = PlainLabel(NO_SOURCES, role="muted", visible=False, wordWrap=True)
@@ -128,7 +126,8 @@ class FileTreePanel(Panel):
             return 1 + max(map(depth, node.children), default=0)
 
         largest = max((place.line for place in root.walk()), default=0)
-        return (depth(root) - 1) * INDENT_PX + len(str(largest)) * self._char_px + 2 * PAD
+        char_px = QFontMetrics(self.ui.theme.mono).horizontalAdvance("0")
+        return (depth(root) - 1) * INDENT_PX + len(str(largest)) * char_px + 2 * PAD
 
     def _tree(self, root: CostNode | None = None) -> Tree[CostNode]:
         trace, total = self.session.trace.value, 0 if root is None else root.cost
