@@ -81,7 +81,8 @@ class Watch:
         panel = self._window.workspace.docks["isa"].made
         if self._window.ui.session.trace.value is None or panel is None or not panel.isVisible():
             return False
-        return panel.view.table.rowCount() > 0 and panel.updatesEnabled()  # else nothing is painted yet
+        is_covered = panel.view.viewport().visibleRegion().isEmpty()  # nothing is painted yet
+        return panel.view.table.rowCount() > 0 and not is_covered
 
     def _note_gap(self, gap: float) -> None:
         name = "gap_start" if "first" not in self._marks else "gap_stream"
@@ -93,7 +94,10 @@ class Watch:
                 self._gaps[key] = max(self._gaps.get(key, 0.0), length)
 
     def _take_turns(self, now: float) -> None:
-        if self._turns and "first" in self._marks and now > self._turn_ends:
+        if self._turns and "drawn" in self._marks:  # gaps are those while waves stream: it ends as usual
+            self._turns = []
+            self._window.workspace.show_panel("triage")
+        elif self._turns and "first" in self._marks and now > self._turn_ends:
             self._front, self._turn_ends = self._turns[0], now + PANEL_S
             self._turns = [*self._turns[1:], self._front]
             self._window.workspace.show_panel(self._front)

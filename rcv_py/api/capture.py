@@ -455,7 +455,7 @@ class Capture(CaptureTables):
             names = (table,) if table else tuple(TABLES)
             paths = {str(name): target if table else target / f"{name}.{to}" for name in names}
             spans = self._spans if "events" in paths else None
-            write_tables(self.trace, self._all(waves), paths, to, rows=rows, spans=spans)
+            write_tables(self.trace, self._cache.in_turn(rows), paths, to, rows=rows, spans=spans)
             return target
         with whole_file(target) as stream:
             if to == "perfetto":

@@ -19,7 +19,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.table import Words
-from rcv_py.work.load import batches
+from rcv_py.work.load import batches, plan
 
 DEFAULT_GB = 4.0
 OF_WAVES = tuple(name for name, table in TABLES.items() if table.part is not None)
@@ -109,6 +109,14 @@ class WaveCache:
         for batch in batches(self._trace, missing, workers=self._workers):
             self._hold(batch)
             yield batch
+
+    def in_turn(self, rows: Collection[int] | None = None) -> Iterator[WaveBatch]:
+        """Yield the same in order of the index; what is not in memory is read piecemeal, and not kept."""
+        for job in plan(self._trace.waves, None if rows is None else sorted(rows)):
+            missing = [row for row in job if row not in self._known]
+            read = [self._trace.reader.read(missing)] if missing else []
+            self.unreadable |= {row: why for batch in read for row, why in batch.missing}
+            yield from in_order([*only(self._held, set(job)), *read])
 
     @property
     def held(self) -> tuple[WaveBatch, ...]:

@@ -40,7 +40,11 @@ RANGE_PARTS = Spec.of(
     ),
     kinds.COUNT("hits", "Executions; of a unit: how many of them there are"),
     kinds.CYCLES("cycles", "Stall, issue (gfx9) or execution, and gaps in the range; of a unit: busy"),
-    kinds.SHARE("share", "Part of the cycles of waves in the range; of a unit: of the time of all of them"),
+    kinds.SHARE(
+        "share_of_range",
+        "Part of the cycles of waves in the range; of a unit: of the time of all of them",
+        "share",
+    ),
     kinds.SOURCE("source", "Source place of an instruction or a line as file:line; else empty"),
     nothing="No wave was there.",
 )
@@ -50,9 +54,9 @@ BETWEEN = record_field(
     kinds.ROW("first", "Index of the instruction it begins with"),
     kinds.ROW("last", "Index of the instruction it ends with"),
     kinds.COUNT("count", "Iterations of all waves that count"),
-    kinds.CYCLES("least", "The shortest"),
+    kinds.CYCLES("min", "The shortest"),
     kinds.RANK_CYCLES("median", "The middle one"),
-    kinds.CYCLES("most", "The longest"),
+    kinds.CYCLES("max", "The longest"),
     kinds.MEAN_CYCLES("mean", "Their mean"),
     is_unknown=True,
 )
@@ -60,7 +64,7 @@ FACTS = (
     CAPTURE,
     kinds.CYCLE_RANGE("range", "The range; the whole capture if none was given"),
     kinds.CYCLES("cycles", "Length of the range"),
-    kinds.NANOSECONDS("ns", "Length of the range; null if the clock is not known", is_unknown=True),
+    kinds.NANOSECONDS("duration_ns", "Length of the range; null if the clock is not known", is_unknown=True),
     kinds.WAVES("waves", "Traced waves that lived in it"),
     kinds.CYCLES("wave_cycles", "Their time in it, summed"),
     kinds.COUNT("hits", "Executions that issued in it"),
@@ -144,7 +148,7 @@ def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
     return {
         "range": [window.begin, window.end],
         "cycles": window.width,
-        "ns": None if ns is None else round(ns, 1),
+        "duration_ns": None if ns is None else round(ns, 1),
         "waves": found.waves,
         "wave_cycles": found.wave_cycles,
         "hits": int(found.hits.sum()),
@@ -162,8 +166,8 @@ def between_facts(ends: tuple[int, int], found: Between) -> Mapping[str, Any]:
         "first": ends[0],
         "last": ends[1],
         "count": found.count,
-        "least": found.least,
+        "min": found.least,
         "median": middle,
-        "most": found.most,
+        "max": found.most,
         "mean": mean,
     }

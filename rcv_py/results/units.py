@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.device.utilization import unit_title, utilization
-from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.analysis.device.utilization import UnitBusy, unit_title
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
@@ -37,14 +33,11 @@ FACTS = (
 )
 
 
-def units(trace: Trace, waves: Sequence[Wave], window: TimeWindow) -> Table:
-    """Return one row a unit that the waves used."""
-    tracks = utilization(waves, trace) if waves else ()
-    busy = np.array(
-        [IntervalSet.of(track.start, track.end).inside(window) for track in tracks], dtype=np.int64
-    )
+def units(found: UnitBusy, window: TimeWindow) -> Table:
+    """Return one row a unit that was used, of what `unit_busy` found in the window."""
+    busy = np.array([cycles for _, cycles in found], dtype=np.int64)
     columns: Columns = {
-        "unit": [track.name for track in tracks],
+        "unit": [name for name, _ in found],
         "busy": busy,
         "cycles": np.full(len(busy), window.width),
         "share_of_range": busy / max(1, window.width),

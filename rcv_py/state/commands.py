@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from rcv_py.base.records import dataclass
 from rcv_py.base.registry import Registry
@@ -40,20 +41,41 @@ def commands(menu: str, rows: Iterable[Row]) -> tuple[Command, ...]:
     )
 
 
+Keys = Mapping[str, tuple[str, ...]]  # by the id of a command
+
+
 class Commands(Registry[Command]):
-    """All actions, in the order in which menus show them."""
+    """All actions, in the order in which menus show them, with the keys that the user wants."""
 
     def __init__(self) -> None:
         super().__init__("command")
+        self._defaults: dict[str, Command] = {}
+        self._own: Keys = {}
 
     def register(self, *commands: Command) -> None:
         """Add actions; raise ValueError if an id is taken."""
         for command in commands:
-            self.add(command.id, command)
+            self.add(command.id, self._bound(command))
+            self._defaults[command.id] = command
+
+    def rebind(self, own: Keys) -> None:
+        """Give commands the user's own keys, and all others those that they came with."""
+        self._own = own
+        for name, command in self._defaults.items():
+            self._items[name] = self._bound(command)
+
+    def default(self, name: str) -> tuple[str, ...]:
+        """The keys that a command came with."""
+        return self._defaults[name].shortcuts
 
     def replace(self, command: Command) -> None:
         """Put an action in the place of the one with its id; KeyError if there is none."""
-        self._items[self._items[command.id].id] = command
+        self._defaults[self._items[command.id].id] = command
+        self._items[command.id] = self._bound(command)
+
+    def _bound(self, command: Command) -> Command:
+        own = self._own.get(command.id)
+        return command if own is None else replace(command, shortcuts=own)
 
     def run(self, name: str) -> None:
         """Do it, if it can be done now."""

@@ -382,6 +382,7 @@ class Session:
         """Go to a place of the history, if there is one at this position."""
         visit = self.history.go(position)
         if visit is not None:
+            self.sought.set(None)
             self.selection.set(visit.selection)
             self.set_view(visit.window)
             self.visited.set(self.visited.value + 1)

@@ -22,7 +22,7 @@ from rcv_py.base.records import dataclass
 from rcv_py.state.selection import Place
 
 WAIT = 2.0  # seconds for the answer of a program that may be busy
-PATIENCE = 0.2  # seconds for a request that was begun: the window stands still meanwhile
+REQUEST_WAIT = 1.0  # seconds for a request that was begun: the window stands still meanwhile
 MAX_REQUEST = 64 << 10  # bytes
 TAKEN, REFUSED = b"taken", b"refused"
 _INVISIBLE = ("offscreen", "minimal", "vnc")  # platforms of Qt whose windows nobody here sees
@@ -101,7 +101,7 @@ class Listener:
         with suppress(OSError):
             far, _ = self._socket.accept()
             with far:
-                far.settimeout(PATIENCE)
+                far.settimeout(REQUEST_WAIT)
                 request = _request(_received(far))
                 is_taken = request is not None and self._accepts(request)
                 far.sendall(TAKEN if is_taken else REFUSED)

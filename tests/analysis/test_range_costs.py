@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.core.token_columns import batch_of
+from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.iterations.between import Between, between, pairs
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs
 from rcv_py.analysis.program.matrix_forms import matrix_flops
@@ -93,7 +95,8 @@ def test_units_are_as_busy_as_the_command_says() -> None:
     waves = [wave for batch in batches for wave in batch.waves]
     for place in sorted({(wave.id.se, wave.cu) for wave in waves}):
         own = [wave for wave in waves if (wave.id.se, wave.cu) == place]
-        for row in units(trace, own, window).rows():
+        cycles = unit_busy(trace, window).of(trace, [batch_of(own)])
+        for row in units(cycles, window).rows():
             unit = row["unit"].rstrip("0123456789")
             busy[unit] = busy.get(unit, 0) + row["busy"]
     assert {one.unit: one.busy for one in found.units if one.busy} == {

@@ -19,13 +19,14 @@ from rcv_py.analysis.compare.costs import costs_of
 from rcv_py.analysis.core import parcels as parcels_module
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import MOST_PIECES, Lives, parcels, slabs
-from rcv_py.analysis.core.reduction import Reduction, mapped
+from rcv_py.analysis.core.reduction import Reduction, Staged, mapped
 from rcv_py.analysis.cost.activity import STATE_SHARES
 from rcv_py.analysis.cost.distribution import hits_of, latency_spreads
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
 from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.device.simd_work import ASTRAY
 from rcv_py.analysis.device.state_strip import STRIP
+from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.device.wave_states import state_curves
 from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.findings.bounds import Ranges, bounds_by, waiting_inside
@@ -100,10 +101,18 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "states of waves in a range": wave_states(TimeWindow(2_000, 6_000)),
     "workgroups": WORKGROUPS,
 }
+
+
+def busy_units(trace: Trace, batches: Sequence[WaveBatch], window: TimeWindow) -> Reduction[Any, Any]:
+    analysis = unit_busy(trace, window)
+    return analysis.then(analysis.first.of(trace, batches)) if isinstance(analysis, Staged) else analysis
+
+
 # Those that need to know what all waves say before they run.
 SURVEYED: dict[str, Callable[[Trace, Sequence[WaveBatch]], Reduction[Any, Any]]] = {
     "attribution": lambda trace, batches: attribution_by(SURVEY.of(trace, batches)),
     "bounds": lambda trace, batches: bounds_by(SURVEY.of(trace, batches), ASTRAY.of(trace, batches)),
+    "busy units": lambda trace, batches: busy_units(trace, batches, TimeWindow(2_000, 6_000)),
     "bubbles": lambda trace, batches: bubbles_by(ReferenceRule.OURS, ASTRAY.of(trace, batches)),
     "costs": lambda trace, batches: costs_of(None).then(WORKGROUPS.of(trace, batches)),
     "device summary": lambda trace, batches: summary_by(None).then(ASTRAY.of(trace, batches)),

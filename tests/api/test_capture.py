@@ -248,6 +248,17 @@ def test_every_answer_is_a_table_whose_columns_are_explained(capture: Capture) -
             assert repr(table)
 
 
+def test_exported_tables_hold_no_waves_and_are_the_same_whatever_is_held(tmp_path: Path) -> None:
+    one = rcv_py.open(SAMPLES / "matmul_tiled")
+    pages = [one.export(tmp_path / "a.csv", "csv", table="tokens").read_bytes()]
+    assert not one._cache.held
+    for chosen in ([5, 3], None):  # some are there, in another order, and then all
+        list(one.batches(chosen))
+        pages.append(one.export(tmp_path / "b.csv", "csv", table="tokens").read_bytes())
+    assert pages[0].count(b"\n") > 10_000
+    assert pages[0] == pages[1] == pages[2]
+
+
 def test_reports_and_exports_are_written(capture: Capture, tmp_path: Path) -> None:
     page = capture.report(tmp_path / "page.md").read_text()
     assert page.startswith("# ")

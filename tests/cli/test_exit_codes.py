@@ -301,3 +301,17 @@ def test_control_c_is_quiet_in_a_process() -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (ExitCode.STOPPED, "", "")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists threads as files")
+def test_numpy_makes_no_threads_that_nobody_asked_for(tmp_path: Path) -> None:
+    """One for each processor in every process costs 30 ms of its start."""
+    code = (
+        "import os, sys; from rcv_py.cli.main import main; main(sys.argv[1:]); assert 'numpy' in sys.modules;"
+        "print(len(os.listdir('/proc/self/task')))"
+    )
+    free = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    write_sample("matmul_tiled", tmp_path)
+    words = [sys.executable, "-c", code, "info", str(tmp_path)]
+    done = subprocess.run(words, env=free, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "1"

@@ -240,6 +240,12 @@ def test_a_large_capture_is_looked_through_by_somebody_else(
     assert session.sought.value is None
     assert session.token() is not None
     assert len(session.history.visits) == visits + 1
+    session.select_line(line)
+    late = session.sought.value
+    session.back()
+    session.found(late, session.executions(line)())
+    assert session.selection.value.line != line, "who went back is not taken away from there"
+    session.forward()
     other = session.selection.value
     session.select_line(line)
     old = session.sought.value

@@ -77,6 +77,7 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
     before = session.selection.value
     yield show
     session.clock_range.set(None)
+    session.measure.set(None)
     session.query.set(SearchQuery())
     session.latency_mode.set(LatencyMode.SUM_ALL)
     session.source_cost.set(SourceCost.SELF)
@@ -123,6 +124,7 @@ SILENT = {"compare", "search", "matches", "events"}  # a baseline, a text, and e
 @pytest.mark.parametrize("name", [info.id for info in discover()])
 def test_every_panel_has_a_command_that_runs(name: str, app: App, shown: Any, qtbot: QtBot) -> None:
     app.ui.session.select_line(LINE)
+    app.ui.session.measure.set(TimeWindow(80_000, 90_000))
     panel = shown(name)
     assert type(panel).command_line is not Panel.command_line, f"{name} does not say its command"
     if name in SILENT:

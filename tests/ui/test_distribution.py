@@ -39,7 +39,11 @@ def real(
     open_in(found, [found.reader.read(list(range(len(found.waves))))])
     line = int(np.argmax(found.code.stall))
     ui.session.select_line(line)
-    qtbot.waitUntil(lambda: panel.view is not None)  # type: ignore[attr-defined]
+
+    def is_shown() -> bool:  # with as many bars as there is room for
+        return panel.view is not None and panel.view.wanted == panel._want() and ui.tasks.idle
+
+    qtbot.waitUntil(is_shown)  # type: ignore[attr-defined]
     settled()
     return found
 

@@ -128,3 +128,18 @@ def test_the_chooser_tells_the_headline_of_each_capture(
         said = dict(zip((entry.name for entry in chooser.entries), column.values, strict=True))
         assert said["whole"] == "healthy"
         assert said["cut"]
+
+
+def test_what_was_looked_at_before_the_panel_was_made_is_shown(
+    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    trace = open_trace(SAMPLES / "matmul_tiled")
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    ui.results.want("health")
+    qtbot.waitUntil(lambda: ui.results.cell("health").value is not None)  # type: ignore[attr-defined]
+    panel = HealthPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    panel.show()
+    settled()
+    assert panel.notes == ui.results.cell("health").value
+    assert len(panel.cards) == len(panel.notes)

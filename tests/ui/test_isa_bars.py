@@ -32,6 +32,8 @@ def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> It
     panel.show()
     open_in(trace(), [two_waves()])
     settled()
+    qtbot.waitUntil(lambda: ui.results.cell("branches").value is not None)  # type: ignore[attr-defined]
+    settled()
     yield panel
     settled()
 

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.program.registers import operands
 from rcv_py.model.kinds import TokenKind
@@ -24,6 +25,8 @@ from rcv_py.ui.panels.isa.register_cursor import operand_at
 from rcv_py.ui.panels.isa.rows import TIGHTEST
 from tests.support.code_samples import batch, code_table, trace, two_waves, waits, wave
 from tests.support.mouse import move_mouse
+from tests.ui.conftest import Reused
+from tests.ui.window import open_sample, settle
 
 Settled = Callable[[], None]
 LOAD = "buffer_load_dwordx4 v[8:11], v2, s[4:7], 0 offen offset:16"
@@ -48,7 +51,7 @@ def listing(hot: int = HOT) -> Trace:
             text, kind = "v_mov_b32_e32 v30, v9", TokenKind.VALU
         elif at == ROWS - 1:
             text, kind = "s_endpgm", TokenKind.MSG
-        latency = 1_234_567 if at == hot else 4
+        latency = 634_567 if at == hot else 4
         rows.append((text, kind, 1_020, latency, 0, 0, ()))
     code = code_table(tuple(rows))
     return trace(replace(code, address=np.arange(ROWS, dtype=np.uint64) * 4 + 0xFFC))
@@ -88,18 +91,20 @@ def width(panel: IsaPanel, column: str) -> int:
 # -- columns ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pane", [745, 690])
-def test_operands_are_whole_before_there_is_room_for_numbers(isa: IsaPanel, pane: int) -> None:
-    isa.resize(pane, 500)
+def test_operands_are_whole_beside_hits_and_latency(isa: IsaPanel) -> None:
+    isa.resize(790, 500)
     view = isa.view
     for text in (LOAD, MFMA):
         char_px = view.spacing(text, width(isa, "text"))
         assert char_px >= TIGHTEST * view.char_px
         assert len(text) * char_px <= width(isa, "text") - 8, text
     assert width(isa, "gutter") >= MIN_PX
-    assert width(isa, "share_of_total"), "what is left are shares and bars"
-    assert width(isa, "cost")
+    assert all(width(isa, name) for name in ("hits", "latency", "share_of_total", "cost"))
     assert not view.horizontalScrollBar().maximum()
+    isa.resize(690, 500)
+    assert width(isa, "latency")
+    assert not width(isa, "hits"), "it yields first"
+    assert width(isa, "text") >= 340
 
 
 def test_columns_yield_and_come_back(isa: IsaPanel) -> None:
@@ -117,7 +122,7 @@ def test_columns_yield_and_come_back(isa: IsaPanel) -> None:
 
 def test_numbers_are_as_wide_as_the_widest(isa: IsaPanel) -> None:
     isa.resize(1400, 300)
-    for name, longest in (("hits", "1,020"), ("latency", "1,234,567")):
+    for name, longest in (("hits", "1,020"), ("latency", "634,567")):
         needed = len(longest) * isa.view.char_px
         title = isa.view.header.needed(isa.view.table.columns[isa.view.table.column_of(name)])
         assert needed <= width(isa, name) - 8
@@ -165,15 +170,6 @@ def test_the_header_says_and_changes_what_is_shown(
     assert view.table.columns[view.table.column_of("gutter")].heading == "branches"
     everything = [action.text() for action in header.menu().actions()]
     assert {"Latency mode", "Arrows", "Bars", "Fold", "Instructions"} <= set(everything), "for the keyboard"
-
-
-def test_copied_addresses_are_those_of_a_disassembly(isa: IsaPanel) -> None:
-    sheet = isa.sheet()
-    assert sheet is not None
-    rows, at = list(sheet.rows), sheet.headers.index("address")
-    assert int(rows[44][at], 16) == 44 * 4 + 0xFFC
-    assert rows[44][at].startswith("0x")
-    assert "cost, cycles" in sheet.headers, "what is in the column, and in what"
 
 
 # -- opening ----------------------------------------------------------------------------------------
@@ -516,3 +512,59 @@ def test_the_search_field_takes_no_room_until_it_is_used(isa: IsaPanel, qtbot: o
     QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Escape)
     assert not isa.find_bar.isVisible()
     qtbot.waitUntil(lambda: isa.view.viewport().height() == rows)  # type: ignore[attr-defined]
+
+
+# -- in a window ------------------------------------------------------------------------------------
+
+
+def test_keys_of_a_window_follow_the_pointer_and_the_selection(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
+        open_sample(app, qtbot)
+        session, actions = app.ui.session, app.window.actions_
+        panel = app.window.workspace.docks["isa"].panel
+        assert isinstance(panel, IsaPanel)
+        assert not actions["isa.definition"].isEnabled()
+        target = next(
+            row
+            for row, text in enumerate(session.trace.value.code.text)
+            if text.startswith("v_") and operand_at(text, len(text) - 1)
+        )
+        session.select_line(target)
+        qtbot.waitUntil(actions["isa.next_register"].isEnabled)
+        actions["isa.previous_register"].trigger()
+        at = panel.view.registers.at
+        assert at is not None
+        assert at.row == target
+        wanted = not panel.walk.register_target(True)[1]
+        qtbot.waitUntil(lambda: actions["isa.definition"].isEnabled() is wanted)
+        wait = int(panel.walk.arrows.waits.target[0])
+        session.select_line(wait)
+        qtbot.waitUntil(actions["isa.producer"].isEnabled)
+        settle(app, qtbot)
+        actions["isa.producer"].trigger()
+        settle(app, qtbot)
+        assert session.selection.value.line in panel.walk.arrows.waits.source
+        actions["go.back"].trigger()
+        settle(app, qtbot)
+        assert session.selection.value.line == wait
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_first_open_shows_the_hottest_block_with_numbers(qtbot: QtBot, reused: Reused, theme: str) -> None:
+    with reused(size=(1920, 1080)) as app:
+        app.ui.settings["look.theme"] = theme
+        open_sample(app, qtbot)
+        panel = app.window.workspace.docks["isa"].panel
+        assert isinstance(panel, IsaPanel)
+        assert panel.view.viewport().height() // panel.view.row_height >= 29
+        rows = panel.view.rows
+        assert rows is not None
+        blocks, cost = rows.program.blocks, np.where(rows.trace.code.is_label, 0, rows.cost)
+        hottest = int(np.argmax([cost[a:b].sum() for a, b in zip(blocks.first, blocks.stop, strict=True)]))
+        first, stop = int(blocks.first[hottest]), int(blocks.stop[hottest])
+        assert in_sight(panel, first + int(np.argmax(cost[first:stop])))
+        heading = panel.view.heading()
+        assert panel.view.row_top(first) == 0 if heading is None else heading.row == first
+        assert all(width(panel, name) for name in ("hits", "latency", "share_of_total", "cost"))
+        assert width(panel, "text") >= 270
+        assert width(panel, "gutter") >= MIN_PX

@@ -160,7 +160,8 @@ def test_ctrl_shift_f_goes_to_the_field(qtbot: QtBot, reused: Reused) -> None:
             app.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
         )
         settle(app, qtbot)
-        assert QApplication.focusWidget() is app.window.workspace.panel("search").bar.field
+        field = app.window.workspace.panel("search").bar.field
+        qtbot.waitUntil(field.hasFocus)  # a panel that was just made is seen a moment later
 
 
 # -- focus is not selection -------------------------------------------------------------------------

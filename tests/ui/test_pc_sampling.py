@@ -102,8 +102,8 @@ def test_samples_reach_every_view_of_code(qtbot: QtBot, reused: Reused) -> None:
         details = shown(app, qtbot, "token_details")
         facts = dict(list(details.sheet().rows))
         assert facts["samples stalled"] == int(code.samples_stalled[102])
-        assert "PC samples of this instruction" in details.text.toPlainText()
-        assert "latency" not in details.text.toPlainText()
+        assert "PC samples of this instruction" in details.all.toPlainText()
+        assert "latency" not in details.all.toPlainText() + details.text.toPlainText()
 
 
 def test_reasons_of_the_kernel_and_of_the_selected_line(qtbot: QtBot, reused: Reused) -> None:

@@ -24,6 +24,7 @@ from rcv_py.ui.timeline.timeline_plot import TimelinePanel
 from rcv_py.ui.widgets.legend import Legend
 from tests.ui.window import settle
 
+IS_PAINTED = True
 ROWS = ("compute_unit", "utilization", "global_timeline")
 VIEWS = (*ROWS, "overview", "occupancy", "wave_states", "flamegraph")
 

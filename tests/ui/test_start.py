@@ -183,6 +183,8 @@ def test_a_window_is_first_painted_with_its_capture(
     try:
         app.window.show_with(SAMPLE)
         assert not app.window.isVisible()
+        qtbot.waitUntil(app.window.isVisible, timeout=MOST_MS)
+        assert app.window.workspace.updatesEnabled(), "what is not painted at all is a black hole on a screen"
         qtbot.waitUntil(lambda: bool(paints.rows), timeout=MOST_MS)
     finally:
         application.removeEventFilter(paints)

@@ -50,6 +50,9 @@ def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot, reused:
         panel = page(app)
         qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
         assert in_front(app, "triage")
+        app.window.activateWindow()
+        app.ui.commands.run("triage.show")
+        assert panel.list.hasFocus(), "keys choose a finding at once"
         first = panel.current
         assert first is panel.findings.findings[0]
         assert first.title in panel.page.toPlainText()

@@ -155,7 +155,7 @@ def test_progress_paints_nothing_by_itself(ui: UiContext, qtbot: object) -> None
             self.count += event.type() == QEvent.Type.Paint
             return False
 
-    status, paints = StatusBar(ui, lambda: None, lambda: None), Paints()
+    status, paints = StatusBar(ui, lambda: None), Paints()
     other = QWidget(status)
     status.resize(800, 30)
     status.show()

@@ -46,7 +46,7 @@ def test_the_palette_names_captures_as_people_do(tmp_path: Path, qtbot: QtBot) -
         app.window.opener.remember(path, "kernel_gemm_0")
         (item,) = [item for item in app.window.palette_._find("kernel_gemm") if item.icon == "folder"]
         assert item.title == "Open kernel_gemm_0 · dispatch 44 · gemm"
-        assert item.note == path.name
+        assert item.tip == str(path)
         assert [item.title for item in app.window.palette_._find("38430")] == [item.title]
 
 

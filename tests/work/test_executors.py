@@ -30,7 +30,7 @@ from rcv_py.work.pool import WorkerStopped
 from tests.support import folders
 from tests.support.capture_calls import deadly, held, lost, mistaken, name_of, waiting
 from tests.support.captures import ROOT
-from tests.support.processes import wait_until
+from tests.support.processes import PATIENCE_S, wait_until
 from tests.support.samples import write_sample
 
 WORKERS = 2
@@ -54,12 +54,18 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def client(address: str) -> Iterator[Any]:
-    """A way to change and to ask the workers."""
+def _client(address: str) -> Iterator[Any]:
     from distributed import Client
 
     with Client(address, set_as_default=False) as client:
         yield client
+
+
+@pytest.fixture
+def client(_client: Any) -> Any:
+    """A way to change and to ask the workers, all of which are there: a test before may have ended some."""
+    _client.wait_for_workers(WORKERS, timeout=PATIENCE_S)
+    return _client
 
 
 @pytest.fixture(scope="module")

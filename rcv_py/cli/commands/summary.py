@@ -9,12 +9,13 @@ import numpy as np
 from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.device.pipe_use import PipeUse
 from rcv_py.analysis.device.simd_work import ASTRAY
+from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, each
-from rcv_py.cli.opening import ChosenWaves, batches, choose_waves, missing_text, opened, window_of
+from rcv_py.cli.opening import ChosenWaves, answers, choose_waves, missing_text, opened, window_of
 from rcv_py.cli.options.look_options import SummaryOptions
 from rcv_py.results.summary import parts, pipe_rows, plain_number, simd_title, summary_document, summary_table
 from rcv_py.results.units import units
@@ -97,17 +98,18 @@ def _unit_times(options: SummaryOptions) -> Answer:
         raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")
     row = 0 if options.wave is None else trace.wave_row(options.wave)
     rows, index = waves_of_unit(trace, row), trace.waves
-    waves = [wave for batch in batches(trace, set(rows.tolist())) for wave in batch.waves]
     window = window_of(options.clock) or trace.span
+    analysis = unit_busy(trace, window)
+    found = answers(trace, (analysis,), rows.tolist())
     place = place_name(trace, *(int(column[row]) for column in (index.se, index.sa, index.cu)))
-    table = units(trace, waves, window)
-    lost = missing_text(len(waves), len(rows))
+    table = units(found.of(analysis), window)
+    lost = missing_text(found.read, len(rows))
 
     def text() -> Iterator[Part]:
-        yield f"{place}, {plural(len(waves), 'wave')}"
+        yield f"{place}, {plural(found.read, 'wave')}"
         if lost:
             yield lost
-        if waves:
+        if found.read:
             yield Shown(table, trace)
             what = "cycles of issue" if trace.gfxip <= 9 else "cycles of execution"
             of = f"\nOf {count(window.width)} cycles"
@@ -117,7 +119,7 @@ def _unit_times(options: SummaryOptions) -> Answer:
         schema="rcv.units/2",
         document=lambda: {
             "place": place,
-            "waves": len(waves),
+            "waves": found.read,
             "range": [window.begin, window.end],
             "missing": lost,
             "rows": table.rows(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from PySide6.QtCore import QSettings
 
 from rcv_py.base.settings import BY_NAME, OPTIONS
 from rcv_py.state.cell import Cell
+from rcv_py.state.commands import Keys
 
 
 class Settings:
@@ -22,6 +24,7 @@ class Settings:
         self._group.add(self)
         self.rejected: list[str] = []  # sentences about stored values that were ignored
         self._cells = {option.name: Cell(self._stored(option.name)) for option in OPTIONS}
+        self.keys: Cell[Keys] = Cell(_keys(self.memory("keys")))  # of commands, if other than at first
 
     @property
     def folder(self) -> Path | None:
@@ -42,6 +45,12 @@ class Settings:
             self._store.setValue(name.replace(".", "/"), value)
         for settings in {self, *self._group}:
             settings.cell(name).set(value)
+
+    def set_keys(self, keys: Keys) -> None:
+        """Give commands other keys, in all windows."""
+        self.remember("keys", json.dumps(keys))
+        for settings in {self, *self._group}:
+            settings.keys.set(keys)
 
     def leave(self) -> None:
         """Hear no more of what other windows set: what watched here goes away."""
@@ -86,4 +95,19 @@ class SettingsGroup:
         for other in others[:1]:
             for option in OPTIONS:  # without a store the others alone know
                 made.cell(option.name).set(other[option.name])
+            made.keys.set(other.keys.value)
         return made
+
+
+def _keys(stored: object) -> Keys:
+    """Read what `set_keys` wrote; whatever does not fit is left out."""
+    try:
+        found = json.loads(stored if isinstance(stored, str) else "{}")
+    except ValueError:
+        return {}
+    rows = found.items() if isinstance(found, dict) else ()
+    return {
+        name: tuple(keys)
+        for name, keys in rows
+        if isinstance(keys, list) and all(isinstance(one, str) for one in keys)
+    }

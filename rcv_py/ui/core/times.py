@@ -1,4 +1,4 @@
-"""Times as texts, in the unit that the user chose: one way for details, tips and the wave panel."""
+"""Times as texts, in the unit that the user chose: one way for details, tips, measures and the wave panel."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ class Times:
 
     ns_per_cycle: float = 0.0  # 0: write cycles
     origin: int = 0  # cycles: where nanoseconds count from, as on the axes
+    known_ns: float = 0.0  # nanoseconds a cycle, also where cycles are written; 0: not known
 
     @classmethod
     def of(cls, trace: Trace, settings: Settings) -> Times:
         """Return how the times of a capture are written now."""
-        rate = trace.clock.ns(1.0) if settings[UNITS] == "ns" else None
-        return cls(rate or 0.0, trace.span.begin)
+        known = trace.clock.ns(1.0) or 0.0
+        return cls(known if settings[UNITS] == "ns" else 0.0, trace.span.begin, known)
 
     @property
     def unit(self) -> str:
@@ -35,6 +36,13 @@ class Times:
     def span(self, cycles: float) -> str:
         """Return a duration with its unit: `1,116 cycles`, or `531 ns`."""
         return self.number(cycles) if self.ns_per_cycle else f"{count(cycles)} cycles"
+
+    def both(self, cycles: float) -> str:
+        """Return a duration with the other unit behind it if it is known: `1,116 cycles (531 ns)`."""
+        if not self.known_ns:
+            return self.span(cycles)
+        ns, text = nanoseconds(cycles * self.known_ns), f"{count(round(cycles))} cycles"
+        return f"{ns} ({text})" if self.ns_per_cycle else f"{text} ({ns})"
 
     def at(self, cycle: int) -> str:
         """Return a moment: `98,112`, or the time since the trace began, `46.720 µs`."""

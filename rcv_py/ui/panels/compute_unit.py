@@ -13,6 +13,7 @@ from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.settings import OPTIONS
 from rcv_py.base.text import plural
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
@@ -297,13 +298,16 @@ class ComputeUnitPanel(TimelinePanel):
         text = self._place_tip(row, time, pixel, is_strip)
         return joined("<br>", (part for part in (values, *events, text) if part))
 
+    def _span_tip(self, trace: Trace, span: int) -> str:
+        spans = self.markers.spans
+        return "" if span < 0 or spans is None else marker_tip(trace, self.times(trace), spans, span)
+
     def _place_tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return ""
         if self.timeline.plot.band_y >= 0:
-            span, spans = self._span_at(row, time), self.markers.spans
-            return marker_tip(self.times(trace), spans, span) if span >= 0 and spans is not None else ""
+            return self._span_tip(trace, self._span_at(row, time))
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
             waiting = self._pending_at(row, time)
@@ -313,7 +317,7 @@ class ComputeUnitPanel(TimelinePanel):
             return state_tip(self.times(trace), wave, time)
         if token < 0:
             return gap_tip(self.times(trace), wave, segment, time)
-        text = token_tip(self.times(trace), wave, segment, token, pixel)
+        text = token_tip(trace, self.times(trace), wave, segment, token, pixel=pixel)
         return sibling_tip(text, self.source.names[row].group) if wave is None else text
 
     def hovered(self, row: int, time: int) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.loops import iteration_table, iterations_of, loop_table
@@ -157,7 +157,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         if not len(loops):
             return ""
         parts = [
-            f"{name} {100 * share:.1f} % ({100 * stall:.0f} % stalled)"
+            f"{name} {percent(share, 1)} ({100 * stall:.0f} % stalled)"
             for name, share, stall in zip(PHASES, loops.shares, loops.stall_shares, strict=True)
         ]
         table = self.result.found.table

@@ -77,14 +77,16 @@ SHOWN_IN = {
     "window": "time",
     "source": "source",
 }
+NAME_SHARE = 0.8  # of a name that must be seen
 NARROWEST, WIDEST_NAME, GAP, MARGIN_PX = 48, 160, 10, 8  # px of the key numbers
 MARGIN = 0.05  # of a range, left and right of it
 
 
 def _columns(rooms: Sequence[int], width: int) -> int:
-    """Return how many columns of cells fit into a width, at least one."""
+    """Return how many columns of cells fit into a width, at least one; a last cell alone has all its row."""
     for columns in range(len(rooms), 1, -1):
-        if sum(max(rooms[at::columns]) for at in range(columns)) + GAP * (columns - 1) <= width:
+        shared = rooms[:-1] if len(rooms) % columns == 1 else rooms
+        if sum(max(shared[at::columns]) for at in range(columns)) + GAP * (columns - 1) <= width:
             return columns
     return 1
 
@@ -141,7 +143,7 @@ class NumberStrip(QWidget):
         for at in range(self._grid.columnCount()):
             self._grid.setColumnStretch(at, 0)
         for at in range(columns):
-            self._grid.setColumnStretch(at + is_one_row, max(rooms[at::columns]))
+            self._grid.setColumnStretch(at + is_one_row, max(rooms[at::columns][: len(rest) // columns or 1]))
         if is_one_row:
             self._grid.setColumnStretch(0, WIDEST_NAME)
 
@@ -150,7 +152,7 @@ class _Cell(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
-        self.room = 0  # px that value and name need
+        self.room = 0  # px that the value needs, and most of the name
         column(self.name, self.value, of=self)
 
     def put(self, number: KeyNumber, is_whole: bool) -> None:
@@ -159,7 +161,8 @@ class _Cell(QWidget):
         self.value.setText(number.text)
         self.value.ensurePolished()  # the width is that of the heading's font
         value_px = self.value.fontMetrics().horizontalAdvance(number.text) + ROUNDING
-        self.room = max(value_px, self.name.fontMetrics().horizontalAdvance(number.name) + ROUNDING)
+        name_px = self.name.fontMetrics().horizontalAdvance(number.name) + ROUNDING
+        self.room = max(value_px, round(NAME_SHARE * name_px))
         self.value.setMinimumWidth(value_px if is_whole else 0)
         for widget in (self, self.name, self.value):
             widget.setToolTip(tooltip(tip))
@@ -502,6 +505,11 @@ class TriagePanel(Panel):
         if name := go_to(self.session, finding.evidence[number]):
             self.wants.emit(name)
 
+    def come(self) -> None:
+        """Come to the front, with the keys on the list."""
+        self.wants.emit(self.panel_id)
+        self.list.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
     def copy_one(self) -> None:
         """Copy the chosen finding as Markdown."""
         if self.current is not None:
@@ -525,7 +533,7 @@ class TriagePanel(Panel):
         """The page, and its contents."""
         return commands("Analyze", (
             ("triage.show", "What to look at first", "F4",
-             late.then(lambda panel: panel.wants.emit(cls.panel_id)),
+             late.then(cls.come),
              "Show the findings: patterns that cost cycles, with evidence and a remedy.",
              lambda: "" if ui.session.trace.value is not None else NOTHING_OPEN),
             ("triage.copy", "Copy findings as Markdown", "Ctrl+Alt+Shift+F", late.then(cls.copy_all),

@@ -193,7 +193,9 @@ class UtilizationPanel(TimelinePanel):
             return rich("<qt>{}an instruction of the sibling SIMD</qt>", head)
         span = TimeWindow(wave.begin, wave.end)
         segment = Segment.of(wave.tokens, wave.states, store.lod(wave_row), span, wave_row)
-        return head + token_tip(self.times(trace), wave, segment, token, TimeWindow(time, time + 1))
+        return head + token_tip(
+            trace, self.times(trace), wave, segment, token, pixel=TimeWindow(time, time + 1)
+        )
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the bar and tell the others which instruction it was."""

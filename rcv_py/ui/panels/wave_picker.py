@@ -14,7 +14,7 @@ from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
 from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import nanoseconds, plural
+from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
@@ -278,11 +278,10 @@ class WavePickerPanel(Panel):
 
     def _show_wave(self, trace: Trace, row: int) -> None:
         span = trace.waves.span(row)
-        times, ns = Times.of(trace, self.ui.settings), trace.clock.ns(span.width)
+        times = Times.of(trace, self.ui.settings)
         self.life.setText(f"{times.at(span.begin)} … {times.at(span.end)}")
         self.life.setToolTip(tooltip(f"First and last moment of the wave; in cycles {span}."))
-        other = f"{span.width:,} cycles" if times.ns_per_cycle else "" if ns is None else nanoseconds(ns)
-        self.length.setText("  ·  ".join(filter(None, (times.span(span.width), other))))
+        self.length.setText(times.both(span.width))
         wave = None if self.session.store is None else self.session.store.wave(row)
         if wave is None:
             store = self.session.store

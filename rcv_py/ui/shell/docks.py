@@ -211,7 +211,7 @@ class Dock(QDockWidget):
         """
         before = QApplication.focusWidget()
         panel = self.panel.chosen_panel
-        first = panel.first_focus()
+        first = self.panel.first_focus()
         every = (panel.focusWidget(), *panel.findChildren(QAbstractItemView), *panel.findChildren(QWidget))
         for widget in every if first is None or not tries else (first,):
             if widget is not None and widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:

@@ -119,7 +119,7 @@ def go_commands(session: Session) -> tuple[Command, ...]:
         )),
         *commands("Go", (
             ("go.bookmark", "Bookmark this place", "B", session.toggle_bookmark,
-             "Keep this place in the history panel, or forget it.", place),
+             "Keep this place in the history, or forget it.", place),
             ("go.dismiss", "Dismiss measure or isolation", "Esc", dismiss,
              "Take away the measured range, then the isolated arrows.", mark),
         )),

@@ -24,7 +24,7 @@ from rcv_py.ui.core.text_size import grown
 COMPACT_WIDTH = 1500  # px: below it the sides start folded
 LEFT_PX, RIGHT_PX = 330, 300  # widths of the sides
 WAVE_PX = 344  # height of the first panel at the right: all it shows
-CODE_SHARE = 0.58  # of the width that instructions and source share
+CODE_SHARE = 0.6  # of the width that instructions and source share
 BELOW = 0.22  # of the height: a second time view
 BOTTOM_PX = 320  # height of the open bottom tabs, at least
 

@@ -69,6 +69,7 @@ class MainWindow(QMainWindow):
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
         self.writer = FileWriter(ui, self)
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel("compare"))
+        ui.commands.rebind(ui.settings.keys.value)
         self._register()
         self.actions_ = Actions(self, ui.commands)
         self.menu_bar = QMenuBar()
@@ -96,6 +97,7 @@ class MainWindow(QMainWindow):
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
         self._patience.timeout.connect(self.show)
         self._list_layouts()
+        ui.settings.keys.watch(self._rebind)
         self._connect()
         self._restore()
 
@@ -130,6 +132,16 @@ class MainWindow(QMainWindow):
         register(*panel_commands(self.workspace))
         for dock in self.workspace.docks.values():
             register(*dock.commands())
+
+    def _change_keys(self) -> None:
+        from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog  # noqa: PLC0415 - few want it
+
+        KeysDialog(self.ui.commands, self.ui.settings, self).open()
+
+    def _rebind(self) -> None:
+        self.ui.commands.rebind(self.ui.settings.keys.value)
+        self.actions_.bind()
+        self.actions_.update()
 
     def _layouts_changed(self) -> None:
         self.actions_.update()
@@ -209,6 +221,8 @@ class MainWindow(QMainWindow):
                 ("view.settings", "Settings …", "Ctrl+,",
                  lambda: SettingsDialog(self.ui.settings, self).open(),
                  "Change fonts, colours, sizes and how captures are read.", always),
+                ("view.keys", "Change keys …", "Ctrl+Alt+,", self._change_keys,
+                 "Give commands other keys, or take them away.", always),
             )),
             *commands("Help", (
                 ("help.keys", "Keys", "? F1", lambda: KeysOverlay(self.ui.commands, self).show(),

@@ -31,17 +31,26 @@ class Actions:
     def __init__(self, window: QMainWindow, commands: Commands) -> None:
         self._commands = commands
         self._actions: dict[str, QAction] = {}
-        self._soft: dict[str, Command] = {}
+        self._soft: dict[str, str] = {}  # ids of commands
         self._why_not: dict[str, str] = {}  # what each action says at present
-        taken: set[str] = set()
         for command in commands:
-            free = [keys for keys in command.shortcuts if _normal(keys) not in taken]
-            taken.update(_normal(keys) for keys in free)
-            self._actions[command.id] = self._action(window, command, free)
-            self._soft.update({_normal(keys): command for keys in free if keys in SOFT_KEYS})
+            self._actions[command.id] = self._action(window, command)
+        self.bind()
 
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]
+
+    def bind(self) -> None:
+        """Give every action the keys that its command has now; a key that two want is the first one's."""
+        taken: set[str] = set()
+        self._soft.clear()
+        self._why_not.clear()  # tips name keys
+        for command in self._commands:
+            free = [keys for keys in command.shortcuts if _normal(keys) not in taken]
+            taken.update(_normal(keys) for keys in free)
+            hard = [QKeySequence(text) for text in free if text not in SOFT_KEYS]
+            self._actions[command.id].setShortcuts(hard)
+            self._soft.update({_normal(keys): command.id for keys in free if keys in SOFT_KEYS})
 
     def update(self) -> None:
         """Ask every command whether it can run and whether it is on."""
@@ -65,17 +74,16 @@ class Actions:
         keys = QKeySequence(
             QKeyCombination(event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier, Qt.Key(event.key()))
         )
-        command = self._soft.get(keys.toString())
-        if command is None or command.why_not():
+        name = self._soft.get(keys.toString())
+        if name is None or self._commands[name].why_not():
             return False
-        command.run()
+        self._commands[name].run()
         return True
 
-    def _action(self, window: QMainWindow, command: Command, keys: list[str]) -> QAction:
+    def _action(self, window: QMainWindow, command: Command) -> QAction:
         action = QAction(command.title, window)
         action.setObjectName(command.id)
         action.setCheckable(command.is_checked is not None)
-        action.setShortcuts([QKeySequence(text) for text in keys if text not in SOFT_KEYS])
         action.setMenuRole(QAction.MenuRole.NoRole)
         # The registry asks again: the state of the action may be older than the key press.
         action.triggered.connect(partial(self._commands.run, command.id))
@@ -129,6 +137,12 @@ MOUSE = (
     ("Double-click", "Zoom to it"),
     ("Right-click", "More"),
 )
+LISTING = (
+    ("Rest on a register", "See where it is written and read"),
+    ("Rest on an arrow or a row", "See its arrows alone"),
+    ("Click ↑313 in the gutter", "Go to the end out of sight"),
+    ("Click a triangle in the header", "Choose numbers, arrows, bars"),
+)
 COLUMNS = 3
 
 
@@ -151,7 +165,10 @@ class KeysOverlay(QFrame):
         self.setObjectName("overlay_card")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName("Keys")
-        table = groups(commands) | {"Mouse, over a timeline": list(MOUSE)}
+        table = groups(commands) | {
+            "Mouse, over a timeline": list(MOUSE),
+            "Mouse, over instructions": list(LISTING),
+        }
         parts: list[dict[str, list[tuple[str, str]]]] = [{} for _ in range(COLUMNS)]
         for title, rows in sorted(table.items(), key=lambda pair: -len(pair[1])):
             min(parts, key=lambda part: sum(len(rows) + 2 for rows in part.values()))[title] = rows

@@ -129,7 +129,7 @@ class Finder:
         named = [(f"Open {self.title_of(path)}", path) for path in self.recent()]
         for title, path in best(named, lambda pair: f"{pair[0]} {pair[1].name}", text, 5):
             run = partial(self.open_path, path)
-            yield Item(title=title, icon="folder", run=run, note=path.name, tip=str(path))
+            yield Item(title=title, icon="folder", run=run, tip=str(path))
 
     def _labels(self, trace: Trace, text: str) -> Iterator[Item]:
         kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]

@@ -203,13 +203,13 @@ def columns(
 
     def numbers(name: str, title: str, values: Iterable[int], tip: str) -> Column:
         cells = np.array(list(values), dtype=np.int64)
-        return Column(id=name, title=title, values=cells, text=grouped, is_number=True, width=100, tip=tip)
+        return Column(id=name, title=title, values=cells, text=grouped, is_number=True, width=86, tip=tip)
 
     names, kernels = ([entry.name for entry in entries], [entry.kernel for entry in entries])
     titles = [capture_title(entry.path, entry.kernel) for entry in entries]
     return (
-        Column("title", "Capture", titles, width=340, tip="Kernel, dispatch and the folders above."),
-        Column("kernel", "Kernel", kernels, width=240, tip="The kernel with most traced cycles."),
+        Column("title", "Capture", titles, width=310, tip="Kernel, dispatch and the folders above."),
+        Column("kernel", "Kernel", kernels, width=170, tip="The kernel with most traced cycles."),
         numbers("waves", "Waves", (e.waves for e in entries), "Waves with instructions."),
         numbers("instructions", "Instructions", (e.instructions for e in entries),
                 "Instructions of the code, labels apart."),
@@ -217,8 +217,8 @@ def columns(
                 "Instructions that ran at least once."),
         numbers("mapped", "With source", (e.mapped for e in entries),
                 "Instructions that have a source line."),
-        numbers("latency", "Latency, cycles", (e.latency for e in entries),
-                "Stall plus issue, all traced waves."),
+        numbers("latency", "Latency", (e.latency for e in entries),
+                "Cycles of stall plus issue, all traced waves."),
+        Column("note", "Health", said, width=250, tip="Why it cannot be opened, or what to know of it."),
         Column("name", "Folder", names, width=260, tip="Name of the folder."),
-        Column("note", "Health", said, width=200, tip="Why it cannot be opened, or what to know of it."),
     )  # fmt: skip

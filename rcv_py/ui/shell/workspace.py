@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QElapsedTimer, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QWidget
 from shiboken6 import isValid
 
@@ -101,6 +101,7 @@ class Workspace(QMainWindow):
         self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
         self._make_timer.timeout.connect(self._make_in_turn)
         self._ui = ui
+        self._cover: QWidget | None = None  # nobody needs to see how docks find their places
         self._hidden_for = QElapsedTimer()
         self._hold_timer = QTimer(self, interval=WAKE_MS)
         self._hold_timer.timeout.connect(self._uncover)
@@ -481,12 +482,24 @@ class Workspace(QMainWindow):
         self._tidy_soon()
         return True
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the cover over the docks."""
+        super().resizeEvent(event)
+        self._lay_cover()
+
+    def _lay_cover(self) -> None:
+        if self._cover is not None:
+            self._cover.setGeometry(self.geometry() if self._cover.parent() is not self else self.rect())
+
     def showEvent(self, event: QShowEvent) -> None:
         """Measure again when first shown: behind another page there was no room to measure by."""
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True
-            self.setUpdatesEnabled(False)  # nobody needs to see how docks find their places
+            self._cover = QWidget(self.parentWidget() or self, autoFillBackground=True)
+            self._lay_cover()
+            self._cover.show()
+            self._cover.raise_()
             self._ui.results.hold(True)
             self._hold_timer.start()
             self._hidden_for.start()
@@ -498,7 +511,10 @@ class Workspace(QMainWindow):
         is_ready = not any(panel.visibility.is_asleep or self._ui.tasks.is_busy(panel) for panel in seen)
         if (is_ready and not self._passes) or self._hidden_for.elapsed() > HIDDEN_MS:
             self._hold_timer.stop()
-            self.setUpdatesEnabled(True)
+            if self._cover is not None:
+                self._cover.hide()
+                self._cover.deleteLater()
+                self._cover = None
             QTimer.singleShot(WAKE_MS, self, lambda: self._ui.results.hold(False))  # behind the picture
 
     def _arrange(self) -> None:

@@ -222,9 +222,7 @@ class ColumnWidths:
         self.elastic: Elastic | None = None
         self.floor_px = 0  # what the elastic column keeps when there is nothing left that yields; 0: all
         self.grows = ""  # the column that takes the room beyond `max_px` in the place of `upto`
-        self.chars_instead: Callable[[str], int] = lambda name: (
-            0
-        )  # longest of what cells say instead of values
+        self.chars_instead: Callable[[str], int] = lambda name: 0  # of what cells say instead of values
         self._view, self._header, self._model = view, header, model
         self._is_ours = False  # a change that is not the user's
         self._by_hand: set[str] = set()

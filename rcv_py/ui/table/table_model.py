@@ -44,7 +44,6 @@ class Column:
     tip: str = ""
     headings: tuple[str, ...] = ()  # what the header shows, the longest wording first; none: the title
     is_shown: bool = True  # until the user says otherwise
-    is_copied_as_text: bool = False  # as it is shown: its numbers are no amounts
     sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
 
     @property
@@ -146,13 +145,9 @@ class TableModel(QAbstractTableModel):
     def table(self, data_rows: Sequence[int] | None = None) -> Iterator[tuple[Any, ...]]:
         """Plain values of rows, as shown by default, for copying and export."""
         rows = self.data_rows.tolist() if data_rows is None else data_rows
-        shown = [
-            (column.values, column.text if column.is_copied_as_text else _plain)
-            for column in self.columns
-            if column.has_values
-        ]
+        shown = [column.values for column in self.columns if column.has_values]
         for row in rows:
-            yield tuple(plain(values[row]) for values, plain in shown)
+            yield tuple(_plain(values[row]) for values in shown)
 
     @property
     def headers(self) -> tuple[str, ...]:

@@ -146,7 +146,6 @@ class Tree(Generic[N]):
 
 _SAYS: dict[int, Callable[[Tree[Any], TreeColumn[Any], Any], object]] = {  # what a cell says, by role
     int(Qt.ItemDataRole.DisplayRole): lambda tree, column, node: visible(column.text(node)),
-    int(Qt.ItemDataRole.ToolTipRole): lambda tree, column, node: tooltip(tree.tip(node)),
     int(Qt.ItemDataRole.AccessibleTextRole): lambda tree, column, node: tree.spoken(node),
     int(Qt.ItemDataRole.TextAlignmentRole): lambda tree, column, node: _RIGHT if column.is_number else _LEFT,
     int(Qt.ItemDataRole.FontRole): lambda tree, column, node: column.font(node),
@@ -228,8 +227,13 @@ class TreeModel(QAbstractItemModel, Generic[N]):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell says."""
-        say = _SAYS.get(int(role)) if index.isValid() else None
-        return None if say is None else say(self.tree, self.tree.columns[index.column()], self.node(index))
+        if not index.isValid():
+            return None
+        node, column = self.node(index), self.tree.columns[index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tooltip(self.tree.tip(node))
+        say = _SAYS.get(int(role))
+        return None if say is None else say(self.tree, column, node)
 
     def sort(self, column: int, order: Qt.SortOrder = _ASCENDING) -> None:
         """Order every level by a column."""

@@ -14,9 +14,9 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
 from rcv_py.ui.core.spoken import SelectionVoice
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.timeline.items import BoxItem, TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import TimeOverlay
-from rcv_py.ui.timeline.times import Times
 
 NOTCH = 120  # units of one step of a wheel
 PER_NOTCH = 0.8  # a step of the wheel shows this share of the time
@@ -334,7 +334,6 @@ class TimePlot(pg.PlotWidget):
 
     def _measure_text(self, window: TimeWindow) -> str:
         trace = self.session.trace.value
-        in_ns = self.ui.settings["timeline.units"] == "ns"
-        parts = [] if trace is None else [Times.of(trace, in_ns=in_ns).both(window.width)]
+        parts = [] if trace is None else [Times.of(trace, self.ui.settings).both(window.width)]
         more = self.measured(window)
         return " · ".join([*parts, more] if more else parts)

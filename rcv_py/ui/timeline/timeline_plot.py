@@ -20,12 +20,12 @@ from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import add_action, hide_tip, show_tip
 from rcv_py.ui.core.swatches import Swatch
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.filter_menu import FilterButton
 from rcv_py.ui.timeline.row_legend import activity_swatches, not_picked
 from rcv_py.ui.timeline.rows_item import Overlay, RowLabels, RowsItem, RowSource
 from rcv_py.ui.timeline.time_overlay import Line, Marks, Place
 from rcv_py.ui.timeline.time_plot import TimePlot
-from rcv_py.ui.timeline.times import Times
 from rcv_py.ui.timeline.token_menu import RANGE_PANEL
 from rcv_py.ui.widgets.legend import Legend
 
@@ -231,7 +231,7 @@ class TimelinePanel(Panel):
 
     def times(self, trace: Trace) -> Times:
         """How moments and lengths are written."""
-        return Times.of(trace, in_ns=self.ui.settings["timeline.units"] == "ns")
+        return Times.of(trace, self.ui.settings)
 
     # -- legend -----------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import Rich, joined, lines_tip, rich
-from rcv_py.ui.timeline.times import Times
+from rcv_py.ui.core.times import Times
 
 MAX_PRODUCERS = 4
 MAX_SHARES = 4  # of a pixel
@@ -51,18 +51,20 @@ def wave_name(wave: WaveId) -> str:
     return f"SE {wave.se} · SIMD {wave.simd} · slot {wave.slot} · wave {wave.wid}"
 
 
-def token_tip(times: Times, wave: Wave | None, segment: Segment, row: int, pixel: TimeWindow) -> Rich:
+def token_tip(
+    trace: Trace, times: Times, wave: Wave | None, segment: Segment, row: int, *, pixel: TimeWindow
+) -> Rich:
     """Everything there is to say about a token in a few lines of rich text."""
-    tokens, trace = segment.tokens, times.trace
+    tokens = segment.tokens
     line = int(tokens.line[row])
     name = _instruction(trace, line, int(tokens.kind[row]))
     lines: list[str] = [rich("<b>{}</b>", name), _source(trace, line)]
     span = tokens.span(row)
-    since = times.length(span.begin - segment.begin, has_unit=False)
+    since = times.number(span.begin - segment.begin)
     lines.append(f"at {times.at(span.begin)} (+{since} since the wave began)")
     stall, busy = int(tokens.stall[row]), int(tokens.busy[row])
     part = "issue" if trace.gfxip <= 9 else "execution"
-    parts = f"stall {times.length(stall, has_unit=False)} + {part} {times.length(busy, has_unit=False)}"
+    parts = f"stall {times.number(stall)} + {part} {times.number(busy)}"
     lines.append(f"{parts} = {times.both(stall + busy)}")
     if wave is not None:
         is_line = wave.tokens.line == line
@@ -156,7 +158,7 @@ def _state_name(state: int) -> str:
     return WaveState(state).name.lower() if 0 <= state < len(WaveState) else f"number {state}"
 
 
-def marker_tip(times: Times, spans: MarkerSpans, span: int) -> Rich:
+def marker_tip(trace: Trace, times: Times, spans: MarkerSpans, span: int) -> Rich:
     """Name, kind, times, depth and source of a scope or point, as rich text."""
     begin, end, name = int(spans.begin[span]), int(spans.end[span]), int(spans.name_id[span])
     kind = MARKER_TEXT[MarkerKind(int(spans.kind[span]))]
@@ -173,7 +175,7 @@ def marker_tip(times: Times, spans: MarkerSpans, span: int) -> Rich:
     if spans.sources[name]:
         lines.append(elide_left(spans.sources[name], 70))
     se, cu, simd, slot = (int(column[span]) for column in (spans.se, spans.cu, spans.simd, spans.slot))
-    lines.append(f"SE {se} · {times.trace.unit_name} {cu} · SIMD {simd} · slot {slot}")
+    lines.append(f"SE {se} · {trace.unit_name} {cu} · SIMD {simd} · slot {slot}")
     return lines_tip(lines)
 
 

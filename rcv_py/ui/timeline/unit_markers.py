@@ -15,10 +15,10 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import copy_text, joined
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.timeline.items import Names, fill, name_font, readable_on
 from rcv_py.ui.timeline.rows_item import Frame, RowShape, marker_codes
 from rcv_py.ui.timeline.time_overlay import Place
-from rcv_py.ui.timeline.times import Times
 from rcv_py.ui.timeline.token_tip import value_lines
 
 LANE_PX = 12  # height of a lane, a pixel of distance included

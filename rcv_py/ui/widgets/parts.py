@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, Sheet, discover
@@ -86,6 +86,10 @@ class PartedPanel(Panel):
         self.stack.setCurrentWidget(self.chosen_panel)
 
     # -- what the shell asks ------------------------------------------------------------------------
+
+    def first_focus(self) -> QWidget | None:
+        """What the part names."""
+        return self.chosen_panel.first_focus()
 
     def sheet(self) -> Sheet | None:
         """The table of the part."""

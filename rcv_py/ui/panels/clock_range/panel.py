@@ -18,9 +18,9 @@ from rcv_py.ui.core.layout import boxed, row
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text, joined, rich, set_tooltip
 from rcv_py.ui.core.shared_results import waves_note
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.panels.clock_range.text import COMPUTING, head_html, pair_html, tables_html
 from rcv_py.ui.table import command_text
-from rcv_py.ui.timeline.times import Times
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.links import LinkText
 
@@ -123,7 +123,7 @@ class ClockRangePanel(Panel):
             self.empty.say(self.reason(NOTHING))
             return
         self.empty.say("")
-        times = Times.of(trace, in_ns=self.ui.settings["timeline.units"] == "ns")
+        times = Times.of(trace, self.ui.settings)
         parts = []
         if asked is not None:
             is_known = found is not None and found.ends == (asked.first, asked.last)

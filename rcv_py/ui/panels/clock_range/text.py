@@ -12,7 +12,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.clock_range import TITLES, UNIT, Row, range_rows, tflops
 from rcv_py.state.selection import Between
 from rcv_py.ui.core.plain_text import Rich, joined, rich
-from rcv_py.ui.timeline.times import Times
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.widgets.links import line_link, source_link
 
 WAITING = "Click the instruction at which to end."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row
@@ -56,10 +56,6 @@ class FilesPanel(PartedPanel):
         self.field.setFocus()
         self.field.selectAll()
         return True
-
-    def first_focus(self) -> QWidget | None:
-        """The tree or the list: who comes here wants to look through it."""
-        return self.chosen_panel.first_focus()
 
     def _prepare(self, part: Panel) -> None:
         if isinstance(part, Filtered):

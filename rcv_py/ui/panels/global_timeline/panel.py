@@ -150,7 +150,7 @@ class GlobalTimelinePanel(TimelinePanel):
         box = device.boxes.at(row, pixel.begin, pixel.end)
         is_marker = box >= 0 and device.span[box] >= 0
         if is_marker and device.spans is not None:
-            lines.append(marker_tip(self.times(trace), device.spans, int(device.span[box])))
+            lines.append(marker_tip(trace, self.times(trace), device.spans, int(device.span[box])))
         elif box >= 0:
             lines += self._box_tip(trace, device, box)
         held = device.boxes.count(row, pixel.begin, pixel.end)

@@ -91,7 +91,7 @@ class IsaMenus:
     def fill_folds(self, menu: QMenu) -> None:
         """Fold several blocks at once; what is folded."""
         for command in self.commands:
-            menu.addAction(f"{command.title}\t{command.shortcuts[0]}", command.run)
+            menu.addAction(f"{command.title}\t{''.join(command.shortcuts[:1])}", command.run)
         menu.addSeparator()
         for name, title in FOLD_BY.items():
             is_on = self.fold_by() == name

@@ -74,7 +74,7 @@ class IsaPanel(CodePanel):
         ui.settings.cell("isa.color_text").watch(view.refresh)
         for name in ("isa.bar_scale", "isa.per_block"):
             ui.settings.cell(name).watch(self._show)
-        ui.theme.changed.connect(self._show_legend)
+        ui.theme.changed.connect(self._show)  # colours, and a font of another width
         self._mode_changed()
         self.follow_session()
 
@@ -189,9 +189,6 @@ class IsaPanel(CodePanel):
         if self._rows is not None:
             cost = np.where(self._rows.trace.code.is_label, 0, self._rows.cost)
             self.strip.set_cost(self.view.shown_cost(cost))
-
-    def _show_legend(self) -> None:
-        self.view.legend.set_items(self.view.bars.legend())
 
     def _show_note(self) -> None:
         needs_wave = self.session.latency_mode.value not in OF_ALL_WAVES

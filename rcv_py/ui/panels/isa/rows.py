@@ -184,12 +184,12 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
         *(() if idle is None else (idle,)),
         *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190, is_shown=False),)
           if any(rows.place) else ()),
-        field_column(LABELS["address"], code.address, width=0, is_shown=False, is_copied_as_text=True),
+        field_column(LABELS["address"], code.address, width=0, is_shown=False),
         field_column(LABELS["code_object"], code.codeobj, title="object", width=0, is_shown=False),
     )  # fmt: skip
 
 
-OF_COST = (*SUMS[1:], "samples", "issued", "stalled")  # ids of columns that count cycles, or samples
+OF_COST = SUMS[1:]  # ids of columns whose titles say no unit; those of samples are what they count
 
 
 def csv_sheet(rows: IsaRows, table: TableModel, data_rows: Sequence[int] | None) -> Sheet:

@@ -75,15 +75,8 @@ NOTE_GAP = 3  # characters between an instruction and the note after it
 MIN_NAME = 10  # characters of a block that its number of rows may not take
 MIN_LEGEND = 40  # px
 SUMMED = frozenset({*SUMS, "share_of_total", "samples", "issued", "stalled"})  # columns of a heading
-YIELDS = (
-    "idle",
-    "stall",
-    "hits",
-    "latency",
-    "issued",
-    "stalled",
-    "reason",
-)  # to instructions, the first one first
+# To instructions, the first one first; from hits on below so many px.
+YIELDS = ("idle", "stall", "issued", "stalled", "reason", ("hits", 340), ("latency", FLOOR_PX))
 
 
 class IsaView(FoldView):

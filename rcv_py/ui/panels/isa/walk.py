@@ -136,7 +136,7 @@ def walk_commands(now: Callable[[], IsaWalk | None], then: Then) -> tuple[Comman
 
         return name, title, key, then(action), tip, why_not
 
-    return commands("Go/Code", (
+    return commands("Go/Waits and registers", (
         row("isa.producer", "P", lambda walk: walk.go_linked(True), lambda walk: walk.why_not_linked(True)),
         row("isa.waiter", "Shift+P",
             lambda walk: walk.go_linked(False), lambda walk: walk.why_not_linked(False)),

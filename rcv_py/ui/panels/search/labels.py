@@ -10,6 +10,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.code_panel import share_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.searched_panel import SearchedPanel
@@ -42,7 +43,7 @@ class LabelsPanel(SearchedPanel[tuple[Label, ...]]):
         self.view.show_columns(
             (
                 field_column(LABELS["name"], [label.name for label in rows], title="label", width=120),
-                field_column(LABELS["share_of_labels"], share, title="%", text="{:.1f}".format, width=48),
+                field_column(LABELS["share_of_labels"], share, title="%", text=share_text, width=48),
                 field_column(LABELS["address"], [label.address for label in rows], width=84),
             )
         )

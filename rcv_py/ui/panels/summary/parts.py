@@ -16,7 +16,7 @@ from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
 from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
 from rcv_py.analysis.device.unit_table import UnitColumn, UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact
-from rcv_py.base.text import plural, short_kernel
+from rcv_py.base.text import percent, plural, short_kernel
 from rcv_py.formats.pmc_files import beside
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -129,7 +129,10 @@ def counter_meters(shares: CounterShares | None) -> tuple[Meter, ...]:
 
 def _each(pipes: PipeUse, shares: list[float]) -> str:
     simds = zip(pipes.se.tolist(), pipes.cu.tolist(), pipes.simd.tolist(), shares, strict=True)
-    lines = [f"SE {se} CU {cu if cu >= 0 else '?'} SIMD {simd}: {part:.1f} %" for se, cu, simd, part in simds]
+    lines = [
+        f"SE {se} CU {cu if cu >= 0 else '?'} SIMD {simd}: {percent(part, 100)}"
+        for se, cu, simd, part in simds
+    ]
     more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
     return "\n".join([*lines[:LISTED], *more])
 

@@ -139,6 +139,7 @@ class HealthPanel(Panel):
         self.empty.say(self.reason(FINE) if trace is None else LOOKING)
         if trace is not None:
             self.want_result("health")
+            self._take()  # the button that counts warnings may have wanted it before
 
     def _take(self) -> None:
         notes = self.ui.results.cell("health").value

@@ -1,0 +1,140 @@
+"""Which keys run which command: a table that one can search, and a field that takes the keys one presses."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialogButtonBox,
+    QHeaderView,
+    QKeySequenceEdit,
+    QLineEdit,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
+
+from rcv_py.state.commands import Command, Commands
+from rcv_py.ui.core.layout import Dialog, row
+from rcv_py.ui.core.plain_text import PlainLabel, shown
+from rcv_py.ui.core.settings_store import Settings
+
+COLUMNS = ("Command", "Keys", "Default")
+ROW_AIR = 6  # px
+
+
+class KeysDialog(Dialog):
+    """One row a command; every change takes effect at once."""
+
+    def __init__(self, commands: Commands, settings: Settings, parent: QWidget | None = None) -> None:
+        button = QDialogButtonBox.StandardButton
+        super().__init__("Keys", parent, button.RestoreDefaults | button.Close)
+        self.resize(640, 620)
+        self._commands, self._settings = commands, settings
+        self._ids = [command.id for command in commands]
+        self.filter = QLineEdit(placeholderText="Filter commands or keys", clearButtonEnabled=True)
+        self.filter.setAccessibleName("Filter commands or keys")
+        self.filter.textChanged.connect(self._filter)
+        self.table = QTableWidget(len(self._ids), len(COLUMNS))
+        self.table.setAccessibleName("Keys of commands")
+        self.table.setHorizontalHeaderLabels(COLUMNS)
+        self.table.verticalHeader().hide()
+        self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + ROW_AIR)
+        self.table.setShowGrid(False)
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setTabKeyNavigation(False)
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
+        self.edit = QKeySequenceEdit()
+        self.edit.setMaximumSequenceLength(1)
+        self.edit.setAccessibleName("New keys: press them here")
+        self.use, self.none, self.default = QPushButton("Use"), QPushButton("No key"), QPushButton("Default")
+        self.said = PlainLabel("", wordWrap=True)
+        self._show()
+        self.table.itemSelectionChanged.connect(self._selected)
+        self.edit.keySequenceChanged.connect(self._selected)
+        self.use.clicked.connect(self._use)
+        self.none.clicked.connect(lambda: self._set(()))
+        self.default.clicked.connect(self._reset)
+        self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
+        label = PlainLabel("New keys:")
+        label.setBuddy(self.edit)
+        row_ = row(label, (self.edit, 1), self.use, self.none, self.default, spacing=6)
+        self.fill(self.filter, self.table, self.said, row_, margins=(9, 9, 9, 9), spacing=6)
+        self.table.selectRow(0)
+
+    def restore_defaults(self) -> None:
+        """Give every command the keys that it came with."""
+        self._change({})
+
+    @property
+    def chosen(self) -> Command:
+        """The command of the selected row."""
+        return self._commands[self._ids[max(0, self.table.currentRow())]]
+
+    def holder(self) -> Command | None:
+        """Another command that has the keys in the field."""
+        wanted = self.edit.keySequence()
+        others = (one for one in self._commands if one.id != self.chosen.id)
+        return next((one for one in others if _has(one, wanted)), None) if not wanted.isEmpty() else None
+
+    def _use(self) -> None:
+        wanted = self.edit.keySequence()
+        own = dict(self._settings.keys.value)
+        if (holder := self.holder()) is not None:
+            own[holder.id] = tuple(key for key in holder.shortcuts if QKeySequence(key) != wanted)
+        own[self.chosen.id] = (wanted.toString(),)
+        self._change(own)
+
+    def _set(self, keys: tuple[str, ...]) -> None:
+        self._change({**self._settings.keys.value, self.chosen.id: keys})
+
+    def _reset(self) -> None:
+        own = self._settings.keys.value
+        self._change({name: keys for name, keys in own.items() if name != self.chosen.id})
+
+    def _change(self, own: dict[str, tuple[str, ...]]) -> None:
+        default = self._commands.default
+        self._settings.set_keys({name: keys for name, keys in own.items() if keys != default(name)})
+        self.edit.clear()
+        self._show()
+        self._selected()
+
+    def _show(self) -> None:
+        for at, name in enumerate(self._ids):
+            command, default = self._commands[name], self._commands.default(name)
+            is_own = command.shortcuts != default
+            texts = (command.title, _text(command.shortcuts), _text(default) if is_own else "")
+            for place, text in enumerate(texts):
+                item = QTableWidgetItem(shown(text))
+                self.table.setItem(at, place, item)
+        self._filter()
+
+    def _filter(self) -> None:
+        words = self.filter.text().casefold().split()
+        for at, name in enumerate(self._ids):
+            command = self._commands[name]
+            text = f"{command.menu} {command.title} {_text(command.shortcuts)}".casefold()
+            self.table.setRowHidden(at, not all(word in text for word in words))
+
+    def _selected(self) -> None:
+        command, holder = self.chosen, self.holder()
+        has_new = not self.edit.keySequence().isEmpty()
+        self.use.setEnabled(has_new)
+        self.none.setEnabled(bool(command.shortcuts))
+        self.default.setEnabled(command.shortcuts != self._commands.default(command.id))
+        taken = "" if holder is None else f"  These keys run “{holder.title}” now, which will lose them."
+        self.said.setText(f"{command.title}: {command.tip}{taken}")
+
+
+def _has(command: Command, wanted: QKeySequence) -> bool:
+    return any(QKeySequence(key) == wanted for key in command.shortcuts)
+
+
+def _text(keys: tuple[str, ...]) -> str:
+    return ", ".join(QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText) for key in keys)

@@ -1,0 +1,132 @@
+"""The instruction panel: all executions with why, the median one selected, and one unit for all times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QUrl
+from pytestqt.qtbot import QtBot
+
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT
+from rcv_py.ui.app import App
+from rcv_py.ui.core.times import Times
+from tests.ui.window import open_sample, settle, window
+
+LINE = 113  # s_waitcnt vmcnt(3) of the sample: many executions, of very different length
+FULL_HD = (1920, 1080)
+
+
+@pytest.fixture(scope="module")
+def opened(qapp: object) -> Iterator[App]:
+    with window(size=FULL_HD) as app:
+        yield app
+
+
+@pytest.fixture
+def app(opened: App, qtbot: QtBot) -> Iterator[App]:
+    if opened.ui.session.trace.value is None:
+        open_sample(opened, qtbot)
+    opened.ui.session.select_line(LINE)
+    settle(opened, qtbot)
+    yield opened
+    opened.ui.settings["timeline.units"] = "cycles"
+
+
+def latencies(app: App) -> np.ndarray:
+    """How long each execution took, of all waves, ascending."""
+    store, index = app.ui.session.store, app.ui.session.trace.value.waves
+    tokens = [store.wave(row).tokens for row in range(len(index))]
+    return np.sort(np.concatenate([one.duration[one.line == LINE] for one in tokens]))
+
+
+def test_all_executions_are_told_in_numbers_and_with_why(app: App) -> None:
+    panel, length = app.window.workspace.docks["token_details"].panel, latencies(app)
+    assert panel.hits.text() == f"ALL {len(length):,} hits"
+    said = panel.all.toPlainText()
+    assert f"median {float(np.median(length)):,g}" in said
+    assert f"p90 {length[-(-len(length) * 90 // 100) - 1]:,}" in said
+    assert f"max {length[-1]:,} cycles" in said
+    table = app.ui.results.cell("attribution").value
+    own = table.where(table.line == LINE)
+    assert sum(one.stall for one in panel.causes) == int(own.stall.sum())
+    assert sum(one.idle for one in panel.causes) == int(own.idle.sum())
+    first = own.by_cause()
+    assert CAUSE_TEXT[panel.causes[0].cause].name in said
+    assert panel.causes[0].cycles == int(first.cycles[0])
+    blamed = panel.causes[0].blamed[0]
+    name = f"{blamed.line} {app.ui.session.trace.value.code.text[blamed.line]}"
+    assert f"← {name}" in said.replace("perhaps ", "")
+    assert int(panel.chart.totals.sum()) == len(length)
+
+
+def test_the_selected_execution_is_the_median_and_the_buttons_choose_others(app: App, qtbot: QtBot) -> None:
+    panel, length = app.window.workspace.docks["token_details"].panel, latencies(app)
+
+    def selected() -> int:
+        settle(app, qtbot)
+        wave, row = app.ui.session.token()
+        assert panel.chart.token == wave.tokens.duration[row]
+        return int(wave.tokens.duration[row])
+
+    assert abs(selected() - np.median(length)) == np.abs(length - np.median(length)).min()
+    for name, expected in (("slowest", length[-1]), ("fastest", length[0])):
+        panel.speeds[name].click()
+        assert selected() == expected
+        assert panel.speeds[name].accessibleName()
+    app.ui.commands.run("go.slower_hit")
+    assert selected() == length[1]
+    app.ui.commands.run("go.median_hit")
+    assert abs(selected() - np.median(length)) == np.abs(length - np.median(length)).min()
+    full = np.flatnonzero(panel.chart.totals)
+    panel.chart.chosen.emit(int(full[-1]))
+    assert selected() >= panel.view.histogram.edges[full[-1]]
+
+
+def test_hits_count_from_one_everywhere(app: App, qtbot: QtBot) -> None:
+    panel = app.window.workspace.docks["token_details"].panel
+    app.ui.session.select_hit(4)
+    settle(app, qtbot)
+    assert panel.hit.text() == "5"
+    rows = dict(panel.sheet().rows)
+    assert rows["hit, from 1"] == 5
+
+
+def test_links_of_why_lead_to_the_one_to_blame(app: App, qtbot: QtBot) -> None:
+    panel = app.window.workspace.docks["token_details"].panel
+    blamed = panel.causes[0].blamed[0].line
+    panel.all.anchorClicked.emit(QUrl(f"line:{blamed}"))
+    settle(app, qtbot)
+    assert app.ui.session.selection.value.line == blamed
+    assert app.ui.session.token() is not None
+
+
+def test_one_key_turns_all_times_into_nanoseconds(app: App, qtbot: QtBot) -> None:
+    docks, trace = app.window.workspace.docks, app.ui.session.trace.value
+    panel, wave = docks["token_details"].panel, docks["wave_picker"].panel
+    token = panel.facts.token
+    assert f"{token.start:,}" in panel.text.toPlainText()
+    app.ui.commands.run("view.units")
+    settle(app, qtbot)
+    times = Times.of(trace, app.ui.settings)
+    assert times.in_ns
+    for text in (panel.text.toPlainText(), panel.all.toPlainText()):
+        assert not re.search(r"\d cycles", text)
+        assert "ns" in text
+    assert times.at(token.start) in panel.text.toPlainText()
+    assert f"{token.start:,}" not in panel.text.toPlainText()
+    assert times.at(trace.waves.span(app.ui.session.wave_row).begin) in wave.life.text()
+
+
+def test_steps_by_time_say_why_they_cannot_run_and_never_wait_for_a_panel(app: App, qtbot: QtBot) -> None:
+    command, action = app.ui.commands["go.faster_hit"], app.window.actions_["go.faster_hit"]
+    assert app.window.workspace.docks["distribution"].made is None
+    assert command.why_not() == ""
+    assert action.isEnabled()
+    label = int(np.flatnonzero(app.ui.session.trace.value.code.is_label)[0])
+    app.ui.session.select_line(label)
+    settle(app, qtbot)
+    assert command.why_not() == "No traced wave ran the selected instruction."
+    assert not action.isEnabled()
