@@ -456,11 +456,12 @@ class MainWindow(QMainWindow):
         first = next(here, -1 if by > 0 else len(parts))
         for step in range(1, len(parts) + 1):
             part = parts[(first + by * step) % len(parts)]
-            if isinstance(part, Dock):
+            found = [one for one in (part, *takers(part)) if one.focusPolicy() & Qt.FocusPolicy.TabFocus]
+            if found and isinstance(part, Dock):
                 part.take_focus()
-                return
-            if found := [one for one in (part, *takers(part)) if one.focusPolicy() & Qt.FocusPolicy.TabFocus]:
+            elif found:
                 found[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+            if found:
                 return
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

@@ -174,7 +174,7 @@ class KeysOverlay(QFrame):
             min(parts, key=lambda part: sum(len(rows) + 2 for rows in part.values()))[title] = rows
         columns = [_column(part) for part in parts]
         body = boxed(row(*columns, margins=(24, 16, 24, 16), spacing=32))
-        scroll = QScrollArea(widgetResizable=True)
+        scroll = QScrollArea(widgetResizable=True, focusPolicy=Qt.FocusPolicy.NoFocus)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidget(body)
         column(scroll, margins=(1, 1, 1, 1), of=self)

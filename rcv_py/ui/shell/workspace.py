@@ -532,10 +532,11 @@ class Workspace(QMainWindow):
     def parts(self) -> list[QWidget]:
         """Return what lies side by side: panels in front, bars of icons and tabs; columns from the left."""
         docks = [dock for dock in self.docks.values() if dock.is_seen and not dock.isFloating()]
-        bars = [bar for bar in (*self.bars.values(), *self._tab_bars()) if bar.isVisible()]
+        bars = [bar for bar in (*self.bars.values(), *self._tab_bars()) if bar.isVisible() and bar.x() >= 0]
         return sorted((*docks, *bars), key=lambda part: (part.x(), part.y()))
 
     def _tab_bars(self) -> list[QTabBar]:
+        """Those of docks, also the ones that Qt keeps out of the window."""
         return self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
 
     def grow(self, width: int, height: int) -> None:

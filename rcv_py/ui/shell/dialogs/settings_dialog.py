@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -45,7 +46,7 @@ class SettingsDialog(Dialog):
             form.addRow(PlainLabel(GROUPS.get(group, group.capitalize()), role="heading"))
             for option in options:
                 self._add(form, option)
-        scroll = QScrollArea(widgetResizable=True)
+        scroll = QScrollArea(widgetResizable=True, focusPolicy=Qt.FocusPolicy.NoFocus)
         scroll.setWidget(boxed(form))
         self._update()
         self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
