@@ -227,10 +227,12 @@ def test_the_text_of_the_whole_window_grows(sample_app: App, qtbot: QtBot) -> No
         return (*least, isa.row_height, isa.header.height(), isa.fontMetrics().height())
 
     usual = measured()
+    isa.verticalScrollBar().setValue(50 * isa.row_height)
     try:
         for _ in range(4):
             sample_app.ui.commands.run("view.font_bigger")
         assert all(now > before for now, before in zip(measured(), usual, strict=True))
+        assert isa.verticalScrollBar().value() // isa.row_height == 50, "the rows in view stay"
     finally:
         settings["look.text_size"] = 0
     assert measured() == usual

@@ -96,7 +96,7 @@ def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[s
     """Make the menus; `View/Panels` is the menu Panels inside View.  Return all by that path."""
     menus: dict[str, QMenu] = {}
     for title in MENUS:
-        menus[title] = bar.addMenu(title)
+        menus[title] = bar.addMenu(f"&{title}")  # Alt and its first letter open it
         menus[title].setToolTipsVisible(True)
         menus[title].aboutToShow.connect(actions.update)
     for command in commands:
@@ -174,7 +174,8 @@ class KeysOverlay(QFrame):
             min(parts, key=lambda part: sum(len(rows) + 2 for rows in part.values()))[title] = rows
         columns = [_column(part) for part in parts]
         body = boxed(row(*columns, margins=(24, 16, 24, 16), spacing=32))
-        scroll = QScrollArea(widgetResizable=True, focusPolicy=Qt.FocusPolicy.NoFocus)
+        scroll = QScrollArea(widgetResizable=True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidget(body)
         column(scroll, margins=(1, 1, 1, 1), of=self)

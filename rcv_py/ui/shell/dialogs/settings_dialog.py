@@ -46,7 +46,8 @@ class SettingsDialog(Dialog):
             form.addRow(PlainLabel(GROUPS.get(group, group.capitalize()), role="heading"))
             for option in options:
                 self._add(form, option)
-        scroll = QScrollArea(widgetResizable=True, focusPolicy=Qt.FocusPolicy.NoFocus)
+        scroll = QScrollArea(widgetResizable=True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(boxed(form))
         self._update()
         self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
