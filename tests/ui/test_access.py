@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 
+import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QAbstractSpinBox,
+    QApplication,
     QComboBox,
+    QDockWidget,
     QHeaderView,
     QLineEdit,
     QMenu,
     QPlainTextEdit,
+    QPushButton,
     QTabBar,
     QTextEdit,
     QWidget,
 )
+from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
+from rcv_py.ui.core.export import picture
+from rcv_py.ui.flame.flame_view import FlameView
+from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.shell.layouts import LAYOUTS
+from rcv_py.ui.shell.toolbar import MOST_BESIDE
+from rcv_py.ui.shell.workspace import takers
+from rcv_py.ui.timeline.brush import BrushStrip
+from rcv_py.ui.timeline.time_plot import TimePlot
+from rcv_py.ui.widgets.legend import Legend
 from tests.ui.window import settle
 
+IS_PAINTED = True  # legends name what is painted
 CONTROLS = (
     QAbstractButton,
     QAbstractItemView,
@@ -34,7 +50,20 @@ CONTROLS = (
     QTabBar,
     QTextEdit,
 )
+KINDS = (
+    TimePlot,
+    FlameView,
+    BarChart,
+    BrushStrip,
+    Legend,
+    QAbstractButton,
+    QAbstractItemView,
+    QComboBox,
+    QLineEdit,
+    QTabBar,
+)
 NOT_NOW = "Not now: "
+NAME, DESCRIPTION = QAccessible.Text.Name, QAccessible.Text.Description
 
 
 def controls(part: QWidget) -> Iterator[QWidget]:
@@ -43,11 +72,12 @@ def controls(part: QWidget) -> Iterator[QWidget]:
         takes_keys = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
         is_piece = widget.objectName().startswith("qt_") or isinstance(widget, QHeaderView | QMenu)
         is_piece = is_piece or isinstance(widget.parent(), QComboBox | QAbstractSpinBox | QTabBar)
+        is_piece = is_piece or widget.focusProxy() is not None
         if widget.isVisible() and not is_piece and (takes_keys or isinstance(widget, CONTROLS)):
             yield widget
 
 
-def spoken(widget: QWidget, what: QAccessible.Text = QAccessible.Text.Name) -> str:
+def spoken(widget: QWidget, what: QAccessible.Text = NAME) -> str:
     """Return what a screen reader says of a widget."""
     face = QAccessible.queryAccessibleInterface(widget)
     return face.text(what) if face is not None else ""
@@ -62,7 +92,7 @@ def told(widget: QWidget) -> str:
     return " < ".join(path[:5])
 
 
-def looks(app: App, qtbot: object) -> Iterator[str]:
+def looks(app: App, qtbot: QtBot) -> Iterator[str]:
     """Show each layout of the window, then each panel that it has; yield what is shown."""
     workspace = app.window.workspace
     for layout in LAYOUTS:
@@ -85,35 +115,194 @@ def unexplained(part: QWidget) -> set[str]:
     return {told(one) for one in controls(part) if not one.isEnabled() and NOT_NOW not in one.toolTip()}
 
 
-def test_probe(sample_app: App, qtbot: object) -> None:
-    missing, mute, canvases = {}, {}, {}
-    for look in looks(sample_app, qtbot):
-        for one in nameless(sample_app.window):
-            missing.setdefault(one, look)
-        for one in unexplained(sample_app.window):
-            mute.setdefault(one, look)
-        for widget in controls(sample_app.window):
-            if not isinstance(widget, CONTROLS):
-                canvases.setdefault(
-                    told(widget), (look, spoken(widget), spoken(widget, QAccessible.Text.Description))
-                )
-    print("MISSING", *missing.items(), sep="\n")
-    print("MUTE", *mute.items(), sep="\n")
-    print("CANVAS", *canvases.items(), sep="\n")
-    raise AssertionError
+@pytest.fixture
+def places(sample_app: App, qtbot: QtBot) -> Iterator[Iterator[str]]:
+    """All places of the window with the sample open, one after the other."""
+    yield looks(sample_app, qtbot)
+    sample_app.window.workspace.reset_layout()
 
 
-def test_probe_empty(empty_app: App, qtbot: object) -> None:
-    app = empty_app
-    print("W MISSING", *nameless(app.window), sep="\n")
-    print("W MUTE", *unexplained(app.window), sep="\n")
-    app.window.pages.setCurrentWidget(app.window.workspace)
-    missing, mute = {}, {}
-    for look in looks(app, qtbot):
-        for one in nameless(app.window):
-            missing.setdefault(one, look)
-        for one in unexplained(app.window):
-            mute.setdefault(one, look)
-    print("MISSING", *missing.items(), sep="\n")
-    print("MUTE", *mute.items(), sep="\n")
-    raise AssertionError
+def canvases(part: QWidget) -> list[QWidget]:
+    kinds = (TimePlot, BarChart, BrushStrip, FlameView)
+    return [one for one in controls(part) if isinstance(one, kinds)]
+
+
+def test_every_control_has_a_name_and_says_why_it_is_greyed(sample_app: App, places: Iterator[str]) -> None:
+    wordless: dict[str, str] = {}
+    mute: dict[str, str] = {}
+    undescribed: set[str] = set()
+    seen: set[type] = set()
+    for place in places:
+        wordless |= dict.fromkeys(nameless(sample_app.window), place)
+        mute |= dict.fromkeys(unexplained(sample_app.window), place)
+        shown = canvases(sample_app.window)
+        seen |= {type(one) for one in shown}
+        undescribed |= {told(one) for one in shown if "elected" not in spoken(one, DESCRIPTION)}
+    assert not wordless
+    assert not mute
+    assert len(seen) >= 6, seen
+    assert not undescribed
+
+
+def test_an_empty_window_says_it_too(empty_app: App, qtbot: QtBot) -> None:
+    window = empty_app.window
+    assert not nameless(window) | unexplained(window), "the first page"
+    window.pages.setCurrentWidget(window.workspace)
+    for place in looks(empty_app, qtbot):
+        assert not nameless(window) | unexplained(window), place
+
+
+@pytest.mark.parametrize("name", ["view.settings", "help.keys", "help.about", "export.dialog", "go.palette"])
+def test_dialogs_have_names(sample_app: App, qtbot: QtBot, name: str) -> None:
+    sample_app.ui.commands.run(name)
+    (shown,) = [one for one in QApplication.topLevelWidgets() if one.isVisible() and is_over(one, sample_app)]
+    try:
+        assert not nameless(shown) | unexplained(shown)
+        assert list(controls(shown)) or name == "help.keys"
+    finally:
+        shown.close()
+
+
+def is_over(widget: QWidget, app: App) -> bool:
+    parent = widget.parentWidget()
+    return parent is not None and parent.window() is app.window and not isinstance(widget, QDockWidget)
+
+
+def test_the_menus_say_why(empty_app: App) -> None:
+    window = empty_app.window
+    window._fill_recent()
+    window.top_bar.capture.menu().aboutToShow.emit()
+    menus = [*window.menus.values(), window._recent, window.top_bar.capture.menu()]
+    greyed = [one for menu in menus for one in menu.actions() if not one.isEnabled() and one.text()]
+    assert len(greyed) > 20
+    assert not [one.text() for one in greyed if NOT_NOW not in one.toolTip()]
+
+
+def test_no_menu_has_more_than_twenty_rows(sample_app: App, qtbot: QtBot) -> None:
+    window = sample_app.window
+    entry = window.opener.siblings[0]
+    window.opener.siblings = tuple(replace(entry, path=entry.path / str(at)) for at in range(400))
+    window.top_bar.capture.menu().aboutToShow.emit()
+    assert len(rows(window.top_bar.capture.menu())) == MOST_BESIDE + 1
+    menus = {**window.menus, "": window.top_bar.capture.menu()}
+    assert not {path: len(rows(menu)) for path, menu in menus.items() if len(rows(menu)) > 20}
+
+
+def rows(menu: QMenu) -> list[str]:
+    return [one.text() for one in menu.actions() if not one.isSeparator() and one.isVisible()]
+
+
+def test_the_window_fits_half_of_a_full_hd_screen(sample_app: App, qtbot: QtBot) -> None:
+    """A scale of 200 % leaves 960 by 540 pixels."""
+    window = sample_app.window
+    before = window.size()
+    try:
+        for layout in LAYOUTS:
+            window.workspace.use_layout(layout)
+            settle(sample_app, qtbot)
+            window.resize(960, 540)
+            settle(sample_app, qtbot)
+            assert (window.width(), window.height()) == (960, 540), layout.id
+            assert window.minimumSizeHint().width() <= 960
+    finally:
+        window.resize(before)
+        window.workspace.reset_layout(before)
+
+
+def test_the_text_of_the_whole_window_grows(sample_app: App, qtbot: QtBot) -> None:
+    window, settings = sample_app.window, sample_app.ui.settings
+    isa = window.workspace.panel("isa").view
+
+    def measured() -> tuple[int, ...]:
+        settle(sample_app, qtbot)
+        field = window.top_bar.field
+        tab = window.workspace._tab_bars()[0]
+        least = tab.fontMetrics().height(), window.menu_bar.fontMetrics().height()
+        assert field.height() >= field.fontMetrics().height()
+        assert window.menu_bar.height() >= least[1]
+        assert isa.row_height >= QFontMetrics(sample_app.ui.theme.mono).height()
+        assert isa.header.height() >= QFontMetrics(isa.header.font()).height()
+        for label in window.workspace.panel("wave_picker").findChildren(QPushButton):
+            assert label.height() >= label.fontMetrics().height(), label.text()
+        return (*least, isa.row_height, isa.header.height(), isa.fontMetrics().height())
+
+    usual = measured()
+    isa.verticalScrollBar().setValue(50 * isa.row_height)
+    try:
+        for _ in range(4):
+            sample_app.ui.commands.run("view.font_bigger")
+        assert all(now > before for now, before in zip(measured(), usual, strict=True))
+        assert isa.verticalScrollBar().value() // isa.row_height == 50, "the rows in view stay"
+    finally:
+        settings["look.text_size"] = 0
+    assert measured() == usual
+
+
+def test_whoever_has_the_focus_shows_it(sample_app: App, qtbot: QtBot) -> None:
+    """In both themes, one of each kind of control."""
+    window, settings, done = sample_app.window, sample_app.ui.settings, set()
+    for theme, name in product(("light", "dark"), ("isa", "occupancy", "hotspot", "flamegraph", "search")):
+        settings["look.theme"] = theme
+        window.workspace.show_panel(name)
+        settle(sample_app, qtbot)
+        for widget in controls(window):
+            kind = next((one for one in KINDS if isinstance(widget, one)), None)
+            takes_keys = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isEnabled()
+            if kind is None or not takes_keys or (theme, kind) in done:
+                continue
+            done.add((theme, kind))
+            window.pages.setFocus()
+            without = widget.grab().toImage()
+            widget.setFocus(Qt.FocusReason.TabFocusReason)
+            assert widget.grab().toImage() != without, (theme, told(widget))
+    assert {kind for _, kind in done} == set(KINDS)
+    assert len(done) == 2 * len(KINDS)
+
+
+def test_keys_reach_every_area(sample_app: App, qtbot: QtBot) -> None:
+    window = sample_app.window
+    workspace = window.workspace
+    workspace.fold("left", True)
+    workspace.show_main()
+    settle(sample_app, qtbot)
+    order = workspace.focus_order()
+    assert any(isinstance(one, QTabBar) for one in order)
+    assert set(workspace.bars["left"].buttons.values()) <= set(order)
+    assert any(isinstance(one, Legend) for one in order)
+    assert any(isinstance(one, BrushStrip) for one in order)
+    reached = []
+    for _ in range(len(workspace.parts()) + 2):
+        qtbot.keyClick(window, Qt.Key.Key_F6)
+        reached.append(QApplication.focusWidget())
+    docks = [dock for dock in workspace.docks.values() if dock.is_seen and not dock.isFloating()]
+    assert len(docks) >= 5
+    for part in (window.top_bar, *filter(takers, docks)):
+        assert any(part.isAncestorOf(one) for one in reached), part
+    forth = QApplication.focusWidget()
+    qtbot.keyClick(window, Qt.Key.Key_F6)
+    qtbot.keyClick(window, Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
+    assert QApplication.focusWidget() is forth
+    window.top_bar.field.setFocus()
+    qtbot.keyClick(window.top_bar.field, Qt.Key.Key_Escape)
+    assert workspace.docks["isa"].has_focus()
+
+
+def test_a_panel_grows_by_keys(sample_app: App, qtbot: QtBot) -> None:
+    workspace = sample_app.window.workspace
+    workspace.show_main()
+    dock = workspace.docks["isa"]
+    before = dock.width()
+    sample_app.ui.commands.run("view.area_narrower")
+    qtbot.waitUntil(lambda: dock.width() < before)
+
+
+def test_a_picture_has_no_frame_of_the_focus(sample_app: App, qtbot: QtBot) -> None:
+    workspace = sample_app.window.workspace
+    workspace.show_panel("hotspot")
+    settle(sample_app, qtbot)
+    dock, window = workspace.docks["hotspot"], sample_app.window
+    window.pages.setFocus()
+    without = picture(dock.panel, sample_app.ui.theme, "")
+    dock.panel.plot.setFocus()
+    assert picture(dock.panel, sample_app.ui.theme, "") == without
+    assert dock.panel.plot.hasFocus()

@@ -6,12 +6,13 @@ what it shows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from rcv_py.base.errors import ExportError
 from rcv_py.base.text import short_kernel, visible
@@ -102,9 +103,24 @@ def _legend_height(widget: QWidget, legend: Sequence[Swatch]) -> int:
     return height + MARGIN_PX if height else 0
 
 
+@contextmanager
+def _no_focus(widget: QWidget) -> Iterator[None]:
+    """Take the focus away meanwhile: its frame is no part of a picture."""
+    focus = QApplication.focusWidget()
+    inside = focus if focus is not None and (focus is widget or widget.isAncestorOf(focus)) else None
+    if inside is not None:
+        inside.clearFocus()
+    try:
+        yield
+    finally:
+        if inside is not None:
+            inside.setFocus()
+
+
 def _paint(painter: QPainter, widget: QWidget, theme: Theme, text: str, legend: Sequence[Swatch]) -> None:
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-    QWidget.render(widget, painter, QPoint(), renderFlags=RENDER)  # views have a `render` of their own
+    with _no_focus(widget):
+        QWidget.render(widget, painter, QPoint(), renderFlags=RENDER)  # views have a `render` of their own
     painter.setFont(widget.window().font())
     below = _legend_height(widget, legend)
     ground = QRectF(0, widget.height(), widget.width(), below + CAPTION_PX)

@@ -6,8 +6,8 @@ import gc
 from collections.abc import Iterable
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPalette
+from PySide6.QtWidgets import QApplication, QWidget
 
 from rcv_py.base import colors
 from rcv_py.base.colors import Pair
@@ -171,6 +171,14 @@ class Theme(QObject):
         for role in (QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText, QPalette.ColorRole.WindowText):
             palette.setColor(QPalette.ColorGroup.Disabled, role, self._roles["muted"])
         return palette
+
+
+def paint_focus(painter: QPainter, widget: QWidget, theme: Theme) -> None:
+    """Draw a frame inside a widget that paints itself, if keys go to it."""
+    if widget.hasFocus():
+        painter.setPen(theme.role("accent"))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(widget.rect().adjusted(0, 0, -1, -1))
 
 
 def mix(color: QColor, other: QColor, share: float) -> QColor:

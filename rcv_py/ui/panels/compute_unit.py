@@ -254,10 +254,11 @@ class ComputeUnitPanel(TimelinePanel):
     def _shape(self) -> RowShape:
         """Rows are higher where tokens overlap, so that each sub-row can be seen."""
         room = min(self._lanes * LANE_PX, MAX_PX) if self._lanes > 1 else 0
-        wanted = grown(self.ui.settings["timeline.row_height"])
+        setting = self.ui.settings["timeline.row_height"]
+        wanted = grown(setting)
         shape = RowShape(max(wanted, room), band=self.source.band.height)
         rows, height = len(self.source), self.timeline.plot.box.height()
-        if room or wanted != grown(USUAL_PX) or not rows or shape.pitch * rows <= height:
+        if room or setting != USUAL_PX or not rows or shape.pitch * rows <= height:
             return shape
         low = replace(shape, spans=grown(LEAST_PX), strip=LOW_STRIP_PX, gap=LOW_GAP_PX)
         spare = int(height / rows) - low.pitch  # as high as all rows have room

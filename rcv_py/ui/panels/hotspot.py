@@ -19,6 +19,7 @@ from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, draw_text
 from rcv_py.ui.core.shared_results import unread_note
+from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
@@ -91,6 +92,7 @@ class HotspotPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.plot = BinsChart(ui.theme)
+        self._voice = SelectionVoice(self.plot, self.session)
         self.legend, self.note = Legend(), PlainLabel(role="muted")
         whose = {"all": "All shader engines", "engine": "Engine of the wave"}
         self.scope = Choice("Which waves are counted", whose)

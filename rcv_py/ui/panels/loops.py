@@ -64,8 +64,13 @@ class IterationStrip(BarChart):
         self._kinds, self._outliers, self._names = kinds, outliers, names
         self.show_parts(cycles[:, list(kinds)], [partial(color_of, kind=kind) for kind in kinds])
         self.select(-1)
+
+    def select(self, first: int, stop: int = -1) -> None:
+        """Mark iterations, and say which."""
+        super().select(first, stop)
         text = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
-        self.setAccessibleDescription(text if len(self) else "")
+        chosen = "Nothing is selected." if first < 0 else f"Selected: {self.tip(first)}"
+        self.setAccessibleDescription(f"{text}. {chosen}" if len(self) else "")
 
     def paint_over(self, painter: QPainter) -> None:
         """Draw the axis, and a line above outliers."""

@@ -19,6 +19,7 @@ from rcv_py.ui.core.panel import Panel, panel
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.shapes import draws_shapes, paint_codes
 from rcv_py.ui.core.swatches import AFTER_NAME, Swatch, line_height, paint_swatches, width_of
+from rcv_py.ui.core.theme import paint_focus
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.brush import RANGE_PX, BrushStrip
 from rcv_py.ui.timeline.items import small_text
@@ -153,6 +154,7 @@ class OverviewStrip(BrushStrip):
                 self.paint_range(painter)
                 self._paint_legend(painter)
             painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), theme.role("line"))
+            paint_focus(painter, self, theme)
 
     def _paint_selection(self, painter: QPainter, trace: Trace, height: int) -> None:
         token, row, color = self.session.token(), self.session.wave_row, self.ui.theme.role("accent")
@@ -189,7 +191,8 @@ class OverviewPanel(Panel):
         trace = self.session.trace.value
         has_times = trace is None or trace.has_times
         self.strip.sentence = "" if has_times else self.reason(NO_TIMES)
-        self.setAccessibleName(f"{NAME}. {self.strip.sentence}".removesuffix(". "))
+        for part in (self, self.strip):
+            part.setAccessibleName(f"{NAME}. {self.strip.sentence}".removesuffix(". "))
         self.strip.show_sums(None)
         if trace is not None:
             self._rebuild.ask()

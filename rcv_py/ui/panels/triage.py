@@ -215,7 +215,7 @@ class FindingList(QListWidget):
             last = QListWidgetItem(rest)
             last.setToolTip(tooltip(rest))
             self.addItem(last)
-        self.rows_px = self.count() * ROW + 2 * self.frameWidth()
+        self.rows_px = self.count() * grown(ROW) + 2 * self.frameWidth()
         names = [finding.name for finding in findings]
         self.setCurrentRow(names.index(name) if name in names else 0 if self.count() else -1)
         self.blockSignals(False)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.base.text import count, short_count
 from rcv_py.ui.core.plain_text import draw_text, show_tip
-from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.theme import Theme, paint_focus
 from rcv_py.ui.timeline.items import round_step
 
 LEFT, RIGHT = 52, 12  # px beside the bars
@@ -138,6 +138,7 @@ class BarChart(QWidget):
                 self._paint_columns(painter)
                 self._paint_bars(painter)
                 self.paint_over(painter)
+            paint_focus(painter, self, self._theme)
 
     def paint_over(self, painter: QPainter) -> None:
         """Draw the axis, and marks on the bars."""

@@ -14,7 +14,7 @@ from rcv_py.analysis.cost.distribution import Which
 from rcv_py.base.settings import BY_NAME
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.state.cell import Cell
-from rcv_py.state.commands import Command, commands
+from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import PanelInfo
@@ -147,6 +147,7 @@ def _step_wave(session: Session, direction: int) -> None:
 
 
 BAR_SCALES = {"linear": "Linear bars", "sqrt": "Square root bars", "log": "Logarithmic bars"}
+STEP_PX = 40
 SIZES = (  # id, title, option, by how much, keys
     ("view.font_bigger", "Bigger text", "look.text_size", 1, ("Ctrl++", "Ctrl+=")),
     ("view.font_smaller", "Smaller text", "look.text_size", -1, ("Ctrl+-",)),
@@ -159,6 +160,12 @@ SIZES = (  # id, title, option, by how much, keys
     ("view.global_shorter", "Shorter rows of the global timeline", "timeline.global_row_height", -1,
      ("Alt+Shift+Down",)),
 )  # fmt: skip
+AREA_SIZES = (  # what a handle between panels does: how, key, px across and down
+    ("wider", "Right", (STEP_PX, 0)),
+    ("narrower", "Left", (-STEP_PX, 0)),
+    ("taller", "Down", (0, STEP_PX)),
+    ("lower", "Up", (0, -STEP_PX)),
+)
 PANEL_KEYS = (  # by the panels' places
     *(
         f"{keys}+{number}"
@@ -231,6 +238,11 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
         toggle(("view.idle", "Count idle time in cost bars", "View/Cost bars", "Ctrl+Alt+I"), "isa.show_idle",
                (True, False), "Count the idle time before an instruction in its bar."),
         *(_size_command(settings, size) for size in SIZES),
+        *commands("View/Sizes", (
+            (f"view.area_{name}", f"{name.capitalize()} panel", f"Ctrl+Alt+{key}",
+             partial(workspace.grow, *by), f"Make the panel that has the focus {name}.", always)
+            for name, key, by in AREA_SIZES
+        )),
         Command(id="view.fold_bottom", title="Fold the bottom tabs", menu="View",
                 run=lambda: workspace.fold("bottom", not workspace.is_bottom_folded), shortcuts=("Ctrl+J",),
                 tip="Show only the titles of the bottom tabs, or all of them.",

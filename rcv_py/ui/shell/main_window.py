@@ -24,7 +24,7 @@ from rcv_py.ui.core.visibility import WHEN_IDLE, Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, facts
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
-from rcv_py.ui.shell.docks import make_docks
+from rcv_py.ui.shell.docks import Dock, make_docks
 from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
@@ -206,6 +206,12 @@ class MainWindow(QMainWindow):
                  "Go to a line number, a wave or a copied place.", trace),
                 ("go.find", "Find here", "Ctrl+F", self.find_here,
                  "Search in the panel that has the focus, else in the code.", trace),
+                ("go.next_area", "Next area", "F6", lambda: self.step_area(+1),
+                 "Move the keys to the next part of the window: bar, panels, tabs, status.", always),
+                ("go.previous_area", "Previous area", "Shift+F6", lambda: self.step_area(-1),
+                 "Move the keys to the part of the window before.", always),
+                ("go.main", "Go to the instructions", "Alt+0", self.workspace.show_main,
+                 "Move the keys to the listing; so does Esc when nothing else wants it.", trace),
                 ("go.palette", "Find anything", "Ctrl+K Ctrl+Shift+P", self.open_palette,
                  "Find commands, instructions, labels, waves and source files.", always),
             )),
@@ -420,7 +426,11 @@ class MainWindow(QMainWindow):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Run the command of a key that no widget wanted."""
-        if not self.actions_.press(event):
+        if self.actions_.press(event):
+            return
+        if event.key() == Qt.Key.Key_Escape and self.pages.currentWidget() is self.workspace:
+            self.workspace.show_main()
+        else:
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
@@ -435,6 +445,24 @@ class MainWindow(QMainWindow):
         reason = Qt.FocusReason.TabFocusReason if is_next else Qt.FocusReason.BacktabFocusReason
         order[(here + (1 if is_next else -1)) % len(order)].setFocus(reason)
         return True
+
+    def step_area(self, by: int) -> None:
+        """Move the focus to the next (+1) or previous (-1) part of the window that takes keys."""
+        page = self.pages.currentWidget()
+        inside = self.workspace.parts() if page is self.workspace else [page]
+        parts = [self.top_bar, *inside, self.status]
+        focus = QApplication.focusWidget()
+        here = (at for at, one in enumerate(parts) if one is focus or (focus and one.isAncestorOf(focus)))
+        first = next(here, -1 if by > 0 else len(parts))
+        for step in range(1, len(parts) + 1):
+            part = parts[(first + by * step) % len(parts)]
+            found = [one for one in (part, *takers(part)) if one.focusPolicy() & Qt.FocusPolicy.TabFocus]
+            if found and isinstance(part, Dock):
+                part.take_focus()
+            elif found:
+                found[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+            if found:
+                return
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept a folder or a file."""

@@ -96,7 +96,7 @@ def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[s
     """Make the menus; `View/Panels` is the menu Panels inside View.  Return all by that path."""
     menus: dict[str, QMenu] = {}
     for title in MENUS:
-        menus[title] = bar.addMenu(title)
+        menus[title] = bar.addMenu(f"&{title}")  # Alt and its first letter open it
         menus[title].setToolTipsVisible(True)
         menus[title].aboutToShow.connect(actions.update)
     for command in commands:
@@ -175,6 +175,7 @@ class KeysOverlay(QFrame):
         columns = [_column(part) for part in parts]
         body = boxed(row(*columns, margins=(24, 16, 24, 16), spacing=32))
         scroll = QScrollArea(widgetResizable=True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setWidget(body)
         column(scroll, margins=(1, 1, 1, 1), of=self)

@@ -39,6 +39,7 @@ from rcv_py.ui.shell.layouts import (
 )
 from rcv_py.ui.shell.side_bar import SideBar
 
+MAIN = "isa"  # the panel that Escape goes to
 VERSION = 2  # of the saved layout: one of another version is ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
 HIDDEN_MS = 150  # that panels may take to have something to show, when first seen
@@ -555,8 +556,30 @@ class Workspace(QMainWindow):
 
         Qt would go by when panels were made.
         """
-        seen = [dock for dock in self.docks.values() if dock.is_seen and not dock.isFloating()]
-        return [one for dock in sorted(seen, key=lambda dock: (dock.x(), dock.y())) for one in takers(dock)]
+        return [one for part in self.parts() for one in (part, *takers(part)) if one in takers(self)]
+
+    def parts(self) -> list[QWidget]:
+        """Return what lies side by side: panels in front, bars of icons and tabs; columns from the left."""
+        docks = [dock for dock in self.docks.values() if dock.is_seen and not dock.isFloating()]
+        bars = [bar for bar in (*self.bars.values(), *self._tab_bars()) if bar.isVisible() and bar.x() >= 0]
+        return sorted((*docks, *bars), key=lambda part: (part.x(), part.y()))
+
+    def _tab_bars(self) -> list[QTabBar]:
+        """Those of docks, also the ones that Qt keeps out of the window."""
+        return self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+
+    def grow(self, width: int, height: int) -> None:
+        """Make the panel that has the focus larger by pixels, smaller if they are negative."""
+        dock = next((dock for dock in self.docks.values() if dock.has_focus()), self.docks[MAIN])
+        if width:
+            self.resizeDocks([dock], [dock.width() + width], ACROSS)
+        if height:
+            self.resizeDocks([dock], [dock.height() + height], DOWN)
+
+    def show_main(self) -> None:
+        """Give the focus to the view that everything is about."""
+        self.show_panel(MAIN)
+        self.docks[MAIN].take_focus()
 
     @property
     def is_waking(self) -> bool:
@@ -604,7 +627,7 @@ class Workspace(QMainWindow):
         for dock in self.docks.values():
             dock.look()
             dock.update_title(bool(self.tabifiedDockWidgets(dock)))
-        for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        for bar in self._tab_bars():
             bar.setDrawBase(False)
             bar.setElideMode(Qt.TextElideMode.ElideNone)
             bar.setUsesScrollButtons(True)

@@ -454,8 +454,13 @@ class RowsView(QTableView):
         self._char_px = max(1.0, QFontMetricsF(self._mono).horizontalAdvance("0" * 64) / 64)
         height = max(MIN_ROW, metrics.height() + 1)
         self.baseline = (height + metrics.ascent() - metrics.descent() + 1) // 2
+        bar, before = self.verticalScrollBar(), self.row_height
+        top = bar.value() / max(1, before)
         self.verticalHeader().setMinimumSectionSize(height)
         self.verticalHeader().setDefaultSectionSize(height)
+        if height != before:  # the rows in view stay
+            self.updateGeometries()
+            bar.setValue(round(top * height))
         self.widths.grow(self._char_px, is_anew=True)
         self.viewport().update()
 

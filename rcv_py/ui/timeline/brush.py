@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.time_plot import KEY_PAN, NOTCH, PER_NOTCH, SLOP_PX
 
@@ -51,6 +52,7 @@ class BrushStrip(QWidget):
         for cell in (session.view, session.selection, session.clock_range, session.bookmarks, session.hover):
             cell.watch(self._repaint)
         ui.theme.changed.connect(self.reshape)
+        self._voice = SelectionVoice(self, session)
 
     def sizeHint(self) -> QSize:
         """A thin strip."""

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGraphicsScene
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
+from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.timeline.items import BoxItem, TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import TimeOverlay
@@ -124,6 +125,7 @@ class TimePlot(pg.PlotWidget):
         self.ui.theme.changed.connect(self._theme_changed)
         self.ui.settings.cell("timeline.units").watch(self._view_changed)
         self._theme_changed()
+        self._voice = SelectionVoice(self, session)
         self._view_changed()
         self.is_started = True
 

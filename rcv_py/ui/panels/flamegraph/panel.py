@@ -17,6 +17,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import ElidedLabel, allow, copy_text
+from rcv_py.ui.core.spoken import selection_text
 from rcv_py.ui.flame.flame_scene import FlameScene, choose, hover_of, place_of, selected_frames
 from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.panels.flamegraph.head import FlameChoices, FlameCrumbs
@@ -202,11 +203,12 @@ class FlamegraphPanel(Panel):
     def _mark_selected(self) -> None:
         if self.view.scene is not None:
             self.view.set_selected(selected_frames(self.view.scene, self.session.selection.value))
+        self.view.setAccessibleDescription(self.view.frame_text() or selection_text(self.session))
 
     def _tell(self, frame: int = -1) -> None:
         text = self.view.frame_text()
         self.detail.setText(text)
-        self.view.setAccessibleDescription(text)
+        self.view.setAccessibleDescription(text or selection_text(self.session))
         self._point()
 
     def _point(self) -> None:

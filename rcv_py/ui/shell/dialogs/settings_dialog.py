@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -46,6 +47,7 @@ class SettingsDialog(Dialog):
             for option in options:
                 self._add(form, option)
         scroll = QScrollArea(widgetResizable=True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(boxed(form))
         self._update()
         self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)

@@ -1,0 +1,37 @@
+"""What a screen reader says of a canvas: what is selected, in words, for pictures that it cannot see."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from rcv_py.state.session import Session
+
+NOTHING = "Nothing is selected."
+
+
+def selection_text(session: Session) -> str:
+    """Return what is selected as a sentence."""
+    place, trace = session.selection.value, session.trace.value
+    parts = []
+    if place.line is not None and trace is not None and 0 <= place.line < len(trace.code):
+        parts.append(f"instruction {place.line}, {trace.code.text[place.line]}")
+        if place.hit is not None:
+            parts.append(f"hit {place.hit + 1}")
+    if place.lines is not None:
+        parts.append(f"instructions {place.lines[0]} to {place.lines[1] - 1}")
+    if place.wave is not None:
+        parts.append(f"wave {place.wave}")
+    return f"Selected: {', '.join(parts)}." if parts else NOTHING
+
+
+class SelectionVoice:
+    """Keeps the description of a widget: what is selected.  It lasts as long as it is kept."""
+
+    def __init__(self, widget: QWidget, session: Session) -> None:
+        self._widget, self._session = widget, session
+        for cell in (session.trace, session.selection):
+            cell.watch(self._say)
+        self._say()
+
+    def _say(self) -> None:
+        self._widget.setAccessibleDescription(selection_text(self._session))
