@@ -311,7 +311,7 @@ def test_the_bottom_takes_its_room_from_the_code_and_gives_it_back(
         assert workspace.docks["hotspot"].height() >= 250
         least = before[0] - 2 if size[1] > 1000 else 138
         assert before[0] + 2 >= time.height() >= least
-        assert code.height() >= 190
+        assert code.height() >= 170
         workspace.fold("bottom", True)
         settle(app, qtbot)
         assert (time.height(), code.height()) == pytest.approx(before, abs=2)

@@ -352,14 +352,15 @@ class Workspace(QMainWindow):
             wanted = shares(self.layout_, self.size(), self.folded).heights["bottom"]
             heights = [*room_above(time, code, wanted - bottom), wanted]
 
-        asked = list(heights)
+        asked, layout = list(heights), self.layout()
+        assert layout is not None
 
         def fit() -> None:
             for _ in range(
                 RESIZE_PASSES
             ):  # Qt counts some of the tabs in: what came of a pass is made up for
                 self.resizeDocks(front, [max(1, one) for one in asked], DOWN)
-                self.layout().activate()
+                layout.activate()
                 if (over := front[0].height() - heights[0]) == 0:
                     return
                 asked[0] -= over
