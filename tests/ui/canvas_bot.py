@@ -75,4 +75,4 @@ class CanvasBot:
     def color(self, row: int, time: float, below: float = 0.0) -> QColor:
         """What is painted at a cycle of a row, or so many pixels below the middle of its spans."""
         spot = self.at(row, time) + QPointF(0, below)
-        return self.plot.grab().toImage().pixelColor(int(spot.x()), int(spot.y()))
+        return self.plot.viewport().grab().toImage().pixelColor(int(spot.x()), int(spot.y()))
