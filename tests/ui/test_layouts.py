@@ -295,3 +295,23 @@ def test_the_panel_that_was_closed_last_comes_back_where_it_was(qtbot: QtBot, re
         assert commands["view.reopen_panel"].why_not(), "what is folded away is not closed"
         commands.run("view.fold_left")
         settle(app, qtbot)
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1280, 800)])
+def test_the_bottom_takes_its_room_from_the_code_and_gives_it_back(
+    qtbot: QtBot, reused: Reused, size: tuple[int, int]
+) -> None:
+    with reused(size=size) as app:
+        open_sample(app, qtbot)
+        workspace = app.window.workspace
+        time, code = (workspace.docks[name] for name in ("compute_unit", "isa"))
+        before = time.height(), code.height()
+        workspace.show_panel("hotspot")
+        settle(app, qtbot)
+        assert workspace.docks["hotspot"].height() >= 250
+        least = before[0] - 2 if size[1] > 1000 else 138
+        assert before[0] + 2 >= time.height() >= least
+        assert code.height() >= 190
+        workspace.fold("bottom", True)
+        settle(app, qtbot)
+        assert (time.height(), code.height()) == pytest.approx(before, abs=2)

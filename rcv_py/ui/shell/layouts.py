@@ -27,6 +27,7 @@ WAVE_PX = 344  # height of the first panel at the right: all it shows
 CODE_SHARE = 0.6  # of the width that instructions and source share
 BELOW = 0.22  # of the height: a second time view
 BOTTOM_PX = 320  # height of the open bottom tabs, at least
+LEAST_CODE_PX, LEAST_TIME_PX = 250, 140  # heights that code and time keep when the bottom opens
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _TOP, _BOTTOM = Qt.DockWidgetArea.TopDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
@@ -145,3 +146,9 @@ def shares(layout: Layout, size: QSize, folded: frozenset[str]) -> Shares:
             "details": max(0, height - wave),
         },
     )
+
+
+def room_above(time: int, code: int, more: int) -> tuple[int, int]:
+    """Return heights of time and code once what is below them has so much more: code yields first, not all."""
+    left = max(min(code, grown(LEAST_CODE_PX)), code - more)
+    return max(min(time, grown(LEAST_TIME_PX)), time - max(0, more - (code - left))), left

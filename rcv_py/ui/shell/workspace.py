@@ -34,6 +34,7 @@ from rcv_py.ui.shell.layouts import (
     PLACES,
     SIDES,
     Layout,
+    room_above,
     shares,
 )
 from rcv_py.ui.shell.side_bar import SideBar
@@ -90,6 +91,7 @@ class Workspace(QMainWindow):
         self.layout_ = LAYOUTS[0]
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
         self._away: dict[str, list[Dock]] = {}  # what a folded side hides
+        self._time_before = 0  # height of the time view before the bottom was opened
         self._fit: Callable[[], None] = lambda: None  # asks Qt for sizes
         self._passes = 0  # how often it will be asked for them again
         self._closed: list[str] = []  # panels, the last one last
@@ -332,11 +334,38 @@ class Workspace(QMainWindow):
         if is_folded and len(docks) < 2:  # a single dock has no tab to unfold it by
             self.folded -= {"bottom"}
             return
+        front = [
+            self._in_front(group[0]) for area in ("time", "code", "bottom") if (group := self.group(area))
+        ]
+        heights = [dock.height() for dock in front]
         for dock in docks:
             dock.fold(is_folded)
-        if docks and not is_folded:
-            height = shares(self.layout_, self.size(), self.folded).heights["bottom"]
-            self.resizeDocks([docks[0]], [height], DOWN)
+        if len(front) < 3 or not self._was_shown:
+            return
+        time, code, bottom = heights
+        if is_folded:
+            least = front[2].maximumHeight()
+            time = max(time, self._time_before)
+            heights = [time, sum(heights) - time - least, least]
+        else:
+            self._time_before = time
+            wanted = shares(self.layout_, self.size(), self.folded).heights["bottom"]
+            heights = [*room_above(time, code, wanted - bottom), wanted]
+
+        asked = list(heights)
+
+        def fit() -> None:
+            for _ in range(
+                RESIZE_PASSES
+            ):  # Qt counts some of the tabs in: what came of a pass is made up for
+                self.resizeDocks(front, [max(1, one) for one in asked], DOWN)
+                self.layout().activate()
+                if (over := front[0].height() - heights[0]) == 0:
+                    return
+                asked[0] -= over
+                asked[1] += over
+
+        self._fit_soon(fit)
 
     def _floated(self, dock: Dock, is_floating: bool) -> None:
         """Show all of a dock that is taken out of the folded bottom."""
