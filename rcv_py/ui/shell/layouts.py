@@ -149,6 +149,6 @@ def shares(layout: Layout, size: QSize, folded: frozenset[str]) -> Shares:
 
 
 def room_above(time: int, code: int, more: int) -> tuple[int, int]:
-    """Return heights of time and code once what is below them has so much more: code yields first, not all."""
+    """Return heights of time and code once what is below them has so much more: code yields first."""
     left = max(min(code, grown(LEAST_CODE_PX)), code - more)
     return max(min(time, grown(LEAST_TIME_PX)), time - max(0, more - (code - left))), left
