@@ -74,5 +74,5 @@ class CanvasBot:
 
     def color(self, row: int, time: float, below: float = 0.0) -> QColor:
         """What is painted at a cycle of a row, or so many pixels below the middle of its spans."""
-        spot = self.at(row, time) + QPointF(0, below) + self.plot.viewport().geometry().topLeft()  # the frame
-        return self.plot.grab().toImage().pixelColor(int(spot.x()), int(spot.y()))
+        spot = self.at(row, time) + QPointF(0, below)
+        return self.plot.viewport().grab().toImage().pixelColor(int(spot.x()), int(spot.y()))
