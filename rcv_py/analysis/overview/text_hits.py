@@ -47,7 +47,7 @@ def text_hits(
         rows = find(trace.code.text, *how).tolist()
     except UsageError as error:
         return Hits(problem=f"{error} {error.hint}")
-    names = {True: "label", False: "line"}
+    names = {True: "label", False: "instruction"}
     kinds = trace.code.is_label.tolist()
     hits: list[_Hit] = [
         (row, (-1, -1), f"{names[kinds[row]]} {row}", trace.code.text[row], -1) for row in rows
