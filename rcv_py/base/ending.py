@@ -92,7 +92,10 @@ def _look(_: int, frame: FrameType | None) -> None:
         return
     error = _exception()
     _Wish.raised = ref(error)
-    raise error
+    try:
+        raise error
+    finally:
+        del error  # its traceback leads here: it would refer to itself, and outlive being swallowed
 
 
 def _set_alarm(seconds: float) -> bool:

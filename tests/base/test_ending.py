@@ -68,6 +68,7 @@ def test_whatever_becomes_of_the_exception(
     with pytest.raises(KeyboardInterrupt) as raised, ends_tidily():
         ask(number)
     assert isinstance(raised.value, Ended) == (kind is Ended)
+    assert not isinstance(raised.value.__cause__, AssertionError)
     signal.signal(number, before)
 
 
