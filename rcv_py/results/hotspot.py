@@ -238,7 +238,8 @@ def _file(trace: Trace, path: str) -> int:
 
 def _code_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
     for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
-        yield _Row(f"instruction {row}", "", row, -1, 0, int(cost[row]), trace.code.text[row], source_of(trace, row))
+        text, source = trace.code.text[row], source_of(trace, row)
+        yield _Row(f"instruction {row}", "", row, -1, 0, int(cost[row]), text, source)
 
 
 def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
