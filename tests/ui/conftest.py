@@ -19,6 +19,7 @@ from rcv_py.state.commands import Commands
 from rcv_py.state.selection import SearchQuery
 from rcv_py.state.session import Session
 from rcv_py.ui.app import App
+from rcv_py.ui.core import turns
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
@@ -27,6 +28,13 @@ from rcv_py.ui.core.theme import Theme
 from tests.ui.window import SIZE, open_sample, settle, window
 
 Reused = Callable[..., AbstractContextManager[App]]
+
+
+@pytest.fixture(autouse=True)
+def whole_turns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a key does is done when it was pressed, however slow the machine; test_turns is about the rest."""
+    if not request.module.__name__.endswith("test_turns"):
+        monkeypatch.setattr(turns, "TURN_S", float("inf"))
 
 
 @pytest.fixture(autouse=True)

@@ -154,12 +154,13 @@ def test_late_and_blamed_lines_are_selected_by_a_click(shown: CausesPanel, ui: U
     assert ui.session.selection.value.line == 3, "a cause is no place"
 
 
-def test_the_keyboard_walks_and_selects(shown: CausesPanel, ui: UiContext) -> None:
+def test_the_keyboard_walks_and_selects(shown: CausesPanel, ui: UiContext, settled: Settled) -> None:
     shown.tree.expandAll()
     shown.tree.setCurrentIndex(shown.tree.rows.index_of(shown.tree.rows.root.children[0]))
     shown.tree.setFocus()
     for line in (3, 1):
         QTest.keyClick(shown.tree, Qt.Key.Key_Down)
+        settled()
         assert ui.session.selection.value.line == line
 
 

@@ -63,7 +63,8 @@ def test_killed_at_random_moments(tmp_path: Path, small_jobs: None, seed: int) -
     assert [found[row] for row in range(8)] == expected
     assert not stream.errors
     assert not active_children()
-    assert (descriptors(), names()) == (before, shm)
+    assert descriptors() <= before, "fewer if a process of a test before has only now gone"
+    assert names() == shm
 
 
 def plain(batches: tuple[WaveBatch, ...]) -> dict[int, list[object]]:
