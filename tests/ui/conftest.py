@@ -65,6 +65,7 @@ def ui(qapp: QApplication) -> Iterator[UiContext]:
     ):  # Qt keeps rules by widget, also of widgets that have gone, and would follow them
         qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
+        qapp.setStyleSheet("")
         qapp.setStyleSheet(outer)
     assert not errors, errors
 

@@ -46,6 +46,7 @@ def window(store: QSettings | None = None, size: tuple[int, int] = SIZE) -> Iter
         app.close()
         gc.collect()
         if app.qt.styleSheet() != outer:
+            app.qt.setStyleSheet("")
             app.qt.setStyleSheet(outer)  # after the widgets have gone: Qt keeps rules by widget
     assert not errors, errors
 

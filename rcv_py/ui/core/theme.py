@@ -111,8 +111,8 @@ class Theme(QObject):
             if app.palette() != (palette := self._palette()):
                 app.setPalette(palette)
             if app.styleSheet() != (text := style_sheet(self.role)) or is_other_size:
-                if app.styleSheet():  # not at a start: what is garbage already goes before Qt meets it
-                    gc.collect()
+                if app.styleSheet():  # Qt would follow rules kept of widgets that are gone, which is fatal
+                    app.setStyleSheet("")
                 app.setStyleSheet(text)
         finally:
             if was_on:
