@@ -1,0 +1,47 @@
+"""The bytes of one `.att` file to its records: which format they have, and who reads it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.base.errors import BrokenFile
+from rcv_py.formats.sqtt.records import Stream
+
+GFX9_LEGACY = (0, 0x11)  # what the low 13 bits of a gfx9 header are
+GFX9_KINDS = (4, 5, 6)  # MI200 and older, MI300, MI350
+RDNA_HEADER = 0x11  # low seven bits of the token that a stream of RDNA begins with
+RDNA_VERSIONS = (1, 2, 3, 4, 5)  # gfx10 (1, 2), gfx11, gfx12, gfx1250
+
+
+def decode(data: bytes | memoryview, name: str = "The file") -> Stream:
+    """Return what is in the bytes of one `.att` file, whatever state they are in.
+
+    Raises:
+        BrokenFile: the first bytes are those of no thread trace; `name` stands in its sentence.
+    """
+    raw = np.frombuffer(data, dtype=np.uint8)
+    family, version = format_of(raw)
+    if family == 9:
+        from rcv_py.formats.sqtt.gfx9 import decode_gfx9  # noqa: PLC0415 - kernels that are not needed else
+
+        return decode_gfx9(raw)
+    if family:
+        from rcv_py.formats.sqtt.rdna import decode_rdna  # noqa: PLC0415 - kernels that are not needed else
+
+        return decode_rdna(raw, version)
+    raise BrokenFile(
+        name, "it does not begin as a thread trace of a known GPU does", bytes(raw[:16]).hex(" ")
+    )
+
+
+def format_of(raw: np.ndarray) -> tuple[int, int]:
+    """Return family (9, or 10 for all of RDNA; 0 if it is no thread trace) and version of the layout."""
+    if len(raw) < 8:
+        return 0, 0
+    head = int(raw[0]) | int(raw[1]) << 8
+    if head & 0x1FFF in GFX9_LEGACY and head >> 13 in GFX9_KINDS:
+        return 9, head >> 13
+    version = head >> 7 & 0x3F
+    if head & 0x7F == RDNA_HEADER and version in RDNA_VERSIONS:
+        return 10, version
+    return 0, 0

@@ -1,0 +1,380 @@
+"""Streams of gfx9 (MI100 to MI350): the kernel's columns, and the tokens that it only noted, as records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rcv_py.base.compiled import IS_COMPILED
+from rcv_py.base.progress import checkpoint
+from rcv_py.base.records import dataclass
+from rcv_py.formats.input.columns import frozen
+from rcv_py.formats.sqtt import gfx9_walk as kernel
+from rcv_py.formats.sqtt.records import OccupancyRecords, Stream, WaveRecords
+from rcv_py.formats.sqtt.registers import NOWHERE, RegisterWrites, dispatches, entries, markers
+from rcv_py.model.kinds import EventKind
+
+HEADER = 8  # bytes that the tool which recorded puts in front
+STRETCH = 1 << (18 if IS_COMPILED else 14)  # bytes between two looks whether anybody still wants it
+SHORTEST = 4  # bytes of the tokens of a wave: a kind, once data are lost, and an end
+FLUSH = 7  # written to NOWHERE
+LOSES = 2
+EVENT = {  # what a token of type MISC says
+    LOSES: EventKind.PACKET_LOSS,
+    3: EventKind.RESERVED,
+    4: EventKind.TT_STALL_BEGIN,
+    5: EventKind.TT_STALL_END,
+    6: EventKind.SAVE_CONTEXT,
+}
+
+
+def decode_gfx9(data: np.ndarray) -> Stream:
+    """Return the records of a stream; `data` is uint8, the file with its header of 8 bytes."""
+    head = int.from_bytes(data[:HEADER].tobytes(), "little")
+    cu = head >> 20 & 31
+    walk = _Walk(data.view(np.int8), cu)
+    walk.count()
+    walk.fill()
+    tokens = _Tokens(data, walk.others[:, 0], walk.others[:, 1])
+    writes = tokens.writes()
+    said = markers(writes)
+    starts = tokens.starts(writes)
+    return Stream(
+        gfxip=9,
+        version=head >> 13 & 7,
+        se=head >> 26 & 63,
+        cu=cu,
+        simds=head >> 16 & 15,
+        waves=walk.waves(cu, starts),
+        occupancy=tokens.occupancy(starts),
+        realtime=frozen(said.realtime),
+        frequency=said.frequency,
+        dispatches=dispatches(writes, 0),
+        code_objects=said.code_objects,
+        events=frozen(tokens.events()),
+        counters=frozen(_with_silence(tokens.counters(), said.interval)),
+        shader_data=frozen(tokens.shader_data()),
+        tokens=int(walk.state[:16].sum()),
+        has_lost_data=bool(walk.state[kernel.HAS_LOST]),
+        is_truncated=bool(walk.state[kernel.IS_TRUNCATED]),
+    )
+
+
+class _Walk:
+    """Two walks over a stream: what they need, and the columns they left."""
+
+    def __init__(self, data: np.ndarray, cu: int) -> None:
+        self._data = data
+        self._cu = cu
+        self._facts = np.zeros(0, dtype=np.int64)
+        self._make([0, 0, 0, 0], 0, np.int32)
+
+    def _make(self, sizes: Sequence[int], others: int, cycles: type[np.integer[Any]]) -> None:
+        records, segments, breaks, stalls = sizes
+        self.time = np.empty(records, np.int64)
+        self.kind = np.empty(records, np.int8)
+        self.stall, self.duration = np.empty(records, cycles), np.empty(records, cycles)
+        self.did, self.lasted = np.full(segments, kernel.UNUSED, np.int8), np.empty(segments, cycles)
+        self.breaks = np.full(2 * breaks, kernel.UNUSED_BREAK)
+        self._stalls = np.empty(stalls, np.int64)
+        self._others = np.empty(2 * others, np.int64)
+        self.state = np.zeros(kernel.SIZE, dtype=np.int64)
+        self.state[kernel.WAVE : kernel.WAVE + kernel.SLOTS] = kernel.NEVER
+        self.state[[kernel.POSITION, kernel.CONSUMED, kernel.PHASE, kernel.CU]] = HEADER, -1, 15, self._cu
+
+    def _step(self, fills: bool) -> bool:
+        """Take the tokens of a stretch; return whether there are more."""
+        checkpoint()
+        begin = int(self.state[kernel.POSITION])
+        stop = min(begin + STRETCH, len(self._data))
+        if not fills:
+            most = int(self.state[kernel.WAVES]) + (stop - begin) // SHORTEST + kernel.SLOTS
+            if kernel.FACTS * most > len(self._facts):
+                grown = np.zeros(kernel.FACTS * most * 3 // 2, dtype=np.int64)
+                grown[: len(self._facts)] = self._facts
+                self._facts = grown
+        kernel.walk(
+            self._data,
+            stop,
+            fills,
+            self.state,
+            self._facts,
+            self.time,
+            self.kind,
+            self.stall,
+            self.duration,
+            self.did,
+            self.lasted,
+            self.breaks,
+            self._stalls,
+            self._others,
+        )
+        return not self.state[kernel.IS_TRUNCATED] and self.state[kernel.POSITION] < len(self._data)
+
+    def count(self) -> None:
+        """Find how much each wave needs, and make the columns."""
+        while len(self._data) > HEADER and self._step(False):
+            pass
+        state, count = self.state, int(self.state[kernel.WAVES])
+        self._facts = facts = self._facts[: count * kernel.FACTS]
+        rows = facts.reshape(count, kernel.FACTS)
+        for slot in range(kernel.SLOTS):  # waves without an end come behind the others
+            wave = state[kernel.WAVE + slot]
+            if wave >= 0:
+                needs = [
+                    state[field + slot] for field in (kernel.COUNT, kernel.DID, kernel.BREAK, kernel.STALL_AT)
+                ]
+                rows[wave, : kernel.F_RANK + 1] = *needs, state[kernel.ENDED]
+                state[kernel.ENDED] += 1
+        self._order = np.argsort(rows[:, kernel.F_RANK], kind="stable")
+        ends = np.cumsum(rows[self._order, : kernel.F_RANK], axis=0)
+        totals = ends[-1].tolist() if count else [0, 0, 0, 0]
+        rows[self._order, : kernel.F_RANK] = ends - rows[self._order, : kernel.F_RANK]
+        rows[:, kernel.F_SLOT :] = 0
+        rows[:, kernel.F_END] = kernel.NEVER
+        cycles: type[np.integer[Any]] = (
+            np.int32 if state[kernel.LATEST] < np.iinfo(np.int32).max >> 1 else np.int64
+        )
+        self._make(totals, int(state[kernel.OTHERS]), cycles)
+
+    def fill(self) -> None:
+        """Fill the columns."""
+        while len(self._data) > HEADER and self._step(True):
+            pass
+
+    @property
+    def others(self) -> np.ndarray:
+        """Time and byte of the tokens that waves do not need, int64 [n, 2]."""
+        return self._others[: 2 * int(self.state[kernel.OTHERS])].reshape(-1, 2)
+
+    def waves(self, cu: int, starts: _Starts) -> WaveRecords:
+        """Return the waves of the traced compute unit, as they ended, if more than a kind told of them."""
+        facts = self._facts.reshape(-1, kernel.FACTS)[self._order]
+        first = np.concatenate(
+            [facts[:, : kernel.F_BREAKS + 1], [[len(self.kind), len(self.did), len(self.breaks) // 2]]]
+        )
+        behind, address = self.breaks[::2], self.breaks[1::2]
+        records, start = _Kept(self.kind >= 0), facts[:, kernel.F_START]
+        token_first = records.place(first[:, kernel.F_RECORDS])
+        is_wave = (start >= 0) | (np.diff(token_first) > 0)
+        for row in np.flatnonzero(~is_wave):
+            self.did[first[row, kernel.F_DID] : first[row + 1, kernel.F_DID]] = kernel.UNUSED
+            behind[first[row, kernel.F_BREAKS] : first[row + 1, kernel.F_BREAKS]] = kernel.UNUSED_BREAK
+        segments, breaks = _Kept(self.did >= 0), _Kept(behind > kernel.UNUSED_BREAK)
+        break_first = breaks.place(first[:, kernel.F_BREAKS])
+        owner = np.repeat(first[:-1, kernel.F_RECORDS], np.diff(break_first))
+        behind = records.place(owner + breaks.of(behind) + 1) - records.place(owner) - 1
+        time, duration = records.of(self.time), records.of(self.duration)
+        end = facts[:, kernel.F_END].copy()
+        for row in np.flatnonzero(end < 0):  # at most one a slot
+            own = slice(token_first[row], token_first[row + 1])
+            last = (time[own] + duration[own]).max(initial=facts[row, kernel.F_BEGIN] - kernel.ISSUES)
+            end[row] = last + kernel.ISSUES
+        facts, ends = facts[is_wave], np.append(is_wave, True)
+        known = np.flatnonzero(facts[:, kernel.F_START] >= 0)
+        told = starts.waves(known, facts[known, kernel.F_START], len(facts))
+        slot = facts[:, kernel.F_SLOT].astype(np.int16)
+        return WaveRecords(
+            simd=frozen(slot // 16),
+            slot=frozen(slot % 16),
+            cu=frozen(np.full(len(facts), cu, dtype=np.int16)),
+            begin=frozen(facts[:, kernel.F_BEGIN].copy()),
+            end=frozen(end[is_wave]),
+            is_complete=frozen(facts[:, kernel.F_END] >= 0),
+            entry=frozen(told.entry),
+            workgroup=frozen(told.workgroup),
+            cluster=frozen(np.full(len(facts), -1, dtype=np.int16)),
+            me=frozen(told.me),
+            pipe=frozen(told.pipe),
+            contexts=frozen(np.minimum(facts[:, kernel.F_CONTEXTS], 255).astype(np.int16)),
+            token_first=frozen(token_first[ends]),
+            state_first=frozen(segments.place(first[:, kernel.F_DID])[ends]),
+            break_first=frozen(break_first[ends]),
+            time=frozen(time),
+            kind=frozen(records.of(self.kind).view(np.uint8)),
+            stall=frozen(records.of(self.stall)),
+            duration=frozen(duration),
+            flags=frozen(np.zeros(len(time), dtype=np.uint8)),
+            state=frozen(segments.of(self.did).view(np.uint8)),
+            state_duration=frozen(segments.of(self.lasted)),
+            break_token=frozen(behind),
+            break_address=frozen(breaks.of(address).astype(np.uint64)),
+        )
+
+
+class _Kept:
+    """Some rows of columns; memory follows the others."""
+
+    def __init__(self, is_kept: np.ndarray) -> None:
+        self._is_kept = is_kept
+        self._gone = np.flatnonzero(~is_kept)
+
+    def of(self, column: np.ndarray) -> np.ndarray:
+        """Return those rows of a column, itself if these are all."""
+        return column[self._is_kept] if len(self._gone) else column
+
+    def place(self, rows: np.ndarray) -> np.ndarray:
+        """Return how many rows before each of these are kept."""
+        return rows - np.searchsorted(self._gone, rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Starts:
+    """What starts of waves say."""
+
+    row: np.ndarray  # int64 [n], among the noted tokens, ascending
+    me: np.ndarray  # int16, -1 unknown
+    pipe: np.ndarray  # int16, -1 unknown
+    workgroup: np.ndarray  # int16, -1 unknown
+    entry: np.ndarray  # uint64
+
+    def waves(self, places: np.ndarray, rows: np.ndarray, count: int) -> _Starts:
+        """Return what the starts at these rows say at these of `count` places, and nothing at the others."""
+        at = np.searchsorted(self.row, rows)
+
+        def spread(column: np.ndarray, unknown: int) -> np.ndarray:
+            wide = np.full(count, unknown, dtype=column.dtype)
+            wide[places] = column[at]
+            return wide
+
+        return _Starts(
+            places,
+            spread(self.me, -1),
+            spread(self.pipe, -1),
+            spread(self.workgroup, -1),
+            spread(self.entry, 0),
+        )
+
+
+class _Tokens:
+    """The tokens that the kernel noted, read a type at a time."""
+
+    def __init__(self, data: np.ndarray, time: np.ndarray, byte: np.ndarray) -> None:
+        self._data = data
+        self._time = time
+        self._byte = byte
+        self._type = data[byte] & 15
+        self._is_compute = self._type % 10 == kernel.COMPUTE
+        self._wrote = np.flatnonzero((self._type == kernel.REGISTER) | self._is_compute)
+
+    def _number(self, rows: np.ndarray, first: int, count: int) -> np.ndarray:
+        """Return some bytes of tokens as a number, int64; those behind the end of the stream are its last."""
+        byte = self._byte[rows] + first
+        number = np.zeros(len(rows), dtype=np.int64)
+        for at in range(count):
+            number |= self._data[np.minimum(byte + at, len(self._data) - 1)].astype(np.int64) << 8 * at
+        return number
+
+    def writes(self) -> RegisterWrites:
+        """Return the writes to registers."""
+        rows = self._wrote
+        head, is_compute = self._number(rows, 0, 2), self._is_compute[rows]
+        address = np.where(is_compute, head >> 9, self._number(rows, 2, 2))
+        value = np.where(is_compute, self._number(rows, 2, 4), self._number(rows, 4, 4))
+        return RegisterWrites(
+            time=self._time[rows],
+            address=address.astype(np.uint16),
+            value=value.astype(np.uint32),
+            me=(head >> 7 & 1 ^ 1).astype(np.uint8),
+            pipe=(head >> 5 & 3).astype(np.uint8),
+            is_compute=is_compute,
+        )
+
+    def starts(self, writes: RegisterWrites) -> _Starts:
+        """Return what starts of waves say, of those that were told twice both."""
+        rows = np.flatnonzero(self._type == kernel.START)
+        head = self._number(rows, 0, 4)
+        me, pipe = (head >> 18 & 3).astype(np.int16), (head >> 16 & 3).astype(np.int16)
+        entry = entries(writes, np.searchsorted(self._wrote, rows), me, pipe)
+        return _Starts(rows, me, pipe, (head >> 29).astype(np.int16), entry)
+
+    def occupancy(self, starts: _Starts) -> OccupancyRecords:
+        """Return the waves that began and ended on the whole shader engine.
+
+        A start of a wave that runs is told twice.  An end without a start is that of a wave which began
+        before the trace: its start is put in front, at time 0.  Once data are lost such an end says nothing.
+        """
+        rows = np.flatnonzero((self._type == kernel.START) | (self._type == kernel.END))
+        head, is_start = self._number(rows, 0, 2), self._type[rows] == kernel.START
+        place = head >> 6
+        order = np.argsort(place, kind="stable")
+        before = np.full(len(rows), -1)  # what happened last at the same place
+        before[order[1:]] = np.where(place[order[1:]] == place[order[:-1]], order[:-1], -1)
+        runs = (before >= 0) & is_start[before]
+        losses = np.flatnonzero((self._type == kernel.MISC) & (self._number_of_misc() == LOSES))
+        is_missing = ~is_start & ~runs & (rows < (losses[0] if len(losses) else len(self._type)))
+        told = np.flatnonzero((is_start & ~runs) | (~is_start & runs) | is_missing)
+        chosen = np.concatenate([np.flatnonzero(is_missing)[::-1], told])
+        is_front = np.arange(len(chosen)) < len(chosen) - len(told)
+        source = np.where(is_start, np.arange(len(rows)), np.where(runs, before, -1))[chosen]
+        known = np.flatnonzero(source >= 0)
+        said = starts.waves(known, rows[source[known]], len(chosen))
+        who = head[chosen]
+        return OccupancyRecords(
+            time=frozen(np.where(is_front, 0, self._time[rows[chosen]])),
+            is_start=frozen(is_start[chosen] | is_front),
+            cu=frozen((who >> 6 & 15).astype(np.int16)),
+            simd=frozen((who >> 14).astype(np.int16)),
+            slot=frozen((who >> 10 & 15).astype(np.int16)),
+            me=frozen(said.me),
+            pipe=frozen(said.pipe),
+            entry=frozen(said.entry),
+            workgroup=frozen(said.workgroup),
+            cluster=frozen(np.full(len(chosen), -1, dtype=np.int16)),
+        )
+
+    def _number_of_misc(self) -> np.ndarray:
+        return self._data[np.minimum(self._byte + 1, len(self._data) - 1)] >> 5
+
+    def events(self) -> np.ndarray:
+        """Return what happened to the trace and to caches, int64 [n, 5] as in a stream."""
+        what = np.zeros(len(self._type), dtype=np.int64)
+        said, is_misc = self._number_of_misc(), self._type == kernel.MISC
+        for number, event in EVENT.items():
+            what[is_misc & (said == number)] = event
+        compute = np.flatnonzero(self._is_compute)
+        is_flush = (self._number(compute, 0, 2) >> 9 == NOWHERE) & (self._number(compute, 2, 4) == FLUSH)
+        what[compute[is_flush]] = EventKind.CS_PARTIAL_FLUSH
+        rows = np.flatnonzero(what)
+        head = np.where(is_misc[rows], 1 << 7, self._number(rows, 0, 2))  # ME 0, pipe 0
+        return np.stack(
+            [self._time[rows], what[rows], head >> 7 & 1 ^ 1, head >> 5 & 3, np.zeros(len(rows), np.int64)],
+            axis=1,
+        )
+
+    def counters(self) -> np.ndarray:
+        """Return samples of counters, int64 [n, 7] as in a stream."""
+        rows = np.flatnonzero(self._type == kernel.COUNTS)
+        low, high = self._number(rows, 0, 4), self._number(rows, 4, 4)
+        cu = low >> 6 & 15
+        counts = (low >> 12 & 0x1FFF, low >> 25 | (high & 0x3F) << 7, high >> 6 & 0x1FFF, high >> 19)
+        both = np.stack([self._time[rows] - 4 * cu, *counts, cu, low >> 10 & 3], axis=1)
+        return both[low >> 5 & 1 == 0]
+
+    def shader_data(self) -> np.ndarray:
+        """Return what programs wrote, int64 [n, 6] as in a stream."""
+        rows = np.flatnonzero(self._type == kernel.DATA)
+        head, value = self._number(rows, 0, 2), self._number(rows, 2, 4)
+        none = np.zeros(len(rows), dtype=np.int64)
+        return np.stack([self._time[rows], value, head >> 6 & 15, head >> 14, head >> 10 & 15, none], axis=1)
+
+
+def _with_silence(counters: np.ndarray, interval: int) -> np.ndarray:
+    """Return samples with one of zeros wherever none came for longer than the interval, and behind the last.
+
+    Nothing is sent while nothing is counted; without an announced interval nobody knows when that was.
+    """
+    if not interval or not len(counters):
+        return counters
+    place = counters[:, 5] << 2 | counters[:, 6]
+    order = np.argsort(place, kind="stable")
+    time, is_last = counters[order, 0], np.append(np.diff(place[order]) != 0, True)
+    is_silent = is_last | np.append(np.diff(time) > interval, True)
+    rows = order[is_silent]
+    silent = np.zeros((len(rows), 7), dtype=np.int64)
+    silent[:, 0] = counters[rows, 0] + interval
+    silent[:, 5:] = counters[rows, 5:]
+    both = np.concatenate([counters, silent])
+    return both[np.argsort(both[:, 0], kind="stable")]

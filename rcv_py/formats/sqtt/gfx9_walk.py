@@ -1,0 +1,585 @@
+"""The kernel of gfx9: from token to token, with what each does to the wave of a slot.
+
+A token begins at a byte; its low four bits are its type, which gives its length.  The kernel goes through
+a stream twice: once to count what waves need, once to fill columns of that size, in which records, segments
+and breaks of a wave lie one after the other.  What has nothing to do with waves it only notes: `gfx9`
+reads that.  It stops at a byte, so that its caller can look up in between, and goes on from there.
+
+A slot is SIMD * 16 + number.  Field F of slot S is `state[F + S]`, fact F of wave W `facts[FACTS * W + F]`.
+A record is a token that a wave issued.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import ndarray
+
+from rcv_py.base.compiled import kernel, part
+from rcv_py.model.kinds import TokenKind, WaveState
+
+MISC, STAMP, REGISTER, START, _, COMPUTE, END, _, _, _, KIND, PC, DATA, ISSUE, COUNTS, PRIVILEGED = range(16)
+LENGTHS = 0x6846822222624882  # bytes of a token, four bits a type, type 0 lowest
+SILENT = 1 << STAMP | 1 << 4 | 1 << 7 | 1 << 8 | 1 << 9  # types that say nothing that is wanted
+RESETS, LOSES, SAVES = 1, 2, 6  # what MISC can say
+STALL, INSTRUCTION, IMMEDIATE = 1, 2, 3  # what ISSUE says of a slot
+JUMPS, ENTERS_TRAP = 7, 29  # what KIND says, where it does more than name a unit
+SWITCH = 64  # a START with a higher count is part of a context switch
+NORMAL, REQUESTED, SAVED, AWAITS = range(4)  # no switch, to be saved, saved, back but not in the program
+ISSUES = 4  # cycles that an issue takes at least
+
+SLOTS = 64
+# `state[…]`: tokens of each of 16 types; then where the kernel is and what it found
+POSITION, TIME, LATEST, BASE, CONSUMED, PHASE, IS_TRUNCATED, HAS_LOST, CU, WAVES, ENDED, OTHERS = range(
+    16, 28
+)
+(
+    WAVE,  # number of the wave, in the order in which they opened; NEVER or GONE: none
+    TRAP,  # NORMAL or how far a context switch is
+    PENDING,  # records whose kind is still to come
+    DOES,  # what it does, and since when
+    SINCE,
+    FIRST,  # its first record, behind its last one, the oldest one whose kind is still to come
+    COUNT,
+    FRONT,
+    DID_FIRST,  # its first segment, behind its last one
+    DID,
+    _,
+    BREAK_FIRST,  # its first break, behind its last one, the oldest without an address
+    BREAK,
+    BREAK_OPEN,
+    STALL_HEAD,  # its oldest stall that no record took, behind its newest one
+    STALL_AT,
+    _,
+    LAST,  # and 16 more: its last record of each kind that can be replayed
+) = range(SLOTS, 19 * SLOTS, SLOTS)
+GROUP = 3 * SLOTS  # the fields of records, of segments, of breaks and of stalls
+NEVER, GONE = -1, -2
+REPLAYABLE = 17
+SIZE = LAST + REPLAYABLE * SLOTS  # of `state`
+
+FACTS = 10  # the room a wave needs, later where that begins; its place among those that ended; what it was
+F_RECORDS, F_DID, F_BREAKS, F_STALLS, F_RANK, F_SLOT, F_BEGIN, F_END, F_START, F_CONTEXTS = range(FACTS)
+
+UNFINISHED, VANISHED = -1, -2  # of a record: no kind yet; no instruction
+UNUSED, UNUSED_BREAK = -1, -2  # of a segment, of what a break is behind
+UNIT = np.zeros(32, dtype=np.int64)  # kind → unit, 0: no instruction
+UNIT[[0, 16]] = TokenKind.SMEM
+UNIT[[1, 7, 17]] = TokenKind.SALU
+UNIT[[2, 3]] = TokenKind.VMEM
+UNIT[[4, 14]] = TokenKind.FLAT
+UNIT[[5, 18, 28]] = TokenKind.VALU
+UNIT[[6, 12, 13, 15, 29]] = (TokenKind.LDS, TokenKind.JUMP, TokenKind.NEXT, TokenKind.MSG, TokenKind.TRAP)
+LATE = np.zeros(32, dtype=np.int64)  # kind → how many cycles of four later its token comes
+LATE[[0, 1, 16, 17]] = 5
+LATE[[5, 18, 28]] = 2
+LATE[[6, 12, 13, 15]] = 1
+REPLAYED = np.full(32, -1, dtype=np.int64)  # kind → kind that is replayed
+REPLAYED[19:25] = (0, 16, 2, 3, 4, 14)
+IMMED, TRAPPED = int(TokenKind.IMMED), int(TokenKind.TRAP)
+IDLE, EXEC, WAIT, STALLED = map(int, (WaveState.IDLE, WaveState.EXEC, WaveState.WAIT, WaveState.STALL))
+
+
+@kernel
+def walk(  # noqa: C901, PLR0912 - one branch a type of token
+    data: ndarray,
+    stop: int,
+    fills: bool,
+    state: ndarray,
+    facts: ndarray,
+    time: ndarray,
+    kind: ndarray,
+    stall: ndarray,
+    duration: ndarray,
+    did: ndarray,
+    lasted: ndarray,
+    breaks: ndarray,
+    stalls: ndarray,
+    others: ndarray,
+) -> None:
+    """Take the tokens that begin before byte `stop`.
+
+    Args:
+        data: int8, the whole stream.
+        stop: a byte of it.
+        fills: whether columns are filled; else what they need is counted, and they are empty.
+        state: int64 [SIZE], changed.
+        facts: int64 [FACTS * waves], changed.
+        time: int64, of records the cycle; of one that vanished the record before it.
+        kind: int8, their units.
+        stall: int32 or int64, how long they waited.
+        duration: the same, how long they took.
+        did: int8, of segments what the wave did.
+        lasted: int32 or int64, how long.
+        breaks: int64 [2 * breaks], the record of a wave behind which its program goes on, and where.
+        stalls: int64, when waves stalled.
+        others: int64 [2 * tokens], time and byte of tokens that waves do not need.
+    """
+    at, now = state[POSITION], state[TIME]
+    while at < stop:
+        head = data[at] & 0xFF
+        what = head & 15
+        size = LENGTHS >> 4 * what & 15
+        if at + size > len(data):
+            state[IS_TRUNCATED] = 1
+            break
+        state[what] += 1
+        head |= (data[at + 1] & 0xFF) << 8
+        if what == ISSUE:
+            now += head >> 2 & 4
+            left = head >> 8 | (data[at + 2] & 0xFF) << 8 | (data[at + 3] & 15) << 16
+            s = (head >> 5 & 3) * 16
+            while left:
+                if left & 3 and state[WAVE + s] >= 0 and state[TRAP + s] == NORMAL:
+                    issued(
+                        left & 3,
+                        s,
+                        now,
+                        fills,
+                        state,
+                        time,
+                        kind,
+                        stall,
+                        duration,
+                        did,
+                        lasted,
+                        stalls,
+                    )
+                left >>= 2
+                s += 1
+        elif what == KIND:
+            now += head >> 2 & 4
+            s = (head >> 9 & 3) * 16 + (head >> 5 & 15)
+            if state[WAVE + s] == NEVER or (state[WAVE + s] == GONE and state[HAS_LOST]):
+                opened(s, now, -1, fills, state, facts)  # it began before the trace did, or its start is lost
+            elif state[WAVE + s] >= 0:
+                told(
+                    head >> 11,
+                    s,
+                    now,
+                    fills,
+                    state,
+                    time,
+                    kind,
+                    stall,
+                    duration,
+                    stalls,
+                    breaks,
+                )
+        elif what == MISC:
+            now += (head >> 4 & 0xFF) * 4
+            what = head >> 13
+            if what == RESETS:
+                now = stamped(data, at + 2, now, state)
+            elif what:
+                noted(now, at, fills, state, others)
+                if what == LOSES:
+                    state[HAS_LOST] = 1
+                for s in range(SLOTS if what == SAVES else 0):
+                    state[TRAP + s] = REQUESTED
+        else:
+            if at != state[CONSUMED]:
+                now += head >> 2 & 4
+            if what == PC:
+                placed(data, at, fills, state, breaks)
+            elif what in (START, END):
+                lives = lived_on(data, at, now, fills, state, facts, time, kind, stall, duration, did, lasted)
+                if lives:
+                    noted(now, at, fills, state, others)
+            elif SILENT >> what & 1 == 0:
+                noted(now, at, fills, state, others)
+        at += size
+    state[POSITION], state[TIME], state[LATEST] = at, now, max(now, state[LATEST])
+
+
+@part
+def wide(data: ndarray, at: int) -> int:
+    """Return six bytes as a number."""
+    number = 0
+    for byte in range(6):
+        number |= (data[at + byte] & 0xFF) << 8 * byte
+    return number
+
+
+@part
+def noted(now: int, at: int, fills: bool, state: ndarray, others: ndarray) -> None:
+    """Keep time and byte of a token."""
+    row = state[OTHERS]
+    if fills:
+        if 2 * row + 2 > len(others):
+            return
+        others[2 * row], others[2 * row + 1] = now, at
+    state[OTHERS] = row + 1
+
+
+@part
+def stamped(data: ndarray, at: int, now: int, state: ndarray) -> int:
+    """Return the time that the next timestamp sets, or `now` if another reset comes before one."""
+    state[LATEST] = max(now, state[LATEST])
+    while at + 2 <= len(data):
+        what = data[at] & 15
+        size = LENGTHS >> 4 * what & 15
+        if what == STAMP and at + size <= len(data):
+            clock = wide(data, at + 2)
+            state[CONSUMED] = at
+            if state[BASE] == 0:
+                state[BASE] = clock - now + 4
+            return (clock - state[BASE]) & ~3 if clock > state[BASE] else now
+        if what == MISC and (data[at + 1] & 0xFF) >> 5 == RESETS:
+            return now
+        at += size
+    return now
+
+
+# -- waves come and go -------------------------------------------------------------------------------------
+
+
+@part
+def opened(s: int, now: int, start: int, fills: bool, state: ndarray, facts: ndarray) -> None:
+    """A wave begins; `start` is the row of `others` that holds its start, -1 if the stream has none."""
+    wave = state[WAVES]
+    fact = FACTS * wave
+    if fact + FACTS > len(facts):
+        return
+    state[WAVES] = wave + 1
+    state[WAVE + s], state[TRAP + s], state[PENDING + s] = wave, NORMAL, 0
+    state[DOES + s], state[SINCE + s] = IDLE, now
+    for field in range(FIRST, LAST, SLOTS):
+        state[field + s] = facts[fact + (field - FIRST) // GROUP] if fills else 0
+    if fills:
+        facts[fact + F_SLOT], facts[fact + F_BEGIN], facts[fact + F_START] = s, now, start
+
+
+@part
+def lived_on(
+    data: ndarray,
+    at: int,
+    now: int,
+    fills: bool,
+    state: ndarray,
+    facts: ndarray,
+    time: ndarray,
+    kind: ndarray,
+    stall: ndarray,
+    duration: ndarray,
+    did: ndarray,
+    lasted: ndarray,
+) -> bool:
+    """A wave starts, ends, or is switched on the traced compute unit; return False if it is switched."""
+    low, high = data[at] & 0xFF, data[at + 1] & 0xFF
+    if low >> 6 | (high & 3) << 2 != state[CU] or low & 32:
+        return True
+    s = (high >> 6) * 16 + (high >> 2 & 15)
+    if low & 15 == END:
+        return ended(s, now, fills, state, facts, kind, time, did, lasted)
+    count = (data[at + 2] & 0xC0) >> 6 | (data[at + 3] & 31) << 2
+    return started(count, s, now, fills, state, facts, time, kind, stall, duration)
+
+
+@part
+def started(
+    count: int,
+    s: int,
+    now: int,
+    fills: bool,
+    state: ndarray,
+    facts: ndarray,
+    time: ndarray,
+    kind: ndarray,
+    stall: ndarray,
+    duration: ndarray,
+) -> bool:
+    """A wave starts, or is switched; return whether it starts."""
+    if count <= SWITCH:
+        if state[WAVE + s] < 0:  # else it was told before
+            opened(s, now, state[OTHERS], fills, state, facts)
+        return True
+    if state[WAVE + s] >= 0 and state[TRAP + s] == REQUESTED:
+        state[TRAP + s] = SAVED
+        recorded(TRAPPED, s, now, 0, ISSUES, fills, state, time, kind, stall, duration)
+        if fills:
+            facts[FACTS * state[WAVE + s] + F_CONTEXTS] += 1
+    elif state[TRAP + s] == SAVED:
+        state[TRAP + s] = AWAITS
+    return False
+
+
+@part
+def ended(
+    s: int,
+    now: int,
+    fills: bool,
+    state: ndarray,
+    facts: ndarray,
+    kind: ndarray,
+    time: ndarray,
+    did: ndarray,
+    lasted: ndarray,
+) -> bool:
+    """A wave ends, or is switched; return whether it ends."""
+    wave = state[WAVE + s]
+    if wave < 0:
+        return True
+    if state[TRAP + s] != NORMAL:
+        return False
+    fact = FACTS * wave
+    if fills:
+        end = now + ISSUES
+        is_told = (
+            state[DID + s] > state[DID_FIRST + s] and before(state[COUNT + s], s, state, time, kind) >= 0
+        )
+        if is_told and end > state[SINCE + s]:
+            lived(state[DOES + s], s, end - state[SINCE + s], False, fills, state, did, lasted)
+        facts[fact + F_END] = end
+    else:
+        for group in range(4):
+            facts[fact + group] = state[COUNT + GROUP * group + s]
+        facts[fact + F_DID] += 1  # its last one
+        facts[fact + F_RANK] = state[ENDED]
+        state[ENDED] += 1
+    state[WAVE + s] = GONE
+    return True
+
+
+# -- records and segments ----------------------------------------------------------------------------------
+
+
+@part
+def before(at: int, s: int, state: ndarray, time: ndarray, kind: ndarray) -> int:
+    """Return the record before one, -1 if there is none."""
+    if at <= state[FIRST + s]:
+        return -1
+    return time[at - 1] if kind[at - 1] == VANISHED else at - 1
+
+
+@part
+def trim(at: int, end: int, time: ndarray, stall: ndarray, duration: ndarray) -> None:
+    """Let a record end when the next one begins, with the cycles that it takes at least."""
+    if end < time[at] + duration[at]:
+        duration[at] = max(end - time[at], ISSUES)
+        stall[at] = min(stall[at], duration[at])
+
+
+@part
+def recorded(
+    what: int,
+    s: int,
+    when: int,
+    wait: int,
+    length: int,
+    fills: bool,
+    state: ndarray,
+    time: ndarray,
+    kind: ndarray,
+    stall: ndarray,
+    duration: ndarray,
+) -> None:
+    """Add a record to the wave of a slot."""
+    at = state[COUNT + s]
+    if fills:
+        if at >= len(kind):
+            return
+        time[at], kind[at] = when, what
+        stall[at], duration[at] = wait, length
+    state[COUNT + s] = at + 1
+    if what == UNFINISHED:
+        state[PENDING + s] += 1
+    elif state[FRONT + s] == at:
+        state[FRONT + s] = at + 1
+
+
+@part
+def lived(
+    what: int,
+    s: int,
+    length: int,
+    joins: bool,
+    fills: bool,
+    state: ndarray,
+    did: ndarray,
+    lasted: ndarray,
+) -> None:
+    """Add a segment to the wave of a slot; one that joins makes a last one of its kind longer."""
+    at = state[DID + s]
+    if fills:
+        if joins and at > state[DID_FIRST + s] and did[at - 1] == what:
+            lasted[at - 1] = lasted[at - 1] + length
+            return
+        if at >= len(did):
+            return
+        did[at], lasted[at] = what, length
+    state[DID + s] = at + 1
+
+
+# -- what tokens say of the wave of a slot -----------------------------------------------------------------
+
+
+@part
+def issued(  # noqa: C901 - one rule of three cases
+    what: int,
+    s: int,
+    now: int,
+    fills: bool,
+    state: ndarray,
+    time: ndarray,
+    kind: ndarray,
+    stall: ndarray,
+    duration: ndarray,
+    did: ndarray,
+    lasted: ndarray,
+    stalls: ndarray,
+) -> None:
+    """It stalled, issued an instruction, or one that needs no unit and was over at once."""
+    until, length = now, 0
+    if what == IMMEDIATE:
+        if fills:
+            last = before(state[COUNT + s], s, state, time, kind)
+            if last >= 0 and kind[last] != UNFINISHED:
+                trim(last, now, time, stall, duration)
+                until = min(time[last] + duration[last], now)
+        length = ISSUES + now - until
+    if until > state[SINCE + s]:
+        lived(state[DOES + s], s, until - state[SINCE + s], True, fills, state, did, lasted)
+        state[SINCE + s] = until
+    if what == STALL:
+        state[DOES + s] = STALLED
+        at = state[STALL_AT + s]
+        if fills:
+            if at >= len(stalls):
+                return
+            stalls[at] = now
+        state[STALL_AT + s] = at + 1
+        return
+    unit = UNFINISHED
+    if what == IMMEDIATE:
+        unit = IMMED
+        lived(WAIT, s, length, False, fills, state, did, lasted)
+        state[SINCE + s] = max(now + ISSUES, state[SINCE + s])
+    state[DOES + s] = EXEC
+    recorded(unit, s, until, length, length, fills, state, time, kind, stall, duration)
+
+
+@part
+def told(
+    what: int,
+    s: int,
+    now: int,
+    fills: bool,
+    state: ndarray,
+    time: ndarray,
+    kind: ndarray,
+    stall: ndarray,
+    duration: ndarray,
+    stalls: ndarray,
+    breaks: ndarray,
+) -> None:
+    """Of which kind its oldest record without one is; or it is back in its program."""
+    if state[TRAP + s] == AWAITS and what == JUMPS:
+        state[TRAP + s] = NORMAL
+        last = before(state[COUNT + s], s, state, time, kind) if fills else -1
+        if last >= 0 and kind[last] == TRAPPED:
+            duration[last] = max(now + ISSUES - time[last], stall[last])
+        broken(state[COUNT + s] - 1, s, fills, state, breaks)
+    elif state[TRAP + s] == NORMAL and state[PENDING + s] > 0:
+        state[PENDING + s] -= 1
+        at = state[FRONT + s]
+        if fills:
+            named(what, s, now, state, time, kind, stall, duration, stalls)
+        if what == JUMPS:
+            broken(at, s, fills, state, breaks)
+        elif what == ENTERS_TRAP:
+            state[TRAP + s] = AWAITS
+            if fills:
+                shifted(s, state, time, kind, breaks)
+
+
+@part
+def named(  # noqa: C901 - one rule
+    what: int,
+    s: int,
+    now: int,
+    state: ndarray,
+    time: ndarray,
+    kind: ndarray,
+    stall: ndarray,
+    duration: ndarray,
+    stalls: ndarray,
+) -> None:
+    """Its oldest record without a kind gets one, and by the time at which that comes how long it took."""
+    at = state[FRONT + s]
+    begin, floor = time[at], 0
+    last = before(state[COUNT + s], s, state, time, kind)
+    second = before(last, s, state, time, kind)
+    if second >= 0 and begin < time[second] + duration[second]:
+        state[PHASE] += 1
+    previous = before(at, s, state, time, kind)
+    if previous >= 0:
+        trim(previous, begin, time, stall, duration)
+        floor = time[previous] + duration[previous]
+    if UNIT[what]:
+        late = ((state[PHASE] + s // 16) % 4 + LATE[what]) // 4
+        length = ISSUES + max(now - begin - 4 * late, 0)
+        start, head = begin, state[STALL_HEAD + s]
+        while head < state[STALL_AT + s] and stalls[head] < begin:
+            start = max(stalls[head], floor)
+            head += 1
+        state[STALL_HEAD + s] = head
+        if start != begin:
+            length = max(begin + length - start, ISSUES)
+        kind[at], time[at] = UNIT[what], start
+        stall[at], duration[at] = max(begin - start, 0), length
+        if what < REPLAYABLE:
+            state[LAST + SLOTS * what + s] = at
+    else:
+        kind[at], time[at] = VANISHED, previous
+        if REPLAYED[what] >= 0:
+            at = state[LAST + SLOTS * REPLAYED[what] + s]
+            state[LAST + SLOTS * REPLAYED[what] + s] = -1
+            if at >= state[FIRST + s]:  # not of a wave that had the slot before
+                longer = max(now + ISSUES - time[at] - duration[at], 0)
+                stall[at], duration[at] = (
+                    stall[at] + longer,
+                    duration[at] + longer,
+                )
+    at = state[FRONT + s] + 1
+    while at < state[COUNT + s] and kind[at] != UNFINISHED:
+        at += 1
+    state[FRONT + s] = at
+
+
+@part
+def broken(at: int, s: int, fills: bool, state: ndarray, breaks: ndarray) -> None:
+    """Behind a record its program goes on elsewhere, at an address that is still to come."""
+    row = state[BREAK + s]
+    if fills:
+        if 2 * row + 2 > len(breaks):
+            return
+        at -= state[FIRST + s]
+        if row > state[BREAK_FIRST + s]:
+            at = max(at, breaks[2 * row - 2])
+        breaks[2 * row], breaks[2 * row + 1] = at, 0
+    state[BREAK + s] = row + 1
+
+
+@part
+def shifted(s: int, state: ndarray, time: ndarray, kind: ndarray, breaks: ndarray) -> None:
+    """Its newest record enters the trap handler: a break just before it is behind it."""
+    row, last = state[BREAK + s] - 1, before(state[COUNT + s], s, state, time, kind)
+    if row >= state[BREAK_FIRST + s] and last >= 0:
+        previous = before(last, s, state, time, kind)
+        if breaks[2 * row] >= (previous - state[FIRST + s] if previous >= 0 else -1):
+            breaks[2 * row] = max(breaks[2 * row], last - state[FIRST + s])
+
+
+@part
+def placed(data: ndarray, at: int, fills: bool, state: ndarray, breaks: ndarray) -> None:
+    """Its program goes on at an address: at the oldest break without one, else behind its newest record."""
+    s = (data[at + 1] >> 1 & 3) * 16 + ((data[at] & 0xE0) >> 5 | (data[at + 1] & 1) << 3)
+    if state[WAVE + s] < 0 or state[TRAP + s] != NORMAL:
+        return
+    if state[BREAK_OPEN + s] == state[BREAK + s]:
+        broken(state[COUNT + s] - 1, s, fills, state, breaks)
+    row = state[BREAK_OPEN + s]
+    if row < state[BREAK + s]:
+        if fills:
+            breaks[2 * row + 1] = wide(data, at + 2) << 2
+        state[BREAK_OPEN + s] = row + 1

@@ -1,0 +1,250 @@
+"""Streams of RDNA: gfx10, gfx11, gfx12 and gfx1250."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+import numpy as np
+
+from rcv_py.base.compiled import IS_COMPILED
+from rcv_py.base.progress import checkpoint
+from rcv_py.base.records import dataclass
+from rcv_py.formats.sqtt import rdna_notes, rdna_walk
+from rcv_py.formats.sqtt.rdna_notes import Notes, Starts
+from rcv_py.formats.sqtt.rdna_tables import TOKEN_TYPES, Known, Token, layout
+from rcv_py.formats.sqtt.records import Stream, WaveRecords
+from rcv_py.formats.sqtt.registers import dispatches, markers
+
+ROOM = 1024  # waves that the first walk has room for at first
+STRETCH = 1 << (20 if IS_COMPILED else 14)  # bytes between two looks whether anybody still wants it
+UNIT = 32  # bytes that the hardware writes at once
+OTHER_SIMD = 2  # the SIMD beside the traced one has a number that differs by this bit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """What a walk fills, see `rdna_walk.walk`."""
+
+    times: np.ndarray  # int64 [tokens]
+    cycles: np.ndarray  # int32 or int64 [2 * tokens]
+    marks: np.ndarray  # uint8 [2 * tokens]
+    states: np.ndarray  # uint8
+    lasting: np.ndarray  # int64
+    breaks: np.ndarray  # int64 [2 * breaks]
+    notes: np.ndarray  # int64 [3 * notes]
+
+    @classmethod
+    def with_room(cls, dtype: type, sizes: tuple[int, int, int] = (0, 0, 0), notes: int = 0) -> Columns:
+        """Return columns for as many tokens, segments and breaks; numbers of cycles get a type."""
+        tokens, segments, breaks = sizes
+        return cls(
+            times=np.empty(tokens, dtype=np.int64),
+            cycles=np.empty(2 * tokens, dtype=dtype),
+            marks=np.empty(2 * tokens, dtype=np.uint8),
+            states=np.empty(segments, dtype=np.uint8),
+            lasting=np.zeros(segments, dtype=np.int64),
+            breaks=np.empty(2 * breaks, dtype=np.int64),
+            notes=np.empty(3 * notes, dtype=np.int64),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Header:
+    """What the first token says."""
+
+    shader_array: int
+    wgp: int
+    simd: int
+    dp_rate: int  # cycles of a double precision instruction
+    derate: int  # what they are multiplied with for some
+    excludes_barrier_waits: bool
+
+    @property
+    def place(self) -> int:
+        """Shader array, SIMD and WGP as tokens have them."""
+        return self.shader_array | self.simd << 1 | self.wgp << 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Walked:
+    """What came of walking over a stream."""
+
+    header: Header
+    ops: np.ndarray  # int64, see `Layout.instructions`
+    state: np.ndarray  # int64, see `rdna_walk`
+    waves: np.ndarray  # int64 [waves + 1, WAVE_COLUMNS], as they began
+    columns: Columns
+    notes: Notes = field(repr=False)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """int64 [TOKEN_TYPES], how many tokens of each type there are."""
+        return self.state[rdna_walk.COUNTS : rdna_walk.COUNTS + TOKEN_TYPES]
+
+
+def decode_rdna(data: np.ndarray, version: int) -> Stream:
+    """Return the records of a stream; `data` is uint8, `version` 1…5 as the header has it."""
+    walked = walk(data, version)
+    header, notes, state = walked.header, walked.notes, walked.state
+    writes = rdna_notes.register_writes(notes)
+    told = markers(writes)
+    began = rdna_notes.starts(notes, writes)
+    realtime, lost = rdna_notes.stamps(notes)
+    at, is_lost = int(state[rdna_walk.AT]), bool(state[rdna_walk.IS_LOST])
+    return Stream(
+        gfxip=notes.version(),
+        version=version,
+        se=-1,
+        cu=header.wgp | header.shader_array << rdna_notes.SA_SHIFT,
+        simds=1 << header.simd,
+        waves=_waves(walked, began),
+        occupancy=rdna_notes.occupancy(notes, began, lost),
+        realtime=realtime,
+        frequency=told.frequency,
+        dispatches=dispatches(writes, version),
+        code_objects=told.code_objects,
+        events=rdna_notes.events(notes, lost),
+        shader_data=rdna_notes.shader_data(notes),
+        other_simd=rdna_notes.other_simd(notes, walked.ops),
+        other_simd_number=header.simd ^ OTHER_SIMD,
+        tokens=int(walked.counts.sum() - walked.counts[Token.NOP]),
+        excludes_barrier_waits=header.excludes_barrier_waits,
+        has_lost_data=len(lost) > 0,
+        is_truncated=not is_lost and _is_cut(data, at, layout(version).rules),
+        lost_at=at // 8 if is_lost else -1,
+    )
+
+
+def header_of(data: np.ndarray, version: int) -> Header:
+    """Return what the first eight bytes of a stream say."""
+    bits = int.from_bytes(bytes(data[:8]), "little")
+    rate = bits >> 28 & (7 if version >= 3 else 15)
+    return Header(
+        shader_array=bits >> 19 & 1,
+        wgp=bits >> 15 & (15 if version >= 5 else 7),
+        simd=bits >> 13 & 3,
+        dp_rate=1 << max(rate - 1, 0),
+        derate=1 << (bits >> 33 & 7) if version < 5 else 1,
+        excludes_barrier_waits=version >= 4 and bool(bits >> 59 & 1),
+    )
+
+
+def walk(data: np.ndarray, version: int) -> Walked:
+    """Return what a stream holds; it is counted first, so that nothing is larger than it must be."""
+    header, rules = header_of(data, version), layout(version)
+    words = np.zeros(-(-len(data) // 4) + rdna_walk.PADDING, dtype=np.uint32)
+    words.view(np.uint8)[: len(data)] = data
+    known, ops = rules.known.copy(), rules.instructions(header.dp_rate, header.derate)
+    known[Known.PLACE] = header.place
+    given = (rules.rules, ops, known)
+
+    state = rdna_walk.beginning()
+    waves = np.zeros((ROOM, rdna_walk.WAVE_COLUMNS), dtype=np.int64)
+    while not _go(words, len(data), given, state, waves, Columns.with_room(np.int32)):
+        waves = np.concatenate([waves, np.zeros_like(waves)])
+    waves = waves[
+        : int(state[rdna_walk.WAVES]) + 1
+    ].copy()  # with room, or the walk would stop at the last one
+    order = np.argsort(waves[:-1, rdna_walk.W_ORDER])
+    sizes = []
+    for counted, first in (
+        (rdna_walk.W_TOKENS, rdna_walk.W_TOKEN_FIRST),
+        (rdna_walk.W_SEGMENTS, rdna_walk.W_SEGMENT_FIRST),
+        (rdna_walk.W_BREAKS, rdna_walk.W_BREAK_FIRST),
+    ):
+        firsts = np.concatenate([[0], np.cumsum(waves[order, counted])])
+        waves[order, first] = firsts[:-1]
+        sizes.append(int(firsts[-1]))
+    columns = Columns.with_room(
+        np.int64 if state[rdna_walk.IS_WIDE] else np.int32,
+        (sizes[0], sizes[1], sizes[2]),
+        int(state[rdna_walk.NOTES]),
+    )
+    state = rdna_walk.beginning()
+    _go(words, len(data), given, state, waves, columns)
+    token, time, place = columns.notes.reshape(3, -1)
+    notes = Notes(token=token, time=time, place=place, words=words, known=known)
+    return Walked(header=header, ops=ops, state=state, waves=waves[:-1], columns=columns, notes=notes)
+
+
+def _go(
+    words: np.ndarray,
+    size: int,
+    given: tuple[np.ndarray, np.ndarray, np.ndarray],
+    state: np.ndarray,
+    waves: np.ndarray,
+    columns: Columns,
+) -> bool:
+    """Whether the walk came to its end; else it needs more room for waves."""
+    while not state[rdna_walk.IS_DONE] and state[rdna_walk.WAVES] < len(waves):
+        checkpoint()
+        rdna_walk.walk(
+            words,
+            8 * size,
+            min(int(state[rdna_walk.AT]) + 8 * STRETCH, 8 * size),
+            *given,
+            state,
+            waves,
+            columns.times,
+            columns.cycles,
+            columns.marks,
+            columns.states,
+            columns.lasting,
+            columns.breaks,
+            columns.notes,
+        )
+    return bool(state[rdna_walk.IS_DONE])
+
+
+def _is_cut(data: np.ndarray, at: int, rules: np.ndarray) -> bool:
+    """Whether a token at the end lacks its rest; half a time stamp at the end of a unit is usual."""
+    if at >= 8 * len(data):
+        return False
+    low = int.from_bytes(bytes(data[at // 8 : at // 8 + 2]), "little") >> (at & 4) & 0xFF
+    return bool(len(data) % UNIT != 0 or rules[low] & 0xFF != Token.TIMESTAMP)
+
+
+def _waves(walked: Walked, began: Starts) -> WaveRecords:
+    """The waves, as they ended."""
+    table = walked.waves[np.argsort(walked.waves[:, rdna_walk.W_ORDER])]
+    column = table.T
+    start = np.searchsorted(began.rows, column[rdna_walk.W_NOTE])
+    is_new = began.meaning[start] == rdna_notes.STARTED
+    columns = walked.columns
+    stall, duration = columns.cycles.reshape(2, -1)
+    kind, flags = columns.marks.reshape(2, -1)
+    break_token, break_address = columns.breaks.reshape(2, -1)
+    header = walked.header
+
+    def small(values: np.ndarray | int) -> np.ndarray:
+        return np.full(len(table), values, dtype=np.int16)
+
+    def firsts(counted: int) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum(column[counted])])
+
+    return WaveRecords(
+        simd=small(header.simd),
+        slot=small(column[rdna_walk.W_SLOT]),
+        cu=small(header.wgp | header.shader_array << rdna_notes.SA_SHIFT),
+        begin=column[rdna_walk.W_BEGIN].copy(),
+        end=column[rdna_walk.W_END].copy(),
+        is_complete=column[rdna_walk.W_IS_COMPLETE] == 1,
+        entry=np.where(is_new, began.entry[start], 0).astype(np.uint64),
+        workgroup=small(began.workgroup[start]),
+        cluster=small(-1),
+        me=small(began.me[start]),
+        pipe=small(began.pipe[start]),
+        contexts=small(np.minimum(column[rdna_walk.W_CONTEXTS], np.iinfo(np.int16).max)),
+        token_first=firsts(rdna_walk.W_TOKENS),
+        state_first=firsts(rdna_walk.W_SEGMENTS),
+        break_first=firsts(rdna_walk.W_BREAKS),
+        time=columns.times,
+        kind=kind,
+        stall=stall,
+        duration=duration,
+        flags=flags,
+        state=columns.states,
+        state_duration=columns.lasting,
+        break_token=break_token,
+        break_address=break_address.view(np.uint64),
+    )

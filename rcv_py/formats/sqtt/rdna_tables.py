@@ -1,0 +1,418 @@
+"""Tokens of RDNA as data: how each generation writes them, and what its instructions are.
+
+A stream is a row of bits, the lowest of each byte first.  The low 8 bits at a position say what token stands
+there and how long it is; all that follows is a matter of tables.  Each generation is a list of changes to the
+one before.
+
+gfx10 and gfx1250 come from documents alone: no capture of them was at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from functools import cache
+
+import numpy as np
+
+from rcv_py.base.records import dataclass
+from rcv_py.model.kinds import TokenKind
+
+
+class Token(IntEnum):
+    """What stands at a position of a stream."""
+
+    UNKNOWN = 0
+    NOP = 1
+    TIME = 2
+    TIMESTAMP = 3
+    HEADER = 4
+    INST = 5
+    VALU_INST = 6
+    IMM_ONE = 7
+    IMMEDIATE = 8
+    WAVE_READY = 9
+    NEW_PC = 10
+    WAVE_START = 11
+    WAVE_START_EXT = 12
+    WAVE_END = 13
+    WAVE_ALLOC = 14
+    SHADER_DATA = 15
+    SHADER_DATA_SHORT = 16
+    MISC = 17
+    EVENT = 18
+    EVENT_SYNC = 19
+    REG = 20
+    REG_INIT = 21
+    UTIL_COUNTER = 22
+    ALU_DONE = 23
+    MEMORY_DONE = 24
+    EXEC_POPCOUNT = 25
+    LDS_CONFIG = 26
+
+
+TOKEN_TYPES = len(Token)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How a token is written."""
+
+    token: Token
+    prefix: str  # the lowest bits, the highest of them first
+    bits: int  # of the whole token
+    delta: tuple[int, int] = (0, 0)  # bits that hold the cycles since the token before, the last excluded
+    plus: int = 0  # cycles that pass besides
+
+
+GFX10 = (
+    Encoding(Token.INST, "010", 20, (4, 7)),
+    Encoding(Token.VALU_INST, "011", 12, (3, 6)),
+    Encoding(Token.IMM_ONE, "1101", 12, (4, 7)),
+    Encoding(Token.IMMEDIATE, "00100", 24, (5, 8)),
+    Encoding(Token.WAVE_READY, "10100", 24, (5, 8)),
+    Encoding(Token.NEW_PC, "0100001", 64, (8, 11)),
+    Encoding(Token.WAVE_START, "01100", 32, (5, 7)),
+    Encoding(Token.WAVE_START_EXT, "11100", 48, (5, 7)),
+    Encoding(Token.WAVE_ALLOC, "00101", 20, (5, 8)),
+    Encoding(Token.WAVE_END, "10101", 20, (5, 8)),
+    Encoding(Token.SHADER_DATA, "00110", 52, (5, 8)),
+    Encoding(Token.SHADER_DATA_SHORT, "10110", 28, (5, 8)),
+    Encoding(Token.UTIL_COUNTER, "0110001", 64, (7, 9)),
+    Encoding(Token.TIME, "1000", 8, (4, 8), plus=4),
+    Encoding(Token.NOP, "0000", 4),
+    Encoding(Token.MISC, "1010001", 24, (7, 16)),
+    Encoding(Token.EVENT, "01100001", 24, (8, 11)),
+    Encoding(Token.EVENT_SYNC, "11100001", 32, (8, 11)),
+    Encoding(Token.REG, "1001", 64, (4, 7)),
+    Encoding(Token.REG_INIT, "1110001", 64, (7, 10)),
+    Encoding(Token.TIMESTAMP, "0000001", 64),
+    Encoding(Token.HEADER, "0010001", 64),
+    Encoding(Token.ALU_DONE, "1110", 8, (4, 6)),
+    Encoding(Token.MEMORY_DONE, "1111", 8, (4, 6)),
+)
+GFX11 = (
+    *GFX10,
+    Encoding(Token.UTIL_COUNTER, "0110001", 48, (7, 9)),
+    Encoding(Token.TIMESTAMP, "0000001", 48),
+)
+GFX12 = (
+    *GFX11,
+    Encoding(Token.UNKNOWN, "00110", 0),
+    Encoding(Token.UNKNOWN, "10110", 0),
+    Encoding(Token.INST, "010", 20, (3, 6)),
+    Encoding(Token.SHADER_DATA, "0000110", 56, (7, 10)),
+    Encoding(Token.SHADER_DATA_SHORT, "1000110", 32, (7, 10)),
+    Encoding(Token.EXEC_POPCOUNT, "1100110", 24, (7, 10)),
+    Encoding(Token.EXEC_POPCOUNT, "010110", 48, (6, 9)),
+    Encoding(Token.NEW_PC, "0100001", 72, (8, 11)),
+    Encoding(Token.WAVE_START_EXT, "11100", 40, (5, 7)),
+    Encoding(Token.WAVE_ALLOC, "00101", 24, (5, 8)),
+    Encoding(Token.TIMESTAMP, "0000001", 64),
+)
+GFX1250 = (
+    *GFX12,
+    Encoding(Token.INST, "0010", 24, (4, 6)),
+    Encoding(Token.VALU_INST, "011", 8),
+    Encoding(Token.NOP, "0000", 8),
+    Encoding(Token.IMM_ONE, "1101", 16, (7, 10)),
+    Encoding(Token.WAVE_END, "1000001", 24, (7, 10)),
+    Encoding(Token.LDS_CONFIG, "00100110", 24, (8, 10)),
+    Encoding(Token.MISC, "1010001", 24, (7, 10)),
+    Encoding(Token.TIME, "1000", 8, (4, 8), plus=1),
+    Encoding(Token.TIME, "1110", 8, (4, 8), plus=1),
+    Encoding(Token.TIME, "10100110", 16, (8, 16)),
+)
+# The short VALU token of gfx1250 has one number of four bits for both: cycles passed, and which of the waves
+# that issued last it is
+SHORT_DELTA = (1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 1, 2)
+SHORT_WAVE = (1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5)
+
+
+class Act(IntEnum):
+    """What a token of instructions does to the bookkeeping of a wave."""
+
+    NOTHING = 0  # a number that nobody knows, or no instruction
+    ISSUE = 1
+    JUMP = 2  # goes on where the stream says later
+    WAIT = 3  # from the end of the instruction before
+    BARRIER = 4  # waits as well
+    LONG_BARRIER = 5  # and goes on until the next token of the wave
+    READY = 6  # could issue from now on
+    TRAP = 7
+    RETURN = 8  # of a trap
+    ELSEWHERE = 9  # on the other SIMD of the WGP
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A row of instruction numbers whose cycles rise by one."""
+
+    first: int
+    kind: TokenKind
+    cycles: tuple[int, ...] = (1,)
+    act: Act = Act.ISSUE
+    rate: str = ""  # what the cycles are multiplied with: "dp" (double precision), "derate" (that, derated)
+
+
+SMEM, SALU, VMEM, FLAT = TokenKind.SMEM, TokenKind.SALU, TokenKind.VMEM, TokenKind.FLAT
+LDS, VALU, BVH, MSG = TokenKind.LDS, TokenKind.VALU, TokenKind.BVH, TokenKind.MSG
+
+
+def _rising(first: int, last: int) -> tuple[int, ...]:
+    return tuple(range(first, last + 1))
+
+
+COMMON_OPS = (
+    Op(0, SALU),
+    Op(1, SMEM, (1, 1)),
+    Op(3, TokenKind.JUMP),
+    Op(4, TokenKind.NEXT),
+    Op(5, SALU, act=Act.JUMP),
+    Op(6, TokenKind.TRAP, act=Act.TRAP),
+    Op(7, SALU),
+    Op(8, TokenKind.TRAP),
+    Op(9, MSG),
+    Op(10, VALU, (1, 4, 1, 2, 4)),
+    Op(18, VALU),
+    Op(19, TokenKind.IMMED, act=Act.LONG_BARRIER),
+    Op(55, VMEM, _rising(1, 12)),
+    Op(68, VMEM, (*_rising(1, 4), *_rising(2, 8))),
+    Op(103, BVH, (8, 9, 11, 12)),
+    Op(110, LDS, (1, 1)),
+    Op(117, SALU, act=Act.RETURN),
+)
+GFX10_OPS = (
+    *COMMON_OPS,
+    Op(12, VALU, (1, 2, 4, 16, 1, 1), rate="dp"),
+    Op(30, FLAT, (1, *_rising(2, 5))),
+    Op(35, VMEM, (1, *_rising(1, 5))),
+    Op(41, LDS, (1, *_rising(1, 5))),
+    Op(47, VMEM, (1, 2, *_rising(1, 6))),
+    Op(112, SALU, (1, 1)),
+)
+GFX11_OPS = (
+    *COMMON_OPS,
+    Op(10, VALU, rate="dp"),
+    Op(15, VALU, rate="dp"),
+    Op(16, VALU, (1, 1)),
+    Op(28, FLAT, _rising(2, 6)),
+    Op(33, VMEM, (1, 2, *_rising(1, 6))),
+    Op(41, LDS, (1, *_rising(1, 5))),
+    Op(47, VMEM, (1, 2, *_rising(1, 6))),
+    Op(80, LDS, _rising(1, 5), Act.ELSEWHERE),
+    Op(85, FLAT, _rising(2, 6), Act.ELSEWHERE),
+    Op(90, VMEM, _rising(1, 12), Act.ELSEWHERE),
+    Op(112, SALU, (1, 1, 1)),
+    Op(115, VALU, (1, 2)),
+    Op(118, LDS, (6,)),
+    Op(119, LDS, (6,), Act.ELSEWHERE),
+)
+GFX12_OPS = (
+    *(op for op in GFX11_OPS if op.first not in (10, 16, 90, 112)),
+    Op(19, TokenKind.IMMED, act=Act.BARRIER),
+    Op(10, VALU, (1, 4, 1, 2, 4, 16)),
+    Op(114, SALU),
+    Op(118, BVH, (6,)),
+    Op(120, LDS, (10,), Act.ELSEWHERE),
+    Op(121, BVH, (10,)),
+    Op(122, MSG),
+    Op(135, SALU, (1, 1, 1)),
+    Op(138, MSG),
+    Op(140, VALU, (8, 16, 32, 64)),
+    Op(146, VALU, rate="dp"),
+    Op(147, VALU, rate="derate"),
+    Op(150, SMEM, (1, 1)),
+    Op(152, SALU, (3,)),
+    Op(153, VALU),
+    Op(155, SALU, (2, 5)),
+    Op(188, VMEM, _rising(1, 34), Act.ELSEWHERE),
+    Op(222, VMEM, _rising(1, 34)),
+)
+GFX1250_OPS = (
+    *(op for op in GFX12_OPS if op.first not in (118, 121, 140, 146, 147)),
+    Op(16, VALU, (32, 8)),
+    Op(26, FLAT, (1, 2)),
+    Op(28, FLAT, _rising(2, 6)),
+    Op(157, VMEM, (1, 1, 1, 2, 2, 3, 5)),
+    Op(165, VALU, (1, 1)),
+    Op(169, VALU),
+    Op(170, VMEM, (1, 1)),
+    Op(172, VMEM, (1,), Act.ELSEWHERE),
+    Op(173, LDS),
+    Op(174, MSG),
+    Op(175, VALU, (16, 32, 16, 8, 16, 1, 4, 2)),
+    Op(187, VALU, (32,)),
+)
+OPS = 512  # numbers that nine bits hold; behind them, what tokens without a number do
+TOKEN_OPS = (
+    Op(OPS + Token.VALU_INST, VALU),
+    Op(OPS + Token.IMM_ONE, TokenKind.IMMED, act=Act.WAIT),
+    Op(OPS + Token.IMMEDIATE, TokenKind.IMMED, act=Act.WAIT),
+)
+READY_OP = Op(OPS + Token.WAVE_READY, TokenKind.NONE, act=Act.READY)  # where it is told in time
+REJOINING = 5  # waves that the short VALU token tells apart
+
+# A row of the table of tokens is one number for the walk: Token in the low 8 bits, and from these bits on
+RULE_BITS = 8  # of the whole token (8 bits)
+RULE_SHIFT, RULE_MASK, RULE_PLUS = 16, 24, 36  # cycles that passed (8, 12 and 8 bits)
+RULE_SLOT = 44  # where five bits of the slot begin, 0 if there are none (5 bits)
+RULE_RECENT = 49  # of the slots that issued last, 1 for the latest one, 0 if that is not told (3 bits)
+RULE_IS_MASK = 52  # a bit for each of 16 slots, from bit 8 on
+RULE_IS_NOTED = 53  # numpy reads it
+RULE_IS_CONTROL = 54  # begins, ends or moves a wave
+# and an instruction: TokenKind in the low 8 bits, Act (8 bits), cycles
+OP_ACT, OP_CYCLES = 8, 16
+
+MASKS = (Token.IMMEDIATE, Token.WAVE_READY)
+CONTROLS = (Token.WAVE_START, Token.WAVE_START_EXT, Token.WAVE_END, Token.NEW_PC, Token.MISC)
+NOTED = (
+    Token.WAVE_START,
+    Token.WAVE_START_EXT,
+    Token.WAVE_END,
+    Token.SHADER_DATA,
+    Token.SHADER_DATA_SHORT,
+    Token.MISC,
+    Token.EVENT,
+    Token.REG,
+    Token.REG_INIT,
+    Token.TIMESTAMP,
+)
+SLOT_GFX10 = {Token.INST: 8, Token.VALU_INST: 7, Token.IMM_ONE: 7}
+SLOT_GFX12 = {**SLOT_GFX10, Token.INST: 7}
+SLOT_GFX1250 = {Token.INST: 7, Token.IMM_ONE: 10}
+
+
+class Known(IntEnum):
+    """What the walk knows of a stream: the lowest bits of what generations have in other places, and more."""
+
+    OP = 0
+    OP_MASK = 1
+    START_SLOT = 2
+    START_PIPE = 3
+    START_ME = 4
+    END_PLACE = 5  # shader array, two bits SIMD, and WGP
+    END_SLOT = 6
+    PLACE_MASK = 7
+    PC_MASK = 8
+    DATA_PLACE = 9
+    DATA_SLOT = 10
+    DATA_VALUE = 11
+    MISC_FLAGS = 12
+    MISC_SAVE = 13
+    PLACE = 14  # the traced one
+    GFXIP = 15
+    IS_BYTE_ALIGNED = 16
+    LATE = 17  # cycles by which it is told late that a wave is ready
+
+
+KNOWN_GFX10: Mapping[Known, int] = {
+    Known.OP: 13,
+    Known.OP_MASK: 0x7F,
+    Known.START_SLOT: 13,
+    Known.START_PIPE: 21,
+    Known.START_ME: 23,
+    Known.END_PLACE: 8,
+    Known.END_SLOT: 15,
+    Known.PLACE_MASK: 0x3F,
+    Known.PC_MASK: (1 << 46) - 1,
+    Known.DATA_PLACE: 8,
+    Known.DATA_SLOT: 15,
+    Known.DATA_VALUE: 20,
+    Known.MISC_FLAGS: 16,
+    Known.MISC_SAVE: 19,
+    Known.GFXIP: 10,
+    Known.LATE: 1,
+}
+KNOWN_GFX11 = {**KNOWN_GFX10, Known.GFXIP: 11}
+KNOWN_GFX12 = {
+    **KNOWN_GFX11,
+    Known.OP: 12,
+    Known.OP_MASK: 0xFF,
+    Known.START_SLOT: 15,
+    Known.START_PIPE: 20,
+    Known.START_ME: 22,
+    Known.PLACE_MASK: 0x7F,
+    Known.PC_MASK: (1 << 55) - 1,
+    Known.DATA_PLACE: 10,
+    Known.DATA_SLOT: 17,
+    Known.DATA_VALUE: 22,
+    Known.GFXIP: 12,
+    Known.LATE: 0,
+}
+KNOWN_GFX1250 = {
+    **KNOWN_GFX12,
+    Known.OP_MASK: 0x1FF,
+    Known.END_PLACE: 10,
+    Known.END_SLOT: 17,
+    Known.MISC_FLAGS: 10,
+    Known.MISC_SAVE: 12,
+    Known.IS_BYTE_ALIGNED: 1,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """One generation, as the walk wants it."""
+
+    rules: np.ndarray  # int64 [256], see RULE_…, by the low 8 bits
+    known: np.ndarray  # int64 [len(Known)]; the traced place is still to come
+    ops: tuple[Op, ...]
+
+    def instructions(self, dp_rate: int, derate: int) -> np.ndarray:
+        """Return int64 [OPS + TOKEN_TYPES]: TokenKind, Act and cycles of each instruction, see OP_…."""
+        factor = {"": 1, "dp": dp_rate, "derate": dp_rate * derate}
+        table = np.zeros(OPS + TOKEN_TYPES, dtype=np.int64)
+        ready = () if self.known[Known.LATE] else (READY_OP,)
+        for op in (*self.ops, *TOKEN_OPS, *ready):
+            for number, cycles in enumerate(op.cycles, op.first):
+                table[number] = op.kind | op.act << OP_ACT | cycles * factor[op.rate] << OP_CYCLES
+        return table
+
+
+GENERATIONS = {  # by the version in the header of a stream
+    1: (GFX10, SLOT_GFX10, KNOWN_GFX10, GFX10_OPS),
+    2: (GFX10, SLOT_GFX10, KNOWN_GFX10, GFX10_OPS),
+    3: (GFX11, SLOT_GFX10, KNOWN_GFX11, GFX11_OPS),
+    4: (GFX12, SLOT_GFX12, KNOWN_GFX12, GFX12_OPS),
+    5: (GFX1250, SLOT_GFX1250, KNOWN_GFX1250, GFX1250_OPS),
+}
+
+
+@cache
+def layout(version: int) -> Layout:
+    """Return how streams of a version (1…5, as their header has it) are written."""
+    encodings, slots, known, ops = GENERATIONS[version]
+    return Layout(
+        rules=_rules(encodings, slots, Known.IS_BYTE_ALIGNED in known),
+        known=np.array([known.get(one, 0) for one in Known], dtype=np.int64),
+        ops=ops,
+    )
+
+
+def _rules(encodings: Iterable[Encoding], slots: Mapping[Token, int], is_byte_aligned: bool) -> np.ndarray:
+    rules = np.zeros(256, dtype=np.int64)
+    if is_byte_aligned:
+        rules[:] = 8 << RULE_BITS  # what nobody knows is skipped by bytes
+    for one in encodings:
+        first, end = one.delta
+        bits = -(-one.bits // 8) * 8 if is_byte_aligned else one.bits
+        mask = (1 << (end - first)) - 1
+        rows = np.arange(int(one.prefix, 2), 256, 1 << len(one.prefix))
+        rules[rows] = (
+            one.token
+            | bits << RULE_BITS
+            | first << RULE_SHIFT
+            | mask << RULE_MASK
+            | one.plus << RULE_PLUS
+            | slots.get(one.token, 0) << RULE_SLOT
+            | (one.token in MASKS) << RULE_IS_MASK
+            | (one.token in NOTED) << RULE_IS_NOTED
+            | (one.token in CONTROLS) << RULE_IS_CONTROL
+        )
+        if one.token == Token.VALU_INST and one.token not in slots:
+            short = rows >> 4
+            rules[rows] |= (
+                np.array(SHORT_DELTA)[short] << RULE_PLUS | np.array(SHORT_WAVE)[short] << RULE_RECENT
+            )
+    return rules

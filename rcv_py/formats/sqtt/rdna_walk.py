@@ -1,0 +1,680 @@
+"""The walk over a stream of RDNA: times, and what each wave of the traced SIMD did.
+
+It is made twice over the same words: first it counts (what it would fill has no room then), then it fills
+columns of just that size.  Everything that goes on from token to token lies in `state`, so that the walk can
+stop when the table of waves is full, and go on with a larger one.
+Tokens of which there are few are only noted, with time and position: numpy reads them (`rdna_notes`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import ndarray
+
+from rcv_py.base.compiled import kernel, part
+from rcv_py.formats.sqtt.rdna_tables import (
+    OP_ACT,
+    OP_CYCLES,
+    OPS,
+    REJOINING,
+    RULE_BITS,
+    RULE_IS_CONTROL,
+    RULE_IS_MASK,
+    RULE_IS_NOTED,
+    RULE_MASK,
+    RULE_PLUS,
+    RULE_RECENT,
+    RULE_SHIFT,
+    RULE_SLOT,
+    TOKEN_TYPES,
+    Act,
+    Known,
+    Token,
+)
+from rcv_py.formats.sqtt.records import FLAG_BARRIER
+from rcv_py.model.kinds import TokenKind, WaveState
+
+SLOTS = 32  # five bits
+SLOTS_READY = 16  # of those, a mask can name
+PADDING = 4  # words behind the last one, for reading a whole token from any position
+LAST_CYCLE = 1 << 60  # no clock runs that long: the stream is nonsense
+WIDEST = (1 << 31) - 1  # cycles that a column of 32 bits holds
+
+# `state`: where the walk stands
+AT = 0  # bits
+NOW = 1  # cycles
+SCANNED = 2  # bits up to which it was looked for waves that became ready
+WAVES = 3
+ENDED = 4  # waves that have their place in the order of ends
+NOTES = 5
+IS_LOST = 6  # nothing fits here, or the time is nonsense
+IS_EXTENDED = 7  # a start of a wave was before, which may go on
+IS_DONE = 8  # there is nothing more to do
+IS_WIDE = 9  # a number of cycles is too great for the column
+LATELY = 10  # slots that issued last, -1 none
+COUNTS = LATELY + REJOINING  # tokens of each type
+# and of each slot, `state[field + slot]`
+(
+    WAVE,  # its number, -1 if none is there
+    IS_OVER,
+    DOING,  # WaveState
+    SINCE,  # up to when states are booked
+    SEGMENT,  # state of the last segment, -1 before the first
+    TOKENS,
+    SEGMENTS,
+    BREAKS,
+    KNOWN,  # breaks whose address the stream told
+    IS_TRAPPED,
+    IS_BARRIER,  # the last token is a barrier, which goes on until the next one
+    LAST_KIND,  # of the last token, -1 before the first
+    LAST_TIME,
+    LAST_END,
+    LATEST,  # end of any token
+    TOKEN_FIRST,  # where its rows of the columns begin
+    SEGMENT_FIRST,
+    BREAK_FIRST,
+    STATES,  # behind all
+) = range(COUNTS + TOKEN_TYPES, COUNTS + TOKEN_TYPES + 19 * SLOTS, SLOTS)
+
+# Columns of `waves`
+(
+    W_SLOT,
+    W_NOTE,  # number of the note of its start
+    W_BEGIN,
+    W_END,
+    W_ORDER,  # in which they ended
+    W_IS_COMPLETE,
+    W_CONTEXTS,
+    W_TOKENS,
+    W_SEGMENTS,
+    W_BREAKS,
+    W_TOKEN_FIRST,  # given to the second walk
+    W_SEGMENT_FIRST,
+    W_BREAK_FIRST,
+    WAVE_COLUMNS,
+) = range(14)
+
+INST, WAVE_READY, NEW_PC, MISC = int(Token.INST), int(Token.WAVE_READY), int(Token.NEW_PC), int(Token.MISC)
+START_EXT, WAVE_END, STAMP = int(Token.WAVE_START_EXT), int(Token.WAVE_END), int(Token.TIMESTAMP)
+NOTHING, JUMP, WAITS, LONG_BARRIER = int(Act.NOTHING), int(Act.JUMP), int(Act.WAIT), int(Act.LONG_BARRIER)
+BARRIER, READY, TRAP, ELSEWHERE = int(Act.BARRIER), int(Act.READY), int(Act.TRAP), int(Act.ELSEWHERE)
+EMPTY, IDLE, EXEC, WAIT, STALL = (int(state) for state in WaveState)
+CONTEXT, MESSAGE = int(TokenKind.TRAP), int(TokenKind.MSG)
+OP, OP_MASK, START_SLOT, END_SLOT = (
+    int(Known.OP),
+    int(Known.OP_MASK),
+    int(Known.START_SLOT),
+    int(Known.END_SLOT),
+)
+PLACE, PLACE_MASK, END_PLACE = int(Known.PLACE), int(Known.PLACE_MASK), int(Known.END_PLACE)
+PC_MASK, MISC_SAVE = int(Known.PC_MASK), int(Known.MISC_SAVE)
+GFXIP, LATE, IS_BYTE_ALIGNED = int(Known.GFXIP), int(Known.LATE), int(Known.IS_BYTE_ALIGNED)
+START_PLACE, START_COUNT = 7, 25  # bits of tokens that no generation moves
+REJOINING_FIRST, REJOINING_LAST = 10, 14  # VALU instructions after which the short token knows the wave
+CONTEXT_FIRST, CONTEXT_LAST = 66, 89  # counts of a start that tells of a context
+SAVING, RESTORING = 0b0000110011, 0b1111001100  # which of them save it, which restore it
+LOW = 0xFFFFFFFF
+
+
+def beginning() -> ndarray:
+    """Return the state in which a walk begins."""
+    state = np.zeros(STATES, dtype=np.int64)
+    state[LATELY : LATELY + REJOINING] = -1
+    state[WAVE : WAVE + SLOTS] = -1
+    return state
+
+
+@part
+def bits_at(words: ndarray, at: int) -> int:
+    """Return the 32 bits from a position on; what stands above them means nothing."""
+    word = at >> 5
+    return (int(words[word]) & LOW | (int(words[word + 1]) & LOW) << 32) >> (at & 31)
+
+
+@part
+def become(state: ndarray, slot: int, new: int, time: int, states: ndarray, lasting: ndarray) -> None:
+    """A wave is in another state from a time on; until then it was in the one before."""
+    since = state[SINCE + slot]
+    if time > since:
+        before = state[DOING + slot]
+        at = state[SEGMENTS + slot]
+        if before != state[SEGMENT + slot]:
+            at += 1
+            state[SEGMENT + slot] = before
+            state[SEGMENTS + slot] = at
+        at += state[SEGMENT_FIRST + slot] - 1
+        if 0 <= at < len(states):
+            states[at] = before
+            lasting[at] += time - since
+        state[SINCE + slot] = time
+    state[DOING + slot] = new
+
+
+@part
+def add(
+    state: ndarray,
+    slot: int,
+    kind: int,
+    time: int,
+    until: int,
+    busy: int,
+    flags: int,
+    times: ndarray,
+    cycles: ndarray,
+    marks: ndarray,
+) -> None:
+    """A token of the wave: it waits from `time` until it is issued, and is busy for some cycles then."""
+    at = state[TOKEN_FIRST + slot] + state[TOKENS + slot]
+    room = len(times)
+    end = until + busy
+    if end - time > WIDEST:
+        state[IS_WIDE] = 1
+    if at < room:
+        times[at] = time
+        cycles[at] = until - time
+        cycles[room + at] = end - time
+        marks[at] = kind
+        marks[room + at] = flags
+    state[TOKENS + slot] += 1
+    state[LAST_KIND + slot] = kind
+    state[LAST_TIME + slot] = time
+    state[LAST_END + slot] = end
+    state[LATEST + slot] = max(state[LATEST + slot], end)
+
+
+@part
+def lengthen(state: ndarray, slot: int, end: int, kind: int, cycles: ndarray, marks: ndarray) -> None:
+    """The last token of the wave ended otherwise than was known when it came."""
+    at = state[TOKEN_FIRST + slot] + state[TOKENS + slot] - 1
+    room = len(marks) >> 1
+    duration = end - state[LAST_TIME + slot]
+    if duration > WIDEST:
+        state[IS_WIDE] = 1
+    if 0 <= at < room:
+        cycles[room + at] = duration
+        marks[at] = kind
+    state[LAST_KIND + slot] = kind
+    state[LAST_END + slot] = end
+    state[LATEST + slot] = max(state[LATEST + slot], end)
+
+
+@part
+def add_break(state: ndarray, slot: int, breaks: ndarray) -> None:
+    """The program goes on elsewhere after the last token."""
+    at = state[BREAK_FIRST + slot] + state[BREAKS + slot]
+    room = len(breaks) >> 1
+    if at < room:
+        breaks[at] = state[TOKENS + slot] - 1
+        breaks[room + at] = 0
+    state[BREAKS + slot] += 1
+
+
+@part
+def close_barrier(
+    state: ndarray, slot: int, time: int, cycles: ndarray, marks: ndarray, states: ndarray, lasting: ndarray
+) -> None:
+    """A barrier lasts until the next token of its wave."""
+    state[IS_BARRIER + slot] = 0
+    become(state, slot, WAIT, state[LAST_END + slot], states, lasting)
+    become(state, slot, EXEC, time + 1, states, lasting)
+    lengthen(state, slot, max(time, state[LAST_TIME + slot]), MESSAGE, cycles, marks)
+
+
+@part
+def turn(
+    state: ndarray,
+    slot: int,
+    act: int,
+    time: int,
+    times: ndarray,
+    cycles: ndarray,
+    marks: ndarray,
+    breaks: ndarray,
+) -> None:
+    """A wave goes into a trap, of which nothing is told, or comes back."""
+    if act == TRAP:
+        add(state, slot, CONTEXT, time, time, 1, 0, times, cycles, marks)
+        state[IS_TRAPPED + slot] = 1
+        return
+    add_break(state, slot, breaks)
+    state[IS_TRAPPED + slot] = 0
+    if state[LAST_KIND + slot] == CONTEXT:
+        lengthen(state, slot, max(state[LAST_END + slot], time + 1), CONTEXT, cycles, marks)
+
+
+@part
+def issue(
+    state: ndarray,
+    slot: int,
+    op: int,
+    time: int,
+    times: ndarray,
+    cycles: ndarray,
+    marks: ndarray,
+    states: ndarray,
+    lasting: ndarray,
+    breaks: ndarray,
+) -> None:
+    """A wave issues an instruction: it stalled before if it was ready, a wait began when it could."""
+    act = op >> OP_ACT & 0xFF
+    begin = time
+    waits = WAITS <= act <= LONG_BARRIER
+    if waits:
+        if state[LAST_KIND + slot] >= 0:
+            begin = min(time, state[LAST_END + slot])
+    elif state[DOING + slot] == STALL:
+        begin = min(time, state[SINCE + slot])
+    flags = FLAG_BARRIER if BARRIER <= act <= LONG_BARRIER else 0
+    add(state, slot, op & 0xFF, begin, time, op >> OP_CYCLES, flags, times, cycles, marks)
+    if waits:
+        become(state, slot, WAIT, begin, states, lasting)
+        state[IS_BARRIER + slot] = 1 if act == LONG_BARRIER else 0
+    elif act == JUMP:
+        add_break(state, slot, breaks)
+    become(state, slot, EXEC, time + 1 if waits else time, states, lasting)
+
+
+@part
+def tell(
+    state: ndarray,
+    slot: int,
+    op: int,
+    time: int,
+    times: ndarray,
+    cycles: ndarray,
+    marks: ndarray,
+    states: ndarray,
+    lasting: ndarray,
+    breaks: ndarray,
+) -> None:
+    """A token names the wave of a slot."""
+    if state[WAVE + slot] < 0 or state[IS_OVER + slot] != 0:
+        return
+    act = op >> OP_ACT & 0xFF
+    if state[IS_BARRIER + slot] != 0:
+        close_barrier(state, slot, time - 1 if act == READY else time, cycles, marks, states, lasting)
+    if act == READY:
+        become(state, slot, STALL, time, states, lasting)
+    elif act >= TRAP:
+        turn(state, slot, act, time, times, cycles, marks, breaks)
+    elif state[IS_TRAPPED + slot] == 0:
+        issue(state, slot, op, time, times, cycles, marks, states, lasting, breaks)
+
+
+@part
+def leave(state: ndarray, slot: int, waves: ndarray, states: ndarray, lasting: ndarray) -> None:
+    """Another wave takes the slot, or the stream is at its end: note what became of this one."""
+    wave = state[WAVE + slot]
+    if wave < 0 or wave >= len(waves):
+        return
+    if state[IS_OVER + slot] == 0:
+        end = state[SINCE + slot]
+        if state[LAST_KIND + slot] >= 0:
+            end = max(end, state[LATEST + slot] + 4)
+        become(state, slot, EMPTY, end, states, lasting)
+        waves[wave, W_END] = end
+        waves[wave, W_ORDER] = state[ENDED]
+        state[ENDED] += 1
+    waves[wave, W_TOKENS] = state[TOKENS + slot]
+    waves[wave, W_SEGMENTS] = state[SEGMENTS + slot]
+    waves[wave, W_BREAKS] = state[BREAKS + slot]
+    state[WAVE + slot] = -1
+
+
+@part
+def start(
+    state: ndarray,
+    slot: int,
+    count: int,
+    time: int,
+    waves: ndarray,
+    times: ndarray,
+    cycles: ndarray,
+    marks: ndarray,
+    states: ndarray,
+    lasting: ndarray,
+) -> None:
+    """A start on the traced SIMD: a new wave, or the context of one was saved or is there again."""
+    wave = state[WAVE + slot]
+    is_there = wave >= 0 and state[IS_OVER + slot] == 0
+    is_context = CONTEXT_FIRST <= count <= CONTEXT_LAST
+    is_saved = is_context and is_there and SAVING >> (count - CONTEXT_FIRST) & 1 != 0
+    is_back = is_context and RESTORING >> (count - CONTEXT_FIRST) & 1 != 0
+    if not is_context or (is_back and not is_there):
+        leave(state, slot, waves, states, lasting)
+        wave = state[WAVES]
+        state[WAVES] += 1
+        for field in range(WAVE + slot, STATES, SLOTS):
+            state[field] = 0
+        state[WAVE + slot] = wave
+        state[DOING + slot] = IDLE
+        state[SINCE + slot] = time
+        state[SEGMENT + slot] = -1
+        state[LAST_KIND + slot] = -1
+        state[TOKEN_FIRST + slot] = waves[wave, W_TOKEN_FIRST]
+        state[SEGMENT_FIRST + slot] = waves[wave, W_SEGMENT_FIRST]
+        state[BREAK_FIRST + slot] = waves[wave, W_BREAK_FIRST]
+        waves[wave, W_SLOT] = slot
+        waves[wave, W_NOTE] = state[NOTES]
+        waves[wave, W_BEGIN] = time
+        waves[wave, W_IS_COMPLETE] = 0
+        waves[wave, W_CONTEXTS] = 0
+    if is_saved:
+        add(state, slot, CONTEXT, time, time, 1, 0, times, cycles, marks)
+    elif is_back and state[LAST_KIND + slot] == CONTEXT:
+        lengthen(state, slot, max(state[LAST_END + slot], time + 1), CONTEXT, cycles, marks)
+    if is_saved or is_back:
+        state[IS_TRAPPED + slot] = 1
+        state[IS_BARRIER + slot] = 0
+        waves[wave, W_CONTEXTS] += 1
+
+
+@part
+def end_wave(
+    state: ndarray,
+    slot: int,
+    time: int,
+    waves: ndarray,
+    times: ndarray,
+    cycles: ndarray,
+    marks: ndarray,
+    states: ndarray,
+    lasting: ndarray,
+) -> None:
+    """The wave in a slot ended; it stays until another one starts, since an address may follow."""
+    wave = state[WAVE + slot]
+    if wave < 0 or wave >= len(waves) or state[IS_OVER + slot] != 0:
+        return
+    become(state, slot, EMPTY, time, states, lasting)
+    last = state[LAST_END + slot]
+    if state[LAST_KIND + slot] >= 0 and last < time and state[IS_TRAPPED + slot] == 0:
+        add(
+            state, slot, MESSAGE, last, last, time - last, 0, times, cycles, marks
+        )  # s_endpgm leaves no token
+    state[IS_OVER + slot] = 1
+    waves[wave, W_END] = time
+    waves[wave, W_IS_COMPLETE] = 1
+    waves[wave, W_ORDER] = state[ENDED]
+    state[ENDED] += 1
+
+
+@part
+def resume(
+    state: ndarray,
+    slot: int,
+    address: int,
+    time: int,
+    cycles: ndarray,
+    marks: ndarray,
+    states: ndarray,
+    lasting: ndarray,
+    breaks: ndarray,
+) -> None:
+    """The stream tells where the program of a wave goes on."""
+    if state[WAVE + slot] < 0:
+        return
+    if state[IS_BARRIER + slot] != 0 and state[IS_OVER + slot] == 0:
+        close_barrier(state, slot, time, cycles, marks, states, lasting)
+    if state[IS_TRAPPED + slot] != 0:
+        return
+    known = state[KNOWN + slot]
+    if known >= state[BREAKS + slot]:
+        add_break(state, slot, breaks)
+    at = state[BREAK_FIRST + slot] + known
+    room = len(breaks) >> 1
+    if at < room:
+        breaks[room + at] = address
+    state[KNOWN + slot] = known + 1
+
+
+@part
+def rejoined(state: ndarray, slot: int, recent: int) -> int:
+    """Return the slot of a VALU instruction: the one given, or of those that issued last a numbered one.
+
+    It becomes the latest of them, and the others keep their order.
+    """
+    at = LATELY
+    if recent > 0:
+        at = LATELY + recent - 1
+        slot = state[at]
+    else:
+        while at < LATELY + REJOINING - 1 and state[at] != slot:
+            at += 1
+    while at > LATELY:
+        state[at] = state[at - 1]
+        at -= 1
+    state[LATELY] = slot
+    return slot
+
+
+@part
+def passing(words: ndarray, at: int, low: int, rule: int, gfxip: int) -> int:
+    """Cycles that pass with a token; of a time stamp, what it adds."""
+    if rule & 0xFF != STAMP:
+        return (low >> (rule >> RULE_SHIFT & 0xFF) & (rule >> RULE_MASK & 0xFFF)) + (rule >> RULE_PLUS & 0xFF)
+    if gfxip == 10:
+        is_clock, first, high = low >> 14 & 3 != 1, 16, 0xFFFF
+    elif gfxip == 11:
+        is_clock, first, high = low >> 9 & 1 != 0, 12, 0xF
+    else:
+        is_clock, first, high = low >> 7 & 1 != 0, 12, 0xFFFFF
+    if is_clock:
+        return 0
+    return bits_at(words, at + first) & LOW | (bits_at(words, at + first + 32) & high) << 32
+
+
+@part
+def scan(words: ndarray, at: int, end: int, rules: ndarray, gfxip: int) -> tuple[int, int]:
+    """Return where the next cycle begins, and the waves that became ready in this one.
+
+    gfx10 and gfx11 tell it a cycle late, behind everything that happened meanwhile.
+    """
+    first, ready = at, 0
+    while at < end:
+        low = bits_at(words, at)
+        rule = rules[low & 0xFF]
+        length = rule >> RULE_BITS & 0xFF
+        if length == 0 or at + length > end:
+            break
+        if at > first and passing(words, at, low, rule, gfxip) > 0:
+            break
+        if rule & 0xFF == WAVE_READY:
+            ready |= low >> 8 & 0xFFFF
+        at += length
+    return at, ready
+
+
+@part
+def control(
+    words: ndarray,
+    at: int,
+    low: int,
+    token: int,
+    time: int,
+    known: ndarray,
+    state: ndarray,
+    waves: ndarray,
+    times: ndarray,
+    cycles: ndarray,
+    marks: ndarray,
+    states: ndarray,
+    lasting: ndarray,
+    breaks: ndarray,
+) -> None:
+    """A token of CONTROLS."""
+    if token == NEW_PC:
+        address = (bits_at(words, at + 16) & LOW | (bits_at(words, at + 48) & LOW) << 32) & known[PC_MASK]
+        resume(state, low >> 11 & 31, address << 2, time, cycles, marks, states, lasting, breaks)
+    elif token == MISC:
+        if low >> known[MISC_SAVE] & 1 != 0:
+            for slot in range(SLOTS):
+                state[IS_TRAPPED + slot] = 1
+    elif token == WAVE_END:
+        if low >> known[END_PLACE] & known[PLACE_MASK] == known[PLACE]:
+            slot = low >> known[END_SLOT] & 31
+            end_wave(state, slot, time, waves, times, cycles, marks, states, lasting)
+    elif low >> START_PLACE & known[PLACE_MASK] == known[PLACE]:
+        slot = low >> known[START_SLOT] & 31
+        start(state, slot, low >> START_COUNT & 127, time, waves, times, cycles, marks, states, lasting)
+
+
+@part
+def note(state: ndarray, token: int, time: int, at: int, notes: ndarray) -> None:
+    """Leave a token to numpy."""
+    number, room = state[NOTES], len(notes) // 3
+    if number < room:
+        notes[number] = token
+        notes[room + number] = time
+        notes[2 * room + number] = at
+    state[NOTES] += 1
+
+
+@part
+def named(low: int, rule: int, number: int, known: ndarray, state: ndarray) -> tuple[int, int]:
+    """Return a slot, and which slots from there on a token names: a bit for each."""
+    if rule >> RULE_IS_MASK & 1 != 0:
+        return 0, low >> 8 & 0xFFFF
+    slot, recent = low >> (rule >> RULE_SLOT & 31) & 31, rule >> RULE_RECENT & 7
+    if recent > 0 or (known[IS_BYTE_ALIGNED] != 0 and REJOINING_FIRST <= number <= REJOINING_LAST):
+        slot = rejoined(state, slot, recent)
+    return max(slot, 0), 1 if slot >= 0 else 0
+
+
+@part
+def instruct(
+    low: int,
+    rule: int,
+    number: int,
+    op: int,
+    ready: int,
+    time: int,
+    known: ndarray,
+    state: ndarray,
+    times: ndarray,
+    cycles: ndarray,
+    marks: ndarray,
+    states: ndarray,
+    lasting: ndarray,
+    breaks: ndarray,
+) -> None:
+    """A token that names waves; before it, waves that became ready a cycle earlier."""
+    slot, todo, which = 0, 0, SLOTS_READY
+    if op >> OP_ACT & 0xFF not in (NOTHING, ELSEWHERE):
+        slot, todo = named(low, rule, number, known, state)
+    if ready != 0:
+        todo, which = todo << SLOTS_READY | ready, 0
+    while todo != 0:
+        if todo & 1 != 0:
+            who, does, when = slot + which - SLOTS_READY, op, time
+            if which < SLOTS_READY:
+                who, does, when = which, READY << OP_ACT, time - known[LATE]
+            tell(state, who, does, when, times, cycles, marks, states, lasting, breaks)
+        todo >>= 1
+        which += 1
+
+
+@kernel
+def walk(  # noqa: C901 - what a token can be, and why the walk can stop
+    words: ndarray,
+    end: int,
+    until: int,
+    rules: ndarray,
+    ops: ndarray,
+    known: ndarray,
+    state: ndarray,
+    waves: ndarray,
+    times: ndarray,
+    cycles: ndarray,
+    marks: ndarray,
+    states: ndarray,
+    lasting: ndarray,
+    breaks: ndarray,
+    notes: ndarray,
+) -> None:
+    """Go on until a bit, until nothing fits, or until the table of waves is full.
+
+    Args:
+        words: uint32, the stream, with PADDING behind it.
+        end: bits of the stream.
+        until: bit where to stop for once, `end` if nowhere before it.
+        end: bits of the stream.
+        rules, ops: int64 [256] and [OPS + TOKEN_TYPES], tables of `rdna_tables`.
+        known: int64, by Known.
+        state: int64 [STATES], where it stands; changed.
+        waves: int64 [room, WAVE_COLUMNS]; filled.
+        times: int64, starts of tokens; filled.
+        cycles: int32 or int64, stalls and durations, one behind the other; filled.
+        marks: uint8, kinds and flags, one behind the other; filled.
+        states, lasting: uint8 and int64, segments of waves and the cycles they last; filled.
+        breaks: int64, tokens and addresses; filled.
+        notes: int64, Token, times and positions of what is left to numpy; filled.
+    """
+    gfxip, late = known[GFXIP], known[LATE]
+    at, time, scanned = state[AT], state[NOW], state[SCANNED]
+    is_extended = state[IS_EXTENDED] != 0
+    is_done = False
+    while at < until and state[WAVES] < len(waves):
+        low = bits_at(words, at)
+        if is_extended and low & 1 != 0:
+            at += 8
+            continue
+        rule = rules[low & 0xFF]
+        token, length = rule & 0xFF, rule >> RULE_BITS & 0xFF
+        is_done = at + length > end
+        if is_done:
+            break
+        time += passing(words, at, low, rule, gfxip)
+        if length == 0 or time > LAST_CYCLE:
+            state[IS_LOST] = 1
+            is_done = True
+            break
+        state[COUNTS + token] += 1
+        is_extended = token == START_EXT and gfxip == 12
+        number = low >> known[OP] & known[OP_MASK] if token == INST else OPS + token
+        op = ops[number]
+        ready = 0
+        if late != 0 and at >= scanned:
+            scanned, ready = scan(words, at, end, rules, gfxip)
+        if op != 0 or ready != 0:
+            instruct(
+                low,
+                rule,
+                number,
+                op,
+                ready,
+                time,
+                known,
+                state,
+                times,
+                cycles,
+                marks,
+                states,
+                lasting,
+                breaks,
+            )
+        if rule >> RULE_IS_CONTROL & 1 != 0:
+            control(
+                words,
+                at,
+                low,
+                token,
+                time,
+                known,
+                state,
+                waves,
+                times,
+                cycles,
+                marks,
+                states,
+                lasting,
+                breaks,
+            )
+        if rule >> RULE_IS_NOTED & 1 != 0 or op >> OP_ACT & 0xFF == ELSEWHERE:
+            note(state, token, time, at, notes)
+        at += length
+    state[AT], state[NOW], state[SCANNED] = at, time, scanned
+    state[IS_EXTENDED] = 1 if is_extended else 0
+    if is_done or at >= end:
+        state[IS_DONE] = 1
+        for slot in range(SLOTS):
+            leave(state, slot, waves, states, lasting)

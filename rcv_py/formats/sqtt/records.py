@@ -1,0 +1,136 @@
+"""What one raw stream holds: the records of one shader engine, in cycles of its own clock.
+
+Nothing here knows instructions: a token has a time and a unit, and stands at the place in the program that
+walking beside the disassembly gives it later (`stitch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+
+import numpy as np
+
+from rcv_py.base.records import dataclass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaveRecords:
+    """The waves of the traced compute unit that the stream tells instructions of, sorted as they ended.
+
+    Wave i owns tokens `token_first[i]:token_first[i + 1]`, and segments and breaks likewise.  A break says
+    where the program goes on after a token that jumped to a computed place.
+    """
+
+    simd: np.ndarray  # int16 [waves]
+    slot: np.ndarray  # int16
+    cu: np.ndarray  # int16: compute unit, of RDNA the WGP + 128 * shader array
+    begin: np.ndarray  # int64, cycles
+    end: np.ndarray  # int64, cycles
+    is_complete: np.ndarray  # bool: its end is in the stream
+    entry: np.ndarray  # uint64, byte address of the first instruction as the stream has it
+    workgroup: np.ndarray  # int16, -1 unknown
+    cluster: np.ndarray  # int16, -1 unknown
+    me: np.ndarray  # int16, -1 unknown
+    pipe: np.ndarray  # int16, -1 unknown
+    contexts: np.ndarray  # int16, how often it was saved and restored
+    token_first: np.ndarray  # int64 [waves + 1]
+    state_first: np.ndarray  # int64 [waves + 1]
+    break_first: np.ndarray  # int64 [waves + 1]
+    # tokens, in the order in which the wave issued them
+    time: np.ndarray  # int64, cycles, start of the stall
+    kind: np.ndarray  # uint8, TokenKind of the stream (no MATRIX)
+    stall: np.ndarray  # int32, or int64 if it must be; cycles
+    duration: np.ndarray  # int32, or int64 if it must be; cycles, stall included
+    flags: np.ndarray  # uint8, FLAG_… of what stitching must know
+    # segments of what the waves were doing
+    state: np.ndarray  # uint8, WaveState
+    state_duration: np.ndarray  # int32, or int64 if it must be; cycles
+    # breaks
+    break_token: (
+        np.ndarray
+    )  # int64, number of the token within its wave after which the program jumps, -1: at its begin
+    break_address: np.ndarray  # uint64, byte address where it goes on; 0 if the stream did not tell
+
+    def __len__(self) -> int:
+        return len(self.simd)
+
+
+FLAG_SCALE = 1  # the load of a scaled MFMA: its start is 4 cycles later than the instruction's
+FLAG_BARRIER = 2  # the stream told that it is a barrier
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OccupancyRecords:
+    """A wave began or ended anywhere on the shader engine; in the order of the stream."""
+
+    time: np.ndarray  # int64, cycles
+    is_start: np.ndarray  # bool
+    cu: np.ndarray  # int16: compute unit, of RDNA the WGP + 128 * shader array
+    simd: np.ndarray  # int16
+    slot: np.ndarray  # int16
+    me: np.ndarray  # int16
+    pipe: np.ndarray  # int16
+    entry: np.ndarray  # uint64, byte address of the kernel; of an end that of its start
+    workgroup: np.ndarray  # int16, -1 unknown
+    cluster: np.ndarray  # int16, -1 unknown
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchRecord:
+    """A launch that the stream tells."""
+
+    time: int  # cycles
+    me: int
+    pipe: int
+    entry: int  # byte address
+    vgprs: int = 0
+    sgprs: int = 0
+    user_sgprs: int = 0
+    lds_size: int = 0  # bytes
+    workgroup_size: tuple[int, int, int] = (0, 0, 0)
+    packet: int = 0  # address of the dispatch packet
+    flags: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CodeObjectRecord:
+    """Code that the tool which recorded says is, or is no more, at an address."""
+
+    time: int  # cycles
+    id: int
+    address: int  # bytes
+    size: int  # bytes
+    is_unload: bool = False
+    is_from_start: bool = False  # it was there before the trace began
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stream:
+    """One decoded `.att` file."""
+
+    gfxip: int  # 9, 10, 11, 12: major version of the graphics IP; gfx1250 is 12
+    version: int  # of the stream's layout: gfx9 the kind in its header (4…6), later 1…5
+    se: int  # shader engine that the header names, -1 if none does
+    cu: int  # traced compute unit, of RDNA the WGP + 128 * shader array; -1 unknown
+    simds: int  # mask of the traced SIMDs
+    waves: WaveRecords
+    occupancy: OccupancyRecords
+    realtime: np.ndarray  # int64 [n, 2]: cycles of the shader clock, ticks of the constant clock
+    frequency: int = 0  # Hz of the constant clock; 0: the stream does not say
+    dispatches: Sequence[DispatchRecord] = ()
+    code_objects: tuple[CodeObjectRecord, ...] = ()
+    events: np.ndarray = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64))
+    """int64 [n, 5]: time, EventKind, ME, pipe, flags."""
+    counters: np.ndarray = field(default_factory=lambda: np.zeros((0, 7), dtype=np.int64))
+    """int64 [n, 7]: time, four counts since the sample before, compute unit, bank."""
+    shader_data: np.ndarray = field(default_factory=lambda: np.zeros((0, 6), dtype=np.int64))
+    """int64 [n, 6]: time, value below 2^32, compute unit, SIMD, slot, flags (1 immediate, 2 privileged)."""
+    other_simd: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
+    """int64 [n, 3]: time, cycles, TokenKind."""
+    other_simd_number: int = -1  # the SIMD that issued them
+    tokens: int = 0  # of the stream, of every type
+    excludes_barrier_waits: bool = False  # gfx12: s_barrier_wait leaves no token
+    has_lost_data: bool = False  # the hardware says that it could not write all
+    is_truncated: bool = False  # ends within a token
+    lost_at: int = -1  # byte at which decoding gave up because nothing fits; -1: it did not

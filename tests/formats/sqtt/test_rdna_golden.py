@@ -1,0 +1,146 @@
+"""Every stream of gfx1100 and gfx1200 is decoded to the last number as the goldens have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+
+from rcv_py.formats.isa.categories import categories, written_targets
+from rcv_py.formats.isa.program import Program
+from rcv_py.formats.raw.stitch import Starts, listing, stitch
+from rcv_py.formats.sqtt.decode import decode
+from rcv_py.formats.sqtt.rdna import walk
+from rcv_py.formats.sqtt.rdna_notes import told_events
+from rcv_py.formats.sqtt.rdna_tables import Token
+from rcv_py.formats.sqtt.records import Stream, WaveRecords
+from tests.formats.sqtt.rdna_goldens import Golden, goldens
+
+GOLDEN_NAMES = {"ALU_DONE": "EXECE", "MEMORY_DONE": "EXECF", "UTIL_COUNTER": "UTIL"}
+NOT_IN_GOLDENS = {Token.NOP, Token.TIME, Token.TIMESTAMP}
+
+
+@cache
+def decoded() -> list[tuple[Golden, Stream]]:
+    return [(golden, decode(golden.data.tobytes())) for golden in goldens()]
+
+
+def test_there_are_as_many_streams_as_there_were():
+    assert len(goldens()) == 108
+    assert sum(len(stream.waves.time) for _, stream in decoded()) == 5488
+
+
+def waves(stream: Stream) -> list[tuple[object, ...]]:
+    told = stream.waves
+    return sorted(
+        (
+            *(int(column[row]) for column in (told.cu, told.simd, told.slot, told.begin, told.end)),
+            bool(told.is_complete[row]),
+            int(told.entry[row]),
+            *_columns(told, row),
+        )
+        for row in range(len(told))
+    )
+
+
+def _columns(told: WaveRecords, row: int) -> tuple[list[list[int]], list[list[int]]]:
+    tokens = slice(*told.token_first[row : row + 2])
+    segments = slice(*told.state_first[row : row + 2])
+    own = np.stack([told.time[tokens], told.kind[tokens], told.stall[tokens], told.duration[tokens]], axis=1)
+    states = np.stack([told.state[segments], told.state_duration[segments]], axis=1)
+    return own.tolist(), states.tolist()
+
+
+def golden_waves(golden: Golden) -> list[tuple[object, ...]]:
+    return sorted(
+        (
+            *(wave[key] for key in ("cu", "simd", "slot", "begin", "end", "complete")),
+            wave["entry"][0],
+            [[time, kind, stall, duration] for time, kind, _, stall, duration in wave["insts"]],
+            wave["timeline"],
+        )
+        for wave in golden.truth["waves"]
+    )
+
+
+def occupancy(stream: Stream, base: int) -> list[list[int]]:
+    told = stream.occupancy
+    entry = told.entry.astype(np.int64) - base
+    columns = (told.time, told.is_start, told.cu, told.simd, told.slot, told.me, told.pipe, entry)
+    return np.stack(columns, axis=1).tolist()
+
+
+CHECKS: dict[str, tuple[Callable[[Golden, Stream], object], Callable[[Golden], object]]] = {
+    "waves": (lambda _, stream: waves(stream), golden_waves),
+    "occupancy": (
+        lambda golden, stream: occupancy(stream, golden.base),
+        lambda golden: [row[:8] for row in golden.truth["occupancy"]],
+    ),
+    "realtime": (lambda _, stream: stream.realtime.tolist(), lambda golden: golden.truth["realtime"]),
+    "dispatches": (
+        lambda golden, stream: [
+            [one.time, one.me, one.pipe, one.entry - golden.base] for one in stream.dispatches
+        ],
+        lambda golden: golden.truth["dispatches"],
+    ),
+    "other SIMD": (lambda _, stream: stream.other_simd.tolist(), lambda golden: golden.truth["other_simd"]),
+    "traced place": (
+        lambda _, stream: {"cu": stream.cu, "simd": stream.simds.bit_length() - 1},
+        lambda golden: golden.truth["target"],
+    ),
+    "nothing is missing": (
+        lambda _, stream: (stream.lost_at, stream.is_truncated, stream.has_lost_data),
+        lambda _: (-1, False, False),
+    ),
+    "order of waves": (
+        lambda _, stream: stream.waves.end.tolist(),
+        lambda golden: sorted(wave["end"] for wave in golden.truth["waves"]),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHECKS)
+def test_a_stream_tells_what_the_golden_has(what):
+    ours, theirs = CHECKS[what]
+    for golden, stream in decoded():
+        assert ours(golden, stream) == theirs(golden), golden.name
+
+
+def test_every_token_stands_at_its_instruction():
+    stitched = 0
+    for golden, stream in decoded():
+        if not len(stream.waves.time):
+            continue
+        address, size, text = zip(*golden.code, strict=True)
+        places = np.array(address, dtype=np.uint64)
+        targets = written_targets(places, text)
+        sizes = np.array(size, dtype=np.uint8)
+        lines = listing([(1, Program("kernel", places, sizes, text, categories(text), targets))])
+        waves = stream.waves
+        inside = waves.entry - np.uint64(golden.base)
+        starts = Starts(lines.rows(np.ones(len(waves), int), inside), np.zeros(0, dtype=np.int32))
+        done = stitch(waves, lines, starts, stream.gfxip, stream.excludes_barrier_waits)
+        assert done.is_complete, golden.name
+        at = lines.address[done.row].tolist()
+        order = np.lexsort((waves.begin, waves.slot))
+        found = [at[slice(*done.waves.token_first[row : row + 2])] for row in order.tolist()]
+        told = sorted(golden.truth["waves"], key=lambda wave: (wave["slot"], wave["begin"]))
+        assert found == [[row[2] for row in wave["insts"]] for wave in told], golden.name
+        stitched += len(at)
+    assert stitched == 5488
+
+
+def test_tokens_are_as_many_of_each_type_and_events_as_many_of_each_number():
+    for golden in goldens():
+        walked = walk(golden.data, golden.version)
+        counts = {
+            GOLDEN_NAMES.get(token.name, token.name): int(walked.counts[token])
+            for token in Token
+            if token not in NOT_IN_GOLDENS and walked.counts[token]
+        }
+        assert counts == golden.truth["token_histogram"], golden.name
+        events = told_events(walked.notes)
+        events[:, 0] = walked.notes.time[events[:, 0]]
+        assert events[:, :4].tolist() == golden.truth["events"], golden.name
