@@ -1,0 +1,49 @@
+"""Runs a module of this room as a program that ends with whoever started it: this file knows nothing of rcv.
+
+    python -I alone.py MODULE SECONDS PARENT WORDS…
+
+MODULE reads a question from its input and writes an answer to its output.  Whatever the question makes it do,
+it ends after SECONDS, when the process PARENT has gone, or when it asks for more memory than any honest
+question.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from runpy import run_module, run_path
+from threading import Thread
+from time import monotonic, sleep
+
+MOST_MEMORY = 4 << 30  # bytes of address space
+BEAT = 0.25  # seconds between two looks
+GAVE_UP = 3  # exit status
+
+
+def watch(seconds: float, parent: int) -> None:
+    """End this process when its time is over or nobody is there any more to hear the answer."""
+    end = monotonic() + seconds
+    is_told = sys.platform != "win32"  # there a process keeps the number of one that has gone
+    while monotonic() < end and (not is_told or os.getppid() == parent):
+        sleep(BEAT)
+    os._exit(GAVE_UP)  # native code may hold the main thread
+
+
+def main(module: str, seconds: float, parent: int, words: list[str]) -> None:
+    """Run the module with its words."""
+    if sys.platform == "linux":
+        import resource  # noqa: PLC0415 - of this system
+
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a library that ends the process leaves no file
+    Thread(target=watch, args=(seconds, parent), daemon=True).start()
+    sys.argv = [module, *words]
+    if getattr(sys, "frozen", False):
+        run_module(f"rcv_py.formats.isa.{module}", run_name="__main__")
+    else:
+        run_path(str(Path(__file__).with_name(module + ".py")), run_name="__main__")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])

@@ -1,0 +1,76 @@
+"""Disassemblers that this machine has: where their libraries are, and which of them to try first.
+
+Libraries come from the places where systems, ROCm and the Python that runs keep theirs, never from a folder
+of a capture: native code does what it likes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from rcv_py.base.records import dataclass
+
+MOST_OF_A_KIND = 4  # libraries of one engine that are tried, the newest first
+ROCM_ROOTS = ("/opt/rocm",)  # and its versions beside it
+SYSTEM_FOLDERS = {
+    "linux": ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/llvm-*/lib", "/usr/local/lib"),
+    "darwin": ("/opt/homebrew/opt/llvm*/lib", "/usr/local/opt/llvm*/lib"),
+    "win32": ("C:/Program Files/LLVM/bin",),
+}
+FILES = {  # engine → names of its library
+    "llvm": ("libLLVM*.so*", "libLLVM*.dylib", "LLVM-C.dll"),
+    "comgr": ("libamd_comgr.so*", "amd_comgr*.dll"),
+}
+_NUMBERS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A disassembler that may know a GPU."""
+
+    engine: str  # of `engines.py`
+    library: str  # path, "" if it needs none
+
+    def __str__(self) -> str:
+        return Path(self.library).name or self.engine
+
+
+@cache
+def candidates() -> tuple[Candidate, ...]:
+    """Return the disassemblers of this machine in the order in which they are tried."""
+    found = [Candidate(engine, path) for engine in FILES for path in _libraries(engine)[:MOST_OF_A_KIND]]
+    if find_spec("tinygrad") is not None:
+        found.append(Candidate("tinygrad", ""))
+    return tuple(found)
+
+
+def _libraries(engine: str) -> list[str]:
+    """Files of an engine's library, the newest first and each once."""
+    newest: dict[Path, tuple[tuple[int, ...], str]] = {}
+    for folder in _folders():
+        for pattern in FILES[engine]:
+            for path in folder.glob(pattern):
+                if path.is_file():
+                    version = tuple(int(part) for part in _NUMBERS.findall(path.resolve().name))
+                    newest.setdefault(path.resolve(), (version, str(path)))
+    return [path for _, path in sorted(newest.values(), reverse=True)]
+
+
+def _folders() -> Iterator[Path]:
+    roots = [os.environ.get(name, "") for name in ("ROCM_PATH", "ROCM_HOME")]
+    roots += [str(path) for known in ROCM_ROOTS for path in _matching(known + "*")]
+    for root in filter(os.path.isabs, roots):
+        yield from (Path(root) / inner for inner in ("llvm/lib", "lib/llvm/lib", "lib", "bin"))
+    for pattern in SYSTEM_FOLDERS.get(sys.platform, ()):
+        yield from _matching(pattern)
+
+
+def _matching(pattern: str) -> list[Path]:
+    path = Path(pattern)
+    return sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor)))) if path.is_absolute() else []

@@ -1,0 +1,76 @@
+"""What an instruction leaves in a trace, by its mnemonic, and where its branch goes."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from rcv_py.formats.isa.program import Category
+
+# The longest prefix that fits counts.  What is here for scalar instructions was seen in traces, not in
+# manuals: some that a manual calls memory or ALU instructions are issued without a unit.
+PREFIXES: dict[Category, tuple[str, ...]] = {
+    Category.VALU: ("v_",),
+    Category.SALU: ("s_", "s_setprio_inc"),
+    Category.IMMED: (
+        *("s_waitcnt", "s_wait_", "s_nop", "s_sleep", "s_wakeup", "s_sendmsg", "s_setprio", "s_set_inst"),
+        *("s_inst_prefetch", "s_setkill", "s_version", "s_trap", "s_barrier", "s_endpgm", "s_icache_inv"),
+        *("s_dcache_inv", "s_incperf", "s_decperf", "s_sethalt", "s_setvskip", "s_ttrace", "s_clause"),
+        "s_monitor",
+    ),
+    Category.SKIP: ("s_delay", "s_wait_alu", "s_wait_dep", "s_set_vgpr", "buffer_nop"),
+    Category.SMEM: (
+        *("s_load", "s_buffer", "s_store", "s_atomic", "s_atc", "s_scratch", "s_dcache", "s_memrealtime"),
+        "s_prefetch",
+    ),
+    Category.FLAT: ("flat_",),
+    Category.VMEM: (
+        *("global_", "buffer_", "tbuffer_", "scratch_", "image_", "cluster_", "tensor_", "dds_"),
+    ),
+    Category.LDS: ("ds_", "lds_"),
+    Category.BVH: ("image_bvh", "ds_bvh_stack_push"),
+}
+LONGEST_FIRST = sorted(
+    ((prefix, category) for category, prefixes in PREFIXES.items() for prefix in prefixes),
+    key=lambda row: -len(row[0]),
+)
+
+
+def mnemonic(text: str) -> str:
+    """The first word of an instruction's text."""
+    return text.split(maxsplit=1)[0] if text else ""
+
+
+@cache
+def category_of(word: str) -> Category:
+    """Return the category of instructions with this mnemonic."""
+    if "branch" in word:
+        return Category.BRANCH
+    return next((category for prefix, category in LONGEST_FIRST if word.startswith(prefix)), Category.UNKNOWN)
+
+
+def categories(texts: tuple[str, ...]) -> np.ndarray:
+    """Return the Category of each text as uint8 [n]."""
+    # A hostile listing has as many mnemonics as lines: the cache is not for those.
+    words = [mnemonic(text)[:64] for text in texts]
+    known = {word: category_of.__wrapped__(word) for word in dict.fromkeys(words)}
+    return np.array([known[word] for word in words], dtype=np.uint8)
+
+
+def written_targets(address: np.ndarray, texts: tuple[str, ...]) -> np.ndarray:
+    """Return where branches go by their texts alone, int64 [n], -1 where nothing goes anywhere.
+
+    AMD's assemblers write the distance in words of 4 bytes from the next one, as an unsigned 16-bit number.
+    """
+    target = np.full(len(texts), -1, dtype=np.int64)
+    for row, text in enumerate(texts):
+        if "branch" not in text:
+            continue
+        words = text.split()
+        distance = words[-1] if len(words) > 1 else ""
+        if "branch" in words[0] and distance.lstrip("-").isascii() and distance.lstrip("-").isdigit():
+            places = int(distance[-6:]) if len(distance) <= 6 else 0
+            target[row] = int(address[row]) + 4 + 4 * ((places + 0x8000) % 0x10000 - 0x8000)
+    target[target < 0] = -1
+    return target

@@ -1,0 +1,248 @@
+"""One object file with code for a GPU: its kernels, their instructions, and the source lines of those."""
+
+from __future__ import annotations
+
+import re
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import elftools
+import numpy as np
+import orjson
+
+from rcv_py.base.errors import BrokenFile, MissingFile
+from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import byte_size, demangled
+from rcv_py.formats.input.limits import NAME_LETTERS
+from rcv_py.formats.isa.candidates import Candidate
+from rcv_py.formats.isa.categories import categories, written_targets
+from rcv_py.formats.isa.disassembly import Piece, disassemble
+from rcv_py.formats.isa.elf import Image, Symbol, read_image, region_at, target_of_name
+from rcv_py.formats.isa.lengths import WORD, family_of, starts, word_lengths
+from rcv_py.formats.isa.processes import answer_of
+from rcv_py.formats.isa.program import Program
+
+Place = tuple[str, int]  # file, line; line 0 is not known
+Chain = tuple[Place, ...]  # innermost first
+PACKAGES = str(Path(elftools.__file__).parent.parent)
+SECONDS = 60.0  # for the lines of a file
+MOST_BYTES = 1 << 30  # of a file
+MOST_CODE = 1 << 23  # bytes of a function; the largest kernels have a quarter of it
+TOGETHER = 1 << 18  # bytes of code that are disassembled at once, because a process costs more
+PADDING = (0, 0xBF800000, 0xBF9F0000)  # words that follow the code of a kernel whose size is not known
+SHORTEST, LONGEST = 4, 32  # bytes of an instruction
+_LAST_NUMBER = re.compile(r"_(\d{1,18})$")
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What can be launched."""
+
+    name: str  # its symbol, "" if it has none
+    demangled: str  # for people
+    address: int  # bytes, as all addresses here inside the code object
+    size: int  # bytes
+
+
+def id_of_name(name: str) -> int:
+    """Return the number of a code object: what follows the last `_` of its file's name, else 0."""
+    found = _LAST_NUMBER.search(Path(name).stem)
+    return int(found.group(1)) if found else 0
+
+
+class CodeObject:
+    """The code that one file holds, disassembled where somebody asks.
+
+    `texts` are instructions that somebody disassembled already, by address; they are shown where they are
+    given, and where the file cannot be read they are all there is.  `known` are the disassemblers to try, in
+    place of those of this machine.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        name: str,
+        image: Image | None,
+        texts: Mapping[int, str] | None = None,
+        path: Path | None = None,
+        *,
+        known: Sequence[Candidate] | None = None,
+    ) -> None:
+        self.id = number
+        self.name = name  # of the file
+        self.path = path
+        self.image = image
+        self.disassembler = ""  # name of the library that disassembled, "" if none had to or could
+        self._known = known
+        self._texts = texts or {}
+        self._given = program_of_texts(name, self._texts) if image is None else None
+        self._functions = _functions(image)
+        self._starts = [one.address for one in self._functions]
+        self._programs: dict[int, Program] = {}
+        self.problems = Problems()  # found when somebody asked
+
+    @classmethod
+    def open(
+        cls, path: Path, number: int | None = None, target: str = "", texts: Mapping[int, str] | None = None
+    ) -> CodeObject:
+        """Return what a file holds; its number, and its target if it does not say it, follow from its name.
+
+        Raises BrokenFile for what is no code object, MissingFile for what is not there.
+        """
+        try:
+            size = path.stat().st_size
+            if size > MOST_BYTES:
+                raise BrokenFile(path.name, f"no code object has {byte_size(size)}")
+            data = path.read_bytes()
+        except FileNotFoundError as error:
+            raise MissingFile(path.name) from error
+        except OSError as error:
+            raise BrokenFile(path.name, f"it cannot be read ({error.strerror})") from error
+        image = read_image(data, path.name, target or target_of_name(path.stem))
+        return cls(id_of_name(path.name) if number is None else number, path.name, image, texts, path)
+
+    @property
+    def target(self) -> str:
+        """The GPU that it is for, such as `gfx950`; "" if nothing says."""
+        return "" if self.image is None else self.image.target
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory that it needs once it is loaded, 0 if there is no file."""
+        return 0 if self.image is None else self.image.size
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """What can be launched, ascending by address."""
+        return tuple(
+            Kernel(one.name, demangled(one.name[:NAME_LETTERS]), one.address, one.size)
+            for one in self._functions
+            if one.is_kernel
+        )
+
+    def program(self, address: int) -> Program | None:
+        """Return the instructions of the function that holds the address; None if no code lies there."""
+        if self._given is not None:
+            return self._given if self._given.row(address) >= 0 else None
+        at = bisect_right(self._starts, address) - 1
+        if at < 0 or address >= self._functions[at].address + self._functions[at].size:
+            return None
+        if at not in self._programs:
+            is_small = sum(one.size for one in self._functions) <= TOGETHER
+            wanted = range(len(self._functions)) if is_small and not self._texts else range(at, at + 1)
+            pieces = [self._piece(self._functions[number]) for number in wanted]
+            known = () if all(map(self._has_texts, pieces)) else self._known
+            programs, name = disassemble(pieces, self.target, known)
+            self.disassembler = name or self.disassembler
+            for number, program in zip(wanted, programs, strict=True):
+                self._programs[number] = overlaid(program, self._texts)
+        return self._programs[at]
+
+    def _has_texts(self, piece: Piece) -> bool:
+        """Whether somebody else disassembled every instruction of it."""
+        lengths = word_lengths(piece.data, family_of(self.target))
+        return bool(self._texts) and all(piece.address + WORD * at in self._texts for at in starts(lengths))
+
+    def _piece(self, function: Symbol) -> Piece:
+        assert self.image is not None
+        region = region_at(function.address, self.image.regions)
+        assert region is not None
+        begin = function.address - region.address
+        return Piece(function.name, function.address, region.data[begin : begin + function.size])
+
+    def places(self, addresses: np.ndarray) -> list[Chain]:
+        """Return for each address (uint64 [n]) the source lines it comes from, innermost first.
+
+        A place is (file, line), 0 for a line that is not known; behind it are the calls inlined into each
+        other.  Empty where the file does not say.
+        """
+        if self.image is None or b".debug_line" not in self.image.data:
+            return [() for _ in addresses]
+        asked = addresses.astype("<u8")
+        question = (struct.pack("<Q", len(self.image.data)), self.image.data, asked.tobytes())
+        said = answer_of("dwarf", (PACKAGES,), question, SECONDS, is_bare=True)
+        if said is None or not said[1]:
+            self._tell("it asks for too much time or memory")
+            return [() for _ in asked]
+        document = orjson.loads(said[0])
+        if document["problem"]:
+            self._tell(document["problem"])
+        files = document["files"]
+        chains: list[Chain] = [
+            tuple((files[file], line) for file, line in zip(row[::2], row[1::2], strict=True))
+            for row in document["chains"]
+        ]
+        return [chains[row] if row >= 0 else () for row in document["chain"]]
+
+    def _tell(self, problem: str) -> None:
+        self.problems.warn(
+            self.name,
+            f"The source lines of {self.name} cannot all be read: {problem}.",
+            "Build the kernel again with -g, or look at instructions without source lines.",
+            Affects.SOURCE_LINES,
+        )
+
+
+def _functions(image: Image | None) -> tuple[Symbol, ...]:
+    """All executable bytes as functions, apart from each other: between symbols those without a name."""
+    found: list[Symbol] = []
+    symbols = () if image is None else image.functions
+    starts = [one.address for one in symbols]
+    for region in () if image is None else image.regions:
+        low, high = bisect_right(starts, region.address - 1), bisect_right(starts, region.stop - 1)
+        inside = symbols[low:high]
+        stops = [one.address for one in inside[1:]] + [region.stop] * bool(inside)
+        if not inside or inside[0].address > region.address:
+            stop = inside[0].address if inside else region.stop
+            found.append(Symbol("", region.address, stop - region.address, False))
+        for one, stop in zip(inside, stops, strict=True):
+            room = stop - one.address
+            begin = one.address - region.address
+            size = min(one.size + -one.size % 4, room) or _unpadded(region.data[begin : begin + room])
+            found.append(Symbol(one.name, one.address, size, one.is_kernel))
+            if size < room:
+                found.append(Symbol("", one.address + size, room - size, False))
+    return tuple(part for one in found for part in _parts(one))
+
+
+def _parts(one: Symbol) -> Iterator[Symbol]:
+    """The function, in parts if it is longer than any: nobody asks for all of that."""
+    for begin in range(0, one.size, MOST_CODE):
+        size = min(one.size - begin, MOST_CODE)
+        yield Symbol(one.name if not begin else "", one.address + begin, size, one.is_kernel and not begin)
+
+
+def _unpadded(data: memoryview) -> int:
+    """Bytes of a function whose size nobody says: those before the padding."""
+    words = np.frombuffer(data, "<u4", len(data) // 4)
+    used = np.flatnonzero(~np.isin(words, PADDING))
+    return 4 * (int(used[-1]) + 1) if len(used) else len(data)
+
+
+def program_of_texts(name: str, texts: Mapping[int, str]) -> Program:
+    """Return the instructions at the addresses; each reaches to the next, the last has 4 bytes."""
+    address = np.array(sorted(texts), dtype=np.uint64)
+    shown = tuple(texts[int(one)] for one in address.tolist())
+    size = np.diff(address, append=address[-1:] + np.uint64(SHORTEST)).clip(SHORTEST, LONGEST)
+    return Program(
+        name=name,
+        address=address,
+        size=size.astype(np.uint8),
+        text=shown,
+        category=categories(shown),
+        target=written_targets(address, shown),
+    )
+
+
+def overlaid(program: Program, texts: Mapping[int, str]) -> Program:
+    """Return the program with the texts that are given for its addresses."""
+    if not texts:
+        return program
+    shown = tuple(
+        texts.get(address, text) for address, text in zip(program.address.tolist(), program.text, strict=True)
+    )
+    return replace(program, text=shown, category=categories(shown))

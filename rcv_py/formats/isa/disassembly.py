@@ -1,0 +1,161 @@
+"""Bytes of code to instructions, by the first disassembler of this machine that knows the GPU."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from rcv_py.base.records import dataclass
+from rcv_py.formats.isa.candidates import Candidate, candidates
+from rcv_py.formats.isa.categories import categories
+from rcv_py.formats.isa.engines import READY, UNKNOWN
+from rcv_py.formats.isa.lengths import UNNAMED, Reading, family_of, read, word_lengths
+from rcv_py.formats.isa.processes import answer_of
+from rcv_py.formats.isa.program import Category, Program
+
+SECONDS = 10.0  # for one call, and as much more as its bytes take
+SLOWEST = 50_000  # bytes a second; libLLVM reads a million
+MOST_DEATHS = 3  # of one disassembler, until it is not asked again
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Bytes to be disassembled."""
+
+    name: str  # of the function
+    address: int
+    data: memoryview
+
+
+class Choice:
+    """Which disassemblers were of use so far, for each GPU."""
+
+    def __init__(self) -> None:
+        self.good: dict[str, Candidate] = {}  # target → what knew all of its instructions
+        self.unfit: set[tuple[Candidate, str]] = set()  # with targets that they do not know
+        self.deaths: dict[Candidate, int] = {}
+
+    def order(self, target: str, known: Sequence[Candidate]) -> list[Candidate]:
+        """Candidates worth a try, the best first."""
+        best = self.good.get(target)
+        fit = [
+            one for one in known if (one, target) not in self.unfit and self.deaths.get(one, 0) < MOST_DEATHS
+        ]
+        return sorted(fit, key=lambda one: one != best)
+
+
+_choice = Choice()
+
+
+def disassemble(
+    pieces: Sequence[Piece], target: str, known: Sequence[Candidate] | None = None
+) -> tuple[list[Program], str]:
+    """Return the program of each piece, and the name of the disassembler, "" if there was none.
+
+    What the best of them does not know has its raw words as text.  An instruction that it does not know means
+    that it may be too old, so the next is asked.
+    """
+    own = [read(piece.data, target) for piece in pieces]
+    best = own
+    chosen: Candidate | None = None
+    least = sum(len(one.size) for one in own) if pieces else 0
+    for candidate in _choice.order(target, candidates() if known is None else known) if target else ():
+        found = _asked(candidate, pieces, target)
+        if found is None:
+            continue
+        missing = sum(one.text.count("") for one in found)
+        if missing < least or chosen is None:
+            best, chosen, least = found, candidate, missing
+        if not missing:
+            _choice.good[target] = candidate
+            break
+    is_rough = chosen is not None and chosen.engine == "tinygrad"
+    programs = [
+        _program(piece, one, raw, is_rough) for piece, one, raw in zip(pieces, best, own, strict=True)
+    ]
+    return programs, "" if chosen is None else str(chosen)
+
+
+def _asked(candidate: Candidate, pieces: Sequence[Piece], target: str) -> list[Reading] | None:
+    """What a disassembler says, None if it does not know the GPU or came to grief."""
+    words = (candidate.engine, candidate.library, target)
+    seconds = SECONDS + sum(len(piece.data) for piece in pieces) / SLOWEST
+    said = answer_of("engines", words, _question(pieces, target), seconds, candidate.engine != "tinygrad")
+    output, is_well = said or (b"", False)
+    if said is not None and not output.startswith(READY):
+        _choice.unfit.add((candidate, target))
+        return None
+    try:
+        if is_well:
+            return _readings(memoryview(output)[len(READY) :], [len(piece.data) for piece in pieces])
+    except (ValueError, struct.error):  # an answer to another question
+        pass
+    _choice.deaths[candidate] = _choice.deaths.get(candidate, 0) + 1
+    return None
+
+
+def _question(pieces: Sequence[Piece], target: str) -> Iterator[bytes]:
+    family = family_of(target)
+    for piece in pieces:
+        yield struct.pack("<QI", piece.address, len(piece.data))
+        yield bytes(piece.data)
+        yield word_lengths(piece.data, family).tobytes()
+
+
+def _readings(output: memoryview, counts: Sequence[int]) -> list[Reading]:
+    found = []
+    for count in counts:
+        (rows,) = struct.unpack_from("<I", output)
+        sizes = np.frombuffer(output, np.uint8, rows, 4)
+        (letters,) = struct.unpack_from("<I", output, 4 + rows)
+        body = bytes(output[8 + rows : 8 + rows + letters])
+        text = body.decode("utf-8", "replace").split("\n") if rows else []
+        size = sizes & ~np.uint8(UNKNOWN)
+        if len(body) != letters or len(text) != rows or int(size.sum(dtype=np.int64)) != count:
+            raise ValueError("an answer that does not fit the question")
+        found.append(Reading(size, text))
+        output = output[8 + rows + letters :]
+    return found
+
+
+def _program(piece: Piece, found: Reading, own: Reading, is_rough: bool) -> Program:
+    """A program of what was found; raw words where there is no text.
+
+    Of an engine whose texts are rough, the waits are ours: there numbers matter.
+    """
+    text = found.text
+    if is_rough or "" in text:
+        mine = dict(zip(_starts(own.size), own.text, strict=True))
+        named = {at for at, one in mine.items() if is_rough and UNNAMED not in one}
+        rows = zip(_starts(found.size), text, strict=True)
+        text = [mine.get(at, one) if at in named or not one else one for at, one in rows]
+    texts = tuple(text)
+    kinds = categories(texts)
+    address = np.uint64(piece.address) + (found.size.cumsum(dtype=np.uint64) - found.size)
+    return Program(
+        name=piece.name,
+        address=address,
+        size=found.size,
+        text=texts,
+        category=kinds,
+        target=branch_targets(address, kinds, piece),
+    )
+
+
+def _starts(size: np.ndarray) -> list[int]:
+    return (size.cumsum(dtype=np.int64) - size).tolist()
+
+
+def branch_targets(address: np.ndarray, kinds: np.ndarray, piece: Piece) -> np.ndarray:
+    """Return where branches go, int64 [n], -1 elsewhere: by the low half of their word, in words."""
+    target = np.full(len(address), -1, dtype=np.int64)
+    rows = np.flatnonzero(kinds == Category.BRANCH)
+    starts = address[rows].astype(np.int64)
+    words = np.frombuffer(piece.data, "<u4", len(piece.data) // 4)[(starts - piece.address) // 4]
+    goes = words >> 23 == 0x17F  # the others go where a register says
+    distance = words.astype(np.uint16).view(np.int16).astype(np.int64)
+    target[rows[goes]] = (starts + 4 + 4 * distance)[goes]
+    target[target < 0] = -1
+    return target

@@ -1,0 +1,223 @@
+"""Source lines of instructions, from the debugging information of a code object: a program of its own.
+
+    alone.py dwarf … FOLDER < question > answer
+
+It knows nothing of rcv, and is told in which FOLDER pyelftools lies: what reads this information was made
+for what compilers write, and a few bytes can ask it for time and memory without end.  The question is the
+count of bytes of the file (8 bytes), the file, and addresses (8 bytes each).  The answer is a JSON
+document: `files` are paths, `chains` lists of [file, line, file, line, …], innermost first, where a file is
+a row of `files`; `chain` is for each address the row of its chain, -1 if nothing is known; `problem` a
+sentence's end, or empty.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator
+from io import BytesIO
+from itertools import pairwise
+from posixpath import join, normpath
+from typing import Any, BinaryIO
+
+MOST_UNPACKED = 1 << 28  # bytes of compressed sections together
+MOST_CALLS = 64  # inlined into each other
+MOST_LETTERS = 2048  # of a path
+FARTHEST = 1 << 48  # no address of a GPU lies beyond
+
+Span = tuple[int, int]  # addresses: the first, and the first behind
+Row = tuple[int, int, int]  # address, number of a file, line
+
+
+class Lines:
+    """What the units of a file say of some addresses."""
+
+    def __init__(self, addresses: list[int]) -> None:
+        self.addresses = sorted(set(addresses))
+        self.files: dict[str, int] = {}
+        self.place: dict[int, tuple[int, int]] = {}  # address → row of `files`, line
+        self.calls: dict[int, list[tuple[int, int, int]]] = {}  # address → depth, row of `files`, line
+
+    def within(self, low: int, high: int) -> list[int]:
+        """Addresses that were asked for, of a span."""
+        return self.addresses[bisect_right(self.addresses, low - 1) : bisect_right(self.addresses, high - 1)]
+
+    def read(self, info: Any, unit: Any) -> None:
+        """Take what one unit says."""
+        top = unit.get_top_DIE()
+        spans = list(_spans(info, unit, top, _base(top)))
+        if spans and not any(self.within(*span) for span in spans):
+            return
+        program = info.line_program_for_CU(unit)
+        if program is None:
+            return
+        paths = _paths(program.header, _text(top, "DW_AT_comp_dir"))
+        for low, high, row in _stretches(program):
+            for address in self.within(low, high):
+                self.place[address] = (self._file(paths, row[1]), row[2])
+        self._read_calls(info, unit, paths, _base(top))
+
+    def _read_calls(self, info: Any, unit: Any, paths: dict[int, str], base: int) -> None:
+        for depth, die in _inlined(unit):
+            place = (self._file(paths, _number(die, "DW_AT_call_file")), _number(die, "DW_AT_call_line"))
+            for span in _spans(info, unit, die, base):
+                for address in self.within(*span):
+                    calls = self.calls.setdefault(address, [])
+                    if len(calls) < MOST_CALLS:
+                        calls.append((depth, *place))
+
+    def _file(self, paths: dict[int, str], number: int) -> int:
+        return self.files.setdefault(paths.get(number, ""), len(self.files))
+
+    def chain(self, address: int) -> tuple[int, ...]:
+        """Files and lines of an address, innermost first."""
+        if address not in self.place:
+            return ()
+        found = list(self.place[address])
+        for _, file, line in sorted(self.calls.get(address, ()), reverse=True):
+            found += [file, line]
+        return tuple(found)
+
+
+def _text(die: Any, name: str) -> str:
+    value = die.attributes[name].value if name in die.attributes else b""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
+
+
+def _number(die: Any, name: str) -> int:
+    value = die.attributes[name].value if name in die.attributes else 0
+    return value if isinstance(value, int) and 0 <= value < 1 << 31 else 0
+
+
+def _base(top: Any) -> int:
+    return _address(top, "DW_AT_low_pc") or 0
+
+
+def _address(die: Any, name: str) -> int | None:
+    value = die.attributes[name].value if name in die.attributes else None
+    return value if isinstance(value, int) and 0 <= value < FARTHEST else None
+
+
+def _spans(info: Any, unit: Any, die: Any, base: int) -> Iterator[Span]:
+    """Addresses that an entry is about."""
+    low, high = _address(die, "DW_AT_low_pc"), _address(die, "DW_AT_high_pc")
+    if low is not None and high is not None:
+        is_distance = die.attributes["DW_AT_high_pc"].form != "DW_FORM_addr"
+        yield low, low + high if is_distance else high
+        return
+    lists, offset = info.range_lists(), _address(die, "DW_AT_ranges")
+    if lists is None or offset is None:
+        return
+    for entry in lists.get_range_list_at_offset(offset, unit):
+        if hasattr(entry, "base_address"):
+            base = entry.base_address
+        else:
+            start = 0 if entry.is_absolute else base
+            yield start + entry.begin_offset, start + entry.end_offset
+
+
+def _paths(header: Any, folder: str) -> dict[int, str]:
+    """Paths of the files of a line table by their numbers, which begin at 0 from DWARF 5 on."""
+    is_five = header["version"] >= 5
+    folders = [*([] if is_five else [folder]), *(_word(one) for one in header.include_directory)]
+    found = {}
+    for number, one in enumerate(header.file_entry, start=not is_five):
+        name, at = _word(one.name), one.dir_index or 0
+        inner = folders[at] if 0 <= at < len(folders) else ""
+        path = join(folder, inner, name)
+        found[number] = normpath(path)[:MOST_LETTERS] if name else ""
+    return found
+
+
+def _word(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _stretches(program: Any) -> Iterator[tuple[int, int, Row]]:
+    """Addresses with the same row of the line table; those of functions that the linker dropped are at 0."""
+    rows: list[Row] = []
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None:
+            continue
+        rows.append((state.address, state.file, max(state.line, 0)))
+        if state.end_sequence:
+            rows.sort(key=lambda row: row[0])
+            if rows[0][0] > 0:
+                yield from ((row[0], after[0], row) for row, after in pairwise(rows))
+            rows = []
+
+
+def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
+    """Inlined calls of a unit, and how deep each lies.
+
+    Entries are read as they lie in the file, without looking where they say that the next one is: that may be
+    anywhere.
+    """
+    from elftools.dwarf.die import DIE  # noqa: PLC0415 - once its folder is known
+
+    at, stop, depth = unit.cu_die_offset, unit.cu_offset + unit.size, 0
+    while at < stop:
+        die = DIE(cu=unit, stream=unit.dwarfinfo.debug_info_sec.stream, offset=at)
+        at += max(die.size, 1)
+        if die.is_null():
+            depth -= 1
+            if depth <= 0:
+                return
+            continue
+        if die.tag == "DW_TAG_inlined_subroutine":
+            yield depth, die
+        depth += bool(die.has_children)
+        if depth == 0:
+            return
+
+
+def _is_too_large(elf: Any) -> bool:
+    """Whether compressed sections ask for more than any compiler writes."""
+    packed = (one for one in elf.iter_sections() if one.compressed)
+    return sum(one.data_size for one in packed) > MOST_UNPACKED
+
+
+def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
+    """Return the document."""
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - once its folder is known
+
+    lines, problem = Lines(addresses), ""
+    try:
+        elf = ELFFile(BytesIO(data))
+        if _is_too_large(elf):
+            raise ValueError("its compressed sections are larger than any compiler makes them")
+        info = elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
+        units = info.iter_CUs()
+        while (unit := next(units, None)) is not None:
+            try:
+                lines.read(info, unit)
+            except Exception as error:  # one unit must not cost the others
+                problem = problem or f"a part of it makes no sense ({type(error).__name__})"
+    except Exception as error:  # whatever a parser of honest files raises for others
+        problem = problem or f"it makes no sense ({type(error).__name__})"
+    rows: dict[tuple[int, ...], int] = {}
+    chain = []
+    for address in addresses:
+        found = lines.chain(address)
+        chain.append(rows.setdefault(found, len(rows)) if found else -1)
+    return {"files": list(lines.files), "chains": list(rows), "chain": chain, "problem": problem}
+
+
+def main(given: BinaryIO, out: BinaryIO, folder: str) -> None:
+    """Answer the question."""
+    sys.path.append(folder)
+    (size,) = struct.unpack("<Q", given.read(8))
+    data, rest = given.read(size), given.read()
+    document = answer(data, list(struct.unpack(f"<{len(rest) // 8}Q", rest)))
+    out.write(json.dumps(document).encode())
+    out.flush()
+
+
+if __name__ == "__main__":
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not get into the answer
+    main(sys.stdin.buffer, answers, sys.argv[1])

@@ -1,0 +1,327 @@
+"""The ELF file of a code object: what GPU it is for, where its code lies, and which functions are kernels.
+
+Offsets and counts come from the file and are believed only as far as bytes are there: what a file may ask for
+follows from its size.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+
+import numpy as np
+from elftools.elf.elffile import ELFFile
+
+from rcv_py.base.errors import BrokenFile
+from rcv_py.base.records import dataclass
+
+MOST_SECTIONS = 65_536  # more than any writer makes
+MOST_SYMBOLS = 1 << 20
+MOST_UNPACKED = 1 << 28  # bytes of compressed sections together
+FARTHEST = 1 << 48  # no address of a GPU lies beyond
+BROKEN = (Exception,)  # whatever a parser written for honest files raises for others
+
+SYMBOL = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
+BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"  # begins a file with code objects for several GPUs
+OBJECT, FUNCTION = 1, 2  # types of symbols
+WRITABLE, ALLOCATED, EXECUTABLE = 1, 2, 4  # flags of sections
+PROGBITS, SYMTAB, NOBITS, DYNSYM = "SHT_PROGBITS", "SHT_SYMTAB", "SHT_NOBITS", "SHT_DYNSYM"
+DESCRIPTOR_SIZE = 64  # bytes of what the hardware is told of a kernel
+ENTRY_ALIGNMENT = 256  # bytes
+_TARGET_WORD = re.compile(r"gfx\d+(?:-\d+)?-generic|gfx\d{1,4}[0-9a-f]?")
+
+MACHINES = {  # low byte of e_flags → GPU
+    **dict(zip(range(0x20, 0x27), ["600", "601", "700", "701", "702", "703", "704"], strict=True)),
+    **dict(zip(range(0x28, 0x2C), ["801", "802", "803", "810"], strict=True)),
+    **dict(zip(range(0x2C, 0x33), ["900", "902", "904", "906", "908", "909", "90c"], strict=True)),
+    **dict(zip(range(0x33, 0x3A), ["1010", "1011", "1012", "1030", "1031", "1032", "1033"], strict=True)),
+    **dict(zip(range(0x3A, 0x41), ["602", "705", "805", "1035", "1034", "90a", "940"], strict=True)),
+    **dict(zip(range(0x41, 0x48), ["1100", "1013", "1150", "1103", "1036", "1101", "1102"], strict=True)),
+    **dict(zip(range(0x48, 0x4D), ["1200", "1250", "1151", "941", "942"], strict=True)),
+    **dict(
+        zip(range(0x4E, 0x56), ["1201", "950", "1310", "9-", "10-1-", "10-3-", "11-", "1152"], strict=True)
+    ),
+    **dict(
+        zip(
+            range(0x57, 0x60),
+            ["1154", "1153", "12-", "1251", "12-5-", "1172", "1170", "1171", "9-4-"],
+            strict=True,
+        )
+    ),
+    **{0x62: "11-7-", 0x63: "13-"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A function, or a place where one must be."""
+
+    name: str  # as the file has it, "" if it has none
+    address: int  # bytes
+    size: int  # bytes, 0 unknown
+    is_kernel: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """Executable bytes that lie one after the other."""
+
+    address: int
+    data: memoryview
+
+    @property
+    def stop(self) -> int:
+        """First address after it."""
+        return self.address + len(self.data)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """What a loader puts at an address."""
+
+    address: int  # bytes
+    size: int  # bytes in memory
+    offset: int  # bytes into the file
+    file_size: int  # bytes in the file
+    is_executable: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Image:
+    """What one ELF file holds, for people who look at its code."""
+
+    target: str  # such as `gfx950`; "" if neither the file nor a hint says
+    regions: tuple[Region, ...]  # ascending, apart from each other, together no longer than the file
+    functions: tuple[Symbol, ...]  # ascending by address, one an address
+    segments: tuple[Segment, ...]
+    size: int  # bytes of memory that it needs
+    data: bytes  # the file
+
+
+def target_of_name(text: str) -> str:
+    """The GPU that a file's name tells, such as `gfx942`; "" if it tells none."""
+    found = _TARGET_WORD.search(text)
+    return found.group() if found else ""
+
+
+def read_image(data: bytes, name: str, hint: str = "") -> Image:
+    """Return what an ELF file holds.
+
+    `hint` is the target where the file itself does not say, or holds code for several.  Raises BrokenFile,
+    with the file's `name`, for what is no 64-bit ELF file or holds no code.
+    """
+    parts = list(_bundled(data))
+    data = next((part for target, part in parts if target == hint), parts[0][1] if parts else data)
+    if data[:4] != b"\x7fELF" or len(data) < 64 or data[4] != 2:
+        raise BrokenFile(name, "it is no 64-bit ELF file")
+    whole = _mended(data)
+    try:
+        elf = ELFFile(BytesIO(whole))
+        if elf["e_machine"] not in ("EM_AMDGPU", 224):
+            raise BrokenFile(name, "it is not for AMD GPUs")
+        sections = _sections(elf)
+        segments = _segments(elf)
+        flags = int(elf["e_flags"])
+    except BrokenFile:
+        raise
+    except BROKEN as error:
+        raise BrokenFile(name, "its ELF header makes no sense", repr(error)) from error
+    regions = _regions(whole, sections, segments)
+    if not regions:
+        raise BrokenFile(name, "it holds no executable code")
+    machine = MACHINES.get(flags & 0xFF, "")
+    own = f"gfx{machine}generic" if machine.endswith("-") else f"gfx{machine}" if machine else ""
+    ends = [one.address + one.size for one in segments]
+    ends += [one.address + one.size for one in sections if one.flags & ALLOCATED]
+    ends += [regions[-1].stop]
+    return Image(
+        target=own or target_of_name(hint),
+        regions=regions,
+        functions=_functions(whole, sections, regions),
+        segments=segments,
+        size=max(end for end in ends if end <= FARTHEST),
+        data=whole,
+    )
+
+
+def _bundled(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Targets and code objects of a bundle that compilers make for several GPUs."""
+    if not data.startswith(BUNDLE) or len(data) < len(BUNDLE) + 8:
+        return
+    (count,) = struct.unpack_from("<Q", data, len(BUNDLE))
+    at = len(BUNDLE) + 8
+    while count > 0 and at + 24 <= len(data):
+        offset, size, letters = struct.unpack_from("<3Q", data, at)
+        target = target_of_name(data[at + 24 : at + 24 + min(letters, 256)].decode("ascii", "replace"))
+        if target and data[offset : offset + 4] == b"\x7fELF":
+            yield target, data[offset : offset + size]
+        at, count = at + 24 + letters, count - 1
+
+
+def _mended(data: bytes) -> bytes:
+    """The file with the fields of the header that some assemblers leave empty."""
+    (entry_size,) = struct.unpack_from("<H", data, 58)
+    (machine,) = struct.unpack_from("<H", data, 18)
+    if data[5] and machine and entry_size:
+        return data
+    whole = bytearray(data)
+    whole[5] = whole[5] or 1  # little-endian
+    whole[6] = whole[6] or 1
+    struct.pack_into("<H", whole, 18, machine or 224)
+    struct.pack_into("<H", whole, 58, entry_size or 64)
+    return bytes(whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The header of a part of the file."""
+
+    kind: str
+    flags: int
+    address: int
+    offset: int  # bytes into the file
+    size: int  # bytes
+    link: int  # number of a section that belongs to it
+    entry_size: int  # bytes
+
+
+def _sections(elf: ELFFile) -> list[Section]:
+    """Headers of the sections that have one, as far as they can be read."""
+    if not elf["e_shoff"] or elf["e_shentsize"] < 64:
+        return []
+    size = elf.stream.seek(0, 2)
+    most = min(MOST_SECTIONS, size // elf["e_shentsize"] + 1, max(elf.num_sections(), 0))
+    found = []
+    for number in range(most):
+        try:
+            head = elf._get_section_header(number)
+        except BROKEN:
+            break
+        found.append(
+            Section(
+                kind=str(head["sh_type"]),
+                flags=head["sh_flags"],
+                address=head["sh_addr"],
+                offset=head["sh_offset"],
+                size=head["sh_size"],
+                link=head["sh_link"],
+                entry_size=head["sh_entsize"],
+            )
+        )
+    return found
+
+
+def _segments(elf: ELFFile) -> tuple[Segment, ...]:
+    if not elf["e_phoff"] or elf["e_phentsize"] < 56:
+        return ()
+    found = []
+    for number in range(min(elf.num_segments(), MOST_SECTIONS)):
+        try:
+            head = elf._get_segment_header(number)
+        except BROKEN:
+            break
+        if head["p_type"] == "PT_LOAD" and head["p_vaddr"] + head["p_memsz"] <= FARTHEST:
+            found.append(
+                Segment(
+                    address=head["p_vaddr"],
+                    size=head["p_memsz"],
+                    offset=head["p_offset"],
+                    file_size=head["p_filesz"],
+                    is_executable=bool(head["p_flags"] & 1),
+                )
+            )
+    return tuple(found)
+
+
+def _regions(data: bytes, sections: list[Section], segments: tuple[Segment, ...]) -> tuple[Region, ...]:
+    places = [
+        (one.address, one.offset, one.size)
+        for one in sections
+        if one.kind == PROGBITS and one.flags & EXECUTABLE
+    ]
+    places = places or [(one.address, one.offset, one.file_size) for one in segments if one.is_executable]
+    view = memoryview(data)
+    found: list[Region] = []
+    left = len(data)
+    for address, offset, size in sorted(places):
+        skipped = max(found[-1].stop - address, 0) if found else 0
+        part = view[min(offset + skipped, len(data)) : min(offset + size, len(data))][:left]
+        part = part[: len(part) & ~3]
+        if len(part) and address + skipped + len(part) <= FARTHEST:
+            found.append(Region(address + skipped, part))
+            left -= len(part)
+    return tuple(found)
+
+
+def _functions(data: bytes, sections: list[Section], regions: tuple[Region, ...]) -> tuple[Symbol, ...]:
+    """Functions by their symbols; kernels are those with a descriptor, or all if nothing describes any."""
+    names: dict[int, tuple[bool, int, str]] = {}  # address → the best of its symbols
+    for one in sections:
+        is_table = one.kind in (SYMTAB, DYNSYM) and one.entry_size == SYMBOL.itemsize
+        if is_table and one.link < len(sections):
+            _take_symbols(names, data, one, sections[one.link])
+    found = [
+        Symbol(name, address, size, is_kernel)
+        for address, (is_kernel, size, name) in names.items()
+        if region_at(address, regions) is not None
+    ]
+    if not any(one.is_kernel for one in found):
+        entries = _described(data, sections, regions)
+        known = {one.address for one in found}
+        found = [replace(one, is_kernel=not entries or one.address in entries) for one in found]
+        found += [Symbol("", entry, 0, True) for entry in entries - known]
+    return tuple(sorted(found, key=lambda one: one.address))
+
+
+def _take_symbols(
+    names: dict[int, tuple[bool, int, str]], data: bytes, symbols: Section, strings: Section
+) -> None:
+    at, text_at = symbols.offset, strings.offset
+    count = min(symbols.size, max(len(data) - at, 0)) // SYMBOL.itemsize
+    table = np.frombuffer(data, SYMBOL, min(count, MOST_SYMBOLS), at) if count else np.zeros(0, SYMBOL)
+    text = data[text_at : text_at + strings.size]
+    kind = table["info"] & 15
+    functions, objects = table[kind == FUNCTION], table[(kind == OBJECT) & (table["size"] == DESCRIPTOR_SIZE)]
+    described = {_text(text, place) for place in objects["name"].tolist()}
+    rows = zip(*(functions[key].tolist() for key in ("name", "value", "size")), strict=True)
+    for place, address, size in rows:
+        name = _text(text, place)
+        best = (f"{name}.kd" in described, min(size, FARTHEST), name)
+        names[address] = max(names.get(address, best), best)
+
+
+def _text(strings: bytes, place: int) -> str:
+    end = strings.find(b"\0", place, place + 65_536)
+    return strings[place : max(end, place)].decode("utf-8", "replace")
+
+
+def region_at(address: int, regions: tuple[Region, ...]) -> Region | None:
+    """Return the region that holds an address."""
+    row = bisect_right(regions, address, key=lambda one: one.address) - 1
+    return regions[row] if row >= 0 and address < regions[row].stop else None
+
+
+def _described(data: bytes, sections: list[Section], regions: tuple[Region, ...]) -> set[int]:
+    """Entries of what looks like a kernel descriptor: its offset to the entry lands in code.
+
+    The hardware takes the entry without its low 8 bits.
+    """
+    found: set[int] = set()
+    for one in sections:
+        is_constant = one.flags & ALLOCATED and not one.flags & (EXECUTABLE | WRITABLE)
+        size = min(one.size, max(len(data) - one.offset, 0), MOST_SYMBOLS)
+        if one.kind != PROGBITS or not is_constant or size < DESCRIPTOR_SIZE or one.address > FARTHEST:
+            continue
+        offsets = np.frombuffer(data, "<i8", size // DESCRIPTOR_SIZE * 8, one.offset)[2::8]
+        starts = one.address + DESCRIPTOR_SIZE * np.arange(len(offsets))
+        near = np.abs(offsets) < FARTHEST
+        is_set = near & (offsets != 0)
+        entries = (starts[is_set] + offsets[is_set]) // ENTRY_ALIGNMENT * ENTRY_ALIGNMENT
+        found.update(entry for entry in entries.tolist() if region_at(entry, regions) is not None)
+    return found

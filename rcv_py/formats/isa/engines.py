@@ -1,0 +1,176 @@
+"""Disassemblers of others, each in a process of its own: this file is a program that knows nothing of rcv.
+
+A disassembler is native code that was never meant for bytes of strangers, and some end the process for a GPU
+that they do not know or for words that no compiler makes.  So it runs where only one answer is lost.
+
+    alone.py engines … ENGINE LIBRARY TARGET < pieces > answers
+
+A piece is: address (8 bytes), count of bytes (4 bytes), the bytes, and for each of their words of 4 bytes how
+long an instruction that begins there is (1 byte).  Once the engine knows the target the answer begins with
+`ready`.  For each piece follow: count of instructions (4 bytes), for each its length (1 byte, plus 128
+if the engine does not know it), count of bytes of the text (4 bytes), and the texts, a line each.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+UNKNOWN = 128
+READY = b"ready\n"
+LETTERS = 1024  # bytes of one instruction's text, the most
+Read = Callable[[int, int, int], tuple[int, str]]  # place in memory, bytes there, address → length, text
+
+
+def llvm(library: str, target: str) -> Read:
+    """The disassembler of a libLLVM."""
+    lib = ctypes.CDLL(library)
+    for part in ("TargetInfo", "Target", "TargetMC", "Disassembler"):
+        getattr(lib, f"LLVMInitializeAMDGPU{part}")()
+    make = lib.LLVMCreateDisasmCPU
+    make.restype = ctypes.c_void_p
+    make.argtypes = [
+        *(ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    ]
+    context = make(b"amdgcn-amd-amdhsa", target.encode(), None, 0, None, None)
+    if not context:
+        raise LookupError(target)
+    one = lib.LLVMDisasmInstruction
+    one.restype = ctypes.c_size_t
+    one.argtypes = [
+        *(
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_uint64,
+            ctypes.c_uint64,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+        )
+    ]
+    text = ctypes.create_string_buffer(LETTERS)
+
+    def read(place: int, left: int, address: int) -> tuple[int, str]:
+        size = one(context, place, left, address, text, LETTERS)
+        return size, text.value.decode("utf-8", "replace") if size else ""
+
+    return read
+
+
+def comgr(library: str, target: str) -> Read:
+    """The disassembler of AMD's code object manager."""
+    lib = ctypes.CDLL(library)
+    memory_type = ctypes.CFUNCTYPE(
+        ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p
+    )
+    text_type = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
+    address_type = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_void_p)
+    here = (0, 0, 0)  # what is read now: place in memory, bytes there, address
+    said = b""
+
+    def memory(start: int, to: int, size: int, _: int) -> int:
+        place, left, address = here
+        skipped = start - address
+        count = max(min(size, left - skipped), 0)
+        if skipped < 0 or not count:
+            return 0
+        ctypes.memmove(to, place + skipped, count)
+        return count
+
+    def take(text: bytes, _: int) -> None:
+        nonlocal said
+        said = text
+
+    calls = memory_type(memory), text_type(take), address_type(lambda address, _: None)
+
+    class Info(ctypes.Structure):
+        _fields_ = (("handle", ctypes.c_uint64),)
+
+    info = Info()
+    name = f"amdgcn-amd-amdhsa--{target}".encode()
+    if lib.amd_comgr_create_disassembly_info(name, *calls, ctypes.byref(info)):
+        raise LookupError(target)
+    size = ctypes.c_uint64(0)
+    one = lib.amd_comgr_disassemble_instruction
+    one.argtypes = [Info, ctypes.c_uint64, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64)]
+
+    def read(place: int, left: int, address: int, _calls: object = calls) -> tuple[int, str]:
+        nonlocal here, said
+        here, said = (place, left, address), b""
+        if one(info, address, None, ctypes.byref(size)):
+            return 0, ""
+        return size.value, said.decode("utf-8", "replace")
+
+    return read
+
+
+TWO_IN_ONE = re.compile(r"VOPDOp\.(\w+)")
+ONE_REGISTER = re.compile(r"\b([sva])\[(\d+)\]")
+FAMILIES = {"gfx9": "cdna", "gfx11": "rdna3", "gfx12": "rdna4"}
+
+
+def tinygrad(_: str, target: str) -> Read:
+    """The instruction tables of tinygrad; its texts have the form of calls, without what is as usual."""
+    from tinygrad.renderer.amd import decode_inst  # noqa: PLC0415 - optional, and slow to import
+
+    family = next((name for start, name in FAMILIES.items() if target.startswith(start)), "")
+    if not family or target in ("gfx1250", "gfx1251"):
+        raise LookupError(target)
+
+    def read(place: int, left: int, _: int) -> tuple[int, str]:
+        try:
+            found: Any = decode_inst(ctypes.string_at(place, min(left, 64)), family)
+            size, text = found.size(), str(found)
+        except Exception:  # whatever its tables raise for words that they do not know
+            return 0, ""
+        name, _bracket, rest = text.partition("(")
+        name = " :: ".join(TWO_IN_ONE.findall(text)) or name
+        operands = ONE_REGISTER.sub(r"\1\2", rest.removesuffix(")"))
+        return size, f"{name.lower()} {operands}".rstrip()
+
+    return read
+
+
+ENGINES = {"llvm": llvm, "comgr": comgr, "tinygrad": tinygrad}
+
+
+def answer(read: Read, address: int, data: bytes, lengths: bytes) -> bytes:
+    """Disassemble one piece."""
+    held = ctypes.create_string_buffer(data, len(data))
+    base, total, at = ctypes.addressof(held), len(data), 0
+    sizes, texts = bytearray(), []
+    while at < total:
+        size, text = read(base + at, total - at, address + at)
+        if not 0 < size <= min(total - at, UNKNOWN - 1) or size % 4:
+            size, text = min(lengths[at // 4], total - at), ""
+        sizes.append(size if text else size | UNKNOWN)
+        texts.append(" ".join(text.partition(";")[0].split()))  # without remarks
+        at += size
+    body = "\n".join(texts).encode()
+    return struct.pack("<I", len(sizes)) + sizes + struct.pack("<I", len(body)) + body
+
+
+def main(given: BinaryIO, out: BinaryIO, engine: str, library: str, target: str) -> None:
+    """Answer all pieces."""
+    read = ENGINES[engine](library, target)
+    out.write(READY)
+    out.flush()
+    while head := given.read(12):
+        address, count = struct.unpack("<QI", head)
+        data = given.read(count)
+        out.write(answer(read, address, data, given.read(count // 4)))
+    out.flush()
+
+
+if __name__ == "__main__":
+    # What a library prints must not get into the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    try:
+        main(sys.stdin.buffer, answers, *sys.argv[1:4])
+    except (AttributeError, ImportError, LookupError, OSError, ValueError) as error:
+        sys.exit(f"{type(error).__name__}: {error}")

@@ -1,0 +1,45 @@
+"""The instructions of a kernel, as far as walking beside a trace needs them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from rcv_py.base.records import dataclass
+
+
+class Category(IntEnum):
+    """What an instruction leaves in a trace, by its mnemonic; below SKIP the numbers are of TokenKind."""
+
+    UNKNOWN = 0
+    SMEM = 1
+    SALU = 2
+    VMEM = 3
+    FLAT = 4
+    LDS = 5
+    VALU = 6
+    BRANCH = 7  # a token says whether it was taken
+    IMMED = 9
+    BVH = 12
+    SKIP = 20  # no token
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Instructions one after the other, most often those of one kernel."""
+
+    name: str  # symbol of the kernel, "" if unknown
+    address: np.ndarray  # uint64 [n], bytes inside the code object, ascending
+    size: np.ndarray  # uint8 [n], bytes
+    text: tuple[str, ...]  # in the assembler's words; raw words where nothing could disassemble
+    category: np.ndarray  # uint8 [n], Category
+    target: np.ndarray  # int64 [n], address that a branch goes to, -1 if it is none
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def row(self, address: int) -> int:
+        """The row of the instruction that begins at the address, -1 if none does."""
+        row = int(np.searchsorted(self.address, np.uint64(address)))
+        return row if row < len(self) and int(self.address[row]) == address else -1

@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from threading import Timer
+
+import numpy as np
+import pytest
+
+from rcv_py.base.errors import Cancelled
+from rcv_py.base.progress import CancelFlag, stoppable
+from rcv_py.formats.isa import candidates as places
+from rcv_py.formats.isa import disassembly, processes
+from rcv_py.formats.isa.alone import GAVE_UP
+from rcv_py.formats.isa.candidates import Candidate, candidates
+from rcv_py.formats.isa.categories import category_of, mnemonic
+from rcv_py.formats.isa.disassembly import Choice, Piece, disassemble
+from rcv_py.formats.isa.program import Category
+from tests.formats.isa.test_lengths import CASES, SCALAR
+from tests.support.assembler import assembled
+from tests.support.captures import ROOT
+from tests.support.golden_sqtt import NAMES, golden
+from tests.support.raw_captures import code_object, need_llvm
+
+WORDS = struct.pack("<5I", 0xBF8CC07F, 0x7E000280, 0xBF85FFFD, 0xD1FF0004, 0x00000000)
+
+
+@pytest.fixture(autouse=True)
+def _forgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disassembly, "_choice", Choice())
+
+
+def piece(data: bytes = WORDS, address: int = 0x100) -> Piece:
+    return Piece("kernel", address, memoryview(data))
+
+
+def old_llvm() -> Candidate:
+    found = sorted(Path("/usr/lib").glob("*-linux-gnu/libLLVM-1[45].so.1"))
+    return Candidate("llvm", str(found[-1])) if found else pytest.skip("this machine has no old libLLVM")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_texts_are_those_of_the_golden_code(name: str) -> None:
+    need_llvm()
+    for number, code in golden(name)["code"].items():
+        found = code_object(name, int(number))
+        program = found.program(found.kernels[0].address)
+        assert program is not None
+        known = {address: text for address, _, text in code["isa"]}
+        assert dict(zip(program.address.tolist(), program.text, strict=True)).items() <= known.items()
+        assert "LLVM" in found.disassembler
+
+
+def test_a_branch_goes_to_its_target() -> None:
+    (program,), _ = disassemble([piece()], "gfx950", [])
+    assert program.address.tolist() == [0x100, 0x104, 0x108, 0x10C]
+    assert program.category.tolist() == [Category.IMMED, Category.VALU, Category.BRANCH, Category.VALU]
+    assert program.target.tolist() == [-1, -1, 0x108 + 4 - 12, -1]
+    assert program.row(0x108) == 2
+    assert program.row(0x106) == -1
+
+
+def test_without_a_disassembler_there_are_lengths_categories_and_raw_words() -> None:
+    (program,), name = disassemble([piece()], "gfx950", [])
+    assert name == ""
+    assert program.size.tolist() == [4, 4, 4, 8]
+    assert program.text == (
+        *("s_waitcnt lgkmcnt(0)", "v_unknown 0x7e000280", "s_cbranch_scc1 65533"),
+        "v_unknown 0xd1ff0004 0x00000000",
+    )
+
+
+def test_a_target_that_nobody_knows_has_its_words() -> None:
+    (program,), name = disassemble([piece()], "", candidates())
+    assert name == ""
+    assert program.text[1] == ".long 0x7e000280"
+    assert len(program) == 5
+    assert set(program.category) == {Category.UNKNOWN}
+
+
+def test_a_library_that_is_too_old_for_the_target_is_passed_over() -> None:
+    newest, old = need_llvm(), old_llvm()
+    (program,), name = disassemble([piece()], "gfx950", [old, newest])
+    assert name == str(newest)
+    assert program.text[3].startswith("v_")
+    assert (old, "gfx950") in disassembly._choice.unfit
+
+
+def test_an_old_library_is_good_for_what_it_knows() -> None:
+    (program,), name = disassemble([piece()], "gfx90a", [old_llvm()])
+    assert name.startswith("libLLVM")
+    assert program.text[:2] == ("s_waitcnt lgkmcnt(0)", "v_mov_b32_e32 v0, 0")
+
+
+def test_code_object_manager_says_what_llvm_says() -> None:
+    """Its old version of distributions knows gfx90a, as their old libLLVM does."""
+    found = next((one for one in candidates() if one.engine == "comgr"), None)
+    if found is None:
+        pytest.skip("this machine has no libamd_comgr")
+    data = assembled(need_llvm().library, "gfx90a", CASES["gfx90a"])
+    (said,), name = disassemble([piece(data)], "gfx90a", [found])
+    assert name.startswith("libamd_comgr")
+    (known,), _ = disassemble([piece(data)], "gfx90a", [need_llvm()])
+    assert said.size.tolist() == known.size.tolist()
+    assert [mnemonic(text) for text in said.text] == [mnemonic(text) for text in known.text]
+    same = [one == other for one, other in zip(said.text, known.text, strict=True)]
+    assert sum(same) >= len(same) - 2, "versions may write an operand in another way"
+
+
+def test_tinygrad_has_mnemonics_and_our_waits() -> None:
+    pytest.importorskip("tinygrad")
+    data = assembled(need_llvm().library, "gfx950", ["s_waitcnt vmcnt(3)", *SCALAR, "v_mov_b32_e32 v3, v4"])
+    (said,), name = disassemble([piece(data)], "gfx950", [Candidate("tinygrad", "")])
+    (known,), _ = disassemble([piece(data)], "gfx950", [need_llvm()])
+    assert name == "tinygrad"
+    assert [mnemonic(text) for text in said.text] == [mnemonic(text) for text in known.text]
+    assert said.text[0] == "s_waitcnt vmcnt(3)"
+
+
+def test_an_instruction_that_one_does_not_know_is_asked_of_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in that knows all but the third; the real one knows it."""
+    sizes, texts = bytes([4, 4, 4 | 128, 8]), b"one\ntwo\n\nfour"
+    answer = b"ready\n" + struct.pack("<I", 4) + sizes + struct.pack("<I", len(texts)) + texts
+    asked = []
+
+    def answers(program: str, words: tuple[str, ...], *_: object) -> tuple[bytes, bool]:
+        asked.append(words[1])
+        full = answer.replace(b"\n\nfour", b"\nthree\nfour").replace(bytes([4 | 128]), b"\4")
+        full = full.replace(struct.pack("<I", len(texts)), struct.pack("<I", len(texts) + 5))
+        return (answer if words[1] == "old" else full), True
+
+    monkeypatch.setattr(disassembly, "answer_of", answers)
+    old, new = Candidate("llvm", "old"), Candidate("llvm", "new")
+    (program,), name = disassemble([piece()], "gfx950", [old, new])
+    assert (name, program.text) == ("new", ("one", "two", "three", "four"))
+    (program,), name = disassemble([piece()], "gfx950", [old, new])
+    assert asked == ["old", "new", "new"], "what knew all is asked first from then on"
+    (program,), name = disassemble([piece()], "gfx942", [old])
+    assert program.text == ("one", "two", "s_cbranch_scc1 65533", "four"), "the raw words stand in"
+
+
+def test_words_that_end_a_library_cost_its_answer_alone() -> None:
+    """A 16-bit source of a register that does not exist ends the libLLVM of today."""
+    newest = need_llvm()
+    deadly = bytes.fromhex("f93ad640046f333688bde795ee3126f93ca70ddafe296aed")
+    for _ in range(disassembly.MOST_DEATHS + 1):
+        (program,), _name = disassemble([piece(deadly)], "gfx950", [newest])
+        assert int(program.size.sum()) == len(deadly)
+    (program,), _name = disassemble([piece()], "gfx950", [newest])
+    assert len(program) == 4
+
+
+def test_a_library_that_is_none_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "libLLVM.so").write_bytes(b"no library")
+    (program,), name = disassemble([piece()], "gfx950", [Candidate("llvm", str(tmp_path / "libLLVM.so"))])
+    assert (name, len(program)) == ("", 4)
+
+
+ALONE = Path(processes.__file__).with_name("alone.py").read_bytes()
+
+
+def test_without_a_process_there_are_lengths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    newest = need_llvm()
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
+    (program,), name = disassemble([piece()], "gfx950", [newest])
+    assert (name, len(program)) == ("", 4)
+
+
+def test_cancel_and_time_end_the_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "alone.py").write_bytes(ALONE)
+    (tmp_path / "forever.py").write_text("while True: pass\n")
+    monkeypatch.setattr(processes, "__file__", str(tmp_path / "processes.py"))
+    flag = CancelFlag()
+    timer = Timer(0.1, flag.set)
+    timer.start()
+    with pytest.raises(Cancelled), stoppable(flag):
+        processes.answer_of("forever", (), (), 600.0)
+    timer.join()
+    assert processes.answer_of("forever", (), (), 0.1) is None
+
+
+def alone(module: Path, seconds: float, parent: int) -> subprocess.Popen[bytes]:
+    """A process of `alone.py` that runs a module of the test's."""
+    program = module.with_name("alone.py")
+    program.write_bytes(ALONE)
+    return subprocess.Popen([sys.executable, "-I", str(program), module.stem, str(seconds), str(parent)])
+
+
+@pytest.mark.parametrize(("seconds", "is_orphan"), [(0.1, False), (600.0, True)])
+def test_a_process_ends_by_itself_when_nobody_waits_or_time_is_over(
+    seconds: float, is_orphan: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "forever.py").write_text("while True: pass\n")
+    with alone(tmp_path / "forever.py", seconds, 1 if is_orphan else os.getpid()) as process:
+        assert process.wait(60.0) == GAVE_UP
+
+
+def test_memory_without_end_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "much.py").write_text("bytearray(8 << 30)\n")
+    with alone(tmp_path / "much.py", 60.0, os.getpid()) as process:
+        assert process.wait(60.0) == 1
+
+
+def test_a_frozen_program_runs_its_own_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    command = processes._command(is_bare=True)
+    monkeypatch.delattr(sys, "frozen")
+    assert command == [sys.executable, "--own-program"]
+    frozen = "import sys, runpy; sys.frozen = True; runpy.run_module('rcv_py', run_name='__main__')"
+    told = ["engines", "60", str(os.getpid()), "llvm", need_llvm().library, "gfx950"]
+    words = [sys.executable, "-c", frozen, *command[1:], *told]
+    question = struct.pack("<QI", 0, 4) + WORDS[:4] + b"\4"
+    done = subprocess.run(words, input=question, capture_output=True, check=True, cwd=ROOT)
+    assert done.stdout.endswith(b"s_waitcnt lgkmcnt(0)"), done.stderr.decode()
+
+
+def test_libraries_come_from_places_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    places.candidates.cache_clear()
+    (tmp_path / "capture").mkdir()
+    (tmp_path / "capture" / "libLLVM-99.so").write_bytes(b"")
+    rocm = tmp_path / "rocm" / "llvm" / "lib"
+    rocm.mkdir(parents=True)
+    (rocm / "libLLVM-98.so").write_bytes(b"")
+    monkeypatch.chdir(tmp_path / "capture")
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path / "rocm"))
+    found = [one.library for one in candidates()]
+    places.candidates.cache_clear()
+    assert found[0] == str(rocm / "libLLVM-98.so"), "the newest first"
+    assert not any("capture" in path for path in found)
+
+
+def test_many_instructions_are_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    newest = need_llvm()
+    calls = []
+    real = disassembly.answer_of
+    monkeypatch.setattr(disassembly, "answer_of", lambda *words: calls.append(1) or real(*words))
+    data = np.tile(np.frombuffer(WORDS, "<u4"), 5_000).tobytes()
+    programs, _ = disassemble([piece(data), piece(data)], "gfx950", [newest])
+    assert [len(one) for one in programs] == [20_000, 20_000]
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "category"),
+    [
+        *(("v_mfma_f32_32x32x8_f16", Category.VALU), ("v_dual_mov_b32", Category.VALU)),
+        *(("s_mov_b32", Category.SALU), ("s_setprio_inc_wg", Category.SALU), ("s_call_b64", Category.SALU)),
+        *(("s_setprio", Category.IMMED), ("s_waitcnt", Category.IMMED), ("s_waitcnt_depctr", Category.IMMED)),
+        *(("s_wait_loadcnt", Category.IMMED), ("s_wait_alu", Category.SKIP), ("s_delay_alu", Category.SKIP)),
+        *(("s_dcache_inv", Category.IMMED), ("s_dcache_wb", Category.SMEM), ("s_load_b64", Category.SMEM)),
+        *(("s_memrealtime", Category.SMEM), ("s_prefetch_inst", Category.SMEM)),
+        *(
+            ("buffer_load_dword", Category.VMEM),
+            ("buffer_nop", Category.SKIP),
+            ("flat_load_b32", Category.FLAT),
+        ),
+        *(
+            ("scratch_load_b32", Category.VMEM),
+            ("image_sample", Category.VMEM),
+            ("tensor_load", Category.VMEM),
+        ),
+        *(("image_bvh_intersect_ray", Category.BVH), ("ds_bvh_stack_push4_pop1_rtn_b32", Category.BVH)),
+        *(
+            ("ds_bvh_stack_rtn_b32", Category.LDS),
+            ("lds_direct_load", Category.LDS),
+            ("ds_read_b32", Category.LDS),
+        ),
+        *(("s_cbranch_vccnz", Category.BRANCH), ("s_branch", Category.BRANCH), ("exp", Category.UNKNOWN)),
+        *(("s_barrier_signal", Category.IMMED), ("s_set_vgpr_msb", Category.SKIP), ("", Category.UNKNOWN)),
+    ],
+)
+def test_categories_follow_mnemonics(word: str, category: Category) -> None:
+    assert category_of(word) == category

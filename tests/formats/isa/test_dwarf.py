@@ -1,0 +1,134 @@
+"""Source lines; the two files were compiled from the same source by gcc, and their lines read by objdump."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rcv_py.formats.isa import code_object as module
+from rcv_py.formats.isa.code_object import CodeObject
+from rcv_py.formats.isa.dwarf import MOST_CALLS, answer
+from rcv_py.formats.isa.elf import read_image
+
+HERE = Path(__file__).parent
+C, H = "/src/scale.c", "/src/scale.h"
+TRUTH = {  # address → chain
+    0x1600: [(C, 9)],
+    0x1602: [(C, 3), (C, 9)],
+    0x1605: [(H, 2), (C, 3), (C, 9)],
+    0x1607: [(H, 3), (C, 3), (C, 9)],
+    0x160A: [(C, 4), (C, 9)],
+    0x160F: [(H, 2), (C, 5), (C, 9)],
+    0x1611: [(H, 3), (C, 5), (C, 9)],
+    0x1614: [(C, 5), (C, 9)],
+    0x1617: [(C, 6), (C, 9)],
+    0x161A: [(C, 11)],
+    0x161D: [(H, 2), (C, 12)],
+    0x1624: [(C, 10)],
+    0x1627: [(H, 3), (C, 12)],
+    0x162A: [(C, 12)],
+    0x162D: [(C, 14)],
+}
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_chains_of_inlined_calls_are_those_of_objdump(version: int) -> None:
+    found = CodeObject.open(HERE / f"dwarf{version}.out", target="gfx950")
+    outside = [0x15FF, 0x162E, 1 << 60]
+    chains = found.places(np.array([*TRUTH, *outside], dtype=np.uint64))
+    assert dict(zip(TRUTH, map(list, chains), strict=False)) == TRUTH
+    assert chains[-3:] == [(), (), ()]
+    assert not found.problems
+    assert [one.name for one in found.kernels] == ["scale"]
+
+
+def test_without_lines_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "answer_of", lambda *_: pytest.fail("a process for nothing"))
+    data = (HERE / "dwarf5.out").read_bytes().replace(b".debug_line", b".nothing_ln")
+    found = CodeObject(1, "x", read_image(data, "x"))
+    assert found.places(np.array([0x1600], dtype=np.uint64)) == [()]
+    assert found.places(np.zeros(0, dtype=np.uint64)) == []
+
+
+def section(data: bytes, name: bytes) -> tuple[int, int, int]:
+    """Where the header of a section is, where its bytes are, and how many."""
+    (table,) = struct.unpack_from("<Q", data, 40)
+    size, count, names = struct.unpack_from("<HHH", data, 58)
+    (texts,) = struct.unpack_from("<Q", data, table + names * size + 24)
+    for number in range(count):
+        head = table + number * size
+        (at,) = struct.unpack_from("<I", data, head)
+        if data[texts + at :].startswith(name + b"\0"):
+            return head, *struct.unpack_from("<QQ", data, head + 24)
+    raise KeyError(name)
+
+
+def test_one_broken_unit_is_a_problem(tmp_path: Path) -> None:
+    data = bytearray((HERE / "dwarf5.out").read_bytes())
+    _, at, size = section(bytes(data), b".debug_line")
+    data[at + 12 : at + size] = b"\xff" * (size - 12)
+    (tmp_path / "a_1.out").write_bytes(data)
+    found = CodeObject.open(tmp_path / "a_1.out")
+    assert found.places(np.array([0x1600], dtype=np.uint64)) == [()]
+    (problem,) = found.problems
+    assert problem.text.startswith("The source lines of a_1.out cannot all be read: ")
+
+
+def test_counts_without_end_are_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A table of files that says that it has 2^60 entries of no bytes each."""
+    data = bytearray((HERE / "dwarf5.out").read_bytes())
+    _, at, size = section(bytes(data), b".debug_line")
+    opcodes = (
+        4 + 2 + 1 + 1 + 4 + 6 + 12
+    )  # after them: count of the format of folders, format, count of folders
+    data[at + opcodes] = 0
+    data[at + opcodes + 1 : at + opcodes + 10] = b"\xff" * 8 + b"\x0f"
+    (tmp_path / "a_1.out").write_bytes(data)
+    monkeypatch.setattr(module, "SECONDS", 1.0)
+    found = CodeObject.open(tmp_path / "a_1.out")
+    assert found.places(np.array([0x1600], dtype=np.uint64)) == [()]
+    assert len(found.problems) == 1
+    assert size > opcodes
+
+
+def test_compressed_sections_that_grow_too_large_are_refused() -> None:
+    """A section that says that it has 2^40 bytes once it is unpacked."""
+    data = bytearray((HERE / "dwarf5.out").read_bytes())
+    head, at, _ = section(bytes(data), b".debug_info")
+    packed = struct.pack("<IIQQ", 1, 0, 1 << 40, 1) + zlib.compress(b"\0" * 100_000)
+    place = len(data)
+    data += packed
+    struct.pack_into("<Q", data, head + 8, 0x800)
+    struct.pack_into("<QQ", data, head + 24, place, len(packed))
+    document = answer(bytes(data), [0x1600])
+    assert document["problem"]
+    assert document["chain"] == [-1]
+    assert at
+
+
+def test_calls_inlined_into_each_other_without_end_are_cut() -> None:
+    """Entries of the abbreviation of an inlined call that are never ended: each lies in the one before."""
+    data = bytearray((HERE / "dwarf4.out").read_bytes())
+    abbreviations = bytes.fromhex(
+        "01 11 01 10 17 11 01 12 07 00 00"  # a unit: line table, first address, count of bytes
+        "02 1d 01 11 01 12 07 58 0b 59 0b 00 00 00"  # a call: the same, its file and line
+    )
+    place = len(data)
+    data += abbreviations
+    head, _, _ = section(bytes(data), b".debug_abbrev")
+    struct.pack_into("<QQ", data, head + 24, place, len(abbreviations))
+    span = struct.pack("<QQ", 0x1600, 64)
+    body = struct.pack("<HIB", 4, 0, 8) + b"\1" + struct.pack("<I", 0) + span
+    body += (b"\2" + span + b"\1\5") * 3000
+    info = struct.pack("<I", len(body)) + body
+    head, _, _ = section(bytes(data), b".debug_info")
+    struct.pack_into("<QQ", data, head + 24, len(data), len(info))
+    data += info
+    document = answer(bytes(data), [0x1600])
+    assert document["problem"] == ""
+    (chain,) = document["chains"]
+    assert len(chain) == 2 * (MOST_CALLS + 1)

@@ -1,0 +1,65 @@
+"""Kernels as plain Python over arrays that refuse every place that is not theirs: compiled, they do not."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from rcv_py.base import compiled
+
+
+class Checked:
+    """An array with one or two dimensions, of which a kernel takes and sets single elements."""
+
+    __slots__ = ("_data", "shape")
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._data = array.data
+        self.shape = array.shape
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def _check(self, place: int | tuple[int, ...]) -> None:
+        places = place if isinstance(place, tuple) else (place,)
+        for one, size in zip(places, self.shape, strict=True):
+            if not 0 <= one < size:
+                raise IndexError(f"{place} of {self.shape}")
+
+    def __getitem__(self, place: Any) -> int:
+        self._check(place)
+        return self._data[place]
+
+    def __setitem__(self, place: Any, value: int) -> None:
+        self._check(place)
+        self._data[place] = value
+
+
+def plain(module: ModuleType, name: str) -> Callable[..., Any]:
+    """Return the kernel of a module as Python, with arrays that check; its parts are Python, too."""
+    assert module.__file__ is not None
+    spec = importlib.util.spec_from_file_location(f"plain_{module.__name__}", module.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    copy = importlib.util.module_from_spec(spec)
+    with patch.object(compiled, "NUMBA", None):
+        spec.loader.exec_module(copy)
+    function = getattr(copy, name).__wrapped__
+
+    def call(*values: Any) -> Any:
+        return function(*(Checked(one) if isinstance(one, np.ndarray) else one for one in values))
+
+    return call
+
+
+@contextmanager
+def checked(module: ModuleType, name: str) -> Iterator[None]:
+    """Let a module's kernel be the plain one for a while."""
+    with patch.object(module, name, plain(module, name)):
+        yield
