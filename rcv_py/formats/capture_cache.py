@@ -144,10 +144,16 @@ class CaptureCache:
 
 
 def fingerprint(folder: str) -> tuple[Mark, int]:
-    """Return what changes when a file of the folder, or beside it, does; and the bytes of its files."""
+    """Return what changes when a file of the folder, or beside it, does; and the bytes of its files.
+
+    Of a packed capture it is that file.
+    """
     marks: list[Mark] = []
     size = 0
     try:
+        if os.path.isfile(folder):  # noqa: PTH113 - a text already
+            about = os.stat(folder)  # noqa: PTH116
+            return (about.st_mtime_ns, about.st_size, about.st_ino), about.st_size
         with os.scandir(folder) as entries:
             for entry in entries:
                 about = entry.stat()

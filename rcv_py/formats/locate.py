@@ -1,26 +1,48 @@
-"""What lies at a path: a capture, a folder that may hold captures, or neither, and why."""
+"""What lies at a path: a capture, a folder that may hold captures, or neither, and why.
+
+Captures have shapes, and one shape is opened by one function (`open.py`).  A folder that is a decoded capture
+is that, whatever else lies in it; else its `.att` files are raw captures, of those dispatches that do not lie
+decoded in a folder beside them.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.records import dataclass
+from rcv_py.base.text import some
 from rcv_py.formats.input.run_places import may_look
 from rcv_py.formats.uiout.folder import is_capture
 
+if TYPE_CHECKING:  # a folder that is decoded needs nothing of it
+    from rcv_py.formats.raw.files import RawCapture
+
+STREAM = ".att"  # how raw traces end
+
+PACKED = ".rcvz"  # of a capture in one file
 MAX_DEPTH = 4  # folders below the chosen one in which captures are looked for
 MAX_FOLDERS = 20_000  # looked at: a home folder must not keep us busy
+MAX_NAMED = 6  # raw captures that a sentence names
 
+
+class Shape(Enum):
+    """In which form a capture lies at a path."""
+
+    DECODED = "ui_output folder"
+    RAW = "raw .att files"
+    PACKED = "one file of `rcv pack`"
+
+
+NO_TRACE = "it holds no thread trace; `rcv info` shows its kernels, launches and counters"
 # Files that lie beside a decoded trace: what they are, for somebody who chose one of them.
 _OTHER_FILES = {
-    ".att": "it is a raw thread trace; let rocprofv3 and its trace decoder make a ui_output folder of it",
-    ".out": "it is a code object of a raw trace; choose the ui_output folder beside it",
-    ".hsaco": "it is a code object; choose the ui_output folder of the capture",
-    ".db": "it is a rocpd database, which this version does not read; choose a ui_output folder",
-    ".rocpd": "it is a rocpd database, which this version does not read; choose a ui_output folder",
+    ".out": "it is a code object of a raw trace; choose the folder around it, or an .att file",
+    ".hsaco": "it is a code object; choose the folder around it, or an .att file",
     **dict.fromkeys(
         (".zip", ".gz", ".tar", ".tgz", ".xz", ".zst", ".7z"), "it is an archive; unpack it first"
     ),
@@ -32,7 +54,7 @@ _OTHER_FILES = {
 class Located:
     """What `locate` found out about a path, from one look at it."""
 
-    folder: Path  # the path itself; of a file inside a capture the folder around it
+    folder: Path  # the path itself, also of a packed capture; of a file inside a capture what names that
     is_capture: bool = False  # whether the folder is one
     error: TraceError | None = None  # why no capture can be at the path, nor below it
 
@@ -43,7 +65,9 @@ class Located:
         """
         if self.error is not None:
             raise self.error
-        return (self.folder,) if self.is_capture else tuple(_below(self.folder, depth))
+        if self.is_capture:
+            return (self.folder,)
+        return (*(raw.path for raw in undecoded(self.folder)), *_below(self.folder, depth))
 
     def capture(self) -> Path:
         """Return the only capture at the path or below it; raise TraceError for none or several."""
@@ -51,6 +75,11 @@ class Located:
         if len(paths) == 1:
             return paths[0]
         if paths:
+            if raws := [f"{raw.path} ({raw.text})" for raw in undecoded(self.folder)]:
+                raise TraceError(
+                    f"{self.folder} holds {len(paths)} captures, and one is needed.",
+                    hint=f"Name one of them by any of its .att files: {some(raws, MAX_NAMED)}.",
+                )
             raise NotATrace(
                 self.folder, f"it holds {len(paths)} captures; choose one of them, such as {paths[0].name}"
             )
@@ -66,16 +95,84 @@ def locate(path: Path) -> Located:
     except (OSError, ValueError):
         return Located(path, error=NotATrace(path, "it cannot be looked at"))
     if is_folder:
-        return Located(path, is_capture(path))
+        return Located(path, is_capture(path) or [raw.path for raw in _raws(path)] == [path])
+    return _of_file(path)
+
+
+def _of_file(path: Path) -> Located:
+    if is_packed(path):
+        return Located(path, is_capture=True)
+    if path.name.endswith(STREAM):
+        from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415 - of raw files alone
+
+        raw = raw_capture(path)
+        error = None if raw else NotATrace(path, "it is not a plain file")
+        return Located(raw.path if raw else path, raw is not None, error)
     if path.suffix.lower() in _OTHER_FILES:
         return Located(path, error=NotATrace(path, _OTHER_FILES[path.suffix.lower()]))
     if is_capture(path.parent):
         return Located(path.parent, is_capture=True)
-    return Located(path, error=NotATrace(path, "it is a file outside of any capture folder"))
+    return _of_profile(path)
+
+
+def _of_profile(path: Path) -> Located:
+    from rcv_py.formats.rocpd.names import is_profile  # noqa: PLC0415 - most captures are folders
+
+    if not is_profile(path):
+        return Located(path, error=NotATrace(path, "it is a file outside of any capture folder"))
+    from rcv_py.formats.profile_traces import captures_of  # noqa: PLC0415 - it loads SQLite
+
+    try:
+        found = captures_of(path)
+    except (TraceError, OSError) as error:
+        return Located(path, error=error if isinstance(error, TraceError) else NotATrace(path, NO_TRACE))
+    if len(found) > 1:
+        return Located(found[0].parent)
+    return Located(found[0], is_capture=True) if found else Located(path, error=NotATrace(path, NO_TRACE))
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is a capture that `rcv pack` wrote, also under the name of any archive.
+
+    Those who pass files on often take archives of usual names only.
+    """
+    if path.suffix.lower() == PACKED:
+        return path.is_file()
+    if path.suffix.lower() != ".zip" or not path.is_file():
+        return False
+    from rcv_py.formats.packed.read import is_packed_archive  # noqa: PLC0415 - hardly anybody has one
+
+    return is_packed_archive(path)
+
+
+def shape_of(path: Path) -> Shape:
+    """Return the form of the capture that `locate` found at a path."""
+    if path.name.endswith(STREAM) and not path.is_dir():
+        return Shape.RAW
+    if is_packed(path):
+        return Shape.PACKED
+    return Shape.DECODED if is_capture(path) or not _raws(path) else Shape.RAW
+
+
+def undecoded(folder: Path) -> tuple[RawCapture, ...]:
+    """Return the raw captures of a folder that no folder beside their files has decoded."""
+    return () if is_capture(folder) else tuple(raw for raw in _raws(folder) if not raw.is_decoded)
+
+
+def _raws(folder: Path) -> tuple[RawCapture, ...]:
+    try:
+        with os.scandir(folder) as entries:
+            if not any(entry.name.endswith(STREAM) for entry in entries):
+                return ()
+    except OSError:
+        return ()
+    from rcv_py.formats.raw.files import raw_captures  # noqa: PLC0415 - few folders have any
+
+    return tuple(raw_captures(folder))
 
 
 def _below(folder: Path, depth: int) -> Iterator[Path]:
-    """Capture folders below, in order, each once.
+    """Capture folders and packed captures below, in order, each once.
 
     A link to a folder is followed, but no link inside of it, and none to where the search is already: so it
     ends, and it stays where somebody pointed.  A capture that is reached directly goes before a link to it.
@@ -83,37 +180,46 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
     looked = 0
     todo = [_Folder(folder, 1, is_linked=False)]
     found: dict[str, _Folder] = {}
+    raws: list[Path] = []
     while todo and looked < MAX_FOLDERS:
         parent = todo.pop()
         for child in _folders(parent):
             looked += 1
-            if is_capture(child.path):
+            if child.is_packed or is_capture(child.path):
                 real = os.path.realpath(child.path)
                 found[real] = min(found.get(real, child), child, key=lambda one: (one.is_linked, one.path))
-            elif parent.level < depth:
+                continue
+            raws += [raw.path for raw in undecoded(child.path)]
+            if parent.level < depth:
                 todo.append(child)
-    yield from sorted(capture.path for capture in found.values())
+    yield from sorted((*(capture.path for capture in found.values()), *dict.fromkeys(raws)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder that is looked into: how far below the first one, and whether a link led here."""
+    """A folder that is looked into, or a packed capture: how far below the first one, how it was found."""
 
     path: Path
     level: int
-    is_linked: bool
+    is_linked: bool  # whether a link led here
+    is_packed: bool = False
 
 
 def _folders(parent: _Folder) -> list[_Folder]:
     try:
         with os.scandir(parent.path) as entries:
             return [
-                _Folder(Path(entry.path), parent.level + 1, parent.is_linked or entry.is_symlink())
+                _Folder(Path(entry.path), parent.level + 1, parent.is_linked or entry.is_symlink(), is_packed)
                 for entry in entries
-                if not entry.name.startswith(".") and _is_followed(entry, parent)
+                if not entry.name.startswith(".")
+                if (is_packed := _is_packed(entry)) or _is_followed(entry, parent)
             ]
     except OSError:
         return []
+
+
+def _is_packed(entry: os.DirEntry[str]) -> bool:
+    return entry.name.lower().endswith(PACKED) and entry.is_file(follow_symlinks=False)
 
 
 def _is_followed(entry: os.DirEntry[str], parent: _Folder) -> bool:
@@ -135,6 +241,4 @@ def _why_nothing(folder: Path) -> str:
         raise TraceError(
             f"{folder} may not be read.", hint="Ask its owner for access, or choose another folder."
         ) from error
-    if any(name.endswith(".att") for name in names):
-        return "it holds raw .att files only; let rocprofv3 decode them into a ui_output folder"
-    return "neither it nor a folder below it has a filenames.json" if names else "it is empty"
+    return "neither it nor a folder below it has a filenames.json or .att files" if names else "it is empty"

@@ -5,7 +5,7 @@ long   Dispatch_Id, Kernel_Name, Counter_Name, Counter_Value, …     a row a di
 wide   Dispatch_ID, Kernel_Name, TCC_HIT_sum, TCC_EA0_RDREQ[3], …   a row a dispatch
 ```
 Case, order, signs between words and further columns do not matter.  What is no such table is left out of a
-folder, and refused where it is named.
+folder, and refused where it is named; a database or document of rocprofv3 is taken where it is named.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import csv_rows
 from rcv_py.formats.input.run_places import MAX_NAMES, names_in
+from rcv_py.formats.rocpd.names import is_profile
 from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.model.device import PmcDispatch, PmcTable
 
@@ -166,6 +167,9 @@ class _Rows:
 
     def read(self, place: Path, name: str) -> None:
         """Take in a table; a damaged end and what is no number are noted and left out."""
+        if is_profile(place / name):
+            self._take(place / name)
+            return
         lines = csv_rows(place, name, self.notes, LIMIT)
         head = _Head(next(lines, []))
         if not head:
@@ -178,6 +182,36 @@ class _Rows:
         bad = sum(self._row(head, cells) for cells in lines if cells)
         if bad:
             self.notes.append(f"{name} has {plural(bad, 'value')} that are no counts; they are left out.")
+
+    def _take(self, path: Path) -> None:
+        """Take in the counters of a database or document of rocprofv3."""
+        from rcv_py.formats.rocpd.read import read_profile  # noqa: PLC0415 - most counters are in tables
+
+        profile = read_profile(path)
+        if not len(profile.values.value):
+            raise TraceError(
+                f"{path.name} holds no counters.",
+                hint="Record them: `rocprofv3 --pmc TCC_HIT_sum -- APPLICATION`.",
+            )
+        self.files.append(path.name)
+        self.notes += [problem.text for problem in profile.problems]
+        launches, at = profile.launches, {}
+        for launch in np.unique(profile.values.launch).tolist():
+            row = int(launches.kernel[launch])
+            kernel = (
+                profile.kernels[row].name if row >= 0 else f"kernel of launch {launches.dispatch[launch]}"
+            )
+            key = kernel, str(launches.dispatch[launch]), str(launches.agent[launch])
+            at[launch] = self.dispatches.setdefault(key, len(self.dispatches))
+            if launches.end[launch] > launches.begin[launch]:
+                self.times.append((at[launch], float(launches.end[launch] - launches.begin[launch])))
+        names = [counter_name(name) for name in profile.counters]
+        values = profile.values
+        columns = (values.launch.tolist(), values.counter.tolist(), values.value.tolist())
+        for launch, counter, value in zip(*columns, strict=True):
+            if names[counter] and value >= 0:
+                number = self.counters.setdefault(names[counter], len(self.counters))
+                self.rows.append((at[launch], number, len(self.files) - 1, value))
 
     def _row(self, head: _Head, cells: Sequence[str]) -> int:
         """Take in a row; return how many of its values are no counts.  An empty cell was not recorded."""

@@ -28,6 +28,7 @@ from rcv_py.model.device import (
     WaveEvents,
 )
 from rcv_py.model.ids import WaveId
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
 from rcv_py.model.window import TimeWindow
 
@@ -87,6 +88,7 @@ class Trace:
     marker_payloads: tuple[tuple[int, int, int], ...] = ()  # code object, marker, words
     state_curves: tuple[StateCurve, ...] = ()
     target_from: str = ""  # what told the target, for people; "" if it is only the generation
+    facts: RunFacts | None = None  # what tables of the run say, of a capture that has them inside
     batch_cache: BatchStreams | None = None  # where batches of its waves are kept by a long-running process
 
     @property
@@ -151,16 +153,18 @@ class Trace:
 
 
 DISPATCH = re.compile(r"_dispatch_(\d+)(?:_(.+))?$")
+RAW_DISPATCH = re.compile(r"_shader_engine_\d+_(\d+)(?:_(.+))?\.att$")  # of a file that names a raw capture
 KERNEL_LETTERS = 40  # of a title
 
 
 def capture_title(path: Path, kernel: str) -> str:
     """Return the kernel, as far as it is known, the dispatch, and the folder that the capture lies in.
 
-    A capture whose folder names no dispatch was given a name by people: that one is told.
+    A capture whose folder or file names no dispatch was given a name by people: that one is told.
     """
-    dispatch = DISPATCH.search(path.name)
-    names = (f"dispatch {dispatch[1]}", dispatch[2], path.parent.name) if dispatch else (path.name,)
+    name = path.name.removesuffix(".rcvz")
+    dispatch = DISPATCH.search(name) or RAW_DISPATCH.search(name)
+    names = (f"dispatch {dispatch[1]}", dispatch[2], path.parent.name) if dispatch else (name,)
     return " · ".join(filter(None, (elide_right(short_kernel(kernel), KERNEL_LETTERS), *names)))
 
 
@@ -178,6 +182,9 @@ class CaptureEntry:
     hits: int  # sum of hit counts
     latency: int  # cycles
     note: str = ""  # why it is a placeholder or cannot be opened; "" if all is well
+    about: str = (
+        ""  # what tells a raw capture from others of its folder: agent, dispatch, shader engines, size
+    )
 
     @property
     def title(self) -> str:

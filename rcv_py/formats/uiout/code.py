@@ -12,14 +12,14 @@ import numpy as np
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, ends_run
-from rcv_py.base.text import elide_right, plural
+from rcv_py.base.text import demangled, elide_right, plural
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, tell_cut
 from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.folder import CODE, Listing
 from rcv_py.formats.uiout.json_rows import tell_skipped, text_of
-from rcv_py.formats.uiout.kernels import Entry, Layout, demangled, layout
+from rcv_py.formats.uiout.kernels import Entry, Layout, layout
 from rcv_py.formats.uiout.mnemonics import guessed_generation, kind_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName
@@ -63,7 +63,7 @@ _MOST_REASONS = 32
 _MOST_COLUMNS = 64  # of a row; writers have ten to fourteen
 
 
-class _Columns(NamedTuple):
+class CodeColumns(NamedTuple):
     """The usable rows; `numbers` holds int64 columns by header name, of which `vaddr` is uint64."""
 
     text: list[str]
@@ -99,7 +99,7 @@ def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
             "holds a quote or a backslash.",
             Affects.CODE,
         )
-        return _code({}, [], gfxip, problems)
+        return code_of({}, [], gfxip, problems)
     data = try_json(files.path, CODE, problems, Affects.CODE)
     table = {"code": data} if isinstance(data, list) else data if isinstance(data, dict) else {}
     rows = table.get("code")
@@ -112,11 +112,12 @@ def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
             "Decode again.",
             Affects.CODE,
         )
-    return _code(table, rows if isinstance(rows, list) else [], gfxip, problems)
+    return code_of(table, rows if isinstance(rows, list) else [], gfxip, problems)
 
 
-def _code(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems) -> Code:
-    columns = _columns(rows, data.get("header"))
+def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems) -> Code:
+    """Return the code that `rows` of a table tell, and the dictionaries of `data`.  Never raises."""
+    columns = code_columns(rows, data.get("header"))
     texts = [
         elide_right(text, NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS)
         for text in columns.text
@@ -161,7 +162,7 @@ def _code(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems)
     )
 
 
-def _columns(rows: list[Any], header: object) -> _Columns:
+def code_columns(rows: list[Any], header: object) -> CodeColumns:
     """The rows whose instruction is a text; short rows are padded, long ones cut."""
     place = _positions(header)
     text_at = place.get("isa", -1)
@@ -182,7 +183,7 @@ def _columns(rows: list[Any], header: object) -> _Columns:
     numbers["linenumber"] = number_column(column("linenumber"), -1)
     numbers["codeobj"] = number_column(column("codeobj"), 0)
     numbers["vaddr"] = _addresses(column("vaddr"))
-    return _Columns(
+    return CodeColumns(
         [str(text).strip() for text in column("isa")],
         [text if isinstance(text, str) else "" for text in column("source")],
         numbers,
@@ -225,7 +226,7 @@ def _clean(name: object) -> str:
 
 
 def _table(
-    columns: _Columns, kind: np.ndarray, is_label: np.ndarray, arranged: Layout, chain: Chains
+    columns: CodeColumns, kind: np.ndarray, is_label: np.ndarray, arranged: Layout, chain: Chains
 ) -> CodeTable:
     order = arranged.order
     number = {name: frozen(column[order]) for name, column in columns.numbers.items()}
@@ -252,7 +253,7 @@ def _table(
     )
 
 
-def _is_label(columns: _Columns, kind: np.ndarray) -> np.ndarray:
+def _is_label(columns: CodeColumns, kind: np.ndarray) -> np.ndarray:
     """Rows that name a place: by their text, or an unknown word at the address of the next row.
 
     The reference viewer looks for `; _` alone, and draws kernels with unmangled names as instructions.

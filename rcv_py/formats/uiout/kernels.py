@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,14 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.base.runs import ascending, run_starts, starts_run
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import demangled, elide_right
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.model.code import Kernel
-
-_LENGTH = re.compile(r"\d{1,4}")
-_NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for one kind of reference
-_LITERAL = re.compile(r"L[a-z]n?\d+E")
-
 
 Entry = tuple[str, str]  # a kernel as the file's own list names it: symbol, name for people
 
@@ -57,7 +51,7 @@ def layout(
         if row < 0:
             continue
         kernel[head:stop] = len(kernels)
-        name, nice = entries.get(places[row]) or (_symbol(text[row], version), "")
+        name, nice = entries.get(places[row]) or (symbol(text[row], version), "")
         if not nice and text[row].startswith(";"):
             nice = elide_right(source[row], NAME_LETTERS)
         kernels.append(Kernel(name, nice or demangled(name), head, stop))
@@ -110,50 +104,10 @@ def _order(owner: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label:
     return np.lexsort((rows, ~is_label, address, ~begins, np.where(owner < 0, count, owner)))
 
 
-def _symbol(text: str, version: str) -> str:
+def symbol(text: str, version: str) -> str:
+    """Return the name that a label row tells, as a writer of this version means it."""
     name = text.lstrip("; ").rstrip().rstrip(":")
     # This writer puts an underscore before every name.
     if version.startswith("3.1") and name.startswith("_") and not name.startswith("_Z"):
         name = name[1:]
     return name or "unnamed"
-
-
-def demangled(symbol: str) -> str:
-    """Return `foo::bar` for `_ZN3foo3barEi`; the symbol itself if it is not mangled or too intricate."""
-    if not symbol.startswith("_Z"):
-        return symbol
-    body = symbol[2:].removeprefix("L")
-    parts: list[str] = []
-    nested = _NESTED.match(body)
-    is_nested = nested is not None
-    at = nested.end() if nested else 0
-    while at < len(body):
-        at = _past_template(body, at) if body[at] == "I" and parts else at
-        match = _LENGTH.match(body, at)
-        if match is None:
-            break
-        stop = match.end() + int(match.group())
-        parts.append(body[match.end() : stop])
-        at = stop
-        if not is_nested:
-            break
-    is_whole = bool(parts) and at <= len(body) and all(parts)
-    named = ("(anonymous)" if part.startswith("_GLOBAL__N") else part for part in parts)
-    return "::".join(named) if is_whole else symbol
-
-
-def _past_template(body: str, at: int) -> int:
-    """Position after the template arguments that begin at `at`."""
-    depth = 0
-    while at < len(body):
-        if literal := _LITERAL.match(body, at):
-            at = literal.end()
-            continue
-        if name := _LENGTH.match(body, at):
-            at = name.end() + int(name.group())
-            continue
-        depth += (body[at] in "INXJF") - (body[at] == "E")
-        at += 1
-        if depth == 0:
-            break
-    return at

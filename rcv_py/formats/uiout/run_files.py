@@ -2,7 +2,8 @@
 
 They may lie in the capture's folder, above it or in a folder beside (`run_places`), often of another run of
 the same program: dispatch ids need not match, so a launch is found by the name of its kernel, and the id only
-chooses among those.  The nearest table that knows the kernel counts.
+chooses among those.  The nearest table that knows the kernel counts; what the profiler wrote as a database or
+document (`formats/rocpd`) is looked at only where no table does.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rcv_py.formats.input.files import csv_rows, parse_json, read_start
 from rcv_py.formats.input.run_places import may_look, names_in, nearby
 from rcv_py.formats.uiout.mnemonics import guessed_target
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
-from rcv_py.model.trace import INFERRED
+from rcv_py.model.trace import INFERRED, Trace
 
 NEIGHBOURS = "tables or code objects of the run"
 LIMIT = 32 << 20  # bytes of a table: about 100,000 launches
@@ -36,6 +37,8 @@ _GFX = re.compile(r"gfx[0-9a-f]{3,5}")
 _DISPATCH = re.compile(r"dispatch_(\d{1,9})")
 _NUMBER = re.compile(r"-?\d{1,18}")
 _RESULTS = re.compile(r"(?:.*_)?results\.json")
+_PROFILE = re.compile(r"(?:.*_)?results\.(?:json|db)|.*\.rocpd")
+PROFILE_BYTES = 128 << 20  # of such a file: about a second
 _RESULTS_START = 64 << 10  # bytes of a results file: its metadata come first
 _COMMAND = re.compile(r'"command"\s*:\s*(?=\[)')
 _COMMANDS_TRIED = 8  # in a file; the first is it, unless a name or an argument spells the word
@@ -55,6 +58,14 @@ def run_facts(folder: Path, kernel: str, target: str = "", given: Sequence[Path]
     agent, agents = _nearest_agent(near, target, notes)
     files = tuple(dict.fromkeys(str(path) for path in (table, agents) if path is not None))
     return RunFacts(launch, agent, tuple(notes), *_command(near), files)
+
+
+def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
+    """Return what the tables of the run tell about a capture: those it has inside, else `run_facts`."""
+    inside = trace.facts
+    if inside is not None and not given and (inside.kernel is not None or inside.agent is not None):
+        return inside
+    return run_facts(trace.path, trace.kernel_name, trace.target, given)
 
 
 def launches(folder: Path, given: Sequence[Path] = ()) -> list[KernelResources]:
@@ -126,10 +137,10 @@ def _near(folder: Path, given: Sequence[Path]) -> _Near:
         found = [(place, names_in(place)) for place in (path, path / "compute_viewer")]
         if path.is_file():
             found = [(path.parent, [path.name])]
-        if not any(True for kind in (_KERNEL_TRACE, _AGENTS, _RESULTS) for _ in _tables(found, kind)):
+        if not any(True for kind in (_KERNEL_TRACE, _AGENTS, _PROFILE) for _ in _tables(found, kind)):
             raise UsageError(
                 f"{path} has no table of a run.",
-                hint="Name a *_kernel_trace.csv or *_agent_info.csv, or the folder that holds them.",
+                hint="Name a *_kernel_trace.csv, *_agent_info.csv or *_results.db, or a folder with them.",
             )
         near += found
     return near
@@ -140,24 +151,26 @@ def _nearest_launch(
 ) -> tuple[KernelResources | None, Path | None]:
     """The launch of the nearest place that knows the kernel, and its table; of none the nearest says so."""
     missing: list[str] = []
-    for place, names in _tables(near, _KERNEL_TRACE):
-        said: list[str] = []
-        rows = [row for name in names for row in _rows(place, name, said)]
-        launch = _chosen(rows, folder, kernel, said)
-        if launch is not None:
-            notes += said
-            return launch, place / launch.file
-        missing = missing or said
+    for pattern, read in ((_KERNEL_TRACE, _rows), (_PROFILE, _profile_launches)):
+        for place, names in _tables(near, pattern):
+            said: list[str] = []
+            rows = [row for name in names for row in read(place, name, said)]
+            launch = _chosen(rows, folder, kernel, said)
+            if launch is not None:
+                notes += said
+                return launch, place / launch.file
+            missing = missing or said
     notes += missing
     return None, None
 
 
 def _nearest_agent(near: _Near, target: str, notes: list[str]) -> tuple[AgentFacts | None, Path | None]:
     """The device by the nearest table that has one of this target, and that table."""
-    for place, names in _tables(near, _AGENTS):
-        for row in (row for name in names for row in _rows(place, name, notes)):
-            if row["agent_type"] == "GPU" and target in ("", row["name"]):
-                return _agent_of(row), place / row.file
+    for pattern, read in ((_AGENTS, _rows), (_PROFILE, _profile_agents)):
+        for place, names in _tables(near, pattern):
+            for row in (row for name in names for row in read(place, name, notes)):
+                if row["agent_type"] == "GPU" and target in ("", row["name"]):
+                    return _agent_of(row), place / row.file
     return None, None
 
 
@@ -218,6 +231,32 @@ def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
             yield _Row(cells, column, name)
     except TraceError as error:
         notes.append(str(error))
+
+
+def _profile_launches(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
+    """The launches of a database or document as rows of a table."""
+    return _profile_rows(place, name, notes, "launch_table")
+
+
+def _profile_agents(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
+    """The devices of a database or document as rows of a table."""
+    return _profile_rows(place, name, notes, "agent_table")
+
+
+def _profile_rows(place: Path, name: str, notes: list[str], table: str) -> Iterator[_Row]:
+    from rcv_py.formats.rocpd import as_tables  # noqa: PLC0415 - it loads SQLite, and most captures have tables
+
+    try:
+        if (place / name).stat().st_size > PROFILE_BYTES:
+            return
+        head, rows = getattr(as_tables, table)(place / name)
+    except TraceError as error:
+        notes.append(str(error))
+        return
+    except OSError:
+        return  # it went away
+    column = {title: at for at, title in enumerate(head)}
+    yield from (_Row([str(cell) for cell in cells], column, name) for cells in rows)
 
 
 def _launch(row: _Row) -> KernelResources:

@@ -32,7 +32,7 @@ _OTHER_SIMD_COLUMNS = ("time", "duration", "category")
 _SHADER_COLUMNS = ("time", "value", "cu", "simd", "wave_id", "flags")
 _SNAPSHOTS = "snapshots.json"
 _TAB = 4
-_SOURCE_BYTES = 32 << 20  # bytes of one source copy
+SOURCE_BYTES = 32 << 20  # bytes of one source copy
 _MAX_DEPTH = 200
 _MAX_COLUMNS = 16  # of a table with a schema
 
@@ -224,12 +224,16 @@ def _source(folder: Path, path: str, name: str | None) -> SourceFile:
     if name is None:
         return SourceFile(path, None, f"The capture has no copy of {path}.")
     try:
-        text = read_bytes(folder, name, _SOURCE_BYTES).decode("utf-8", "replace")
+        return SourceFile(path, source_lines(read_bytes(folder, name, SOURCE_BYTES)))
     except TraceError as error:
         return SourceFile(path, None, str(error))
-    # Lines as compilers count them: `str.splitlines` would also cut at form feeds and the like.
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
-    return SourceFile(path, tuple(line.expandtabs(_TAB) for line in (lines if text else ())))
+
+
+def source_lines(data: bytes) -> tuple[str, ...]:
+    """Return the lines of a source file as compilers count them, tabs as spaces."""
+    # `str.splitlines` would also cut at form feeds and the like.
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
+    return tuple(line.expandtabs(_TAB) for line in (text.split("\n") if text else ()))
 
 
 def _leaves(tree: dict[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, str]]:

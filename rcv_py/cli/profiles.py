@@ -1,0 +1,61 @@
+"""What `rcv info` says of a profiler's database or document."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from rcv_py.base.text import count, plural
+from rcv_py.cli.answer import Answer, Facts, Part, Shown
+from rcv_py.cli.terminal import bold
+from rcv_py.formats.rocpd.read import read_profile, trace_inside
+from rcv_py.model.profile import Profile
+from rcv_py.results.profile import MOST_SHOWN, tables
+from rcv_py.results.table import Table
+
+
+def describe(path: Path) -> Answer:
+    """Return kernels, devices, counters and samples of a profile; raise a TraceError if it cannot be read."""
+    profile = read_profile(path)
+    found = tables(profile)
+    trace = trace_inside(profile)
+    problems = [str(problem) for problem in profile.problems]
+    return Answer(
+        schema="rcv.profile/1",
+        document=lambda: {
+            "file": str(path),
+            "form": profile.form,
+            "version": profile.version,
+            "command": profile.command,
+            "launches": len(profile.launches),
+            "code_objects": len(profile.code),
+            "files": list(profile.files),
+            "spm_series": len(profile.spm),
+            "trace": trace,
+            "problems": problems,
+            **{name: table.rows() for name, table in found.items()},
+        },
+        csv=found["kernels"].csv,
+        text=lambda: _text(profile, found, trace),
+        about={"names": [path.name], "problems": problems},
+    )
+
+
+def _text(profile: Profile, found: dict[str, Table], trace: str) -> Iterator[Part]:
+    version = f", schema {profile.version}" if profile.version else ""
+    facts = [
+        ("written by", f"rocprofv3 ({profile.form}{version})"),
+        ("command", profile.command),
+        ("launches", plural(len(profile.launches), "launch", "launches")),
+        ("code", f"{plural(len(profile.code), 'code object')}, {plural(len(profile.kernels), 'kernel')}"),
+        ("streamed counters", plural(len(profile.spm), "series", "series") if profile.spm else ""),
+        ("thread trace", trace),
+        *(("problem", str(problem)) for problem in profile.problems),
+    ]
+    yield from (bold(profile.path.name, sys.stdout), Facts([fact for fact in facts if fact[1]]))
+    for name, table in found.items():
+        if len(table) and (name != "kernels" or len(profile.launches)):
+            yield from ("", Shown(table.head(MOST_SHOWN)))
+            if len(table) > MOST_SHOWN:
+                yield f"{count(len(table) - MOST_SHOWN)} more; --json lists all."

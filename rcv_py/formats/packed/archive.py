@@ -1,0 +1,163 @@
+"""The members of a packed capture: a zip whose names we choose, read with bounds and without unpacking it.
+
+A member is compressed, or stored as it is; what is stored begins at a multiple of 64 bytes, so that its
+arrays can be mapped.  An archive is untrusted input: names, sizes and places are checked before a read.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from rcv_py.base.errors import BrokenFile, MissingFile
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import elide_right
+
+SUFFIX = ".rcvz"
+MEMBER_BYTES = 1 << 29  # of one member when it is unpacked: the largest wave that is accepted has less
+ALL_BYTES = 1 << 36  # of all members when they are unpacked
+MEMBERS = 200_000
+FREE_BYTES = 32 << 20  # of a member, however small it is packed
+RATIO = 64  # of a larger one: real captures are packed 6 to 21 times
+LEVEL = 6
+ALIGNED = 64  # bytes
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}(/\d{1,8})?\.(json|columns)")
+_PAD = 0xD935  # the extra field that other tools use for alignment, too
+_LOCAL = struct.Struct("<4s22xHH")
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+class Writer:
+    """Writes an archive to a stream, member by member; use it in a `with` block."""
+
+    def __init__(self, stream: BinaryIO, *, is_compressed: bool) -> None:
+        self._zip = zipfile.ZipFile(stream, "w", compresslevel=LEVEL)
+        self._stream = stream
+        self._method = zipfile.ZIP_DEFLATED if is_compressed else zipfile.ZIP_STORED
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def add(self, name: str, data: bytes | bytearray | memoryview) -> None:
+        """Write a member; no date is told, so that the same capture gives the same bytes."""
+        about = zipfile.ZipInfo(name)
+        about.compress_type = self._method
+        about.external_attr = 0o644 << 16
+        if self._method == zipfile.ZIP_STORED:
+            begin = self._stream.tell() + _LOCAL.size + len(name) + 4
+            gap = -begin % ALIGNED
+            about.extra = struct.pack("<HH", _PAD, gap) + bytes(gap)
+        self._zip.writestr(about, data)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Where a member lies, and how much it is."""
+
+    at: int  # byte of its header in the archive
+    packed: int  # bytes
+    size: int  # bytes when it is unpacked
+    crc: int
+    is_compressed: bool
+
+
+class Archive:
+    """An archive at a path; nothing of it stays open.  Pickled it is its path."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[type[Archive], tuple[Path]]:
+        return Archive, (self.path,)
+
+    @cached_property
+    def members(self) -> Mapping[str, Member]:
+        """The members by name; raise BrokenFile or MissingFile if it is no archive that may be read."""
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                return self._checked(archive.infolist())
+        except FileNotFoundError as error:
+            raise MissingFile(self.path.name) from error
+        except OSError as error:
+            raise self.broken(f"it cannot be read ({error.strerror or 'the system refused'})") from error
+        except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, struct.error) as error:
+            raise self.broken("it is no archive, or cut off", repr(error)) from error
+
+    def _checked(self, listed: list[zipfile.ZipInfo]) -> dict[str, Member]:
+        if len(listed) > MEMBERS:
+            raise self.broken(f"it has {len(listed):,} members, more than the {MEMBERS:,} that are accepted")
+        found: dict[str, Member] = {}
+        for one in listed:
+            shown = elide_right(repr(one.filename), 60)
+            if not _NAME.fullmatch(one.filename):
+                raise self.broken(f"a member has a name that no writer gives, {shown}")
+            if one.filename in found:
+                raise self.broken(f"it has two members of the name {shown}")
+            if one.compress_type not in _METHODS or one.flag_bits & 1:
+                raise self.broken(f"its member {shown} is encrypted, or packed in a way that is not known")
+            most = max(FREE_BYTES, one.compress_size * RATIO) if one.compress_type else one.compress_size
+            if one.file_size > min(MEMBER_BYTES, most) or min(one.file_size, one.compress_size) < 0:
+                raise self.broken(
+                    f"its member {shown} claims {one.file_size:,} bytes, more than are accepted"
+                )
+            found[one.filename] = Member(
+                at=one.header_offset,
+                packed=one.compress_size,
+                size=one.file_size,
+                crc=one.CRC,
+                is_compressed=one.compress_type == zipfile.ZIP_DEFLATED,
+            )
+        if sum(member.size for member in found.values()) > ALL_BYTES:
+            raise self.broken("it claims more bytes than any capture has")
+        return found
+
+    def read(self, name: str) -> memoryview:
+        """Return the bytes of a member, those of a stored one as a map of the file.
+
+        Raise BrokenFile if it is not there, or not what the directory of the archive says.
+        """
+        member = self.members.get(name)
+        if member is None:
+            raise self.broken(f"it lacks the member {name}")
+        try:
+            if not member.is_compressed:
+                return self._part(memoryview(self._map), member)
+            with self.path.open("rb") as stream:
+                stream.seek(member.at)
+                data = stream.read(_LOCAL.size + 2 * 0xFFFF + member.packed)
+            packed = self._part(memoryview(data), member, 0)
+            unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+            plain = unpacker.decompress(packed, member.size + 1)
+        except (OSError, ValueError, struct.error, zlib.error) as error:
+            raise self.broken(f"its member {name} cannot be read", repr(error)) from error
+        if len(plain) != member.size or zlib.crc32(plain) != member.crc:
+            raise self.broken(f"its member {name} is not what was packed")
+        return memoryview(plain)
+
+    def _part(self, data: memoryview, member: Member, at: int | None = None) -> memoryview:
+        """The packed bytes of a member, behind its header in the data."""
+        at = member.at if at is None else at
+        mark, name, extra = _LOCAL.unpack_from(data, at)
+        begin = at + _LOCAL.size + name + extra
+        if mark != b"PK\3\4" or begin + member.packed > len(data):
+            raise ValueError("no member begins there")
+        return data[begin : begin + member.packed]
+
+    @cached_property
+    def _map(self) -> mmap.mmap:
+        with self.path.open("rb") as stream:
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+
+    def broken(self, problem: str, detail: str = "") -> BrokenFile:
+        """The error that says what is wrong with the archive."""
+        return BrokenFile(self.path.name, problem, detail)

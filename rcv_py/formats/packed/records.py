@@ -1,0 +1,176 @@
+"""Immutable records as JSON and columns, and back by the types that their classes declare.
+
+A column is written as its number among all columns.  What is read is believed in nothing: a value of another
+type, a column of another type or length, and a number that no capture has are refused.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from rcv_py.base.records import dataclass
+from rcv_py.formats.input.columns import LIMIT, bounds
+from rcv_py.formats.packed.npy import Unreadable
+from rcv_py.model.code import CodeTable
+from rcv_py.model.device import (
+    ClockSamples,
+    CounterSamples,
+    HardwareEvents,
+    OtherSimd,
+    ShaderData,
+    SpmSeries,
+    StateCurve,
+    WaveEvents,
+)
+from rcv_py.model.waves import WaveIndex
+
+DEPTH = 8  # records within records
+_PLAIN = (str, int, float, bool)
+_ANY = 1 << 64  # numbers below it are accepted: addresses have 64 bits
+
+
+def _types(**names: str) -> dict[str, np.dtype[Any]]:
+    return {name: np.dtype(dtype) for dtype, some in names.items() for name in some.split()}
+
+
+_COLUMNS: dict[type, dict[str, np.dtype[Any]]] = {
+    WaveIndex: _types(i2="se simd slot cu sa", i4="wid kernel", i8="begin end size"),
+    CodeTable: _types(
+        i8="number codeobj hits latency stall idle samples_issued samples_stalled stall_reasons",
+        u8="address",
+        b1="is_label",
+        u1="kind",
+        i4="kernel chain_first chain_file chain_line",
+    ),
+    WaveEvents: _types(
+        i8="time workgroup cluster", i2="se sa cu simd slot me pipe", b1="is_start", i4="kernel"
+    ),
+    HardwareEvents: _types(i8="time", i2="se kind me pipe", i4="flags", u8="payload"),
+    CounterSamples: _types(i8="time", i4="value", i2="cu bank"),
+    SpmSeries: _types(i8="time", f8="value"),
+    OtherSimd: _types(i8="time duration", u1="kind"),
+    ShaderData: _types(i8="time", u4="value", i2="cu simd slot flags"),
+    StateCurve: _types(i8="time", i4="waves"),
+    ClockSamples: _types(i8="shader realtime"),
+}
+_WIDTH: dict[tuple[type, str], int] = {(CounterSamples, "value"): 4}  # of columns with several numbers a row
+_WIDE: set[tuple[type, str]] = {(CodeTable, "stall_reasons")}  # with as many as there are
+_BORDERS: set[tuple[type, str]] = {(CodeTable, "chain_first")}  # one more than rows
+_APART: set[tuple[type, str]] = {(CodeTable, "chain_file"), (CodeTable, "chain_line")}
+_ODD = "something is of another kind than it should be"
+
+
+def written(value: object, columns: list[np.ndarray], without: Sequence[str] = ()) -> Any:
+    """Return a record as JSON; its columns are added to the list.  Fields `without` are left out."""
+    if isinstance(value, np.ndarray):
+        columns.append(value)
+        return len(columns) - 1
+    if is_dataclass(value):
+        names = [field.name for field in fields(value) if field.name not in without]
+        return {name: written(getattr(value, name), columns) for name in names}
+    if isinstance(value, Mapping):
+        return [[key, written(one, columns)] for key, one in value.items()]
+    if isinstance(value, tuple | list):
+        return [written(one, columns) for one in value]
+    return value
+
+
+def read(kind: type, data: object, columns: Sequence[np.ndarray], **given: object) -> Any:
+    """Return the record of a class that JSON and columns say; raise Unreadable for anything else.
+
+    Fields that are `given` are not read.  A field that is absent has its default.
+    """
+    return _Reader(columns).record(kind, data, DEPTH, given)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Reader:
+    """Turns what was written into the types that are declared."""
+
+    columns: Sequence[np.ndarray]
+
+    def record(self, kind: type, data: object, depth: int, given: Mapping[str, object]) -> Any:
+        """A dataclass, whose columns have the same number of rows."""
+        if not isinstance(data, dict) or not depth:
+            raise Unreadable(f"its table {kind.__name__} is none")
+        hints = _hints(kind)
+        there = [name for name in hints if name in data and name not in given]
+        values = {name: self.value(hints[name], data[name], depth - 1) for name in there}
+        columns = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        for name, column in columns.items():
+            _check(kind, name, column)
+        rows = {len(column) - ((kind, name) in _BORDERS) for name, column in columns.items()
+                if (kind, name) not in _APART}  # fmt: skip
+        if len(rows) > 1:
+            raise Unreadable(f"the columns of {kind.__name__} differ in length")
+        try:
+            return kind(**values, **given)
+        except TypeError as error:
+            raise Unreadable(f"its table {kind.__name__} lacks something") from error
+
+    def value(self, hint: Any, data: object, depth: int) -> object:
+        """A value of any declared type."""
+        origin, inner = get_origin(hint), get_args(hint)
+        if origin in (Union, types.UnionType):  # with None
+            return None if data is None else self.value(inner[0], data, depth)
+        if origin is None:
+            return self.single(hint, data, depth)
+        if not isinstance(data, list) or not depth:
+            raise Unreadable(_ODD)
+        return self.several(origin, inner, data, depth)
+
+    def single(self, hint: type, data: object, depth: int) -> object:
+        """A number, a text, one of some words, a column or a record."""
+        if is_dataclass(hint):
+            return self.record(hint, data, depth, {})
+        if hint is np.ndarray:
+            return self.columns[_whole(data, len(self.columns))]
+        if issubclass(hint, StrEnum) and data in [*map(str, hint)]:
+            return hint(str(data))
+        if type(data) is int and hint is float:
+            return float(data)
+        if type(data) is not hint or hint not in _PLAIN:
+            raise Unreadable(_ODD)
+        return _whole(data, _ANY) if hint is int else data
+
+    def several(self, origin: type, inner: tuple[Any, ...], data: list[Any], depth: int) -> object:
+        """A row of values of one type, or of a type each, or pairs of key and value."""
+        if inner == (str, ...) and set(map(type, data)) <= {str}:  # the texts of a program
+            return tuple(data)
+        if origin is tuple and inner[1:] == (...,):
+            return tuple([self.value(inner[0], one, depth - 1) for one in data])
+        if origin is tuple and len(inner) == len(data):
+            return tuple([self.value(*pair, depth - 1) for pair in zip(inner, data, strict=True)])
+        if origin is Mapping and all(isinstance(pair, list) and len(pair) == 2 for pair in data):
+            return {_whole(key, _ANY): self.value(inner[1], one, depth - 1) for key, one in data}
+        raise Unreadable(_ODD)
+
+
+def _whole(data: object, stop: int) -> int:
+    if type(data) is not int or not (0 if stop < _ANY else -LIMIT) <= data < stop:
+        raise Unreadable(_ODD)
+    return data
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _check(kind: type, name: str, column: np.ndarray) -> None:
+    """Raise Unreadable for a column of another type or shape than the class has it."""
+    width = column.shape[1] if column.ndim > 1 else 0
+    is_shaped = width == _WIDTH.get((kind, name), 0) or ((kind, name) in _WIDE and column.ndim > 1)
+    if _COLUMNS.get(kind, {}).get(name) != column.dtype or not is_shaped:
+        raise Unreadable(f"the column {name} of {kind.__name__} is of another type")
+    if column.dtype == np.int64:
+        low, high = bounds(column.reshape(-1))
+        if low <= -LIMIT or high >= LIMIT:
+            raise Unreadable(f"the column {name} of {kind.__name__} has a number that is too large")

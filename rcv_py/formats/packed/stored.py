@@ -1,0 +1,159 @@
+"""The waves of a packed capture: a few pieces are unpacked, or mapped, and rows are cut out of them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from rcv_py.base.errors import BrokenFile, TraceError
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import borders
+from rcv_py.formats.input.columns import bounds, tight
+from rcv_py.formats.packed.archive import Archive
+from rcv_py.formats.packed.npy import Unreadable, unpacked
+from rcv_py.formats.packed.pieces import COLUMNS, Piece, unpacked_piece
+from rcv_py.model.waves import WAVE_FACTS, WaveBatch, WaveColumns
+
+KEPT_BYTES = 48 << 20  # of unpacked pieces, in each process
+INDEX = "pieces.columns"  # int32 [waves]: the piece of each wave, and its place in it; -1 if it has none
+Notes = tuple[tuple[int, str], ...]
+
+
+def piece_name(number: int) -> str:
+    """The member that holds a piece."""
+    return f"waves/{number}.columns"
+
+
+@dataclass(frozen=True, eq=False)
+class StoredWaves:
+    """Reads waves of a packed capture.  Pickled it is its fields alone: any process opens the file anew."""
+
+    path: Path
+    base_clock: int  # smallest step of time; tokens may overlap by so much and still share a lane
+    lines: int  # rows of the code table
+    is_narrow: bool  # whether pieces are compressed
+    missing: Notes  # waves that could not be read when the capture was packed, and why
+    notes: Notes  # doubts about waves
+
+    def __getstate__(self) -> dict[str, object]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def read(self, rows: list[int]) -> WaveBatch:
+        """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
+        return self.columns(rows).batch()
+
+    def columns(self, rows: list[int]) -> WaveColumns:
+        """The same as arrays alone."""
+        parts: list[dict[str, np.ndarray]] = [_NOTHING]
+        missing: list[tuple[int, str]] = []
+        wanted = set(rows)
+        said = {row: text for row, text in self.missing if row in wanted}
+        for number, first, stop, some in self._runs(rows):
+            try:
+                if number < 0:
+                    raise BrokenFile(self.path.name, "it lacks a wave that it lists")
+                parts.append(self._piece(number).waves(first, stop))
+            except TraceError as error:
+                missing += [(row, said.get(row, str(error))) for row in some]
+        lost = {row for row, _ in missing}
+        notes = tuple((row, text) for row, text in self.notes if row in wanted and row not in lost)
+        return _joined(parts, tuple(missing), notes)
+
+    def _runs(self, rows: list[int]) -> Iterator[tuple[int, int, int, list[int]]]:
+        """Waves that follow each other in a piece: its number, their places, and their rows."""
+        piece, place = self._places
+        chosen = [(int(piece[row]), int(place[row]), row) for row in rows]
+        for (number, _), group in groupby(enumerate(chosen), lambda one: (one[1][0], one[1][1] - one[0])):
+            some = [one for _, one in group]
+            yield number, some[0][1], some[-1][1] + 1, [row for _, _, row in some]
+
+    @cached_property
+    def _archive(self) -> Archive:
+        return Archive(self.path)
+
+    @cached_property
+    def _kept(self) -> _Kept:
+        return _Kept()
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        try:
+            piece, place = unpacked(self._archive.read(INDEX), 2)
+        except Unreadable as error:
+            raise BrokenFile(self.path.name, str(error)) from error
+        return piece, place
+
+    def _piece(self, number: int) -> Piece:
+        return self._kept.get(number) or self._kept.put(number, self._unpacked(number))
+
+    def _unpacked(self, number: int) -> Piece:
+        name = piece_name(number)
+        try:
+            piece = unpacked_piece(self._archive.read(name), is_narrow=self.is_narrow, lines=self.lines)
+        except (Unreadable, ValueError) as error:
+            raise BrokenFile(f"{name} of {self.path.name}", str(error)) from error
+        rows, (listed, place) = piece.rows, self._places
+        is_known = bool(len(rows)) and bool(((rows >= 0) & (rows < len(listed))).all())
+        if not is_known or np.any(listed[rows] != number) or np.any(place[rows] != np.arange(len(rows))):
+            raise BrokenFile(f"{name} of {self.path.name}", "it has other waves than are listed")
+        return piece
+
+
+class _Kept:
+    """The pieces that this process looked at last; threads share them."""
+
+    def __init__(self) -> None:
+        self._pieces: OrderedDict[int, Piece] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, number: int) -> Piece | None:
+        """Return a piece, if it is kept."""
+        with self._lock:
+            if number in self._pieces:
+                self._pieces.move_to_end(number)
+            return self._pieces.get(number)
+
+    def put(self, number: int, piece: Piece) -> Piece:
+        """Keep a piece and return it; those unused for longest go."""
+        with self._lock:
+            self._pieces[number] = piece
+            while len(self._pieces) > 1 and sum(one.nbytes for one in self._pieces.values()) > KEPT_BYTES:
+                self._pieces.popitem(last=False)
+        return piece
+
+
+_TYPES = dict.fromkeys(COLUMNS, np.int32) | {
+    "facts": np.int64,
+    "token_first": np.int64,
+    "state_first": np.int64,
+    "kind": np.uint8,
+    "state": np.uint8,
+}
+_NOTHING = {
+    name: np.zeros((0, WAVE_FACTS) if name == "facts" else 0, dtype=np.int16 if name == "line" else dtype)
+    for name, dtype in _TYPES.items()
+}
+
+
+def _joined(parts: list[dict[str, np.ndarray]], missing: Notes, notes: Notes) -> WaveColumns:
+    """The columns of several runs of waves as one; types are those that a reader of files gives."""
+    if len(parts) == 2:
+        parts = parts[1:]
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS if len(parts) > 1}
+    joined = joined or dict(parts[0])
+    for name in ("token_first", "state_first"):
+        joined[name] = borders(joined[name])
+    for name in ("offset", "stall", "state_offset"):
+        joined[name] = tight(joined[name])
+    is_long = joined["stall"].dtype == np.int64 or (
+        joined["busy"].dtype == np.int64 and bounds(joined["busy"] + joined["stall"])[1] >= 1 << 31
+    )
+    joined["busy"] = joined["busy"].astype(np.int64 if is_long else np.int32, copy=False)
+    return WaveColumns(**joined, lod=None, missing=missing, notes=notes)

@@ -1,0 +1,58 @@
+"""The raw traces of a database or document of rocprofv3: files beside it, or blobs inside of it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from rcv_py.base.errors import BrokenFile
+from rcv_py.base.progress import checkpoint
+from rcv_py.base.text import byte_size
+from rcv_py.formats.raw.files import raw_capture, raw_captures
+from rcv_py.formats.rocpd.read import RawPart, raw_parts, read_part
+
+MOST_BYTES = 4 << 30  # of all blobs of a file
+
+
+def captures_of(path: Path) -> tuple[Path, ...]:
+    """Return the raw captures that a profile names or holds; raise a TraceError if it cannot be read.
+
+    Blobs are written to a folder that goes when the program ends, so that they are opened as files are.
+    """
+    parts = raw_parts(path)
+    files = [part.path for part in parts if part.path is not None and not part.is_code]
+    if files:
+        return tuple(dict.fromkeys(raw.path for file in files if (raw := raw_capture(file)) is not None))
+    if all(part.is_code or part.blob is None for part in parts):
+        return ()
+    about = path.stat()
+    folder = _written(path, about.st_mtime_ns, about.st_size)
+    return tuple(raw.path for raw in raw_captures(folder))
+
+
+@lru_cache(maxsize=8)
+def _written(path: Path, *_: int) -> Path:
+    """A folder with the blobs of a profile, which stays the same for as long as the file does."""
+    folder = Path(tempfile.mkdtemp(prefix="rcv-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    left = MOST_BYTES
+    for number, part in enumerate(one for one in raw_parts(path) if one.blob is not None):
+        checkpoint()
+        data = read_part(path, part, left + 1)
+        left -= len(data)
+        if left < 0:
+            raise BrokenFile(path.name, f"it holds more than {byte_size(MOST_BYTES)} of raw traces")
+        (folder / _name(part, number)).write_bytes(data)
+    return folder
+
+
+def _name(part: RawPart, number: int) -> str:
+    """A file name that says what rocprofv3 says in names."""
+    if part.is_code:
+        return f"{os.getpid()}_code_object_id_{part.id if part.id >= 0 else number}.out"
+    engine = part.se if part.se >= 0 else number
+    return f"0_shader_engine_{engine}_{max(part.dispatch, 0)}.att"

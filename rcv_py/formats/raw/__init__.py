@@ -1,0 +1,4 @@
+"""Raw captures: `.att` files, code objects and what lies beside them, to a trace.
+
+Begin with `files.py`, which says what a raw capture is, then `open.py`.
+"""

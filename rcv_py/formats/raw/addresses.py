@@ -1,0 +1,110 @@
+"""From addresses of a stream to addresses inside of code objects.
+
+A tool that records as rocprofv3 does says in the stream what lies where (`CodeObjectRecord`).  Without that,
+an address where waves begin is the entry of some kernel, and code objects are loaded at whole pages: a kernel
+whose place in its page is the same may be it.  Addresses that begin at 0 are those of code object 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import ascending
+from rcv_py.formats.sqtt.records import CodeObjectRecord
+
+PAGE = 4096  # bytes
+UNKNOWN = -1  # code object of an address that is inside of none
+MOST_ENTRIES = 4096  # addresses where waves begin that are guessed about
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A code object as far as its place matters."""
+
+    id: int
+    size: int  # bytes of memory
+    entries: tuple[int, ...]  # addresses of its kernels
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Where a code object lies: an address of the stream less `base` is one inside of it."""
+
+    id: int
+    begin: int
+    end: int
+    base: int
+
+
+@dataclass(frozen=True, eq=False)
+class AddressMap:
+    """Code objects by where they lie; of those that overlap the last one counts."""
+
+    loads: tuple[Load, ...]
+    is_guessed: bool = False  # the stream does not tell, so that it follows from where waves begin
+    doubts: tuple[int, ...] = ()  # addresses where waves begin that kernels of several code objects fit
+
+    def find(self, addresses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the code object (int64, UNKNOWN: none) and the address inside of it (uint64) of each."""
+        ids = np.full(len(addresses), UNKNOWN, dtype=np.int64)
+        inside = addresses.astype(np.uint64)
+        for load in self.loads:
+            hit = (addresses >= np.uint64(load.begin)) & (addresses < np.uint64(load.end))
+            ids[hit] = load.id
+            moved = (addresses[hit].astype(object) - load.base) if load.base < 0 else None
+            inside[hit] = addresses[hit] - np.uint64(load.base) if moved is None else moved.astype(np.uint64)
+        return ids, inside
+
+
+def address_map(
+    records: Sequence[CodeObjectRecord], extents: Sequence[Extent], entries: np.ndarray
+) -> AddressMap:
+    """Return what lies where: as the stream tells, else as `entries`, where waves begin, suggest."""
+    told = [record for record in records if not record.is_unload]
+    if told:
+        sizes = {extent.id: extent.size for extent in extents}
+        return AddressMap(tuple(_told(record, sizes) for record in sorted(told, key=lambda one: one.time)))
+    return _guessed(
+        extents, ascending(entries[entries != 0])[:MOST_ENTRIES].tolist(), bool(np.any(entries == 0))
+    )
+
+
+def _told(record: CodeObjectRecord, sizes: dict[int, int]) -> Load:
+    size = record.size or sizes.get(record.id, 0)
+    return Load(record.id, record.address, min(record.address + size, (1 << 64) - 1), record.address)
+
+
+def _guessed(extents: Sequence[Extent], entries: Iterable[int], begins_at_zero: bool) -> AddressMap:
+    loads: dict[tuple[int, int], Load] = {}
+    doubts: list[int] = []
+    bases = {entry: _bases(entry, extents) for entry in entries}
+    often = Counter(base for found in bases.values() for base in found)
+    for entry, found in bases.items():
+        if not found:
+            continue
+        # The same place for most kernels, then the object that comes first.
+        best = max(found, key=lambda one: (often[one], -one[0]))
+        if len({id for id, _ in found if often[id, _] == often[best]}) > 1:
+            doubts.append(entry)
+        id, base = best
+        size = next(extent.size for extent in extents if extent.id == id)
+        loads[best] = Load(id, max(base, 0), base + size, base)
+    plain = next((extent for extent in extents if extent.id == 0), None)
+    if begins_at_zero and plain is not None and plain.entries:
+        base = -plain.entries[0]
+        loads[0, base] = Load(0, 0, plain.size + base, base)
+    return AddressMap(tuple(loads.values()), is_guessed=True, doubts=tuple(doubts))
+
+
+def _bases(entry: int, extents: Sequence[Extent]) -> list[tuple[int, int]]:
+    """Code objects that a kernel may be of that begins there, and where they would lie."""
+    return [
+        (extent.id, entry - kernel)
+        for extent in extents
+        for kernel in extent.entries
+        if entry >= kernel and (entry - kernel) % PAGE == 0
+    ]

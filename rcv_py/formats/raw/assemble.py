@@ -1,0 +1,339 @@
+"""Shader engines of a raw capture to one trace, and their waves to columns with rows of its code table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rcv_py.base.problems import Problems
+from rcv_py.base.records import dataclass
+from rcv_py.formats.input.columns import LIMIT, clipped, fit, frozen
+from rcv_py.formats.raw.engine import Engine, Places
+from rcv_py.formats.raw.files import spans
+from rcv_py.formats.raw.listing import CodeRows, Names, Sources, kernel_names, listing
+from rcv_py.formats.raw.sidecar import Sidecar
+from rcv_py.formats.uiout.clock import NOMINAL_HZ, align
+from rcv_py.formats.uiout.code import Code
+from rcv_py.formats.uiout.run_files import exact_target
+from rcv_py.model.code import SourceFile
+from rcv_py.model.device import (
+    Clock,
+    ClockSamples,
+    CounterSamples,
+    Dispatch,
+    HardwareEvents,
+    OtherSimd,
+    ShaderData,
+    WaveEvents,
+)
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace, WaveReader
+from rcv_py.model.waves import WaveColumns, WaveIndex
+
+TOLD_TARGET = "the code object"
+_ENTRIES = ("started", "entry", "launched")  # places of an engine where kernels begin
+_LIVES = (6, 7, 12, 13)  # facts of a wave that are times
+_TOKEN_BYTES, _SPAN_BYTES = 16, 5  # of the columns of a wave, for whoever plans to read it
+_UNIT, _ARRAY = 0x7F, 7  # bits of a compute unit, and of the shader array
+
+
+@dataclass(frozen=True, eq=False)
+class Assembled:
+    """A trace whose reader is still to be found, and the columns of its waves."""
+
+    trace: Trace
+    columns: Sequence[WaveColumns]  # with rows of the code table; those of one engine each
+
+
+def assembled(
+    path: Path,
+    engines: Sequence[Engine],
+    *,
+    sidecar: Sidecar,
+    sources: Sources,
+    names: Names,
+    target: str,
+    reader: WaveReader,
+    problems: Problems,
+) -> Assembled:
+    """Put the shader engines of a capture together; `target` is what its code objects are for, "" unknown."""
+    engines = sorted(engines, key=lambda engine: engine.se)
+    gfxip = max((engine.stream.gfxip for engine in engines), default=9)
+    for engine in engines:
+        problems += engine.problems
+    code, rows = listing(
+        engines, gfxip=gfxip, sidecar=sidecar, sources=sources, names=names, problems=problems
+    )
+    clock = _clock(engines, problems)
+    numbers, called = kernel_names(
+        [key for name in _ENTRIES for engine in engines for key in _keys(getattr(engine, name))],
+        names,
+    )
+    waves = _index(engines, clock.offsets, numbers)
+    occupancy = _occupancy(engines, clock.offsets, numbers, called)
+    told = target if target.removeprefix("gfx")[:-2] == str(gfxip) else ""
+    exact, told_by = (told, TOLD_TARGET) if told else exact_target(path, gfxip, set(code.mnemonics))
+    trace = Trace(
+        path=path,
+        name=path.name,
+        version="",
+        gfxip=gfxip,
+        target=exact,
+        target_from=told_by,
+        has_thread_trace=True,
+        has_pc_samples=code.table.samples_issued is not None,
+        waves=waves,
+        code=code.table,
+        sources=tuple(SourceFile(one, None) for one in code.paths),
+        occupancy=occupancy,
+        clock=clock,
+        reader=reader,
+        problems=tuple(problems),
+        events=_events(engines, clock.offsets),
+        dispatches=_dispatches(engines, clock.offsets, numbers, called),
+        counters=tuple(_counters(engines, clock.offsets)),
+        other_simd=tuple(_other_simd(engines, clock.offsets)),
+        shader_data=tuple(_shader_data(engines, clock.offsets)),
+        markers=code.markers,
+        marker_layout=code.layout,
+        marker_payloads=code.payloads,
+    )
+    return Assembled(trace, tuple(_columns(engines, clock.offsets, code, rows)))
+
+
+def _columns(
+    engines: Sequence[Engine], offsets: Mapping[int, int], code: Code, rows: CodeRows
+) -> Iterator[WaveColumns]:
+    before = 0
+    matrix = np.append(code.table.kind == TokenKind.MATRIX, False)
+    dtype = np.int16 if len(code.table) < 1 << 15 else np.int32
+    for engine in engines:
+        columns, row = engine.columns, np.append(rows.find(engine.places), -1)
+        facts = columns.facts.copy()
+        facts[:, 0] += before
+        for place in _LIVES:
+            facts[:, place] += offsets.get(engine.se, 0)
+        before += len(facts)
+        line = row[columns.line]
+        kind = columns.kind.copy()
+        kind[(kind == TokenKind.VALU) & matrix[line]] = TokenKind.MATRIX
+        yield replace(
+            columns,
+            facts=frozen(facts),
+            kind=frozen(kind),
+            line=fit(line, dtype),
+            wait_line=fit(row[columns.wait_line], np.int32),
+            depends_on=fit(row[columns.depends_on], np.int32),
+        )
+
+
+def _keys(places: Places) -> list[tuple[int, int]]:
+    return list(zip(places.codeobj.tolist(), places.address.tolist(), strict=True))
+
+
+def _kernels(places: Places, numbers: Mapping[tuple[int, int], int]) -> np.ndarray:
+    return np.array([numbers.get(key, 0) for key in _keys(places)], dtype=np.int32)
+
+
+def _joined(columns: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
+    return fit(np.concatenate([np.zeros(0, dtype=np.int64), *columns]), dtype)
+
+
+def _index(
+    engines: Sequence[Engine], offsets: Mapping[int, int], numbers: Mapping[tuple[int, int], int]
+) -> WaveIndex:
+    """The waves, by engine, SIMD, slot and number, as the columns have them."""
+    facts = [engine.columns.facts for engine in engines]
+    shift = [np.full(len(one), offsets.get(engine.se, 0)) for engine, one in zip(engines, facts, strict=True)]
+    table = np.concatenate([np.zeros((0, 16), dtype=np.int64), *facts])
+    moved = np.concatenate([np.zeros(0, dtype=np.int64), *shift])
+    size = [
+        1
+        + _TOKEN_BYTES * np.diff(engine.columns.token_first)
+        + _SPAN_BYTES * np.diff(engine.columns.state_first)
+        for engine in engines
+    ]
+    return WaveIndex(
+        se=fit(table[:, 1], np.int16),
+        simd=fit(table[:, 2], np.int16),
+        slot=fit(table[:, 3], np.int16),
+        wid=fit(table[:, 4], np.int32),
+        begin=frozen(table[:, 6] + moved),
+        end=frozen(table[:, 7] + moved),
+        cu=fit(table[:, 5], np.int16),
+        sa=_joined([engine.arrays for engine in engines], np.int16),
+        kernel=_joined([_kernels(engine.entry, numbers) for engine in engines], np.int32),
+        size=_joined(size, np.int64),
+        file=tuple(engine.name for engine in engines for _ in range(len(engine.columns.facts))),
+    )
+
+
+def _occupancy(
+    engines: Sequence[Engine],
+    offsets: Mapping[int, int],
+    numbers: Mapping[tuple[int, int], int],
+    names: Mapping[int, str],
+) -> WaveEvents:
+    records = [engine.stream.occupancy for engine in engines]
+    time = _joined(
+        [one.time + offsets.get(engine.se, 0) for engine, one in zip(engines, records, strict=True)], np.int64
+    )
+    is_start = np.concatenate([np.zeros(0, dtype=bool), *(one.is_start for one in records)])
+    order = np.lexsort((is_start, time))
+
+    def column(name: str, dtype: Any) -> np.ndarray:
+        return clipped(_joined([getattr(one, name) for one in records], np.int64)[order], dtype)
+
+    unit = np.maximum(_joined([one.cu for one in records], np.int64)[order], 0)
+    kernel = _joined([_kernels(engine.started, numbers) for engine in engines], np.int32)
+    se = _joined(
+        [np.full(len(one.time), engine.se) for engine, one in zip(engines, records, strict=True)], np.int64
+    )
+    return WaveEvents(
+        time=frozen(time[order]),
+        se=fit(se[order], np.int16),
+        sa=fit(unit >> _ARRAY & 1, np.int16),
+        cu=fit(unit & _UNIT, np.int16),
+        simd=column("simd", np.int16),
+        slot=column("slot", np.int16),
+        is_start=frozen(is_start[order]),
+        kernel=frozen(kernel[order]),
+        me=column("me", np.int16),
+        pipe=column("pipe", np.int16),
+        workgroup=column("workgroup", np.int64),
+        cluster=column("cluster", np.int64),
+        names=names,
+    )
+
+
+def _events(engines: Sequence[Engine], offsets: Mapping[int, int]) -> HardwareEvents | None:
+    parts = [np.zeros((0, 6), dtype=np.int64)]
+    for engine in engines:
+        table = engine.stream.events
+        moved = np.column_stack(
+            [table[:, 0] + offsets.get(engine.se, 0), np.full(len(table), engine.se), table[:, 1:]]
+        )
+        parts.append(moved)
+    table = np.concatenate(parts)
+    if not len(table):
+        return None
+    table = table[np.lexsort(table.T[::-1])]
+    return HardwareEvents(
+        time=frozen(table[:, 0].copy()),
+        se=clipped(table[:, 1], np.int16),
+        kind=clipped(table[:, 2], np.int16),
+        me=clipped(table[:, 3], np.int16),
+        pipe=clipped(table[:, 4], np.int16),
+        flags=clipped(table[:, 5], np.int32, low=0),
+        payload=frozen(np.zeros(len(table), dtype=np.uint64)),
+    )
+
+
+def _dispatches(
+    engines: Sequence[Engine],
+    offsets: Mapping[int, int],
+    numbers: Mapping[tuple[int, int], int],
+    names: Mapping[int, str],
+) -> tuple[Dispatch, ...]:
+    found = []
+    for engine in engines:
+        for record, key in zip(engine.stream.dispatches, _keys(engine.launched), strict=True):
+            kernel = numbers.get(key, 0)
+            found.append(
+                Dispatch(
+                    time=record.time + offsets.get(engine.se, 0),
+                    se=engine.se,
+                    kernel=kernel,
+                    name=names[kernel],
+                    me=record.me,
+                    pipe=record.pipe,
+                    vgprs=record.vgprs,
+                    sgprs=record.sgprs,
+                    user_sgprs=record.user_sgprs,
+                    lds_size=record.lds_size,
+                    workgroup_size=record.workgroup_size,
+                    address=key[1],
+                    code_object=max(key[0], 0),
+                    flags=record.flags,
+                )
+            )
+    return tuple(sorted(found, key=lambda dispatch: dispatch.time))
+
+
+def _counters(engines: Sequence[Engine], offsets: Mapping[int, int]) -> Iterator[CounterSamples]:
+    for engine in engines:
+        table = engine.stream.counters
+        if len(table):
+            yield CounterSamples(
+                se=engine.se,
+                time=frozen(table[:, 0] + offsets.get(engine.se, 0)),
+                value=clipped(table[:, 1:5], np.int32, low=-(1 << 31)),
+                cu=clipped(table[:, 5], np.int16),
+                bank=clipped(table[:, 6], np.int16),
+            )
+
+
+def _other_simd(engines: Sequence[Engine], offsets: Mapping[int, int]) -> Iterator[OtherSimd]:
+    for engine in engines:
+        table = engine.stream.other_simd
+        if len(table):
+            table = table[np.argsort(table[:, 0], kind="stable")]
+            yield OtherSimd(
+                se=engine.se,
+                cu=engine.stream.cu & _UNIT if engine.stream.cu >= 0 else -1,
+                simd=engine.stream.other_simd_number,
+                time=frozen(table[:, 0] + offsets.get(engine.se, 0)),
+                duration=frozen(np.maximum(table[:, 1], 0)),
+                kind=clipped(table[:, 2], np.uint8),
+            )
+
+
+def _shader_data(engines: Sequence[Engine], offsets: Mapping[int, int]) -> Iterator[ShaderData]:
+    for engine in engines:
+        table = engine.stream.shader_data
+        if len(table):
+            yield ShaderData(
+                se=engine.se,
+                time=frozen(table[:, 0] + offsets.get(engine.se, 0)),
+                value=frozen((table[:, 1] & 0xFFFFFFFF).astype(np.uint32)),
+                cu=clipped(table[:, 2], np.int16),
+                simd=clipped(table[:, 3], np.int16),
+                slot=clipped(table[:, 4], np.int16),
+                flags=clipped(table[:, 5], np.int16),
+            )
+
+
+def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
+    """The clock, with the offset of each engine; a Problem says so if they cannot be aligned."""
+    samples = {}
+    for engine in engines:
+        pairs = engine.stream.realtime
+        pairs = pairs[(np.abs(pairs) < LIMIT).all(axis=1)]
+        if len(pairs):
+            pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+            samples[engine.se] = ClockSamples(frozen(pairs[:, 0].copy()), frozen(pairs[:, 1].copy()))
+    offsets, ticks = align(samples)
+    frequency = next(
+        (engine.stream.frequency for engine in engines if engine.stream.frequency > 0), NOMINAL_HZ
+    )
+    busy = [engine.se for engine in engines if len(engine.stream.occupancy.time) or len(engine.columns.facts)]
+    lost = [se for se in busy if se not in samples]
+    if len(busy) > 1 and not offsets:
+        problems.inform(
+            "clock",
+            f"No two shader engines wrote the constant clock: those of {len(busy)} engines are not aligned."
+            if not samples or lost
+            else "The clocks of the shader engines lie years apart: they are not aligned.",
+            "Compare times within one shader engine only.",
+        )
+    elif len(busy) > 1 and lost:
+        problems.warn(
+            "clock",
+            f"The streams of SE {spans(lost)} tell no constant clock: their times are not aligned.",
+            "Do not compare their times with those of other shader engines.",
+        )
+    return Clock(frequency, samples, offsets, ticks, bool(offsets))

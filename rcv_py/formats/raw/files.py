@@ -1,0 +1,253 @@
+"""Which raw captures lie in a folder, told by the names of its files.
+
+```
+1234_0_shader_engine_2_17.att            process 1234, agent 0, shader engine 2, dispatch 17
+se2.att, 2.att                           shader engine 2, of the only capture
+1234_gfx950_code_object_id_3.out         code object 3, and so codeobj_3.out, anything_3.hsaco
+code.json, snapshots.json                texts, sources and names that the code objects do not tell
+```
+Every `.att` file is one shader engine of one dispatch.  Clocks begin anew in each dispatch, so dispatches are
+captures of their own.  The only one of a folder is named by the folder, if nothing decoded lies in that, and
+others by any of their `.att` files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import byte_size, plural
+from rcv_py.formats.uiout.folder import INDEX
+
+STREAM = ".att"
+CODE_SUFFIXES = (".out", ".hsaco")
+CODE_TABLE = "code.json"
+SNAPSHOTS = "snapshots.json"
+MAX_FILES = 20_000  # of a folder that are looked at: a folder of downloads must not keep us busy
+MAX_CODE = 1 << 31  # numbers of code objects
+MAX_ENGINES = 1 << 15  # numbers of shader engines that the index of waves can hold
+
+_DECODED = re.compile(r"ui_output_agent_\d+_dispatch_(\d{1,18})", re.ASCII)  # a folder that a decoder writes
+_ENGINE = "_shader_engine_"
+_WHO = re.compile(r"(?:(?P<run>.*)_)?(?P<agent>\d{1,18})", re.DOTALL)
+_PLAIN = re.compile(r"(?:se)?(\d{1,4})")
+_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFile:
+    """One `.att` file; -1 stands for what its name does not tell."""
+
+    name: str
+    size: int  # bytes
+    run: str  # before the agent: most often the process
+    agent: int
+    se: int
+    dispatch: int
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """What files of one capture have in common."""
+        return self.run, self.agent, self.dispatch
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFile:
+    """A code object as a file."""
+
+    name: str
+    size: int  # bytes
+    id: int
+
+
+@dataclass(frozen=True, eq=False)
+class RawCapture:
+    """A dispatch of which `.att` files are there."""
+
+    folder: Path
+    path: Path  # how people name it: the folder, or the first of its `.att` files
+    streams: tuple[StreamFile, ...]  # each of another shader engine, in that order
+    codes: tuple[CodeFile, ...]  # of the folder, by name
+    sidecars: frozenset[str]  # CODE_TABLE and SNAPSHOTS, as far as they are there
+    is_decoded: bool = False  # a folder beside its files, as a decoder names it, is of the same dispatch
+    left_out: tuple[str, ...] = ()  # `.att` files of a shader engine that another one is of, too
+
+    @property
+    def agent(self) -> int:
+        """The GPU, -1 if no name tells."""
+        return self.streams[0].agent
+
+    @property
+    def dispatch(self) -> int:
+        """The number of the launch, -1 if no name tells."""
+        return self.streams[0].dispatch
+
+    @property
+    def size(self) -> int:
+        """Bytes of its `.att` files."""
+        return sum(stream.size for stream in self.streams)
+
+    @cached_property
+    def text(self) -> str:
+        """What tells it from others, such as `Agent 0 · Dispatch 17 · SE 0-3 · 1.2 MB · 4 files`."""
+        stream = self.streams[0]
+        parts = (
+            f"Process {stream.run}" if stream.run else "",
+            f"Agent {self.agent}" if self.agent >= 0 else "",
+            f"Dispatch {self.dispatch}" if self.dispatch >= 0 else "",
+            f"SE {spans([one.se for one in self.streams])}",
+            byte_size(self.size),
+            plural(len(self.streams), "file"),
+        )
+        return " · ".join(filter(None, parts))
+
+    def tell(self, problems: Problems) -> None:
+        """Add what of the folder is left out."""
+        if self.left_out:
+            problems.warn(
+                self.left_out[0],
+                f"{self.left_out[0]} is left out: another file is of the same shader engine."
+                if len(self.left_out) == 1
+                else f"{plural(len(self.left_out), '.att file')}, such as {self.left_out[0]}, are left out:"
+                " other files are of the same shader engines.",
+                "Give each recording a folder of its own.",
+                Affects.WAVES,
+            )
+        seen: dict[int, str] = {}
+        for code in self.codes:
+            if code.id in seen:
+                problems.warn(
+                    code.name,
+                    f"{code.name} and {seen[code.id]} are both code object {code.id};"
+                    f" {code.name} is left out.",
+                    "Instructions may be those of another program: keep what one run wrote in a folder.",
+                    Affects.CODE,
+                )
+            seen.setdefault(code.id, code.name)
+
+
+def spans(numbers: list[int]) -> str:
+    """Return sorted numbers with runs drawn together, such as `0-3, 5`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("-".join(map(str, part)) for part in parts)
+
+
+def raw_captures(folder: Path) -> tuple[RawCapture, ...]:
+    """Return the raw captures whose `.att` files lie in a folder, by agent and dispatch; never raises."""
+    sizes, decoded = _sizes(folder)
+    streams = [_stream(name, size) for name, size in sizes.items() if name.endswith(STREAM)]
+    groups: defaultdict[tuple[str, int, int], list[StreamFile]] = defaultdict(list)
+    for stream in streams:
+        groups[stream.key].append(stream)
+    codes = tuple(_code(name, size) for name, size in sizes.items() if name.endswith(CODE_SUFFIXES))
+    sidecars = frozenset({CODE_TABLE, SNAPSHOTS} & sizes.keys())
+    found = []
+    for key in sorted(groups, key=lambda key: (key[1:], key[0])):
+        engines = _numbered(groups[key])
+        kept = tuple(engines[se] for se in sorted(engines))
+        names = {stream.name for stream in kept}
+        found.append(
+            RawCapture(
+                folder=folder,
+                path=folder if len(groups) == 1 and not decoded else folder / kept[0].name,
+                streams=kept,
+                codes=codes,
+                sidecars=sidecars,
+                is_decoded=any(match and int(match[1]) == key[2] for match in map(_DECODED.match, decoded)),
+                left_out=tuple(one.name for one in groups[key] if one.name not in names),
+            )
+        )
+    return tuple(found)
+
+
+def raw_capture(path: Path) -> RawCapture | None:
+    """Return the capture that a folder or an `.att` file names; None if there is none, or several."""
+    if path.name.endswith(STREAM) and not path.is_dir():
+        return next((one for one in raw_captures(path.parent) if _names(one, path.name)), None)
+    found = raw_captures(path)
+    return found[0] if len(found) == 1 else None
+
+
+def _names(capture: RawCapture, name: str) -> bool:
+    return name in capture.left_out or any(stream.name == name for stream in capture.streams)
+
+
+def _sizes(folder: Path) -> tuple[dict[str, int], list[str]]:
+    """Bytes of the files of a folder that may belong to raw captures, by name; what else is decoded."""
+    sizes: dict[str, int] = {}
+    decoded: list[str] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in islice(entries, MAX_FILES):
+                if entry.name.endswith((STREAM, *CODE_SUFFIXES)) or entry.name in (CODE_TABLE, SNAPSHOTS):
+                    _note(entry, sizes)
+                elif entry.name == INDEX or _DECODED.match(entry.name):
+                    decoded.append(entry.name)
+    except (OSError, ValueError):
+        return {}, []
+    return dict(sorted(sizes.items())), decoded
+
+
+def _note(entry: os.DirEntry[str], sizes: dict[str, int]) -> None:
+    try:
+        if entry.is_file():
+            sizes[entry.name] = entry.stat().st_size
+    except OSError:
+        return  # a link to nowhere, or a file that vanished
+
+
+def _stream(name: str, size: int) -> StreamFile:
+    stem = name.removesuffix(STREAM)
+    who, mark, rest = stem.partition(_ENGINE)
+    if not mark:
+        plain = _PLAIN.fullmatch(stem)
+        return StreamFile(
+            name=name, size=size, run="", agent=-1, se=int(plain[1]) if plain else -1, dispatch=-1
+        )
+    owner = _WHO.fullmatch(who)
+    se, dispatch, *_ = *rest.split("_"), "", ""
+    return StreamFile(
+        name=name,
+        size=size,
+        run=who if owner is None else owner["run"] or "",
+        agent=-1 if owner is None else int(owner["agent"]),
+        se=_number(se, -1),
+        dispatch=_number(dispatch, -1),
+    )
+
+
+def _code(name: str, size: int) -> CodeFile:
+    """The number after the last underscore is the id, 0 if it is none."""
+    number = _number(name.rpartition(".")[0].rpartition("_")[2], 0)
+    return CodeFile(name, size, number if number < MAX_CODE else 0)
+
+
+def _number(text: str, default: int) -> int:
+    return int(text) if _NUMBER.fullmatch(text) else default
+
+
+def _numbered(streams: list[StreamFile]) -> dict[int, StreamFile]:
+    """Files by shader engine, the first of two of one; those whose name tells none get free numbers."""
+    engines: dict[int, StreamFile] = {}
+    for stream in streams:
+        if 0 <= stream.se < MAX_ENGINES:
+            engines.setdefault(stream.se, stream)
+    free = (number for number in range(len(streams) + len(engines)) if number not in engines)
+    nameless = [stream for stream in streams if not 0 <= stream.se < MAX_ENGINES]
+    return engines | {
+        se: StreamFile(
+            name=one.name, size=one.size, run=one.run, agent=one.agent, se=se, dispatch=one.dispatch
+        )
+        for se, one in zip(free, nameless, strict=False)
+    }

@@ -1,0 +1,189 @@
+"""Decoded captures are kept as files that any process maps, so that opening one again takes no time.
+
+They lie in the user's cache folder, at most MOST_BYTES of them and no more than half of what is free; those
+that nobody opened for longest go.  One that is in use is locked by its process for as long as that lives, and
+stays.  A process that is killed leaves at most an unfinished file, which the next one that keeps something
+removes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from time import time
+from typing import Any
+
+from rcv_py.base.errors import ExportError, TraceError
+from rcv_py.formats.packed.archive import SUFFIX
+from rcv_py.formats.packed.read import open_packed
+from rcv_py.formats.raw.files import RawCapture
+from rcv_py.model.trace import Trace
+
+if sys.platform != "win32":
+    import fcntl
+
+PLACE = "RCV_DECODED"  # names the folder, where it is set
+MOST_BYTES = 16 << 30
+UNFINISHED_S = 24 * 3600  # seconds after which an unfinished file is nobody's
+FORMAT = 2  # counts up when what is decoded, or how it is put together, changes
+
+_in_use: dict[Path, int] = {}  # files that this process has locked, and their descriptors
+
+
+def places() -> Iterator[Path]:
+    """Folders in which decoded captures may be kept, the best first."""
+    if os.environ.get(PLACE):
+        yield Path(os.environ[PLACE])
+        return
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA", "")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME", "")
+    yield (Path(base) if base else Path.home() / ".cache") / "rcv" / "decoded"
+    yield Path(tempfile.gettempdir()) / f"rcv-decoded-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+
+
+def key_of(capture: RawCapture, *decides: object) -> str:
+    """Return a name that changes with the files of a capture, and with what else decides its decoding."""
+    streams, codes = [one.name for one in capture.streams], [one.name for one in capture.codes]
+    names = [*streams, *codes, *sorted(capture.sidecars)]
+    marks = [_mark(capture.folder / name) for name in names]
+    text = repr((FORMAT, os.path.realpath(capture.folder), len(streams), names, marks, decides))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _mark(path: Path) -> tuple[int, int]:
+    try:
+        about = path.stat()
+    except OSError:
+        return 0, 0
+    return about.st_size, about.st_mtime_ns
+
+
+def is_kept(key: str) -> bool:
+    """Whether a capture is there as it was decoded."""
+    return any((place / (key + SUFFIX)).is_file() for place in places())
+
+
+def kept(key: str) -> Trace | None:
+    """Return the capture that was kept under a key; None if there is none, or what is there is damaged."""
+    for place in places():
+        path = place / (key + SUFFIX)
+        if not path.is_file() or not _is_own(place):
+            continue
+        try:
+            _lock(path)
+            trace = open_packed(path)
+            with suppress(OSError):
+                os.utime(path)
+            return trace
+        except (TraceError, OSError):
+            _unlock(path)
+            with suppress(OSError):
+                path.unlink()
+    return None
+
+
+def keep(key: str, write: Callable[[Path], object]) -> Trace:
+    """Have a packed capture written under a key, and open it.
+
+    Raises ExportError, whose hint names the variable that chooses another place, if none can be written to.
+    """
+    refused: ExportError | None = None
+    for place in places():
+        path = place / (key + SUFFIX)
+        try:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not _is_own(place):
+                continue
+            make_room(place)
+            write(path)
+            _lock(path)
+            return open_packed(path)
+        except OSError as error:
+            refused = ExportError(str(error))
+        except ExportError as error:
+            refused = error
+    raise ExportError(
+        f"The decoded capture can be kept nowhere: {refused}"
+        if refused
+        else "There is no folder of one's own.",
+        hint=f"Make room, or name a folder that may be written to in {PLACE}.",
+    )
+
+
+def _is_own(place: Path) -> bool:
+    """Whether a folder belongs to this user, and nobody else may write to it."""
+    try:
+        facts = place.lstat()
+    except OSError:
+        return False
+    if not stat.S_ISDIR(facts.st_mode):
+        return place.is_dir() and os.environ.get(PLACE) == str(place)
+    return not hasattr(os, "getuid") or (facts.st_uid == os.getuid() and not facts.st_mode & 0o022)
+
+
+def make_room(place: Path, most: int = MOST_BYTES) -> None:
+    """Remove what nobody opened for longest until the rest is small enough, and what was never finished."""
+    found: list[tuple[float, int, Path]] = []
+    try:
+        with os.scandir(place) as entries:
+            for entry in entries:
+                about = entry.stat(follow_symlinks=False)
+                if entry.name.endswith(SUFFIX):
+                    found.append((about.st_mtime, about.st_size, Path(entry.path)))
+                elif entry.name.endswith(".part") and about.st_mtime < time() - UNFINISHED_S:
+                    Path(entry.path).unlink()
+        most = min(most, (shutil.disk_usage(place).free + sum(size for _, size, _ in found)) // 2)
+    except OSError:
+        return
+    total = sum(size for _, size, _ in found)
+    for _, size, path in sorted(found):
+        if total <= most:
+            return
+        if _removed(path):
+            total -= size
+
+
+def _removed(path: Path) -> bool:
+    """Remove a file that no process uses."""
+    if path in _in_use:
+        return False
+    with suppress(OSError):
+        if sys.platform == "win32":
+            path.unlink()  # which is refused while somebody has it open
+            return True
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+            return True
+        finally:
+            os.close(descriptor)
+    return False
+
+
+def _lock(path: Path) -> None:
+    """Have the file stay for as long as this process lives."""
+    if path in _in_use:
+        return
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    if sys.platform != "win32":
+        with suppress(OSError):  # some file systems have no locks
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    _in_use[path] = descriptor
+
+
+def _unlock(path: Path) -> None:
+    descriptor: Any = _in_use.pop(path, None)
+    if descriptor is not None:
+        os.close(descriptor)

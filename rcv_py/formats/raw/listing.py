@@ -1,0 +1,126 @@
+"""The code table of a raw capture: every program that a token stands in, with the totals of all engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rcv_py.base.problems import Problems
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import run_starts
+from rcv_py.formats.derived.totals import Totals
+from rcv_py.formats.isa.program import Program
+from rcv_py.formats.raw.engine import Engine, Places
+from rcv_py.formats.raw.sidecar import SAMPLES, Sidecar
+from rcv_py.formats.uiout.code import Code, code_of
+
+HEADER = ("ISA", "_", "LineNumber", "Source", "Codeobj", "Vaddr", "Hit", "Latency", "Stall", "Idle")
+Sources = Callable[[int, np.ndarray], Sequence[str]]
+"""The source place of each address of a code object, innermost first, "" where nothing tells."""
+Names = Callable[[int, int], tuple[str, str]]
+"""Symbol and name for people of the kernel at an address of a code object, "" where nothing tells."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodeRows:
+    """Where instructions stand in the table: keys sorted, and the row of each."""
+
+    codeobj: np.ndarray  # int64
+    address: np.ndarray  # uint64
+    row: np.ndarray  # int64
+
+    def find(self, places: Places) -> np.ndarray:
+        """Return the row of each place, -1 if the table lacks it; int64."""
+        found = np.full(len(places), -1, dtype=np.int64)
+        heads = run_starts(self.codeobj) if len(self.codeobj) else self.row
+        for first, stop in pairwise([*heads.tolist(), len(self.codeobj)]):
+            mine = np.flatnonzero(places.codeobj == self.codeobj[first])
+            at = np.searchsorted(self.address[first:stop], places.address[mine]) + first
+            at = np.minimum(at, stop - 1)
+            fits = self.address[at] == places.address[mine]
+            found[mine[fits]] = self.row[at[fits]]
+        return found
+
+
+def listing(
+    engines: Sequence[Engine],
+    *,
+    gfxip: int,
+    sidecar: Sidecar,
+    sources: Sources,
+    names: Names,
+    problems: Problems,
+) -> tuple[Code, CodeRows]:
+    """Return the code of a capture, by code object and address, and where each instruction stands in it."""
+    rows, places = _rows(engines, sidecar, sources, names)
+    keys = (
+        np.array([one[0] for one in places], dtype=np.int64),
+        np.array([one[1] for one in places], dtype=np.uint64),
+    )
+    numbers = CodeRows(*keys, row=np.array([one[2] for one in places], dtype=np.int64))
+    sums = Totals.none(len(rows))
+    for engine in engines:
+        at_number = numbers.find(engine.places)
+        known = at_number >= 0
+        sums.add(at_number[known], _chosen(engine.totals, known))
+    costs = zip(*(getattr(sums, name).tolist() for name in ("hits", "latency", "stall", "idle")), strict=True)
+    header, no_samples = list(HEADER), [0, 0, []]
+    for row, cost in zip(rows, costs, strict=True):
+        row.extend(cost)
+        if sidecar.has_samples:
+            row.extend(no_samples if row[0].startswith(";") else sidecar.samples(row[4], row[5]))
+    if sidecar.has_samples:
+        header += SAMPLES
+    code = code_of({"header": header, **sidecar.dictionaries}, rows, gfxip, problems)
+    table = np.append(code.table.row_of_number, -1)
+    return code, CodeRows(*keys, row=table[numbers.row].astype(np.int64))
+
+
+def _rows(
+    engines: Sequence[Engine], sidecar: Sidecar, sources: Sources, names: Names
+) -> tuple[list[list[Any]], list[tuple[int, int, int]]]:
+    """The rows of all programs as a code.json has them up to their totals, and where each instruction is."""
+    programs: dict[tuple[int, int], Program] = {}
+    for engine in engines:
+        for key, program in engine.programs.items():
+            programs.setdefault(key, program)
+    rows: list[list[Any]] = []
+    places: list[tuple[int, int, int]] = []  # code object, address, line number
+    last: tuple[int, int] = (-1, -1)
+    for (codeobj, _), program in sorted(programs.items()):
+        told = sources(codeobj, program.address)
+        for at, (address, text) in enumerate(zip(program.address.tolist(), program.text, strict=True)):
+            if (codeobj, address) <= last:
+                continue  # code objects may say that kernels overlap
+            last = codeobj, address
+            symbol, nice = names(codeobj, address)
+            symbol = symbol or (program.name if at == 0 else "")
+            if symbol:
+                rows.append([f"; {symbol}", 0, len(rows), nice or symbol, codeobj, address])
+            places.append((codeobj, address, len(rows)))
+            rows.append([text, 0, len(rows), sidecar.source(codeobj, address) or told[at], codeobj, address])
+    return rows, places
+
+
+def _chosen(totals: Totals, rows: np.ndarray) -> Totals:
+    return Totals(totals.hits[rows], totals.latency[rows], totals.stall[rows], totals.idle[rows])
+
+
+def kernel_names(
+    entries: Sequence[tuple[int, int]], names: Names
+) -> tuple[Mapping[tuple[int, int], int], Mapping[int, str]]:
+    """Number kernels from 1 in the order of their entries (code object, address); return numbers and names.
+
+    Number 0 is that of no kernel that is known.
+    """
+    numbers: dict[tuple[int, int], int] = {}
+    for entry in entries:
+        if entry[1]:
+            numbers.setdefault(entry, len(numbers) + 1)
+    called = {0: "0 / 0x0"}
+    for (codeobj, address), number in numbers.items():
+        called[number] = names(codeobj, address)[0] or f"{max(codeobj, 0)} / {address:#x}"
+    return numbers, called

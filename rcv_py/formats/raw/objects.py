@@ -1,0 +1,110 @@
+"""The code objects of a raw capture, opened once a process, with what a `code.json` beside them adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from rcv_py.base.errors import TraceError
+from rcv_py.base.problems import Affects, Problems
+from rcv_py.formats.isa.code_object import CodeObject
+from rcv_py.formats.isa.program import Program
+from rcv_py.formats.raw.addresses import Extent
+from rcv_py.formats.raw.engine import Places
+from rcv_py.formats.raw.files import CODE_TABLE, CodeFile
+from rcv_py.formats.raw.sidecar import Sidecar, read_sidecar
+
+_OPEN = 2  # captures whose code objects a process keeps
+_ARROW = " -> "
+
+
+class Objects:
+    """Code objects by their number.  `problems` says what could not be read."""
+
+    def __init__(self, folder: Path, codes: Sequence[CodeFile], sidecars: frozenset[str]) -> None:
+        self.problems = Problems()
+        self.sidecar: Sidecar = read_sidecar(folder, sidecars, self.problems)
+        self.by_id: dict[int, CodeObject] = {}
+        texts = self.sidecar.texts()
+        for code in codes:
+            if code.id in self.by_id:
+                continue  # the capture's files say so
+            try:
+                self.by_id[code.id] = CodeObject.open(folder / code.name, code.id, texts=texts.get(code.id))
+            except TraceError as error:
+                self.problems.fail(code.name, str(error), error.hint, Affects.CODE)
+        for number, rows in texts.items():
+            if number not in self.by_id:
+                self.by_id[number] = CodeObject(number, CODE_TABLE, None, rows)
+
+    @cached_property
+    def extents(self) -> tuple[Extent, ...]:
+        """Where kernels begin in each of them."""
+        return tuple(
+            Extent(one.id, one.size, tuple(kernel.address for kernel in one.kernels))
+            for one in self.by_id.values()
+        )
+
+    @property
+    def target(self) -> str:
+        """The GPU that all of them are for, "" if they differ or nothing says."""
+        targets = {one.target for one in self.by_id.values() if one.target}
+        return targets.pop() if len(targets) == 1 else ""
+
+    def program(self, codeobj: int, address: int) -> Program | None:
+        """The function at an address of a code object, None if there is none."""
+        found = self.by_id.get(codeobj)
+        return None if found is None else found.program(address)
+
+    def programs_at(self, places: Places) -> dict[tuple[int, int], Program]:
+        """The functions that hold some places, by code object and first address."""
+        found: dict[tuple[int, int], Program] = {}
+        for codeobj, address in zip(places.codeobj.tolist(), places.address.tolist(), strict=True):
+            program = self.program(codeobj, address)
+            if program is not None and len(program):
+                found[codeobj, int(program.address[0])] = program
+        return found
+
+    def names(self, codeobj: int, address: int) -> tuple[str, str]:
+        """Symbol and name for people of the kernel that begins at an address, "" if none does."""
+        return self._names.get((codeobj, address), ("", ""))
+
+    @cached_property
+    def _names(self) -> dict[tuple[int, int], tuple[str, str]]:
+        kernels = {
+            (one.id, kernel.address): (kernel.name, kernel.demangled)
+            for one in self.by_id.values()
+            for kernel in one.kernels
+            if kernel.name
+        }
+        return {**self.sidecar.labels, **kernels}
+
+    def sources(self, codeobj: int, addresses: np.ndarray) -> list[str]:
+        """The source place of each address, with the places that it was inlined into."""
+        found = self.by_id.get(codeobj)
+        if found is None:
+            return [""] * len(addresses)
+        return [
+            _ARROW.join(f"{file}:{line or '?'}" for file, line in chain) for chain in found.places(addresses)
+        ]
+
+
+@lru_cache(maxsize=_OPEN)
+def _opened(
+    folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[str], marks: tuple[int, ...]
+) -> Objects:
+    return Objects(folder, codes, sidecars)
+
+
+def objects_of(folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[str]) -> Objects:
+    """Return the code objects of a capture; those that this process looked at last are not read again."""
+    marks = []
+    for name in (*(code.name for code in codes), *sorted(sidecars)):
+        try:
+            marks.append((folder / name).stat().st_mtime_ns)
+        except OSError:
+            marks.append(0)
+    return _opened(folder, codes, sidecars, tuple(marks))

@@ -1,0 +1,540 @@
+"""Which instruction each token of a stream belongs to: tokens and programs are walked side by side.
+
+A stream says where a wave began and where it went after jumps to computed places; between those, the program
+is followed from line to line.  Times are cycles of the stream's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from rcv_py.base.compiled import kernel, part
+from rcv_py.base.records import dataclass
+from rcv_py.formats.isa.categories import mnemonic
+from rcv_py.formats.isa.program import Category, Program
+from rcv_py.formats.sqtt.records import WaveRecords
+from rcv_py.model.kinds import TokenKind, WaveState
+
+MOST_MISSED = 1000  # lines in a row without a token, until a wave is given up
+MOST_AHEAD = 4096  # lines that are looked ahead behind an s_barrier_wait
+CYCLE = 4  # cycles of gfx9's clock of tokens
+
+# Of a line of the listing: what else than its category decides.
+IS_WAITCNT = 1
+IS_LOAD = 2  # from memory that is no scratch
+IS_BARRIER = 4
+IS_BARRIER_WAIT = 8  # of gfx12, which may leave no token
+IS_SCALED = 16  # an MFMA with scales, whose load the hardware issues before
+IS_MOVE_64 = 32
+IS_CLOCK = 64  # s_memtime, which is encoded as memory and listed by AMD with the scalar ALU
+
+VALU, IMMED, SALU, VMEM, BRANCH = map(
+    int, (Category.VALU, Category.IMMED, Category.SALU, Category.VMEM, Category.BRANCH)
+)
+JUMP, NEXT, TRAP, MSG, FLAT, SMEM = map(
+    int,
+    (TokenKind.JUMP, TokenKind.NEXT, TokenKind.TRAP, TokenKind.MSG, TokenKind.FLAT, TokenKind.SMEM),
+)
+UNFINISHED, LAST_KIND = int(TokenKind.NONE), int(TokenKind.BVH)  # others are no instructions
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """Instructions of several programs, one below the other, as the walk needs them."""
+
+    number: np.ndarray  # int32 [n], which code object
+    address: np.ndarray  # uint64 [n], bytes inside it
+    size: np.ndarray  # uint8 [n], bytes
+    text: tuple[str, ...]
+    category: np.ndarray  # uint8 [n], Category
+    after: np.ndarray  # int32 [n], the next row that leaves a token, -1 if code ends before
+    target: np.ndarray  # int32 [n], row that leaves a token where a branch goes, -1 if none
+    traits: np.ndarray  # uint8 [n], IS_…
+    shown: np.ndarray  # int32 [n], the row itself, or the next that leaves a token
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def rows(self, number: np.ndarray, address: np.ndarray) -> np.ndarray:
+        """Return the row at each address of each code object, int32, -1 where no instruction begins."""
+        found = np.full(len(address), -1, dtype=np.int32)
+        for one in np.unique(number).tolist():
+            first, stop = np.searchsorted(self.number, (one, one + 1))
+            asked = np.flatnonzero(number == one)
+            at = first + np.searchsorted(self.address[first:stop], address[asked].astype(np.uint64))
+            inside = at < stop
+            is_there = self.address[at[inside]] == address[asked[inside]]
+            found[asked[inside][is_there]] = at[inside][is_there]
+        return found
+
+
+def listing(programs: Sequence[tuple[int, Program]]) -> Listing:
+    """Return the lines of programs, each with the number of its code object; one begins twice nowhere."""
+    ordered = sorted(programs, key=lambda one: (one[0], int(one[1].address[0]) if len(one[1]) else 0))
+    number = np.repeat([one for one, _ in ordered], [len(one) for _, one in ordered]).astype(np.int32)
+    parts = [one for _, one in ordered]
+
+    def joined(name: str, dtype: str) -> np.ndarray:
+        return np.concatenate([getattr(one, name) for one in parts] or [np.zeros(0)]).astype(dtype)
+
+    address, size = joined("address", "u8"), joined("size", "u1")
+    category, target = joined("category", "u1"), joined("target", "i8")
+    text = tuple(one for part in parts for one in part.text)
+    count = len(text)
+    follows = np.full(count, -1, dtype=np.int32)
+    if count > 1:
+        goes_on = (number[1:] == number[:-1]) & (address[1:] == address[:-1] + size[:-1])
+        follows[:-1][goes_on] = np.flatnonzero(goes_on) + 1
+    leaves = (category != Category.SKIP) & (category != Category.UNKNOWN)
+    bare = Listing(
+        number=number,
+        address=address,
+        size=size,
+        text=text,
+        category=category,
+        after=follows,
+        target=follows,
+        traits=_traits(text),
+        shown=_next_shown(follows, leaves),
+    )
+    goes = np.full(count, -1, dtype=np.int32)
+    branches = np.flatnonzero(target >= 0)
+    goes[branches] = bare.rows(number[branches], target[branches].astype(np.uint64))
+    shown = np.append(bare.shown, np.int32(-1))  # so that -1 stays -1
+    return replace(bare, after=shown[follows], target=shown[goes])
+
+
+def _next_shown(follows: np.ndarray, leaves: np.ndarray) -> np.ndarray:
+    """For each row the row itself if it leaves a token, else the first behind it that does, -1 if none."""
+    count = len(follows)
+    own = np.where(leaves, np.arange(count), count)
+    nearest = np.minimum.accumulate(own[::-1])[::-1]
+    ends = np.minimum.accumulate(np.where(follows < 0, np.arange(count), count)[::-1])[::-1]  # of its stretch
+    return np.where((nearest < count) & (nearest <= ends), nearest, -1).astype(np.int32)
+
+
+TRAIT_OF = (  # prefix of the mnemonic → trait
+    ("s_waitcnt", IS_WAITCNT),
+    ("s_barrier", IS_BARRIER),
+    ("s_barrier_wait", IS_BARRIER_WAIT),
+    ("v_mfma_scale_", IS_SCALED),
+    ("v_mov_b64", IS_MOVE_64),
+    ("s_memtime", IS_CLOCK),
+)
+
+
+def _traits(texts: tuple[str, ...]) -> np.ndarray:
+    words = [mnemonic(text)[:64] for text in texts]
+    known = {word: _traits_of(word) for word in dict.fromkeys(words)}
+    return np.array([known[word] for word in words], dtype=np.uint8)
+
+
+def _traits_of(word: str) -> int:
+    found = sum(trait for prefix, trait in TRAIT_OF if word.startswith(prefix))
+    return found | IS_LOAD * ("_load_" in word and "scratch_" not in word)
+
+
+class HasPrograms(Protocol):
+    """A code object."""
+
+    def program(self, address: int) -> Program | None:
+        """The function that holds the address."""
+
+
+def programs_at(
+    objects: Mapping[int, HasPrograms], number: np.ndarray, address: np.ndarray
+) -> list[tuple[int, Program]]:
+    """Return the programs that hold addresses (uint64) of code objects, and those that they branch to."""
+    asked = list(zip(number.tolist(), address.tolist(), strict=True))
+    found: dict[tuple[int, int], tuple[int, Program]] = {}
+    seen = set(asked)
+    while asked:
+        one, place = asked.pop()
+        program = objects[one].program(place) if one in objects else None
+        if program is None or not len(program) or (one, int(program.address[0])) in found:
+            continue
+        found[one, int(program.address[0])] = (one, program)
+        goes = program.target[program.target >= 0]
+        outside = (goes < int(program.address[0])) | (goes > int(program.address[-1]))
+        further = {(one, target) for target in np.unique(goes[outside]).tolist()} - seen
+        seen |= further
+        asked.extend(further)
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Starts:
+    """Rows of the listing that the stream tells, -1 for places of which no line is known.
+
+    A wave's tokens behind such a place have no instruction until the next break.
+    """
+
+    entry: np.ndarray  # int32 [waves], where they begin
+    breaks: np.ndarray  # int32 [breaks], where they go on
+
+
+@dataclass(frozen=True, eq=False)
+class Stitched:
+    """Tokens with their instructions."""
+
+    waves: WaveRecords  # as given, with what the program corrects
+    row: np.ndarray  # int32 [tokens], row of the listing, -1 where the program does not fit
+    matched: np.ndarray  # int64 [waves], tokens that the walk reached; fewer than it has: it lost its way
+    barrier: np.ndarray  # int32 [tokens], row of an s_barrier_wait without a token before this one, else -1
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every wave was walked to its end."""
+        return bool((self.matched == np.diff(self.waves.token_first)).all())
+
+
+def stitch(
+    waves: WaveRecords, program: Listing, starts: Starts, gfxip: int, excludes: bool = False
+) -> Stitched:
+    """Return the row of the program of each token.
+
+    `excludes` is what the stream says of s_barrier_wait: that it may leave no token.
+    """
+    tokens = np.stack([one.astype(np.int64) for one in (waves.time, waves.kind, waves.stall, waves.duration)])
+    lines = np.stack(
+        [
+            one.astype(np.int32)
+            for one in (program.category, program.after, program.target, program.traits, program.shown)
+        ]
+    )
+    places = np.full((2, tokens.shape[1]), -1, dtype=np.int32)
+    matched = np.zeros(len(waves), dtype=np.int64)
+    tolds = waves.break_first + np.arange(len(waves) + 1)  # an entry is told as a break is
+    told = np.zeros((2, int(tolds[-1])), dtype=np.int64)
+    is_entry = np.zeros(told.shape[1], dtype=bool)
+    is_entry[tolds[:-1]] = True
+    owner = np.repeat(waves.token_first[:-1], np.diff(waves.break_first))
+    told[:, is_entry] = waves.token_first[:-1], starts.entry
+    told[:, ~is_entry] = owner + waves.break_token + 1, starts.breaks
+    of_wave = np.stack(
+        [
+            *(waves.token_first[:-1], waves.token_first[1:], tolds[:-1], tolds[1:]),
+            *(waves.begin, waves.end),
+        ],
+        axis=1,
+    ).astype(np.int64)
+    state = np.zeros(len(STATE), dtype=np.int64)
+    _walk(of_wave, told, tokens, lines, places, matched, state, gfxip, int(excludes))
+    changed = replace(
+        waves,
+        time=tokens[TIME],
+        kind=tokens[KIND].astype(np.uint8),
+        stall=tokens[STALL],
+        duration=tokens[DURATION],
+    )
+    return Stitched(changed, places[ROW], matched, places[BARRIER])
+
+
+def with_barrier_waits(stitched: Stitched) -> Stitched:
+    """Return the same with a token for each s_barrier_wait that left none: the gap before the next token.
+
+    The wave waits in that time, so a segment of its states that holds all of it is cut.
+    """
+    waves = stitched.waves
+    ahead = np.flatnonzero(stitched.barrier >= 0)
+    wave = np.searchsorted(waves.token_first, ahead, side="right") - 1
+    is_inside = ahead > waves.token_first[wave]  # before its first token a wave has not waited
+    ahead, wave = ahead[is_inside], wave[is_inside]
+    time, duration = waves.time.copy(), waves.duration.copy()
+    start = time[ahead - 1] + duration[ahead - 1]
+    is_late = (time[ahead] == start) & (duration[ahead] > 1)  # a cycle of it was the wait's
+    time[ahead] += is_late
+    duration[ahead] -= is_late
+    length = np.maximum(time[ahead] - start, 0)
+    inserted = np.bincount(wave, minlength=len(waves))
+    state, state_duration, state_first = _waited(waves, wave, start, length)
+    before = np.searchsorted(ahead, waves.token_first[:-1].repeat(np.diff(waves.break_first)))
+    after = np.searchsorted(
+        ahead, waves.token_first[:-1].repeat(np.diff(waves.break_first)) + waves.break_token, side="right"
+    )
+    changed = replace(
+        waves,
+        time=np.insert(time, ahead, start),
+        kind=np.insert(waves.kind, ahead, IMMED),
+        stall=np.insert(waves.stall, ahead, 0),
+        duration=np.insert(duration, ahead, length),
+        flags=np.insert(waves.flags, ahead, 0),
+        token_first=waves.token_first + np.concatenate([[0], inserted.cumsum()]),
+        break_token=waves.break_token + after - before,
+        state=state,
+        state_duration=state_duration,
+        state_first=state_first,
+    )
+    row = np.insert(stitched.row, ahead, stitched.barrier[ahead])
+    return Stitched(changed, row, stitched.matched + inserted, np.full(len(row), -1, dtype=np.int32))
+
+
+def _waited(
+    waves: WaveRecords, wave: np.ndarray, start: np.ndarray, length: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Segments of states, their durations and where those of each wave begin, with waits cut out."""
+    owner = np.repeat(np.arange(len(waves)), np.diff(waves.state_first))
+    total = np.concatenate([[0], waves.state_duration.cumsum()])
+    stop = waves.begin[owner] + total[1:] - total[waves.state_first[owner]]
+    # One axis for all waves: each has its own stretch of it.
+    far = int(max(stop.max(initial=0), (start + length).max(initial=0))) + 1
+    segment = np.searchsorted(owner * far + stop, wave * far + start, side="right")
+    fits = (segment < waves.state_first[wave + 1]) & (length > 0)
+    segment, start, length = segment[fits], start[fits], length[fits]
+    whole = (start >= stop[segment] - waves.state_duration[segment]) & (start + length <= stop[segment])
+    segment, start, length = segment[whole], start[whole], length[whole]
+    marks = np.concatenate([stop - waves.state_duration, start, start + length])
+    states = np.concatenate([waves.state, np.full(len(start), WaveState.WAIT), waves.state[segment]])
+    rows = np.concatenate([np.arange(len(owner)), segment, segment])
+    order = np.lexsort((marks, rows))
+    marks, states, rows = marks[order], states[order].astype(np.uint8), rows[order]
+    ends = np.append(marks[1:], 0)
+    is_last = np.append(rows[1:] != rows[:-1], True)[: len(rows)]
+    ends[is_last] = stop[rows[is_last]]
+    kept = (ends > marks) | (np.bincount(rows, minlength=len(owner))[rows] == 1)
+    counts = np.bincount(owner[rows[kept]], minlength=len(waves))
+    return states[kept], (ends - marks)[kept], np.concatenate([[0], counts.cumsum()])
+
+
+# Rows of what a walk is given of tokens and of lines, and of what it writes for tokens.
+TIME, KIND, STALL, DURATION = range(4)
+CATEGORY, AFTER, TARGET, TRAITS, SHOWN = range(5)
+ROW, BARRIER = range(2)
+STATE = (TOKEN, STOP, TOLD, LAST_TOLD, BEGIN, END, FIRST, LINE, MISSED, OWED, LEFT, MATCHED) = tuple(
+    range(12)
+)
+NOTHING, UNKNOWN = -2, -1  # told of a token: nothing, or a place of which no line is known
+ENDS, MISSES, FITS = range(3)
+
+
+@part
+def _is_plain(kind: int, category: int) -> bool:
+    """Whether a token of the kind is what a line leaves when the program just goes on."""
+    if category == BRANCH:
+        return kind == NEXT
+    if kind == MSG:
+        return category == IMMED
+    return kind == category or (kind == FLAT and category == VMEM)
+
+
+@part
+def _is_any(kind: int, category: int) -> bool:
+    """Whether a token of the kind may be what a line leaves."""
+    if category == BRANCH:
+        return kind == NEXT or kind == JUMP  # noqa: PLR1714 - compiled
+    if kind == IMMED:
+        return category != SALU and 0 < category <= IMMED
+    return _is_plain(kind, category)
+
+
+@part
+def _goes_on(kind: int, line: int, lines: np.ndarray) -> int:
+    """The line behind one that left a token of the kind, -1 if there is none."""
+    if lines[CATEGORY, line] == BRANCH and kind == JUMP:
+        return int(lines[TARGET, line])
+    return int(lines[AFTER, line])
+
+
+@part
+def _leaves_nothing(token: int, stop: int, line: int, tokens: np.ndarray, lines: np.ndarray) -> bool:
+    """Whether tokens from this one on fit the lines behind an s_barrier_wait, so that it has none itself.
+
+    What fits by chance does so within one unit: after tokens of two there is nothing more to learn.
+    """
+    unit = 0
+    at = int(lines[AFTER, line])
+    for _ in range(MOST_AHEAD):
+        if token >= stop or at < 0:
+            return True
+        kind, category = int(tokens[KIND, token]), int(lines[CATEGORY, at])
+        if not (lines[TRAITS, at] & IS_BARRIER_WAIT and kind != IMMED):
+            if not _is_any(kind, category):
+                return False
+            if kind != IMMED and category != VALU:
+                if unit > 0 and unit != category:
+                    return True
+                unit = category
+            token += 1
+        at = _goes_on(kind, at, lines)
+    return True
+
+
+@part
+def _place(state: np.ndarray, line: int, places: np.ndarray) -> None:
+    """The token belongs to the line; on to the next token."""
+    places[ROW, int(state[TOKEN])] = line
+    state[TOKEN] += 1
+    state[MATCHED] += 1
+    state[MISSED] = 0
+
+
+@part
+def _is_next(kind: int, state: np.ndarray, tokens: np.ndarray) -> bool:
+    """Whether the wave's next token is of the kind."""
+    following = int(state[TOKEN]) + 1
+    return following < state[STOP] and tokens[KIND, following] == kind
+
+
+@part
+def _scale(state: np.ndarray, tokens: np.ndarray) -> None:
+    """Let an MFMA begin with the load of its scales, 4 cycles earlier, where there is room."""
+    token = int(state[TOKEN])
+    before, later = int(state[BEGIN]), int(state[END])
+    if token > state[FIRST]:
+        before = int(tokens[TIME, token - 1]) + int(tokens[DURATION, token - 1])
+    if token + 1 < state[STOP]:
+        later = int(tokens[TIME, token + 1])
+    time, length = int(tokens[TIME, token]), int(tokens[DURATION, token]) + CYCLE
+    if time > before:
+        time -= CYCLE
+        if time + length < later:
+            length += CYCLE
+    elif time + length > later:
+        length -= CYCLE
+    tokens[TIME, token] = time
+    tokens[DURATION, token] = length
+
+
+@part
+def _correct(
+    state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, places: np.ndarray, gfxip: int
+) -> None:
+    """What the instruction tells of its token beyond what the stream does."""
+    token, trait = int(state[TOKEN]), int(lines[TRAITS, line])
+    if gfxip == 12 and trait & IS_MOVE_64:
+        tokens[DURATION, token] = max(int(tokens[DURATION, token]), int(tokens[STALL, token]) + 2)
+    if gfxip == 9 and trait & IS_SCALED:
+        _scale(state, tokens)
+    if gfxip == 9 and trait & IS_BARRIER and tokens[KIND, token] == MSG and _is_next(IMMED, state, tokens):
+        _place(state, line, places)  # one token when it entered, one when it left
+
+
+@part
+def _swapped(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray) -> bool:
+    """Exchange the token with the next if that makes both fit: gfx9 may tell two units in any order."""
+    token, later = int(state[TOKEN]), int(lines[AFTER, line])
+    if later < 0 or not _is_next(int(lines[CATEGORY, line]), state, tokens):
+        return False
+    if tokens[KIND, token] != lines[CATEGORY, later]:
+        return False
+    for row in range(4):
+        kept = int(tokens[row, token])
+        tokens[row, token] = tokens[row, token + 1]
+        tokens[row, token + 1] = kept
+    state[LINE] = line
+    return True
+
+
+@part
+def _otherwise(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, gfxip: int) -> int:
+    """Whether a token fits a line that is not what it should be, or the line has none, or the way is lost."""
+    kind, category = int(tokens[KIND, int(state[TOKEN])]), int(lines[CATEGORY, line])
+    trait = int(lines[TRAITS, line])
+    if category == BRANCH:
+        state[LINE] = int(lines[TARGET, line])
+        return FITS if kind == JUMP else ENDS
+    if trait & IS_CLOCK and kind == SMEM:
+        return FITS
+    if gfxip == 9 and _swapped(state, line, tokens, lines):
+        return MISSES
+    if gfxip != 9 and kind == IMMED and _is_any(kind, category):
+        state[OWED] += 1
+        return FITS
+    if trait & IS_WAITCNT and state[OWED] > 0:
+        state[OWED] -= 1
+        return FITS
+    return ENDS if trait & (IS_WAITCNT | IS_LOAD) else MISSES
+
+
+@part
+def _step(
+    state: np.ndarray, tokens: np.ndarray, lines: np.ndarray, places: np.ndarray, gfxip: int, excludes: int
+) -> bool:
+    """Compare the token with the line that follows; False if the wave's way is lost."""
+    token, line = int(state[TOKEN]), int(state[LINE])
+    kind = int(tokens[KIND, token])
+    if line < 0 or kind == UNFINISHED or kind > LAST_KIND:
+        return False
+    state[LINE] = int(lines[AFTER, line])
+    outcome = MISSES
+    if excludes and lines[TRAITS, line] & IS_BARRIER_WAIT:
+        if kind != IMMED or _leaves_nothing(token, int(state[STOP]), line, tokens, lines):
+            places[BARRIER, token] = max(int(places[BARRIER, token]), line)
+        else:
+            outcome = FITS
+    elif _is_plain(kind, int(lines[CATEGORY, line])):
+        _correct(state, line, tokens, lines, places, gfxip)
+        outcome = FITS
+    else:
+        outcome = _otherwise(state, line, tokens, lines, gfxip)
+    if outcome == FITS:
+        _place(state, line, places)
+    else:
+        state[MISSED] += 1
+        state[LEFT] -= 1
+    return outcome != ENDS
+
+
+@part
+def _told(state: np.ndarray, told: np.ndarray) -> int:
+    """The line that the stream tells for this token."""
+    line = NOTHING
+    while state[TOLD] < state[LAST_TOLD] and told[0, int(state[TOLD])] <= state[TOKEN]:
+        if told[0, int(state[TOLD])] == state[TOKEN]:
+            line = int(told[1, int(state[TOLD])])
+        state[TOLD] += 1
+    return line
+
+
+@part
+def _begin_at(
+    state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, places: np.ndarray, gfxip: int
+) -> None:
+    """The token belongs to a line that the stream told, or to the next one behind it that leaves a token."""
+    if lines[SHOWN, line] >= 0:
+        line = int(lines[SHOWN, line])
+    kind = int(tokens[KIND, int(state[TOKEN])])
+    if gfxip == 9 and lines[TRAITS, line] & IS_BARRIER and _is_next(IMMED, state, tokens):
+        _place(state, line, places)
+    _place(state, line, places)
+    state[LINE] = _goes_on(kind, line, lines)
+
+
+@kernel
+def _walk(
+    waves: np.ndarray,
+    told: np.ndarray,
+    tokens: np.ndarray,
+    lines: np.ndarray,
+    places: np.ndarray,
+    matched: np.ndarray,
+    state: np.ndarray,
+    gfxip: int,
+    excludes: int,
+) -> None:
+    """Walk every wave: fill `places` and `matched`, and correct the tokens in place."""
+    for wave in range(len(matched)):
+        for at in range(6):
+            state[at] = waves[wave, at]
+        state[FIRST], state[LINE] = state[TOKEN], -1
+        state[MISSED], state[OWED], state[MATCHED] = 0, 0, 0
+        state[LEFT] = MOST_MISSED + 16 * (state[STOP] - state[TOKEN])  # for all its lines without a token
+        while state[TOKEN] < state[STOP] and state[MISSED] < MOST_MISSED and state[LEFT] > 0:
+            line = _told(state, told)
+            if line == UNKNOWN:  # and nothing will be until the next break
+                following = (
+                    int(told[0, int(state[TOLD])]) if state[TOLD] < state[LAST_TOLD] else int(state[STOP])
+                )
+                state[TOKEN] = min(following, int(state[STOP]))
+                state[LINE] = -1
+            elif tokens[KIND, int(state[TOKEN])] == TRAP:
+                _place(state, -1, places)
+            elif line >= 0:
+                _begin_at(state, line, tokens, lines, places, gfxip)
+            elif not _step(state, tokens, lines, places, gfxip, excludes):
+                break
+        matched[wave] = state[MATCHED]

@@ -1,0 +1,177 @@
+"""rocpd: what rocprofv3 writes by default, schemas 3 and 4.
+
+Each table's name ends in the id of a process, and several processes may share a file: ids of rows hold within
+the tables of one of them.  Views of the plain names are not needed, and not run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rcv_py.base.errors import NotATrace, TraceError
+from rcv_py.base.problems import Problems
+from rcv_py.formats.input.columns import whole_number
+from rcv_py.formats.input.files import parse_json
+from rcv_py.formats.rocpd.guarded import Guarded, guarded
+from rcv_py.formats.rocpd.parts import (
+    LaunchRows,
+    agent_of,
+    counter_values,
+    is_raw_name,
+    kernel_of,
+    launches_of,
+    text_of,
+)
+from rcv_py.model.profile import Agent, KernelSymbol, LoadedCode, Profile
+
+_TABLE = re.compile(r"rocpd_(?P<name>[a-z]+(?:_[a-z]+)*?)(?P<process>_[0-9a-f][0-9a-f_-]{7,})?")
+_OLD = {"HSA", "HIP", "OPS", "KERN", "COPY"}  # tables of the first rocprof
+_RPD = "rocpd_api"  # of another tool, whose tables are called so as well
+_AGENT = ("id", "type", "name", "product_name", "extdata")
+_CODE = ("id", "agent_id", "load_base", "load_size", "uri")
+_SEGMENTS = ("group_segment_size", "private_segment_size")
+_KERNEL = (
+    "id", "kernel_name", "display_name",
+    "code_object_id", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count", *_SEGMENTS,
+)  # fmt: skip
+_SIZES = tuple(f"{what}_size_{axis}" for what in ("workgroup", "grid") for axis in "xyz")
+
+
+def read_database(path: Path) -> Profile:
+    """Return what a database holds; raise a TraceError if it is another one, or cannot be read."""
+    problems = Problems()
+    with guarded(path) as database:
+        processes = _processes(database)
+        if not processes:
+            raise NotATrace(path, _why_other(database))
+        run = _Run(database, problems)
+        for tables in processes:
+            run.take(tables)
+        launches = launches_of(run.launches, run.kernel_row, run.agent_row)
+        counters, values = counter_values(run.values, run.launch_of_event)
+        return Profile(
+            path=path,
+            form="rocpd",
+            version=run.version,
+            command=run.command,
+            agents=tuple(run.agents),
+            code=tuple(run.code),
+            kernels=tuple(run.kernels),
+            launches=launches,
+            counters=counters,
+            values=values,
+            files=tuple(dict.fromkeys(run.files)),
+            problems=tuple(problems),
+        )
+
+
+def _processes(database: Guarded) -> list[dict[str, str]]:
+    """The tables of each process: full names by what they hold."""
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for table in database.tables:
+        if match := _TABLE.fullmatch(table):
+            found[match["process"] or ""][match["name"]] = table
+    return [tables for tables in found.values() if {"metadata", "info_agent", "info_process"} & tables.keys()]
+
+
+def _why_other(database: Guarded) -> str:
+    if _OLD & set(database.tables):
+        return "it is a database of the first rocprof, which has no instructions; record with rocprofv3"
+    if _RPD in database.tables:
+        return "it is a database of rocmProfileData, which has no instructions; record with rocprofv3"
+    return "it is a database of another program"
+
+
+class _Run:
+    """What was read so far, over the processes of a file.  Keys of rows are those of their process."""
+
+    def __init__(self, database: Guarded, problems: Problems) -> None:
+        self._database, self._problems = database, problems
+        self._tables: dict[str, str] = {}  # of the process that is read
+        self._process = -1
+        self._is_squeezed = False
+        self.version = self.command = ""
+        self.agents: list[Agent] = []
+        self.code: list[LoadedCode] = []
+        self.kernels: list[KernelSymbol] = []
+        self.launches: LaunchRows = []
+        self.values: list[tuple[Any, str, Any]] = []  # event, counter, value
+        self.files: list[str] = []
+        self.agent_row: dict[Any, int] = {}
+        self.kernel_row: dict[Any, int] = {}
+        self.launch_of_event: dict[Any, int] = {}
+
+    def take(self, tables: dict[str, str]) -> None:
+        """Read the tables of a process."""
+        self._tables = tables
+        self._process += 1
+        for tag, value in self._rows("metadata", "tag", "value"):
+            self.version = str(value) if tag == "schema_version" and not self.version else self.version
+        for (command,) in self._rows("info_process", "command"):
+            self.command = self.command or text_of(command)
+        for id, kind, name, product, more in self._rows("info_agent", *_AGENT):
+            self.agent_row[self._process, id] = len(self.agents)
+            self.agents.append(agent_of(id, name, product, kind == "GPU", self._more(more)))
+        for row in self._rows("info_code_object", *_CODE):
+            id, agent, address, size = (whole_number(number, -1) for number in row[:4])
+            self.code.append(LoadedCode(id=id, agent=agent, uri=text_of(row[4]), address=address, size=size))
+        for id, symbol, name, *numbers in self._rows("info_kernel_symbol", *_KERNEL):
+            self.kernel_row[self._process, id] = len(self.kernels)
+            self.kernels.append(kernel_of(id, symbol, name, numbers))
+        self._take_launches()
+        counters = {
+            id: text_of(symbol) or text_of(name)
+            for id, symbol, name in self._rows("info_pmc", "id", "symbol", "name")
+        }
+        for event, counter, value in self._rows("pmc_event", "event_id", "pmc_id", "value"):
+            self.values.append(((self._process, event), counters.get(counter, ""), value))
+        self.files += [name for (name,) in self._rows("string", "string") if is_raw_name(name)]
+
+    def _rows(self, name: str, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """Rows of a table of the process; none, and a Problem, if it cannot be read."""
+        table = self._tables.get(name)
+        if table is None:
+            return
+        try:
+            yield from self._database.rows(table, columns)
+        except TraceError as error:
+            self._problems.warn(self._database.path.name, str(error), error.hint)
+
+    def _more(self, extra: object) -> dict[str, Any]:
+        """What a writer tells as JSON; compressed by some, which is passed over."""
+        if isinstance(extra, bytes) and extra[:1] != b"{":
+            if not self._is_squeezed:
+                self._is_squeezed = True
+                name = self._database.path.name
+                self._problems.inform(
+                    name,
+                    f"{name} has compressed details (LZ4), which are not read: devices have no sizes.",
+                    "Write the database without compression if you need them.",
+                )
+            return {}
+        text = extra.encode() if isinstance(extra, str) else extra if isinstance(extra, bytes) else b""
+        try:
+            found = parse_json(text, "extdata") if text else {}
+        except TraceError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _take_launches(self) -> None:
+        has_moments = "timestamp" in self._tables  # schema 4: times are rows, devices are those of tracks
+        moments = dict(self._rows("timestamp", "id", "value")) if has_moments else {}
+        agents = dict(self._rows("track", "id", "agent_id")) if has_moments else {}
+        where = ("start_id", "end_id", "track_id") if has_moments else ("start", "end", "agent_id")
+        for id, kernel, event, *place, lds, scratch, a, b, c, d, e, f in self._rows(
+            "kernel_dispatch", "dispatch_id", "kernel_id", "event_id", *where, *_SEGMENTS, *_SIZES
+        ):
+            begin, end, agent = place
+            if has_moments:
+                begin, end, agent = moments.get(begin), moments.get(end), agents.get(agent)
+            if event is not None:
+                self.launch_of_event[self._process, event] = len(self.launches)
+            keys = (self._process, kernel), (self._process, agent)
+            self.launches.append((id, *keys, begin, end, lds, scratch, a, b, c, d, e, f))

@@ -1,0 +1,205 @@
+"""`*_results.json` of rocprofv3: the same as its database, as one document a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rcv_py.base.errors import NotATrace
+from rcv_py.base.problems import Problems
+from rcv_py.formats.input.columns import frozen, number_column, whole_number
+from rcv_py.formats.input.files import read_json
+from rcv_py.formats.rocpd.parts import (
+    LaunchRows,
+    agent_of,
+    counter_values,
+    is_raw_name,
+    kernel_of,
+    launches_of,
+    text_of,
+)
+from rcv_py.model.device import SpmSeries
+from rcv_py.model.profile import Agent, KernelSymbol, LoadedCode, PcSamples, Profile
+
+ROOT = "rocprofiler-sdk-tool"
+GPU = 2  # type of an agent
+_KERNEL = (
+    "code_object_id", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count",
+    "group_segment_size", "private_segment_size",
+)  # fmt: skip
+_NOT_ISSUED = ("pc_sample_host_trap", "pc_sample_stochastic")
+
+
+def read_document(path: Path) -> Profile:
+    """Return what a document holds; raise a TraceError if it is another one, or cannot be read."""
+    problems = Problems()
+    data = read_json(path.parent, path.name, problems)
+    listed = data.get(ROOT) if isinstance(data, dict) else None
+    runs = [run for run in _list(listed) if isinstance(run, dict)]
+    if not runs:
+        raise NotATrace(path, "it is not what rocprofv3 writes as JSON")
+    document = _Document()
+    for run in runs:
+        document.take(run)
+    counters, values = counter_values(document.values, document.launch_of)
+    return Profile(
+        path=path,
+        form="results.json",
+        version="",
+        command=document.command,
+        agents=tuple(document.agents),
+        code=tuple(document.code),
+        kernels=tuple(document.kernels),
+        launches=launches_of(document.launches, document.kernel_row, document.agent_row),
+        counters=counters,
+        values=values,
+        spm=tuple(document.spm()),
+        samples=document.samples(),
+        files=tuple(dict.fromkeys(document.files)),
+        problems=tuple(problems),
+    )
+
+
+class _Document:
+    """What was read so far, over the processes of a document.  Keys of records are those of their process."""
+
+    def __init__(self) -> None:
+        self._process = -1
+        self.command = ""
+        self.agents: list[Agent] = []
+        self.code: list[LoadedCode] = []
+        self.kernels: list[KernelSymbol] = []
+        self.launches: LaunchRows = []
+        self.values: list[tuple[Any, str, Any]] = []  # dispatch, counter, value
+        self.files: list[str] = []
+        self.agent_row: dict[Any, int] = {}
+        self.kernel_row: dict[Any, int] = {}
+        self.launch_of: dict[Any, int] = {}
+        self._series: dict[tuple[str, int], list[tuple[int, float]]] = {}
+        self._hits: Counter[tuple[int, int, str]] = Counter()
+        self._issued: Counter[tuple[int, int, str]] = Counter()
+
+    def take(self, run: Mapping[str, Any]) -> None:
+        """Read the records of a process."""
+        self._process += 1
+        words = _table(run.get("metadata")).get("command")
+        self.command = self.command or " ".join(text_of(word) for word in _list(words))
+        for one in _records(run.get("agents")):
+            id = _handle(one.get("id"))
+            self.agent_row[self._process, id] = len(self.agents)
+            self.agents.append(
+                agent_of(id, one.get("name"), one.get("product_name"), one.get("type") == GPU, one)
+            )
+        for one in _records(run.get("code_objects")):
+            id, address, size = (
+                whole_number(one.get(name), -1) for name in ("code_object_id", "load_base", "load_size")
+            )
+            if id > 0:
+                agent, uri = _handle(one.get("agent_id")), text_of(one.get("uri"))
+                self.code.append(LoadedCode(id=id, agent=agent, uri=uri, address=address, size=size))
+        for one in _records(run.get("kernel_symbols")):
+            id = whole_number(one.get("kernel_id"), -1)
+            if id > 0:
+                self.kernel_row[self._process, id] = len(self.kernels)
+                name = one.get("demangled_kernel_name") or one.get("formatted_kernel_name")
+                numbers = [one.get(name) for name in _KERNEL]
+                self.kernels.append(kernel_of(id, one.get("kernel_name"), name, numbers))
+        strings, buffers = _table(run.get("strings")), _table(run.get("buffer_records"))
+        for name in ("att_filenames", "code_object_snapshot_filenames"):
+            self.files += [one for one in _list(strings.get(name)) if is_raw_name(one)]
+        for one in _records(buffers.get("kernel_dispatch")):
+            self._take_launch(one)
+        self._take_counters(run)
+        self._take_samples(buffers, strings)
+
+    def _take_launch(self, record: Mapping[str, Any], info: Mapping[str, Any] | None = None) -> int:
+        """Note a launch once, by its number; return its row."""
+        info = _table(record.get("dispatch_info")) if info is None else info
+        id = whole_number(info.get("dispatch_id"), -1)
+        row = self.launch_of.setdefault((self._process, id), len(self.launches))
+        if row == len(self.launches):
+            sizes = [
+                _table(info.get(name)).get(axis) for name in ("workgroup_size", "grid_size") for axis in "xyz"
+            ]
+            times = record.get("start_timestamp"), record.get("end_timestamp")
+            keys = (
+                (self._process, whole_number(info.get("kernel_id"), -1)),
+                (self._process, _handle(info.get("agent_id"))),
+            )
+            segments = info.get("group_segment_size"), info.get("private_segment_size")
+            self.launches.append((id, *keys, *times, *segments, *sizes))
+        return row
+
+    def _take_counters(self, run: Mapping[str, Any]) -> None:
+        names = {_handle(one.get("id")): text_of(one.get("name")) for one in _records(run.get("counters"))}
+        calls = _table(run.get("callback_records"))
+        for one in _records(calls.get("counter_collection")):
+            about = _table(one.get("dispatch_data"))
+            info = _table(about.get("dispatch_info"))
+            self._take_launch(about, info)
+            key = self._process, whole_number(info.get("dispatch_id"), -1)
+            for record in _records(one.get("records")):
+                counter = _handle(record.get("counter_id"))
+                self.values.append((key, names.get(counter, ""), record.get("value")))
+        for one in _records(calls.get("spm_counter_collection")):
+            name = names.get(_handle(one.get("counter_id")), "")
+            time, value = whole_number(one.get("timestamp"), -1), one.get("value")
+            if name and time >= 0 and isinstance(value, int | float):
+                place = whole_number(one.get("instance_id"), 0)
+                self._series.setdefault((name, place), []).append((time, float(value)))
+
+    def _take_samples(self, buffers: Mapping[str, Any], strings: Mapping[str, Any]) -> None:
+        texts = _list(strings.get("pc_sample_instructions"))
+        for kind in _NOT_ISSUED:
+            for one in _records(buffers.get(kind)):
+                record = _table(one.get("record"))
+                pc, at = _table(record.get("pc")), whole_number(one.get("inst_index"), -1)
+                text = text_of(texts[at]) if 0 <= at < len(texts) else ""
+                code, offset = (
+                    whole_number(pc.get(name), -1) for name in ("code_object_id", "code_object_offset")
+                )
+                if offset >= 0:
+                    self._hits[code, offset, text] += 1
+                    self._issued[code, offset, text] += record.get("wave_issued") in (1, True)
+
+    def spm(self) -> Iterator[SpmSeries]:
+        """Streamed counters, each series by time."""
+        for (name, place), rows in self._series.items():
+            rows.sort()
+            time, value = zip(*rows, strict=True)
+            yield SpmSeries(name, -1, place, frozen(np.array(time, dtype=np.int64)), frozen(np.array(value)))
+
+    def samples(self) -> PcSamples | None:
+        """PC samples by instruction; None if there are none."""
+        if not self._hits:
+            return None
+        keys, counts = zip(*self._hits.most_common(), strict=True)
+        code, offset, text = zip(*keys, strict=True)
+        return PcSamples(
+            code_object=frozen(number_column(code, -1)),
+            offset=frozen(np.array(offset, dtype=np.uint64)),
+            samples=frozen(number_column(counts, 0)),
+            issued=frozen(number_column([self._issued[key] for key in keys], 0)),
+            text=tuple(text),
+        )
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _records(value: object) -> Iterator[Mapping[str, Any]]:
+    return (one for one in _list(value) if isinstance(one, dict))
+
+
+def _handle(value: object) -> int:
+    """An id, which is a number or a record with one."""
+    return whole_number(value.get("handle") if isinstance(value, dict) else value, -1)

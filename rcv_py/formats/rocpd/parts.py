@@ -1,0 +1,104 @@
+"""What databases and documents of a run have in common: rows become the columns of a `Profile`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from rcv_py.base.text import elide_right
+from rcv_py.formats.input.columns import frozen, number_column, whole_number
+from rcv_py.formats.input.limits import NAME_LETTERS
+from rcv_py.model.profile import Agent, CounterValues, KernelSymbol, Launches
+
+# number, kernel, agent, begin, end, LDS, scratch, and three sizes of the workgroup and of the grid
+LaunchRows = list[tuple[Any, ...]]
+_RAW = re.compile(r"[^\0\n]{1,1000}\.(?:att|out|hsaco)")
+_SIZES = {
+    "cus": "cu_count",
+    "simds_per_cu": "simd_per_cu",
+    "waves_per_simd": "max_waves_per_simd",
+    "wave_size": "wave_front_size",
+    "engines": "num_shader_banks",
+    "dies": "num_xcc",
+}
+
+
+def text_of(value: object) -> str:
+    """Return a text, not longer than any name is; "" for anything else."""
+    return elide_right(value, NAME_LETTERS) if isinstance(value, str) else ""
+
+
+def agent_of(id: object, name: object, product: object, is_gpu: bool, more: Mapping[str, Any]) -> Agent:
+    """Return a device with what the profiler's own table of it says."""
+    sizes = {field: whole_number(more.get(key), -1) for field, key in _SIZES.items()}
+    lds = whole_number(more.get("lds_size_in_kb"), -1)
+    return Agent(
+        id=whole_number(id, -1),
+        name=text_of(name) or text_of(more.get("name")),
+        product=text_of(product) or text_of(more.get("product_name")),
+        is_gpu=is_gpu,
+        lds=lds * 1024 if lds >= 0 else -1,
+        **sizes,
+    )
+
+
+def kernel_of(id: object, symbol: object, name: object, numbers: Sequence[object]) -> KernelSymbol:
+    """Return a kernel; `numbers` are its code object, VGPRs, AccVGPRs, SGPRs, LDS and scratch."""
+    code_object, vgprs, accum_vgprs, sgprs, lds, scratch = (whole_number(number, -1) for number in numbers)
+    return KernelSymbol(
+        id=whole_number(id, -1),
+        name=(text_of(name) or text_of(symbol)).removesuffix(" [clone .kd]").removesuffix(".kd"),
+        symbol=text_of(symbol).removesuffix(".kd"),
+        code_object=code_object,
+        vgprs=vgprs,
+        accum_vgprs=accum_vgprs,
+        sgprs=sgprs,
+        lds=lds,
+        scratch=scratch,
+    )
+
+
+def is_raw_name(name: object) -> bool:
+    """Whether a text is the name of a raw trace or of a code object."""
+    return isinstance(name, str) and bool(_RAW.fullmatch(name))
+
+
+def launches_of(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mapping[Any, int]) -> Launches:
+    """Return launches as columns."""
+    columns: Sequence[tuple[Any, ...]] = list(zip(*rows, strict=True)) or [()] * 13
+    id, kernel, agent, begin, end, lds, scratch = columns[:7]
+    sizes = [np.maximum(number_column(one, 0), 0) for one in columns[7:13]]
+    first = np.maximum(number_column(begin, 0), 0)
+    return Launches(
+        dispatch=frozen(number_column(id, -1)),
+        kernel=frozen(np.array([kernel_row.get(one, -1) for one in kernel], dtype=np.int32)),
+        agent=frozen(np.array([agent_row.get(one, -1) for one in agent], dtype=np.int32)),
+        begin=frozen(first),
+        end=frozen(np.maximum(number_column(end, 0), first)),
+        lds=frozen(number_column(lds, -1)),
+        scratch=frozen(number_column(scratch, -1)),
+        workgroup=frozen(np.stack(sizes[:3], axis=1)),
+        grid=frozen(np.stack(sizes[3:], axis=1)),
+    )
+
+
+def counter_values(
+    rows: Iterable[tuple[Any, str, Any]], launch_of: Mapping[Any, int]
+) -> tuple[tuple[str, ...], CounterValues]:
+    """Return the names of counters and their values; what belongs to no launch is left out."""
+    number: dict[str, int] = {}
+    kept = [
+        (launch_of[key], number.setdefault(name, len(number)), float(value))
+        for key, name, value in rows
+        if key in launch_of and name and isinstance(value, int | float) and isfinite(value)
+    ]
+    launch, counter, value = zip(*kept, strict=True) if kept else ((), (), ())
+    return tuple(number), CounterValues(
+        launch=frozen(np.array(launch, dtype=np.int32)),
+        counter=frozen(np.array(counter, dtype=np.int32)),
+        value=frozen(np.array(value, dtype=np.float64)),
+    )

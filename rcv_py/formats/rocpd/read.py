@@ -1,0 +1,161 @@
+"""Which files are profiles of a run, and what is in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from rcv_py.base.errors import NotATrace, TraceError
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import plural
+from rcv_py.formats.input.files import is_inside
+from rcv_py.formats.rocpd.database import read_database
+from rcv_py.formats.rocpd.document import read_document
+from rcv_py.formats.rocpd.guarded import Guarded, guarded
+from rcv_py.formats.rocpd.names import DOCUMENT, is_profile
+from rcv_py.formats.rocpd.parts import is_raw_name
+from rcv_py.model.profile import Profile
+
+_BULK = re.compile(
+    r"rocpd_(arg|event|region|kernel_dispatch|memory_copy|memory_allocate|sample|pmc_event|timestamp|track)_?.*"
+)
+_ELF = b"\x7fELF"
+_AMDGPU = 224  # machine of a code object
+_HEAD = 20  # bytes that tell what a blob is
+_PARTS = 4096
+_SE = re.compile(r"shader_engine_(\d{1,4})(?:_(\d{1,9}))?|se(\d{1,4})")
+_NUMBER = re.compile(r"_(\d{1,9})$")
+
+
+def read_profile(path: Path) -> Profile:
+    """Return what rocprofv3 wrote of a run; raise a TraceError if it is no such file, or cannot be read."""
+    if not is_profile(path):
+        raise NotATrace(path, "it is no database or document of rocprofv3")
+    return read_document(path) if DOCUMENT.fullmatch(path.name) else read_database(path)
+
+
+@dataclass(frozen=True, slots=True)
+class RawPart:
+    """A raw trace or a code object that a profile holds or names; -1 where nothing tells a number."""
+
+    is_code: bool  # else a trace of a shader engine
+    name: str  # for people
+    se: int = -1
+    dispatch: int = -1
+    id: int = -1  # of a code object
+    path: Path | None = None  # a file beside the profile
+    blob: tuple[str, str, int] | None = None  # table, column, row
+
+
+def raw_parts(path: Path) -> tuple[RawPart, ...]:
+    """Return the raw traces and code objects of a profile: blobs, and files beside it that it names.
+
+    Raise a TraceError if it cannot be read; a table that cannot be is passed over.
+    """
+    if DOCUMENT.fullmatch(path.name):
+        names = read_document(path).files
+        return tuple(part for name in names for part in _file(path, name))
+    with guarded(path) as database:
+        found: list[RawPart] = []
+        for table in database.tables:
+            if not _BULK.fullmatch(table) and len(found) < _PARTS:
+                with suppress(TraceError):
+                    found += _of_table(database, table)
+        return tuple(dict.fromkeys(found))[:_PARTS]
+
+
+def read_part(path: Path, part: RawPart, most: int = 1 << 30) -> bytes:
+    """Return the bytes of a blob of a profile, or of a file that it names, at most so many."""
+    if part.path is not None:
+        with part.path.open("rb") as stream:
+            return stream.read(most)
+    if part.blob is None:
+        return b""
+    with guarded(path) as database:
+        return database.part(*part.blob, most)
+
+
+def _of_table(database: Guarded, table: str) -> Iterator[RawPart]:
+    columns = database.columns(table)
+    numbers = {name: name.lower() for name in columns}
+    for column in columns:
+        for row, _, head in database.blobs(table, column, _HEAD):
+            is_code = head[:4] == _ELF and int.from_bytes(head[18:20], "little") == _AMDGPU
+            if is_code or is_trace(head):
+                yield _numbered(
+                    database,
+                    table,
+                    numbers,
+                    RawPart(is_code, f"{table}.{column} {row}", blob=(table, column, row)),
+                )
+    texts = [column for column in columns if column not in ("id", "guid")]
+    for values in database.rows(table, texts):
+        for name in values:
+            if is_raw_name(name):
+                yield from _file(database.path, name)
+
+
+def _numbered(database: Guarded, table: str, columns: dict[str, str], part: RawPart) -> RawPart:
+    """The part with the numbers that whole columns of its row tell."""
+    assert part.blob is not None
+    found = {"se": -1, "dispatch": -1, "id": -1}
+    names = list(columns)
+    for values in database.rows(table, names, f'WHERE "rowid" = {part.blob[2]}'):
+        for name, value in zip(names, values, strict=True):
+            known = columns[name]
+            if type(value) is not int or not 0 <= value < 1 << 31:
+                continue
+            if known.startswith(("se", "shader_engine")):
+                found["se"] = value
+            elif known.startswith("dispatch"):
+                found["dispatch"] = value
+            elif known == "code_object_id" or (known == "id" and found["id"] < 0):
+                found["id"] = value
+    return replace(part, se=found["se"], dispatch=found["dispatch"], id=found["id"])
+
+
+def _file(profile: Path, name: str) -> Iterator[RawPart]:
+    """A file that a profile names, if it lies beside or below it."""
+    path = profile.parent / name
+    try:
+        is_there = (
+            is_inside(name) and path.is_file() and path.resolve().is_relative_to(profile.parent.resolve())
+        )
+    except (OSError, ValueError):
+        return
+    if not is_there:
+        return
+    is_code = path.suffix != ".att"
+    number, place = _NUMBER.search(path.stem), _SE.search(path.stem)
+    se, dispatch = (place[1] or place[3], place[2]) if place else (None, None)
+    yield RawPart(
+        is_code=is_code,
+        name=name,
+        se=int(se) if se else -1,
+        dispatch=int(dispatch) if dispatch else -1,
+        id=int(number[1]) if number and is_code else -1,
+        path=path,
+    )
+
+
+def is_trace(head: bytes) -> bool:
+    """Whether bytes begin as the stream of a shader engine does."""
+    if len(head) < 8:
+        return False
+    word = int.from_bytes(head[:2], "little")
+    is_gfx9 = word & 0x1FFF in (0, 0x11) and word >> 13 in (4, 5, 6)
+    return is_gfx9 or (head[0] & 0x7F == 0x11 and 1 <= word >> 7 & 0x3F <= 5)
+
+
+def trace_inside(profile: Profile) -> str:
+    """Return a sentence that says whether raw thread traces belong to a profile."""
+    traces = [part for part in raw_parts(profile.path) if not part.is_code]
+    if traces:
+        return f"It holds or names {plural(len(traces), 'raw trace')}: open it as any capture."
+    if profile.files:
+        files = plural(len(profile.files), "file")
+        return f"None is inside; it names {files} of raw traces and code objects, and no trace is beside it."
+    return "None is inside."

@@ -1,0 +1,112 @@
+"""What a profiler tells of a run: devices, kernels, launches, counters and PC samples; no waves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from rcv_py.base.problems import Problem
+from rcv_py.base.records import dataclass
+from rcv_py.model.device import SpmSeries
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A processor of the machine; -1 where the database does not tell."""
+
+    id: int
+    name: str  # such as gfx950
+    product: str
+    is_gpu: bool
+    cus: int = -1
+    simds_per_cu: int = -1
+    waves_per_simd: int = -1
+    wave_size: int = -1
+    lds: int = -1  # bytes a compute unit, as reported
+    engines: int = -1  # shader engines
+    dies: int = -1  # XCCs
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCode:
+    """A code object that the run loaded."""
+
+    id: int
+    agent: int  # id of the agent
+    uri: str
+    address: int  # bytes
+    size: int  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSymbol:
+    """A kernel of a code object; -1 where the database does not tell."""
+
+    id: int
+    name: str  # for people if there is one
+    symbol: str
+    code_object: int
+    vgprs: int = -1
+    accum_vgprs: int = -1
+    sgprs: int = -1
+    lds: int = -1  # bytes a workgroup, of what is static
+    scratch: int = -1  # bytes a lane
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launches:
+    """One row a launch, as the database has them."""
+
+    dispatch: np.ndarray  # int64, number within the process
+    kernel: np.ndarray  # int32, row of `Profile.kernels`, -1 if it is none of them
+    agent: np.ndarray  # int32, row of `Profile.agents`, -1 if it is none of them
+    begin: np.ndarray  # int64, nanoseconds; 0 if not told
+    end: np.ndarray  # int64, nanoseconds
+    lds: np.ndarray  # int64, bytes a workgroup, -1 if not told
+    scratch: np.ndarray  # int64, bytes a lane, -1 if not told
+    workgroup: np.ndarray  # int64 [n, 3], threads
+    grid: np.ndarray  # int64 [n, 3], threads
+
+    def __len__(self) -> int:
+        return len(self.dispatch)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CounterValues:
+    """One row a counter that was read for a launch; parts of the same number add up."""
+
+    launch: np.ndarray  # int32, row of `Profile.launches`
+    counter: np.ndarray  # int32, row of `Profile.counters`
+    value: np.ndarray  # float64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PcSamples:
+    """One row an instruction that samples hit, most samples first."""
+
+    code_object: np.ndarray  # int64
+    offset: np.ndarray  # uint64, bytes inside the code object
+    samples: np.ndarray  # int64
+    issued: np.ndarray  # int64, of those that tell it
+    text: tuple[str, ...]  # the instruction, "" if the file has none
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Everything that is used of a database."""
+
+    path: Path
+    form: str  # "rocpd" or "results.json"
+    version: str  # of its schema, "" if it does not say
+    command: str  # that was profiled, "" if it does not say
+    agents: tuple[Agent, ...]
+    code: tuple[LoadedCode, ...]
+    kernels: tuple[KernelSymbol, ...]
+    launches: Launches
+    counters: tuple[str, ...]
+    values: CounterValues
+    spm: tuple[SpmSeries, ...] = ()
+    samples: PcSamples | None = None
+    files: tuple[str, ...] = ()  # raw traces and code objects that it names, relative to it
+    problems: tuple[Problem, ...] = ()

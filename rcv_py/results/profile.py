@@ -1,0 +1,174 @@
+"""What a profiler's database or document tells of a run: tables of kernels, devices, counters, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rcv_py.base.text import short_kernel
+from rcv_py.model.profile import Profile
+from rcv_py.results import kinds
+from rcv_py.results.field import At, Field, only, unknown
+from rcv_py.results.table import Spec, Table
+
+_COUNT = replace(kinds.COUNT, has_minus_one=True)
+_BYTES = replace(kinds.BYTES, has_minus_one=True)
+MOST_SHOWN = 20  # rows of a table for people
+
+KERNELS = Spec.of(
+    "profile kernels",
+    "Kernels by the time of their launches, the longest first.",
+    "kernel",
+    kinds.NOTE(
+        "name", "Short name of the kernel", "kernel", at=At.PEOPLE, of=lambda row: short_kernel(row["kernel"])
+    ),
+    *only(At.DATA, kinds.TEXT("kernel", "Name of the kernel"), kinds.TEXT("symbol", "Its symbol")),
+    kinds.COUNT("launches", "How often it was launched"),
+    kinds.NANOSECONDS("total_ns", "Time of all launches, in nanoseconds", "total ns"),
+    *unknown(
+        kinds.NANOSECONDS("mean_ns", "Mean time of a launch, in nanoseconds", "mean ns"),
+        kinds.NANOSECONDS("max_ns", "Longest launch, in nanoseconds", "longest ns"),
+        _COUNT("vgprs", "Vector registers of a lane", "VGPRs"),
+        _COUNT("accum_vgprs", "Accumulation registers of a lane", "AccVGPRs"),
+        _COUNT("sgprs", "Scalar registers of a wave", "SGPRs"),
+        _BYTES("lds", "LDS of a workgroup", "LDS"),
+        _BYTES("scratch", "Scratch memory of a lane"),
+    ),
+    nothing="It lists no kernel.",
+)
+AGENTS = Spec.of(
+    "profile agents",
+    "GPUs of the machine.",
+    "GPU",
+    kinds.TEXT("name", "Its target, such as gfx950", "GPU"),
+    kinds.NOTE("product", "What people call it"),
+    kinds.COUNT("launches", "Launches on it"),
+    *unknown(
+        _COUNT("cus", "Compute units", "CUs"),
+        _COUNT("engines", "Shader engines"),
+        _COUNT("dies", "Dies with compute units (XCCs)", "XCCs"),
+        _COUNT("waves_per_simd", "Waves that a SIMD holds", "waves a SIMD"),
+        _BYTES("lds", "LDS of a compute unit", "LDS"),
+    ),
+    nothing="It lists no GPU.",
+)
+COUNTERS = Spec.of(
+    "profile counters",
+    "Counters that were read for launches.",
+    "counter",
+    kinds.TEXT("counter", "Name of the counter"),
+    kinds.COUNT("launches", "Launches that it was read for"),
+    kinds.NUMBER("total", "Sum over these launches"),
+    kinds.NUMBER("mean", "Mean of a launch"),
+    nothing="It has no counters.",
+)
+SAMPLES = Spec.of(
+    "profile samples",
+    "Instructions by PC samples, most samples first.",
+    "instruction",
+    kinds.INSTRUCTION("text", "The instruction; empty if the file has no text of it", "instruction"),
+    kinds.INDEX("code_object", "Its code object", "code object"),
+    kinds.ADDRESS("offset", "Its address inside the code object", "address"),
+    kinds.COUNT("samples", "Samples that hit it"),
+    kinds.COUNT("issued", "Of these, samples that issued"),
+    nothing="It has no PC samples.",
+)
+TABLES = {"kernels": KERNELS, "agents": AGENTS, "counters": COUNTERS, "samples": SAMPLES}
+FACTS = (
+    kinds.TEXT("file", "The file"),
+    Field("form", kinds.choice("rocpd", "results.json"), "What it is"),
+    kinds.TEXT("version", "Version of its schema; empty if it does not say"),
+    kinds.TEXT("command", "What was profiled; empty if it does not say"),
+    kinds.COUNT("launches", "Launches of kernels"),
+    kinds.COUNT("code_objects", "Code objects that were loaded"),
+    Field("files", kinds.texts("Name of a file."), "Raw traces and code objects of the run that it names"),
+    kinds.COUNT("spm_series", "Streamed counters: a series a counter and place"),
+    kinds.TEXT("trace", "Whether a thread trace is inside, a sentence"),
+    Field("problems", kinds.texts("A sentence."), "What could not be read"),
+    *(spec.field(name) for name, spec in TABLES.items()),
+)
+
+
+def tables(profile: Profile) -> dict[str, Table]:
+    """Return the tables of a profile by name, empty ones too."""
+    return {
+        "kernels": _kernels(profile),
+        "agents": _agents(profile),
+        "counters": _counters(profile),
+        "samples": _samples(profile),
+    }
+
+
+def _kernels(profile: Profile) -> Table:
+    kernels, launches = profile.kernels, profile.launches
+    known = launches.kernel >= 0
+    row, time = launches.kernel[known], (launches.end - launches.begin)[known]
+    count = np.bincount(row, minlength=len(kernels))
+    total = np.bincount(row, time, len(kernels))
+    longest = np.zeros(len(kernels))
+    np.maximum.at(longest, row, time)
+    has_times = total > 0
+    order = np.lexsort((np.arange(len(kernels)), -count, -total))
+    if len(launches):
+        order = order[count[order] > 0]  # of a library hundreds are loaded and never launched
+
+    def of(name: str) -> list[object]:
+        return [getattr(kernels[at], name) for at in order.tolist()]
+
+    return Table(
+        KERNELS,
+        {
+            "kernel": of("name"),
+            "symbol": of("symbol"),
+            "launches": count[order],
+            "total_ns": total[order],
+            "mean_ns": np.where(has_times, total / np.maximum(count, 1), np.nan)[order],
+            "max_ns": np.where(has_times, longest, np.nan)[order],
+            **{name: of(name) for name in ("vgprs", "accum_vgprs", "sgprs", "lds", "scratch")},
+        },
+    )
+
+
+def _agents(profile: Profile) -> Table:
+    rows = [at for at, agent in enumerate(profile.agents) if agent.is_gpu]
+    launches = profile.launches.agent
+    count = np.bincount(launches[launches >= 0], minlength=len(profile.agents))
+
+    def of(name: str) -> list[object]:
+        return [getattr(profile.agents[at], name) for at in rows]
+
+    names = ("name", "product", "cus", "engines", "dies", "waves_per_simd", "lds")
+    return Table(AGENTS, {"launches": count[rows], **{name: of(name) for name in names}})
+
+
+def _counters(profile: Profile) -> Table:
+    values, size = profile.values, len(profile.counters)
+    total = np.bincount(values.counter, values.value, size)
+    pairs = np.unique(np.stack([values.counter, values.launch]), axis=1)[0]
+    launches = np.bincount(pairs, minlength=size)
+    return Table(
+        COUNTERS,
+        {
+            "counter": list(profile.counters),
+            "launches": launches,
+            "total": total,
+            "mean": total / np.maximum(launches, 1),
+        },
+    )
+
+
+def _samples(profile: Profile) -> Table:
+    found = profile.samples
+    empty: Sequence[int] = ()
+    return Table(
+        SAMPLES,
+        {
+            "text": [] if found is None else list(found.text),
+            "code_object": np.array(empty if found is None else found.code_object, dtype=np.int64),
+            "offset": np.array(empty if found is None else found.offset, dtype=np.int64),
+            "samples": np.array(empty if found is None else found.samples, dtype=np.int64),
+            "issued": np.array(empty if found is None else found.issued, dtype=np.int64),
+        },
+    )

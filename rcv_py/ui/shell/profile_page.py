@@ -1,0 +1,67 @@
+"""The page of a run without a thread trace: kernels, devices, counters and PC samples, a table each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QPushButton, QTableView, QTabWidget, QWidget
+
+from rcv_py.base.text import plural
+from rcv_py.model.profile import Profile
+from rcv_py.results.table import Table
+from rcv_py.ui.core.layout import column, row
+from rcv_py.ui.core.plain_text import PlainLabel, button_text
+from rcv_py.ui.core.text_size import grown
+from rcv_py.ui.table.result_columns import plain_columns
+from rcv_py.ui.table.table_model import TableModel
+
+
+class ProfilePage(QWidget):
+    """A table a tab; those without rows are left out."""
+
+    def __init__(self, back: Callable[[], None]) -> None:
+        super().__init__()
+        self.setObjectName("profile")
+        self.setAccessibleName("Profile of a run")
+        self.title = PlainLabel(role="heading")
+        self.facts = PlainLabel(wordWrap=True)
+        self.tabs = QTabWidget(documentMode=True)
+        self.back_button = QPushButton("Back")
+        self.back_button.clicked.connect(back)
+        buttons = row(self.back_button, None, spacing=6)
+        parts = (self.title, self.facts, (self.tabs, 1), buttons)
+        column(*parts, margins=(24, 16, 24, 16), spacing=8, of=self)
+
+    def show_profile(self, profile: Profile, tables: Mapping[str, Table], trace: str) -> None:
+        """Show what was read; `trace` is a sentence about raw traces."""
+        self.title.setText(f"{profile.path.name}: a run without a thread trace")
+        launches = plural(len(profile.launches), "launch", "launches")
+        counts = f"{launches} of {plural(len(profile.kernels), 'kernel')}"
+        lines = [f"{counts}. Thread trace: {trace}", profile.command, *map(str, profile.problems)]
+        self.facts.setText("\n".join(filter(None, lines)))
+        while (page := self.tabs.widget(0)) is not None:
+            self.tabs.removeTab(0)
+            page.deleteLater()
+        for name, table in tables.items():
+            if len(table):
+                self.tabs.addTab(_view(table), button_text(f"{name.capitalize()} ({len(table):,})"))
+        self.tabs.setFocus()
+
+
+def _view(table: Table) -> QTableView:
+    view = QTableView(sortingEnabled=True, showGrid=False)
+    model = TableModel(view)
+    model.set_columns(plain_columns(table))
+    view.setModel(model)
+    view.setAccessibleName(table.spec.name)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setAlternatingRowColors(True)
+    view.verticalHeader().hide()
+    view.verticalHeader().setDefaultSectionSize(grown(22))
+    view.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    header = view.horizontalHeader()
+    header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    for place, shown in enumerate(model.columns[1:], 1):
+        view.setColumnWidth(place, max(grown(shown.width), header.sectionSizeHint(place)))
+    return view

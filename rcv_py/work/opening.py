@@ -1,0 +1,43 @@
+"""Opens captures with the processors of this machine: engines of a raw one are decoded side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from pathlib import Path
+
+from rcv_py.base.progress import Report, silent
+from rcv_py.formats import open as opening
+from rcv_py.formats.capture_cache import CaptureCache
+from rcv_py.model.trace import Trace
+
+HERE_BYTES = 24 << 20  # of `.att` files: decoding so many takes as long as starting processes
+BYTES_A_BYTE = 40  # of memory that decoding a byte takes, with what comes of it
+PROCESS_BYTES = 200 << 20  # of memory that a process takes before it decodes anything
+
+
+def open_trace(path: Path, cache: CaptureCache | None = None) -> Trace:
+    """Open the capture at a path, or the only one below it; raise a TraceError.  See `formats.open`."""
+    return opening.open_trace(path, cache, decoders)
+
+
+def open_capture(path: Path, report: Report = silent) -> Trace:
+    """Open the capture that `locate` found at a path; raise a TraceError."""
+    return opening.open_capture(path, report, decoders)
+
+
+@contextmanager
+def decoders(sizes: list[int]) -> Iterator[Executor]:
+    """Give an executor for files of so many bytes: processes as far as there are processors and memory."""
+    # Whoever opens no raw capture does not wait for the pool.
+    from rcv_py.work.captures import Here  # noqa: PLC0415
+    from rcv_py.work.executors import Processes  # noqa: PLC0415
+    from rcv_py.work.machine import cores, memory  # noqa: PLC0415
+
+    free = memory()
+    each = PROCESS_BYTES + BYTES_A_BYTE * max(sizes, default=0)
+    room = cores() if free is None else free // each
+    count = min(len(sizes), cores(), room) if sum(sizes) > HERE_BYTES else 0
+    with Processes(count) if count > 1 else Here() as executor:
+        yield executor

@@ -1,0 +1,221 @@
+"""A packed capture is the capture: the same tables, the same columns, the same answers."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcv_py.formats.capture_cache import CaptureCache
+from rcv_py.formats.locate import locate
+from rcv_py.formats.open import capture_entry, find_captures, open_capture, open_trace
+from rcv_py.formats.packed import pieces, stored, write
+from rcv_py.formats.packed.archive import Archive
+from rcv_py.formats.packed.write import packed_file, write_packed
+from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.model.trace import Trace
+from rcv_py.work.load import load_all, plan
+from tests.support import captures
+from tests.support.equal import differences, trace_differences
+from tests.support.samples import write_sample
+from tests.support.whole_capture import (
+    BEGINS,
+    END,
+    LOAD,
+    PLACES,
+    capture,
+    name_of,
+    opened,
+    read_all,
+    tokens,
+    wave,
+)
+
+SMALL = "flash_attn_small_after"
+
+
+def pack(trace: Trace, path: Path, **how: Any) -> Trace:
+    """Pack a capture, and open what was written."""
+    write_packed(path, trace, map(trace.reader.columns, plan(trace.waves)), **how)
+    return open_trace(path)
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
+    """A small real capture, packed in pieces of a few waves."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(write, "PIECE_TOKENS", 9_000)
+        trace = captures.real_trace(SMALL)
+        yield pack(trace, tmp_path_factory.mktemp("packed") / "it.rcvz", facts=facts_about(trace))
+
+
+@pytest.mark.parametrize("name", captures.TRACES)
+def test_a_real_capture_is_the_same_packed(name: str, tmp_path: Path) -> None:
+    trace = captures.real_trace(name)
+    assert trace_differences(trace, pack(trace, tmp_path / "it.rcvz")) == []
+
+
+@pytest.mark.parametrize("name", [*captures.SYNTHETIC, "pc_sampling", "matmul_tiled"])
+@pytest.mark.parametrize("is_compressed", [True, False])
+def test_a_made_up_capture_is_the_same_packed(name: str, is_compressed: bool, tmp_path: Path) -> None:
+    folder = captures.SHARED / "golden" / "synthetic" / name
+    if name not in captures.SYNTHETIC:
+        write_sample(name, folder := tmp_path / name)
+    trace = open_trace(folder)
+    assert trace_differences(trace, pack(trace, tmp_path / "it.rcvz", is_compressed=is_compressed)) == []
+
+
+def test_waves_come_in_any_choice_and_order(packed: Trace) -> None:
+    trace = captures.real_trace(SMALL)
+    assert len([name for name in Archive(packed.path).members if name.startswith("waves/")]) > 3
+    for rows in ([], [5], [3, 0, 2], [0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 1, 2]):
+        found = packed.reader.columns(rows)
+        assert found.facts[:, 0].tolist() == rows
+        if rows:
+            assert [*differences(trace.reader.columns(rows), found)] == []
+
+
+def test_other_processes_read_it_by_its_path(packed: Trace) -> None:
+    packed.reader.columns([0])
+    reader = pickle.dumps(packed.reader)
+    assert len(reader) < 1_000
+    assert [*differences(packed.reader.columns([4, 5]), pickle.loads(reader).columns([4, 5]))] == []
+    batches = load_all(packed, workers=2)
+    assert sorted(wave.row for batch in batches for wave in batch.waves) == [*range(8)]
+
+
+def test_pieces_that_were_not_used_for_longest_are_forgotten(
+    packed: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = pickle.loads(pickle.dumps(packed.reader))
+    read: list[str] = []
+    monkeypatch.setattr(stored, "KEPT_BYTES", 1)
+    monkeypatch.setattr(
+        Archive, "read", lambda self, name, old=Archive.read: read.append(name) or old(self, name)
+    )
+    for row in (0, 0, 7, 0):
+        reader.columns([row])
+    assert [name for name in read if name.startswith("waves/")] == [
+        stored.piece_name(number) for number in (0, int(reader._places[0][7]), 0)
+    ]
+
+
+def test_what_is_not_compressed_is_mapped_and_not_copied(tmp_path: Path) -> None:
+    trace = captures.real_trace(SMALL)
+    mapped = pack(trace, tmp_path / "it.rcvz", is_compressed=False)
+    (wave,) = mapped.reader.read([3]).waves
+    column = wave.tokens.offset
+    assert column.ctypes.data % 4 == 0
+    while isinstance(column.base, np.ndarray):
+        column = column.base
+    assert isinstance(column.base, memoryview)
+    assert type(column.base.obj).__name__ == "mmap"
+
+
+def test_waves_may_be_added_in_any_order(tmp_path: Path) -> None:
+    trace = captures.real_trace(SMALL)
+    with packed_file(tmp_path / "it.rcvz") as writer:
+        for rows in ([6, 7], [1], [5, 4, 3, 2, 0]):
+            writer.add(trace.reader.columns(rows))
+        writer.finish(trace)
+    assert trace_differences(trace, open_trace(tmp_path / "it.rcvz")) == []
+
+
+def test_what_could_not_be_read_is_said_as_before(tmp_path: Path) -> None:
+    files = capture()
+    del files[name_of(PLACES[2])]
+    trace = opened(tmp_path / "capture", files | {name_of(PLACES[1]): b"{"})
+    again = pack(trace, tmp_path / "it.rcvz")
+    assert [row for row, _ in read_all(trace).missing] == [1, 2]
+    assert read_all(again).missing == read_all(trace).missing
+    assert trace_differences(trace, again) == []
+
+
+def test_notes_about_waves_are_kept(tmp_path: Path) -> None:
+    changed = wave(BEGINS[1], PLACES[1], end=BEGINS[1] + 400, timeline=[[1, 20], [2, -4]])
+    trace = opened(tmp_path / "capture", capture() | {name_of(PLACES[1]): changed})
+    assert len(read_all(trace).notes) == 2
+    assert trace_differences(trace, pack(trace, tmp_path / "it.rcvz")) == []
+
+
+def test_long_times_and_durations_stay_whole(tmp_path: Path) -> None:
+    rows = ((32, 1, 3 << 31, 5 << 31, LOAD), (6 << 31, 11, 0, 20, END))
+    changed = wave(BEGINS[1], PLACES[1], instructions=tokens(BEGINS[1], rows), timeline=[[1, 7 << 31]])
+    trace = opened(tmp_path / "capture", capture() | {name_of(PLACES[1]): changed})
+    again = pack(trace, tmp_path / "it.rcvz")
+    assert again.reader.columns([1]).stall.dtype == np.int64
+    assert again.reader.columns([0]).stall.dtype == np.int32
+    assert trace_differences(trace, again) == []
+    assert [*differences(trace.reader.columns([0]), again.reader.columns([0]))] == []
+
+
+def test_the_same_capture_gives_the_same_bytes(packed: Trace, tmp_path: Path) -> None:
+    trace = captures.real_trace(SMALL)
+    pack(trace, tmp_path / "a.rcvz")
+    pack(trace, tmp_path / "b.rcvz")
+    assert (tmp_path / "a.rcvz").read_bytes() == (tmp_path / "b.rcvz").read_bytes()
+
+
+def test_sources_can_stay_at_home(tmp_path: Path) -> None:
+    trace = captures.real_trace(SMALL)
+    again = pack(trace, tmp_path / "it.rcvz", has_sources=False)
+    assert [source.path for source in again.sources] == [source.path for source in trace.sources]
+    assert {source.lines for source in again.sources} == {None}
+    assert all(source.note.endswith(".") for source in again.sources)
+    assert trace_differences(trace, again, without=("sources",)) == []
+
+
+def test_what_tables_of_the_run_tell_goes_with_it(packed: Trace) -> None:
+    trace = captures.real_trace(SMALL)
+    assert packed.facts == facts_about(packed) == facts_about(trace)
+    assert packed.facts is not None
+    assert packed.facts.agent is not None
+
+
+# -- found and opened as a folder is ----------------------------------------------------------------------
+
+
+def test_it_is_found_as_a_folder_is(packed: Trace, tmp_path: Path) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / "one.rcvz").write_bytes(packed.path.read_bytes())
+    (inner / "two.zip").write_bytes(packed.path.read_bytes())
+    assert locate(tmp_path).captures() == (inner / "one.rcvz",)
+    assert open_trace(tmp_path).path == inner / "one.rcvz"
+    assert open_trace(inner / "two.zip").kernel_name == packed.kernel_name
+    (inner / "other.zip").write_bytes(b"PK\5\6" + bytes(18))
+    assert "unpack it first" in str(locate(inner / "other.zip").error)
+
+
+def test_a_library_tells_of_it_what_it_tells_of_the_folder(packed: Trace) -> None:
+    folder = captures.trace_path(SMALL)
+    ours, theirs = capture_entry(packed.path), capture_entry(folder)
+    assert [*differences(ours, theirs, without=("path", "name"))] == []
+    assert find_captures(packed.path.parent)[0].kernel == theirs.kernel
+    assert packed.title.startswith(theirs.kernel[:8])
+
+
+def test_it_is_opened_again_only_after_it_changed(packed: Trace, tmp_path: Path) -> None:
+    path = tmp_path / "it.rcvz"
+    path.write_bytes(packed.path.read_bytes())
+    cache = CaptureCache()
+    first = open_trace(path, cache)
+    assert open_trace(path, cache) is first
+    pack(captures.real_trace("pa_mqa_small"), path)
+    assert open_trace(path, cache) is not first
+
+
+def test_open_capture_takes_both_kinds(packed: Trace) -> None:
+    assert open_capture(packed.path).name == captures.real_trace(SMALL).name
+
+
+def test_differences_of_starts_are_undone_whatever_waves_are_empty() -> None:
+    first = np.array([0, 0, 3, 3, 5, 5])
+    starts = np.array([7, 9, 9, 0, 4])
+    steps = pieces._differences(starts, first)
+    assert pieces._summed(steps, first).tolist() == starts.tolist()
+    assert pieces._summed(np.zeros(0, np.int64), np.zeros(3, np.int64)).tolist() == []

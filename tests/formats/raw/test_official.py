@@ -1,0 +1,169 @@
+"""AMD's decoder through its C interface: a stand-in replays the expected decode of a raw capture."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rcv_py.cli.main import main
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.raw import official
+from rcv_py.formats.raw.official import LAYOUT, STATE, TOKEN
+from rcv_py.formats.raw.options import OfficialMissing, RawOptions
+from rcv_py.model.trace import Trace
+from tests.support.golden_sqtt import golden, raw_folder
+
+NAME = "gfx950/gemm_run_0"
+SOURCE = Path(__file__).parents[2] / "support" / "official_stub.c"
+
+
+def record(kind: int, count: int, data: bytes = b"") -> bytes:
+    return struct.pack("<3Q", kind, count, len(data)) + data
+
+
+def records(is_first: bool) -> bytes:
+    """What the library tells of the first shader engine: PCs are addresses on the GPU, of no code object."""
+    said = golden(NAME)
+    base = said["code"]["1"]["base"]
+    engine = said["captures"][0]
+    found = [record(official.GFXIP, 9), record(77, 3, b"unknown kind")]
+    table = np.zeros(len(engine["occupancy"]), dtype=LAYOUT[official.OCCUPANCY])
+    for row, (time, start, cu, simd, slot, me, pipe, pc, _) in zip(table, engine["occupancy"], strict=True):
+        row["time"], row["cu"], row["simd"], row["slot"] = time, cu, simd, slot
+        row["bits"] = start | (0 if is_first else me << 1 | pipe << 4 | 1 << 8)
+        row["pc"] = (pc + base if pc else 0, 0)
+    found.append(record(official.OCCUPANCY, len(table), table.tobytes()))
+    for wave in engine["waves"]:
+        head = np.zeros(1, dtype=LAYOUT[official.WAVE])
+        for name in ("cu", "simd", "slot", "begin", "end"):
+            head[name] = wave[name]
+        head["size"] = 0 if is_first else head.dtype.itemsize
+        head["states"], head["tokens"] = len(wave["timeline"]), len(wave["insts"]) + 1
+        states = np.array(list(map(tuple, wave["timeline"])), dtype=STATE)
+        tokens = np.zeros(len(wave["insts"]) + 1, dtype=TOKEN)
+        for row, (time, kind, pc, stall, duration) in zip(tokens, wave["insts"], strict=False):
+            row["word"], row["duration"], row["time"] = kind | stall << 8, duration, time
+            row["pc"] = (pc + base, 0)
+        tokens[-1] = (
+            14,
+            4,
+            wave["end"],
+            (base + 1, 0),
+        )  # what is not finished leaks, where no instruction is
+        found.append(record(official.WAVE, 1, head.tobytes() + states.tobytes() + tokens.tobytes()))
+    found.append(record(official.INFO, 1, struct.pack("<i", official.LOST)))
+    found.append(record(official.FREQUENCY, 1, struct.pack("<Q", 25_000_000)))
+    return b"".join(found)
+
+
+@pytest.fixture(scope="module", params=["first", "second"])
+def library(request, tmp_path_factory) -> tuple[Path, Path]:
+    """The stand-in with the first or the second interface, and what it replays."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler to build the stand-in of the library with")
+    folder = tmp_path_factory.mktemp(request.param)
+    built = folder / official.LIBRARY
+    flags = ["-DSTUB_FIRST"] if request.param == "first" else []
+    subprocess.run([compiler, "-shared", "-fPIC", *flags, "-o", built, SOURCE], check=True)
+    (folder / "records").write_bytes(records(request.param == "first"))
+    return built, folder / "records"
+
+
+@pytest.fixture(scope="module")
+def one_engine(tmp_path_factory) -> Path:
+    """A raw capture of one shader engine."""
+    folder = tmp_path_factory.mktemp("engine")
+    for name in ("1_0_shader_engine_0_1.att", "gfx950_code_object_id_1.out"):
+        shutil.copyfile(raw_folder(NAME) / name, folder / name)
+    return folder
+
+
+def by_library(library: tuple[Path, Path], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Trace:
+    monkeypatch.setenv("STUB_RECORDS", str(library[1]))
+    return open_trace(folder, options=RawOptions(decoder="official", library=str(library[0])))
+
+
+def test_what_the_library_says_is_the_same_trace(library, one_engine, monkeypatch) -> None:
+    theirs, ours = by_library(library, one_engine, monkeypatch), open_trace(one_engine)
+    assert len(theirs.waves) == len(ours.waves) == 4
+    for name in ("text", "address", "hits", "latency", "stall", "idle"):
+        assert list(getattr(theirs.code, name)) == list(getattr(ours.code, name))
+    for mine, other in zip(
+        ours.reader.read([0, 1, 2, 3]).waves, theirs.reader.read([0, 1, 2, 3]).waves, strict=True
+    ):
+        assert mine.id == other.id
+        for name in ("start", "stall", "busy", "kind", "line"):
+            assert np.array_equal(getattr(mine.tokens, name), getattr(other.tokens, name))
+        assert np.array_equal(mine.states.duration, other.states.duration)
+    assert theirs.occupancy.kernel.tolist() == ours.occupancy.kernel.tolist()
+    assert theirs.clock.frequency == 25_000_000
+    assert any("lost data" in problem.text for problem in theirs.problems)
+
+
+def test_a_library_that_crashes_costs_its_engine_and_says_so(library, one_engine, monkeypatch) -> None:
+    monkeypatch.setenv("STUB_CRASH", "1")
+    shutil.copyfile(one_engine / "1_0_shader_engine_0_1.att", one_engine / "1_0_shader_engine_1_1.att")
+    with pytest.raises(Exception, match=r"ended while it read it \(signal 6\)"):
+        by_library(library, one_engine, monkeypatch)
+    (one_engine / "1_0_shader_engine_1_1.att").unlink()
+
+
+def test_a_library_that_refuses_is_quoted(library, one_engine, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("STUB_RECORDS", str(tmp_path / "missing"))
+    with pytest.raises(Exception, match=r"refuses it \(refused\)"):
+        open_trace(one_engine, options=RawOptions(decoder="official", library=str(library[0].parent)))
+
+
+def test_the_library_is_looked_for_where_tools_of_amd_look(monkeypatch, tmp_path) -> None:
+    for name in (*official.VARIABLES, "LD_LIBRARY_PATH", "ROCM_HOME", "ROCM_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(OfficialMissing) as caught:
+        official.library_path()
+    assert official.VARIABLES[0] in caught.value.hint
+    places = [tmp_path / name for name in ("rocm/lib", "loader", "named")]
+    for place in places:
+        place.mkdir(parents=True)
+        (place / f"{official.LIBRARY}.0.2").write_bytes(b"")
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path / "rocm"))
+    assert official.library_path() == str(places[0] / f"{official.LIBRARY}.0.2")
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/nowhere:{places[1]}")
+    assert official.library_path() == str(places[1] / f"{official.LIBRARY}.0.2")
+    monkeypatch.setenv(official.VARIABLES[0], str(places[2] / f"{official.LIBRARY}.0.2"))
+    assert official.library_path() == str(places[2] / f"{official.LIBRARY}.0.2")
+    with pytest.raises(OfficialMissing, match="is no decoder library"):
+        official.library_path(str(tmp_path))
+
+
+def test_layouts_are_those_of_the_interface() -> None:
+    sizes = {kind: dtype.itemsize for kind, dtype in LAYOUT.items()}
+    assert sizes == {1: 32, 2: 24, 3: 64, 5: 40, 6: 24, 7: 24, 9: 24, 10: 80}
+    assert (TOKEN.itemsize, STATE.itemsize) == (32, 8)
+
+
+def test_where_both_differ_is_listed(library, one_engine, monkeypatch, tmp_path, capsys) -> None:
+    data = library[1].read_bytes()
+    monkeypatch.setenv(official.VARIABLES[0], str(library[0]))
+    monkeypatch.setenv("STUB_RECORDS", str(library[1]))
+    assert main(["decode", str(one_engine), "--compare"]) == 0
+    assert "4 of 4 waves are the same by both decoders." in capsys.readouterr().out
+    engine = golden(NAME)["captures"][0]
+    time = engine["waves"][0]["insts"][3][0]
+    changed = data.replace(
+        struct.pack("<iq", engine["waves"][0]["insts"][3][4], time), struct.pack("<iq", 64, time), 1
+    )
+    (tmp_path / "records").write_bytes(changed)
+    monkeypatch.setenv("STUB_RECORDS", str(tmp_path / "records"))
+    monkeypatch.setenv("RCV_DECODED", str(tmp_path / "decoded"))
+    assert main(["decode", str(one_engine), "--compare", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["waves"], document["equal"]) == (4, 3)
+    (row,) = document["differences"]
+    assert (row["what"], row["first"], row["count"]) == ("tokens", 3, 1)
+    assert row["official"] == row["ours"].rpartition(", ")[0] + ", 64 busy"

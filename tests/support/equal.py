@@ -1,0 +1,53 @@
+"""Whether two captures hold the same, to the last number and type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from rcv_py.model.trace import Trace
+from rcv_py.work.load import plan
+
+ELSEWHERE = ("path", "reader", "batch_cache", "facts")  # of a trace: where it is, not what it holds
+
+
+def differences(one: Any, other: Any, place: str = "", without: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the places at which two values differ."""
+    if type(one) is not type(other):
+        yield f"{place}: {type(one).__name__} and {type(other).__name__}"
+        return
+    parts, others = (dict(_parts(value, without)) for value in (one, other))
+    if parts.keys() != others.keys() or (not parts and not _same(one, other)):
+        yield f"{place}: {str(one)[:200]} and {str(other)[:200]}"
+        return
+    for name, part in parts.items():
+        yield from differences(part, others[name], f"{place}{name}")
+
+
+def _parts(value: Any, without: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """What a value is made of, by name."""
+    if is_dataclass(value):
+        yield from (
+            (f".{one.name}", getattr(value, one.name)) for one in fields(value) if one.name not in without
+        )
+    elif isinstance(value, Mapping):
+        yield from ((f"[{key!r}]", one) for key, one in value.items())
+    elif isinstance(value, tuple | list):
+        yield from ((f"[{number}]", one) for number, one in enumerate(value))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if not isinstance(one, np.ndarray):
+        return bool(one == other)
+    return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def trace_differences(one: Trace, other: Trace, without: tuple[str, ...] = ()) -> list[str]:
+    """The places at which the tables of two captures, or the columns of their waves, differ."""
+    found = [*differences(one, other, "trace", (*ELSEWHERE, *without))]
+    for job in plan(one.waves):
+        found += differences(one.reader.columns(job), other.reader.columns(job), f"waves {job[:3]}")
+    return found
