@@ -1,0 +1,49 @@
+"""What recording did: each run of rocprofv3, why there was another, and the capture that came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rcv_py.base.records import dataclass
+from rcv_py.results import kinds
+from rcv_py.results.check import SETTINGS
+from rcv_py.results.field import Field, unknown
+from rcv_py.results.table import Spec, Table
+
+_RUN = (
+    kinds.INDEX("run", "Which run it was, counted from 1", "run"),
+    kinds.NOTE("why", "Why it was recorded; of the first run empty", "why"),
+    kinds.TEXT("folder", "The folder that it was recorded into"),
+    *unknown(kinds.TEXT("capture", "The capture with most waves; null if none was written")),
+    kinds.COUNT("captures", "Captures that were written"),
+    kinds.INDEX("exit_code", "How rocprofv3 ended", "exit code"),
+    kinds.NOTE("verdict", "What `rcv check` says of the capture"),
+)
+RUNS = Spec.of("record runs", "One row a run of rocprofv3.", "run", *_RUN)
+DOCUMENT = Spec.of("runs", "One row a run of rocprofv3.", "run", *_RUN, SETTINGS)
+HEAD = (
+    *unknown(kinds.TEXT("capture", "Path of the capture to look at")),
+    *unknown(kinds.TEXT("replicate", "Path of another run with the same settings; null without one")),
+    kinds.FLAG("is_serious", "Whether the capture is still cut or empty, or otherwise not to be trusted"),
+    Field("command", kinds.texts("A word."), "The last command that recorded"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run of rocprofv3."""
+
+    run: int
+    why: str
+    folder: str
+    capture: str | None
+    captures: int
+    exit_code: int
+    verdict: str
+    settings: Mapping[str, Any]
+
+
+def run_table(runs: Sequence[Run], spec: Spec = RUNS) -> Table:
+    """Return one row a run: those of documents, or `RUNS`, without settings."""
+    return Table.of(spec, runs)

@@ -1,0 +1,191 @@
+"""Where a program is recorded: this machine, or another one that `ssh` reaches.
+
+Programs run with the words that they are given, never through a shell of this machine; on the other one
+each word is quoted, for `ssh` has nothing but a shell there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Protocol
+
+from rcv_py.base.errors import UsageError
+from rcv_py.base.records import dataclass
+
+Tell = Callable[[str], object]  # gets each line that a program prints
+LINE = 4096  # characters of a line at most: a program may print no line feed at all
+PATIENCE_S = 10.0  # for a program that was asked to end
+NO_PROGRAM = (126, 127)  # exit codes of shells: it cannot be run, it is not there
+NO_QUESTION = ("-o", "BatchMode=yes")  # nobody can answer: the terminal is not theirs
+WITH_TERMINAL = ("-tt",)  # without one a program there goes on when ssh ends
+_FOLDER = re.compile(r"/[A-Za-z0-9._/-]{1,200}")  # what `mktemp -d` prints
+
+
+class Machine(Protocol):
+    """What can run rocprofv3."""
+
+    def run(self, words: Sequence[str], tell: Tell) -> int:
+        """Run a program, tell each line that it prints, and return its exit code."""
+
+    def folder(self, target: Path) -> str:
+        """Make an empty folder for what is recorded into `target`; return its path on that machine."""
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file on that machine."""
+
+    def fetch(self, folder: str, target: Path) -> None:
+        """Have what is in a folder of that machine in `target`, and nothing of it left there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """This machine: what is recorded lies where it shall be."""
+
+    def run(self, words: Sequence[str], tell: Tell) -> int:
+        """Run a program in the current folder."""
+        return told(words, tell)
+
+    def folder(self, target: Path) -> str:
+        """Make the target itself."""
+        target.mkdir(parents=True)
+        return str(target.absolute())
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file."""
+        Path(path).write_text(text, encoding="utf-8")
+
+    def fetch(self, folder: str, target: Path) -> None:
+        """Nothing is to be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """Another machine, by the programs `ssh` and `scp` and whatever keys and settings they have."""
+
+    host: str  # as ssh knows it
+    work: str = ""  # the folder that programs run in; "" the one of a login
+
+    @classmethod
+    def parse(cls, text: str) -> There:
+        """Read `HOST` or `HOST:FOLDER`; raise UsageError for what ssh would take for an option."""
+        host, _, work = text.partition(":")
+        if not host or host.startswith("-"):
+            raise UsageError(f"{text} is no name of a machine.", hint="Write HOST or HOST:FOLDER.")
+        return cls(host, work)
+
+    def run(self, words: Sequence[str], tell: Tell) -> int:
+        """Run a program there."""
+        enter = f"cd {shlex.quote(self.work)} && " if self.work else ""
+        return self._ssh(f"{enter}exec {shlex.join(words)}", tell, *WITH_TERMINAL)
+
+    def folder(self, target: Path) -> str:
+        """Make a new folder for files that last for a while."""
+        lines: list[str] = []
+        code = self._ssh("mktemp -d", lines.append)
+        found = next((line for line in reversed(lines) if _FOLDER.fullmatch(line)), None)
+        if code or found is None:
+            said = f" It said: {lines[-1]}" if lines else ""
+            raise UsageError(
+                f"{self.host} cannot be used.{said}",
+                hint=f"Does `ssh {self.host} true` work without a question?",
+            )
+        return found
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file there."""
+        command = f"cat > {shlex.quote(path)}"
+        done = subprocess.run(self._words(command), input=text.encode(), capture_output=True, check=False)
+        if done.returncode:
+            raise UsageError(
+                f"{path} cannot be written on {self.host}.", hint=done.stderr.decode("utf-8", "replace")
+            )
+
+    def fetch(self, folder: str, target: Path) -> None:
+        """Copy what was recorded, and remove it there."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        code = told(["scp", "-rqp", *NO_QUESTION, "--", f"{self.host}:{folder}", str(target)], _nobody)
+        if code:
+            raise UsageError(
+                f"What was recorded cannot be copied from {self.host}.", hint=f"It lies in {folder} there."
+            )
+        self._ssh(f"rm -rf {shlex.quote(folder)}", _nobody)
+
+    def _ssh(self, command: str, tell: Tell, *options: str) -> int:
+        return told(self._words(command, *options), tell)
+
+    def _words(self, command: str, *options: str) -> list[str]:
+        return ["ssh", *NO_QUESTION, *options, "--", self.host, command]
+
+
+def told(words: Sequence[str], tell: Tell) -> int:
+    """Run a program here, tell its lines while they come, and return its exit code.
+
+    It reads what we would read, unless that is a terminal.  If this process is to end, so are the program and
+    all that it started.  Raise UsageError where it cannot be started.
+    """
+    with _started(words) as process:
+        assert process.stdout is not None
+        for line in _lines(process.stdout):
+            tell(line)
+        return process.wait()
+
+
+def found_program(name: str, places: Sequence[str]) -> str | None:
+    """Return the path of a program: of the search path, else of some folders; None if there is none."""
+    return shutil.which(name) or shutil.which(name, path=os.pathsep.join(places))
+
+
+@contextmanager
+def _started(words: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    try:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            process_group=0 if os.name == "posix" else None,
+        )
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UsageError(f"{words[0]} cannot be started: {why}.") from error
+    with process:
+        try:
+            yield process
+        except BaseException:
+            _end(process)
+            raise
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program and what it started; what was asked kindly and does not end is killed."""
+    _signal(process, signal.SIGTERM)
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(OSError):
+        if os.name == "posix":
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+
+
+def _lines(stream: IO[bytes]) -> Iterator[str]:
+    while part := stream.readline(LINE):
+        yield part.decode("utf-8", "replace").rstrip("\r\n")
+
+
+def _nobody(line: str) -> None:
+    """Tell a line to nobody."""

@@ -1,0 +1,166 @@
+"""One run of rocprofv3: its input file, its words, the captures that it wrote, and what went wrong."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rcv_py.analysis.health.input_yaml import FILE, job_file
+from rcv_py.analysis.health.note import Setting
+from rcv_py.base.errors import TraceError, UsageError
+from rcv_py.base.records import dataclass
+from rcv_py.formats.locate import locate
+from rcv_py.formats.open import capture_entry
+from rcv_py.work.recording.machine import NO_PROGRAM, Here, Machine, Tell, found_program
+
+PROGRAM = "rocprofv3"
+PLACES = ("/opt/rocm/bin",)  # where it lies if the search path does not say
+KEPT = 200  # lines of output in which reasons are looked for
+SHOWN = 3  # lines that are told if no reason is known
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that rocprofv3 prints, and what it means."""
+
+    sign: re.Pattern[str]
+    text: str  # a sentence
+    hint: str
+
+
+def _trouble(sign: str, text: str, hint: str) -> Trouble:
+    return Trouble(re.compile(sign, re.IGNORECASE), text, hint)
+
+
+TROUBLES = (
+    _trouble(
+        r"rocprof-trace-decoder library path not found|error loading decoder",
+        "rocprofv3 records no thread trace without AMD's trace decoder.",
+        "ROCm 7.13 and later have it; else put librocprof-trace-decoder.so into /opt/rocm/lib, or name its"
+        " folder in ROCPROF_ATT_LIBRARY_PATH.",
+    ),
+    _trouble(
+        r"INVALID_SHADER_DATA|agent not supported",
+        "rocprofv3 cannot trace on this GPU with this driver: aqlprofile is older than ROCm 7, or the GPU is"
+        " not supported.",
+        "Update ROCm; thread traces need MI200 and later, or gfx10 and later.",
+    ),
+    _trouble(
+        r"unrecognized arguments|unknown (key|option|attribute).*att_",
+        "This rocprofv3 does not know what it was asked for.",
+        "Thread traces need ROCm 7.0 or later; settings of later versions can be left out.",
+    ),
+    _trouble(
+        r"/dev/kfd.*(permission denied|unable)|permission denied.*/dev/(kfd|dri)",
+        "The GPU may not be used.",
+        "Be a member of the groups render and video, or pass /dev/kfd and /dev/dri into the container.",
+    ),
+    _trouble(
+        r"no (hip|rocm|gpu)[ -]?(capable )?(device|agent)|hipErrorNoDevice",
+        "No GPU was found.",
+        "Record on the machine that has one: --host HOST.",
+    ),
+)
+FULL_SIGN = re.compile(r"thread trace buffer full", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of a run."""
+
+    folder: Path
+    settings: Mapping[str, Setting]
+    words: tuple[str, ...]  # the command
+    code: int  # exit code of rocprofv3
+    capture: Path | None  # with most waves of those that were written
+    captures: int
+    is_full: bool  # rocprofv3 said that the buffer was full
+    trouble: Trouble | None
+    last: tuple[str, ...]  # lines that it printed
+
+    def why_not(self) -> UsageError:
+        """Why there is no capture."""
+        if self.trouble is not None:
+            return UsageError(self.trouble.text, hint=self.trouble.hint)
+        if self.code:
+            said = f" It said: {' | '.join(self.last)}" if self.last else ""
+            return UsageError(
+                f"rocprofv3 ended with {self.code}, and wrote no capture.{said}",
+                hint="Does the command run without it?",
+            )
+        return UsageError(
+            "rocprofv3 wrote no capture: no kernel has the name that was asked for, or ran so often.",
+            hint=f"`{PROGRAM} --kernel-trace -f csv -- COMMAND` lists what runs; see --kernel and --launch.",
+        )
+
+
+class Recorder:
+    """Records a command on a machine with a program that behaves as rocprofv3."""
+
+    def __init__(self, machine: Machine, program: str | None, command: Sequence[str], tell: Tell) -> None:
+        self._machine, self._command, self._tell = machine, tuple(command), tell
+        self._program = program or self._usual()
+
+    def record(self, folder: Path, settings: Mapping[str, Setting], why: Mapping[str, str]) -> Attempt:
+        """Record once into a new folder; raise UsageError where nothing could be started at all."""
+        there = self._machine.folder(folder)
+        wanted = {**settings, "output_directory": there}
+        job = f"{there}/{FILE}"
+        self._machine.write(job, job_file(wanted, ["Written by rcv record.", " ".join(self.words(job))], why))
+        last: deque[str] = deque(maxlen=KEPT)
+
+        def hear(line: str) -> None:
+            last.append(line)
+            self._tell(line)
+
+        words = self.words(job)
+        try:
+            code = self._machine.run(words, hear)
+        finally:
+            self._machine.fetch(there, folder)
+        if code in NO_PROGRAM:
+            raise UsageError(
+                f"{self._program} cannot be run{'' if isinstance(self._machine, Here) else ' there'}.",
+                hint="Name it with --rocprofv3 PATH.",
+            )
+        best, number = best_capture(folder)
+        return Attempt(
+            folder=folder,
+            settings=settings,
+            words=words,
+            code=code,
+            capture=best,
+            captures=number,
+            is_full=any(FULL_SIGN.search(line) for line in last),
+            trouble=next((one for one in TROUBLES if any(map(one.sign.search, last))), None),
+            last=tuple(line for line in last if line.strip())[-SHOWN:],
+        )
+
+    def words(self, job: str) -> tuple[str, ...]:
+        """The command that records."""
+        return (self._program, "-i", job, "--", *self._command)
+
+    def _usual(self) -> str:
+        if not isinstance(self._machine, Here):
+            return PROGRAM
+        found = found_program(PROGRAM, PLACES)
+        if found is None:
+            raise UsageError(
+                f"{PROGRAM} is not on this machine.",
+                hint="Install ROCm 7 or later, name it with --rocprofv3 PATH, or record with --host HOST.",
+            )
+        return found
+
+
+def best_capture(folder: Path) -> tuple[Path | None, int]:
+    """Return the capture below a folder with most instructions that ran, None without any; and how many."""
+    try:
+        paths = locate(folder).captures()
+    except TraceError:
+        paths = ()
+    if len(paths) < 2:
+        return (paths[0] if paths else None), len(paths)
+    entries = [capture_entry(path) for path in paths]
+    return max(entries, key=lambda entry: (entry.waves, entry.hits)).path, len(paths)

@@ -1,0 +1,61 @@
+"""What is recorded, and what a check of the result changes about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rcv_py.analysis.health.input_yaml import BUFFER, FORMS
+from rcv_py.analysis.health.note import HealthNote, Setting
+from rcv_py.base.records import dataclass
+
+NAME = "out"  # of the files
+# Notes about captures of which nothing can be said: what they recommend is worth another run.
+AGAIN = ("placeholder", "buffer", "no_working_waves")
+FULL = {"att_buffer_size": "0x40000000"}  # when rocprofv3 itself says that the buffer was full
+EMPTY = {"att_shader_engine_mask": "0x11111111"}  # when it wrote no capture at all
+DEFAULTS: Mapping[str, Setting] = {
+    "output_file": NAME,
+    "output_format": FORMS,
+    "kernel_trace": True,
+    "advanced_thread_trace": True,
+    "att_target_cu": 1,
+    "att_shader_engine_mask": "0x1",
+    "att_buffer_size": BUFFER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A setting that another run has otherwise."""
+
+    name: str
+    before: Setting | None  # None: rocprofv3's own
+    after: Setting
+
+    def __str__(self) -> str:
+        before = "" if self.before is None else f" instead of {self.before}"
+        return f"{self.name} {self.after}{before}"
+
+
+def mended(
+    settings: Mapping[str, Setting], chosen: Mapping[str, Setting], wanted: Mapping[str, Setting]
+) -> tuple[dict[str, Setting], list[Change]]:
+    """Return settings with what is `wanted` of them, and what that changes.
+
+    What somebody has `chosen` stays as it is.
+    """
+    changes = [
+        Change(name, settings.get(name), value)
+        for name, value in wanted.items()
+        if name not in chosen and settings.get(name) != value
+    ]
+    return {**settings, **{change.name: change.after for change in changes}}, changes
+
+
+def recommended(notes: Sequence[HealthNote]) -> tuple[str, dict[str, Setting]]:
+    """Return why a capture is worth recording again, "" if it is not, and with which settings."""
+    grave = [note for note in notes if note.name in AGAIN and note.is_serious]
+    wanted: dict[str, Setting] = {}
+    for note in reversed(grave):
+        wanted |= note.settings
+    return (grave[0].title if grave else ""), wanted

@@ -1,0 +1,59 @@
+"""A folder that captures appear in: each new one, once nothing is written into it any more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rcv_py.base.errors import TraceError
+from rcv_py.formats.locate import locate
+
+EVERY_S = 1.0
+Signature = tuple[int, int, int]  # files, bytes, time of the last change in nanoseconds
+
+
+def appearing(folder: Path, wait: Callable[[], object]) -> Iterator[Path]:
+    """Yield captures that appear below a folder, which need not be there yet; `wait` between two looks.
+
+    Those that are there at the beginning are not new.  One that is still written is yielded when two looks
+    in a row find it the same.
+    """
+    known = set(_captures(folder))
+    growing: dict[Path, Signature] = {}
+    while True:
+        wait()
+        for path in _captures(folder):
+            if path in known:
+                continue
+            signature = _signature(path)
+            if growing.get(path) == signature:
+                known.add(path)
+                del growing[path]
+                yield path
+            else:
+                growing[path] = signature
+
+
+def newest(folder: Path) -> Path | None:
+    """Return the capture below a folder that was written last, None without any."""
+    return max(_captures(folder), key=lambda path: _signature(path)[2], default=None)
+
+
+def _captures(folder: Path) -> tuple[Path, ...]:
+    try:
+        return locate(folder).captures()
+    except TraceError:
+        return ()
+
+
+def _signature(path: Path) -> Signature:
+    files = size = last = 0
+    try:
+        with os.scandir(path if path.is_dir() else path.parent) as entries:
+            for entry in entries:
+                facts = entry.stat()
+                files, size, last = files + 1, size + facts.st_size, max(last, facts.st_mtime_ns)
+    except OSError:  # it is being made, or has gone
+        return (-1, 0, 0)
+    return files, size, last

@@ -1,0 +1,104 @@
+"""`rcv pack`, `rcv unpack` and `rcv decode` as a user types them, and every answer about a packed capture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.main import main
+from rcv_py.formats.open import open_trace
+from tests.support import captures
+from tests.support.command_runs import ON_A_CAPTURE, a_place, run
+from tests.support.equal import trace_differences
+
+NAME = "pa_mqa_small"
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small capture as one file."""
+    path = tmp_path_factory.mktemp("packed") / "it.rcvz"
+    assert main(["pack", str(captures.trace_path(NAME)), "--out", str(path)]) == 0
+    return path
+
+
+def without_places(value: Any, *places: str) -> Any:
+    """A document without what says where the capture lies."""
+    text = json.dumps(value)
+    for place in places:
+        text = text.replace(place, "HERE")
+    return json.loads(text)
+
+
+ANSWERS = [(command, words) for command, variants in ON_A_CAPTURE.items() for words in variants]
+
+
+@pytest.mark.parametrize(("command", "words"), ANSWERS)
+def test_every_answer_is_that_of_the_folder(command: str, words: str, packed: Path) -> None:
+    folder = captures.trace_path(NAME)
+    places = a_place(folder)
+    said = []
+    for path in (folder, packed):
+        more = [word.format(**places).replace("~", " ") for word in words.split()]
+        done = run(command, str(path), *more, "--json")
+        said.append(
+            (done.code, without_places(json.loads(done.out or "0"), str(path), path.name, folder.name))
+        )
+    assert said[0] == said[1]
+
+
+def test_it_is_named_as_the_capture_if_nothing_else_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = captures.trace_path(NAME)
+    assert main(["pack", str(folder), "--without-sources"]) == 0
+    path = tmp_path / f"{folder.name}.rcvz"
+    assert capsys.readouterr().out.startswith(f"{path.name}: 4 waves, ")
+    trace = open_trace(path)
+    assert trace.title.startswith(open_trace(folder).title.partition(" · ")[0])
+    assert main(["pack", str(path)]) == 0, "what is packed is packed again"
+    assert trace_differences(trace, open_trace(path)) == []
+
+
+def test_a_folder_is_packed_and_unpacked_without_a_difference(packed: Path, tmp_path: Path) -> None:
+    folder = captures.trace_path(NAME)
+    assert main(["unpack", str(packed), "--out", str(tmp_path / "again")]) == 0
+    files = {file.name: file.read_bytes() for file in folder.iterdir()}
+    again = {file.name: file.read_bytes() for file in (tmp_path / "again").iterdir()}
+    assert files.keys() == again.keys()
+    for name, data in files.items():
+        assert orjson.loads(again[name]) == orjson.loads(data), name
+
+
+def test_what_is_there_is_not_written_over(packed: Path, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("")
+    for command in ("unpack", "decode"):
+        assert main([command, str(packed), "--out", str(tmp_path / "full")]) == ExitCode.USAGE
+        assert "is there already" in capsys.readouterr().err
+    assert [child.name for child in (tmp_path / "full").iterdir()] == ["mine"]
+
+
+def test_only_what_was_packed_is_unpacked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = captures.trace_path(NAME)
+    assert main(["unpack", str(folder), "--out", str(tmp_path / "x")]) == ExitCode.USAGE
+    assert "`rcv decode` writes any capture as a folder" in capsys.readouterr().err
+    assert main(["decode", str(folder), "--out", str(tmp_path / "x")]) == 0
+    assert (
+        trace_differences(open_trace(folder), open_trace(tmp_path / "x"), without=("name", "target_from"))
+        == []
+    )
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "file").write_text("")
+    out = tmp_path / "file" / "it.rcvz"
+    assert main(["pack", str(captures.trace_path(NAME)), "--out", str(out)]) == ExitCode.USAGE
+    assert capsys.readouterr().err.startswith("rcv: ")
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]

@@ -1,0 +1,43 @@
+"""`rcv info` of a database or document of rocprofv3."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rcv_py.cli.main import main
+from tests.cli.test_schemas import checked
+from tests.support import captures
+from tests.support.command_runs import run
+from tests.support.rocpd import document, write
+
+
+@pytest.mark.parametrize("name", ["out_results.db", "out_results.json"])
+def test_info_tells_kernels_devices_and_counters(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if name.endswith(".db"):
+        write(path)
+    else:
+        path.write_text(json.dumps(document()))
+    found = checked(run("info", str(path), "--json"))
+    assert (found["schema"], found["command"], found["launches"]) == ("rcv.profile/1", "./app --fast", 4)
+    assert [row["kernel"] for row in found["kernels"]] == ["slow()", "quick"]
+    assert found["trace"].startswith("None is inside")
+    text = run("info", str(path)).out
+    for words in ("4 launches", "slow", "MI350X", "TCC_HIT_sum", "None is inside"):
+        assert words in text
+    assert run("info", str(path), "--csv").out.startswith("kernel,symbol,launches,total_ns")
+
+
+def test_other_commands_say_where_to_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["triage", str(write(tmp_path / "x.db"))]) == 2
+    assert "`rcv info` shows its kernels, launches and counters" in capsys.readouterr().err
+
+
+def test_a_real_document_is_short_for_people() -> None:
+    path = captures.trace_path("flash_attn_small_after").parent / "small_results.json"
+    text = run("info", str(path)).out
+    assert "16 code objects, 2,216 kernels" in text
+    assert len(text) < 4_000

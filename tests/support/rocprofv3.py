@@ -1,0 +1,74 @@
+"""Stands in for rocprofv3, ssh and scp in tests.
+
+`rocprofv3 -i INPUT -- COMMAND` behaves as the documented one: it reads the input file, runs the command, and
+writes a capture under the names that the real one gives.  What it "records" is told by RECORDINGS, a list of
+rules in the environment; the first whose `when` agrees with the input file counts.  A rule has `folder`,
+which is copied, and may have `says`, lines to print, and `code`, the exit code without running anything.
+
+`ssh OPTIONS -- HOST COMMAND` runs a command in a shell here, `scp OPTIONS -- HOST:FOLDER TARGET` copies.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.yaml_subset import jobs
+
+ROOT = Path(__file__).parents[2]
+
+
+def installed(folder: Path, *names: str) -> Path:
+    """Put stand-ins of these names into a folder, and return it."""
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        script = folder / name
+        script.write_text(
+            f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m tests.support.rocprofv3 {name} "$@"\n'
+        )
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+def rocprofv3(words: list[str]) -> int:
+    """Run a command and record it."""
+    if words[:1] != ["-i"] or words[2:3] != ["--"]:
+        print("usage: rocprofv3 -i INPUT -- COMMAND", file=sys.stderr)
+        return 2
+    (job,) = jobs(Path(words[1]).read_text())
+    rule = next(
+        one for one in json.loads(os.environ["RECORDINGS"]) if one.get("when", {}).items() <= job.items()
+    )
+    print(*rule.get("says", []), sep="\n", file=sys.stderr)
+    if rule.get("code"):
+        return int(rule["code"])
+    code = subprocess.run(words[3:], check=False).returncode
+    if rule.get("folder"):
+        shutil.copytree(rule["folder"], Path(job["output_directory"]) / "ui_output_agent_4567_dispatch_12")
+    return code
+
+
+def ssh(words: list[str]) -> int:
+    """Run a command as a shell of the other machine would."""
+    host, command = words[words.index("--") + 1 :]
+    if host == "nowhere":
+        print("ssh: Could not resolve hostname nowhere", file=sys.stderr)
+        return 255
+    return subprocess.run(["sh", "-c", command], check=False).returncode
+
+
+def scp(words: list[str]) -> int:
+    """Copy a folder."""
+    source, target = words[words.index("--") + 1 :]
+    shutil.copytree(source.partition(":")[2], target)
+    return 0
+
+
+if __name__ == "__main__":
+    name, *rest = sys.argv[1:]
+    sys.exit({"rocprofv3": rocprofv3, "ssh": ssh, "scp": scp}[name](rest))
