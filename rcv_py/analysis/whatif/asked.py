@@ -1,0 +1,59 @@
+"""Changes as people, scripts and agents ask for them: instructions by number, memory by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, Move, NoBarrier, Relax, Waves
+from rcv_py.base.errors import UsageError
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import plural
+from rcv_py.model.code import CodeTable
+
+MEMORY = "memory"  # all units of memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is to be changed, all of it together."""
+
+    latency: Sequence[tuple[str, float]] = ()  # of a unit or an instruction, times a factor
+    move: Sequence[tuple[int, int]] = ()  # an instruction, and before which one it shall stand
+    relax: Sequence[tuple[int, int]] = ()  # a wait, and how many more operations it shall leave outstanding
+    free: Sequence[int] = ()  # instructions that shall take no time
+    no_barriers: bool = False
+    more_waves: int = 0  # on each SIMD
+
+    def changes(self, code: CodeTable) -> list[Change]:
+        """Return the changes; raise UsageError for what is no instruction, or one that never ran."""
+        changes: list[Change] = [_latency(*given) for given in self.latency]
+        changes += [Move(*given) for given in self.move]
+        changes += [Relax(*given) for given in self.relax]
+        changes += [Free(tuple(self.free))] if self.free else []
+        changes += [NoBarrier()] if self.no_barriers else []
+        changes += [Waves(self.more_waves)] if self.more_waves else []
+        named = [line for change in changes if isinstance(change, Latency) for line in change.lines]
+        _check(code, [*named, *self.free, *sum(self.move, ()), *(line for line, _ in self.relax)])
+        return changes
+
+
+def _latency(what: str, factor: float) -> Latency:
+    if what.isascii() and what.isdigit():
+        return Latency(lines=(int(what),), factor=factor)
+    if what not in (*UNITS, MEMORY):
+        hint = f"Name {', '.join(UNITS)}, {MEMORY} or an instruction."
+        raise UsageError(f"There is no memory called {what}.", hint=hint)
+    return Latency(units=() if what == MEMORY else (what,), factor=factor)
+
+
+def _check(code: CodeTable, lines: Iterable[int]) -> None:
+    for line in lines:
+        if not 0 <= line < len(code):
+            raise UsageError(
+                f"The program has {plural(len(code), 'instruction')}, counted from 0.",
+                hint="`rcv isa` lists them.",
+            )
+        if not code.hits[line]:
+            raise UsageError(
+                f"Instruction {line} never ran, so nothing follows from it.", hint="`rcv isa` has hits."
+            )

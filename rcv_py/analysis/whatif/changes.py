@@ -1,0 +1,293 @@
+"""What can be changed about a recording before it is played: one class a kind of change.
+
+A change takes instructions (code rows) and gives a recording in which each of their executions is otherwise.
+It changes distances, orders and who waits for whom; times come out of playing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from rcv_py.analysis.attribution.lines import LDS, SMEM, VMEM
+from rcv_py.analysis.whatif.recording import NOBODY, Recording
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import borders, ranges, starts_run
+
+UNITS = {"vmem": VMEM, "lds": LDS, "smem": SMEM}  # names of kinds of operations
+LAUNCH = 32  # cycles between two launches on a SIMD where a slot is free, if nothing else is known
+
+
+class Change(Protocol):
+    """A change of a recording."""
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it."""
+
+    @property
+    def text(self) -> str:
+        """What is changed, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Operations return after another time: `factor` times theirs, or `cycles`."""
+
+    lines: tuple[int, ...] = ()  # instructions; () all of the units
+    units: tuple[str, ...] = ()  # of UNITS; () all of them
+    factor: float = 1.0
+    cycles: int | None = None
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it."""
+        is_meant = chosen(recording, self.lines)
+        if not self.lines:
+            names = self.units or tuple(UNITS)
+            is_meant = np.isin(recording.unit, [UNITS[name] for name in names])
+        if self.cycles is None:
+            latency = np.rint(recording.latency * self.factor).astype(np.int64)
+        else:
+            latency = np.minimum(recording.latency, self.cycles)
+        return replace(recording, latency=np.where(is_meant, latency, recording.latency))
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        what = _named(self.lines) or " and ".join(self.units) or "memory"
+        how = f"× {self.factor:g}" if self.cycles is None else f"at most {self.cycles:,} cycles"
+        return f"latency of {what} {how}"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An instruction stands right before another one: the last one before it, or else the next."""
+
+    line: int
+    before: int
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it."""
+        key = moved_keys(recording, self.line, self.before)
+        owner = recording.owner
+        place = np.argsort(np.lexsort((key[recording.order], owner)), kind="stable")
+        order = np.empty_like(recording.order)
+        order[place] = recording.order
+        return replace(recording, order=order)
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        return f"instruction {self.line} moved before {self.before}"
+
+
+@dataclass(frozen=True, slots=True)
+class Relax:
+    """A wait allows `more` operations to stay outstanding: the newest of those that it waited for."""
+
+    line: int
+    more: int
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it."""
+        counts = np.diff(recording.await_first)
+        is_meant = chosen(recording, (self.line,))
+        kept = np.where(is_meant, np.maximum(counts - self.more, 0), counts)
+        rows = ranges(recording.await_first[:-1], kept)
+        return replace(recording, await_first=borders(kept), awaited=recording.awaited[rows])
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        return f"wait {self.line} leaves {self.more} more outstanding"
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Instructions cost nothing: they issue at once, wait for nobody, and hold no unit.
+
+    Operations that others wait for still take their time.
+    """
+
+    lines: tuple[int, ...]
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it."""
+        is_meant = chosen(recording, self.lines)
+        kept = np.where(is_meant, 0, np.diff(recording.await_first))
+        rows = ranges(recording.await_first[:-1], kept)
+        return replace(
+            recording,
+            pace=np.where(is_meant, np.maximum(recording.pace - recording.busy, 0), recording.pace),
+            delay=np.where(is_meant, 0, recording.delay),
+            resource=np.where(is_meant, NOBODY, recording.resource).astype(np.int32),
+            await_first=borders(kept),
+            awaited=recording.awaited[rows],
+            meeting=np.where(is_meant, NOBODY, recording.meeting).astype(np.int32),
+        )
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        return f"{_named(self.lines)} for nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class NoBarrier:
+    """Nobody waits at a barrier: waves go on at once."""
+
+    lines: tuple[int, ...] = ()  # () all of them
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it."""
+        is_meant = recording.meeting >= 0
+        if self.lines:
+            is_meant &= chosen(recording, self.lines)
+        return replace(
+            recording,
+            meeting=np.where(is_meant, NOBODY, recording.meeting).astype(np.int32),
+            delay=np.where(is_meant, 0, recording.delay),
+        )
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        return f"no wait at {_named(self.lines) or 'any barrier'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """A SIMD has room for more waves: each begins when a slot is free so much earlier."""
+
+    more: int
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it; of waves that all fit at once nothing changes."""
+        before, begin = recording.before.copy(), recording.begin.copy()
+        for simd in np.unique(recording.simd).tolist():
+            own = np.flatnonzero(recording.simd == simd)
+            own = own[np.lexsort((own, recording.begin[own]))]
+            room = int(np.count_nonzero(recording.before[own] < 0))
+            launch = _launch(recording, own, room)
+            for place, wave in enumerate(own.tolist()):
+                if place < room:
+                    continue
+                if place < room + self.more:
+                    before[wave] = NOBODY
+                    begin[wave] = begin[own[place - 1]] + launch
+                else:
+                    before[wave] = own[place - room - self.more]
+        handover = np.where(before >= 0, _usual_handover(recording), 0)
+        same = before == recording.before
+        return replace(
+            recording, before=before, begin=begin, handover=np.where(same, recording.handover, handover)
+        )
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        return f"{self.more} more {'wave' if self.more == 1 else 'waves'} a SIMD"
+
+
+def chosen(recording: Recording, lines: Collection[int]) -> np.ndarray:
+    """Return which tokens are executions of some instructions, bool."""
+    return np.isin(recording.line, np.fromiter(lines, dtype=np.int64))
+
+
+def moved_keys(recording: Recording, line: int, before: int) -> np.ndarray:
+    """Return keys that sort tokens of each wave into their new order, float64.
+
+    An execution goes before the last execution of `before` since the one before it of its own instruction;
+    without such, before the next one until its own next execution; else it stays.
+    """
+    place = np.empty(len(recording), dtype=np.int64)
+    place[recording.order] = np.arange(len(recording))
+    key = place.astype(np.float64)
+    mine = np.sort(place[recording.line == line])
+    marks = np.sort(place[recording.line == before])
+    if not len(mine) or not len(marks):
+        return key
+    owner = np.searchsorted(recording.first, mine, side="right") - 1
+    low, high = recording.first[owner], recording.first[owner + 1]
+    is_first = starts_run(owner)
+    previous = np.where(is_first, low - 1, np.append(-1, mine[:-1]))
+    following = np.where(np.append(is_first[1:], True), high, np.append(mine[1:], 0))
+    at = np.searchsorted(marks, mine)
+    behind, ahead = marks[np.maximum(at - 1, 0)], marks[np.minimum(at, len(marks) - 1)]
+    has_behind = (at > 0) & (behind > previous)
+    has_ahead = ~has_behind & (at < len(marks)) & (ahead < following)
+    target = np.where(has_behind, behind - 0.5, np.where(has_ahead, ahead - 0.5, mine))
+    key[recording.order[mine]] = target
+    return key
+
+
+_REPEATED = (
+    "line", "unit", "pace", "busy", "delay", "resource", "hold", "latency", "is_measured", "issued",
+    "opening", "members", "begin", "lead", "tail", "simd", "slot", "row",
+)  # fmt: skip
+
+
+def repeated(recording: Recording, times: int) -> Recording:
+    """Return the recording with each wave several times, one after the other in its slot."""
+    n, waves, meetings = len(recording.latency), len(recording.begin), len(recording.members)
+
+    def tiled(column: np.ndarray, step: int = 0, *, keeps: bool = False) -> np.ndarray:
+        parts = [column + step * turn for turn in range(times)]
+        if keeps:  # NOBODY stays nobody
+            parts = [np.where(column < 0, column, part) for part in parts]
+        return np.concatenate(parts).astype(column.dtype)
+
+    def bordered(column: np.ndarray) -> np.ndarray:
+        return borders(np.tile(np.diff(column), times))
+
+    before = tiled(recording.before, waves, keeps=True)
+    last = _last_of_slots(recording)
+    heads = np.flatnonzero(recording.before < 0)
+    for turn in range(1, times):
+        before[heads + turn * waves] = last[heads] + (turn - 1) * waves
+    handover = tiled(recording.handover)
+    handover[np.flatnonzero((handover == 0) & (before >= 0))] = _usual_handover(recording)
+    same: dict[str, Any] = {name: tiled(getattr(recording, name)) for name in _REPEATED}
+    return replace(
+        recording,
+        **same,
+        first=bordered(recording.first),
+        order=tiled(recording.order, n),
+        rank=tiled(recording.rank, n),
+        await_first=bordered(recording.await_first),
+        awaited=tiled(recording.awaited, n),
+        meeting=tiled(recording.meeting, meetings, keeps=True),
+        signals=tiled(recording.signals, meetings, keeps=True),
+        before=before,
+        handover=handover,
+    )
+
+
+def _last_of_slots(recording: Recording) -> np.ndarray:
+    """The last wave of the slot of each wave."""
+    last = np.arange(len(recording.begin))
+    after = np.full(len(last), NOBODY)
+    followed = np.flatnonzero(recording.before >= 0)
+    after[recording.before[followed]] = followed
+    while (more := after[last] >= 0).any():
+        last[more] = after[last[more]]
+    return last
+
+
+def _usual_handover(recording: Recording) -> int:
+    known = recording.handover[recording.before >= 0]
+    return int(np.median(known)) if len(known) else LAUNCH
+
+
+def _launch(recording: Recording, own: np.ndarray, room: int) -> int:
+    steps = np.diff(recording.begin[own[:room]])
+    steps = steps[steps > 0]
+    return int(np.median(steps)) if len(steps) else LAUNCH
+
+
+def _named(lines: Sequence[int]) -> str:
+    if not lines:
+        return ""
+    return f"{'instruction' if len(lines) == 1 else 'instructions'} {', '.join(map(str, lines))}"

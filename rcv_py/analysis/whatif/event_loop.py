@@ -1,0 +1,283 @@
+"""Plays a recording: one loop over all waves of a compute unit, in order of time.
+
+Every wave that is there waits for one moment, at which something of it happens: its token arrives, or tries
+for its unit.  The earliest moment comes first; at the same one, who was first in the recording.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from rcv_py.analysis.whatif.recording import NOBODY, Recording
+from rcv_py.base.compiled import kernel, part
+from rcv_py.base.records import dataclass
+
+ARRIVES, TRIES = 0, 1  # what a wave waits for
+FAR = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """When everything happened, in int64 cycles since the base of the recording."""
+
+    issue: np.ndarray  # [tokens]
+    begin: np.ndarray  # [waves]
+    end: np.ndarray  # [waves]
+
+    @property
+    def span(self) -> int:
+        """From the first begin to the last end."""
+        return int(self.end.max() - self.begin.min()) if len(self.end) else 0
+
+
+class Tokens(NamedTuple):
+    """Columns of tokens of a `Recording`, int64."""
+
+    order: ndarray
+    pace: ndarray
+    delay: ndarray
+    resource: ndarray
+    hold: ndarray
+    rank: ndarray
+    await_first: ndarray
+    awaited: ndarray
+    latency: ndarray
+    meeting: ndarray
+    signals: ndarray
+    issue: ndarray  # when each issued; changed
+
+
+class Waves(NamedTuple):
+    """Columns of waves, int64."""
+
+    first: ndarray
+    begin: ndarray  # FAR: when the one before it has ended; changed
+    end: ndarray  # changed
+    lead: ndarray
+    tail: ndarray
+    after: ndarray  # the wave that has its slot next, NOBODY: none
+    handover: ndarray
+    turn: ndarray  # the rank of its first token
+    done: ndarray  # tokens that have issued; changed
+    state: ndarray  # ARRIVES or TRIES; changed
+    beside: ndarray  # the wave that waits at the same barrier and came before; changed
+
+
+class Shared(NamedTuple):
+    """What waves share, int64."""
+
+    free: ndarray  # when units are free; changed
+    members: ndarray  # of meetings
+    opening: ndarray  # of meetings
+    last: ndarray  # arrival at a meeting; changed
+    arrived: ndarray  # how many; changed
+    waiting: ndarray  # who waits for it, the last that came; changed
+
+
+class Heap(NamedTuple):
+    """Waves and their moments, the next one first; int64, each with room for all waves."""
+
+    wave: ndarray
+    moment: ndarray
+    rank: ndarray
+    size: ndarray  # [1]
+
+
+def play(recording: Recording) -> Played:
+    """Return when everything happens."""
+    tokens, waves, meetings = len(recording.latency), len(recording.begin), len(recording.members)
+    issue = np.full(tokens, FAR, dtype=np.int64)
+    begin, end = np.full((2, waves), FAR, dtype=np.int64)
+    after = np.full(waves, NOBODY, dtype=np.int64)
+    followed = np.flatnonzero(recording.before >= 0)
+    after[recording.before[followed]] = followed
+    turn = np.zeros(waves, dtype=np.int64)
+    some = np.flatnonzero(np.diff(recording.first))
+    turn[some] = recording.rank[recording.order[recording.first[some]]]
+    begin[recording.before < 0] = recording.begin[recording.before < 0]
+    none, wide = np.zeros(waves, dtype=np.int64), np.int64
+    columns = {name: getattr(recording, name).astype(wide) for name in Tokens._fields if name != "issue"}
+    loop(
+        Tokens(**columns, issue=issue),
+        Waves(
+            first=recording.first,
+            begin=begin,
+            end=end,
+            lead=recording.lead,
+            tail=recording.tail,
+            after=after,
+            handover=recording.handover,
+            turn=turn,
+            done=none.copy(),
+            state=none.copy(),
+            beside=none - 1,
+        ),
+        Shared(
+            free=np.full(int(recording.resource.max(initial=0)) + 1, -FAR, dtype=wide),
+            members=recording.members.astype(wide),
+            opening=recording.opening,
+            last=np.full(meetings, -FAR, dtype=wide),
+            arrived=np.zeros(meetings, dtype=wide),
+            waiting=np.full(meetings, NOBODY, dtype=wide),
+        ),
+        Heap(none.copy(), none.copy(), none.copy(), np.zeros(1, dtype=wide)),
+    )
+    return Played(issue, begin, end)
+
+
+@part
+def is_sooner(heap: Heap, one: int, other: int) -> bool:
+    """Whether a place of the heap comes before another."""
+    if heap.moment[one] != heap.moment[other]:
+        return bool(heap.moment[one] < heap.moment[other])
+    return bool(heap.rank[one] < heap.rank[other])
+
+
+@part
+def swap(heap: Heap, one: int, other: int) -> None:
+    """Exchange two places."""
+    wave, moment, rank = int(heap.wave[one]), int(heap.moment[one]), int(heap.rank[one])
+    heap.wave[one], heap.moment[one], heap.rank[one] = heap.wave[other], heap.moment[other], heap.rank[other]
+    heap.wave[other], heap.moment[other], heap.rank[other] = wave, moment, rank
+
+
+@part
+def push(heap: Heap, wave: int, moment: int, rank: int) -> None:
+    """Add a wave."""
+    place = int(heap.size[0])
+    heap.size[0] = place + 1
+    heap.wave[place], heap.moment[place], heap.rank[place] = wave, moment, rank
+    while place > 0:
+        above = (place - 1) // 2
+        if not is_sooner(heap, place, above):
+            break
+        swap(heap, place, above)
+        place = above
+
+
+@part
+def pop(heap: Heap) -> None:
+    """Take the first wave away."""
+    size = int(heap.size[0]) - 1
+    heap.size[0] = size
+    swap(heap, 0, size)
+    place = 0
+    while 2 * place + 1 < size:
+        child = 2 * place + 1
+        if child + 1 < size and is_sooner(heap, child + 1, child):
+            child += 1
+        if not is_sooner(heap, child, place):
+            break
+        swap(heap, child, place)
+        place = child
+
+
+@part
+def open_meeting(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, meeting: int) -> int:
+    """Let go on who waits for a meeting; return when it opened."""
+    opens = int(shared.last[meeting]) + int(shared.opening[meeting])
+    wave = int(shared.waiting[meeting])
+    shared.waiting[meeting] = -1
+    while wave >= 0:
+        own = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
+        push(heap, wave, opens + int(tokens.delay[own]), int(tokens.rank[own]))
+        wave = int(waves.beside[wave])
+    return opens
+
+
+@part
+def come(shared: Shared, meeting: int, now: int) -> bool:
+    """Arrive at a meeting; whether all have."""
+    shared.arrived[meeting] += 1
+    shared.last[meeting] = max(int(shared.last[meeting]), now)
+    return bool(shared.arrived[meeting] >= shared.members[meeting])
+
+
+@part
+def wait_at(waves: Waves, shared: Shared, meeting: int, wave: int) -> None:
+    """Have a wave wait until a meeting opens."""
+    waves.beside[wave] = shared.waiting[meeting]
+    shared.waiting[meeting] = wave
+
+
+@part
+def arrive(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
+    """Find out when a token is ready, and try then; at a barrier that is not open, be woken."""
+    wave, token, now = place
+    ready = now
+    for at in range(int(tokens.await_first[token]), int(tokens.await_first[token + 1])):
+        operation = int(tokens.awaited[at])
+        if tokens.issue[operation] < FAR:
+            ready = max(ready, int(tokens.issue[operation]) + int(tokens.latency[operation]))
+    waves.state[wave] = TRIES
+    comes, waits = int(tokens.signals[token]), int(tokens.meeting[token])
+    if comes >= 0 and comes == waits:
+        if not come(shared, comes, now):
+            wait_at(waves, shared, comes, wave)
+            return
+        ready = max(ready, open_meeting(heap, tokens, waves, shared, comes))
+    elif waits >= 0:
+        if shared.arrived[waits] < shared.members[waits]:
+            wait_at(waves, shared, waits, wave)
+            return
+        ready = max(ready, int(shared.last[waits]) + int(shared.opening[waits]))
+    push(heap, wave, ready + int(tokens.delay[token]), int(tokens.rank[token]))
+
+
+@part
+def go_on(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
+    """Have issued a token: signal, and come to the next one or to the end of the wave."""
+    wave, token, now = place
+    waves.state[wave] = ARRIVES
+    waves.done[wave] += 1
+    comes = int(tokens.signals[token])
+    if comes >= 0 and comes != int(tokens.meeting[token]) and come(shared, comes, now):
+        open_meeting(heap, tokens, waves, shared, comes)
+    at = int(waves.first[wave]) + int(waves.done[wave])
+    if at < int(waves.first[wave + 1]):
+        push(heap, wave, now + int(tokens.pace[token]), int(tokens.rank[int(tokens.order[at])]))
+    else:
+        push(heap, wave, now + int(waves.tail[wave]), int(tokens.rank[token]))
+
+
+@part
+def finish(heap: Heap, waves: Waves, wave: int, now: int) -> None:
+    """Have a wave end, and the next one of its slot begin."""
+    waves.end[wave] = now
+    after = int(waves.after[wave])
+    if after >= 0:
+        waves.begin[after] = now + int(waves.handover[after])
+        push(heap, after, int(waves.begin[after]) + int(waves.lead[after]), int(waves.turn[after]))
+
+
+@kernel
+def loop(tokens: Tokens, waves: Waves, shared: Shared, heap: Heap) -> None:
+    """Fill in when tokens issue, and when waves begin (given for those that follow none) and end.
+
+    Every index comes from a recording whose columns agree, and a heap has at most all waves.
+    """
+    for wave in range(len(waves.begin)):
+        if waves.begin[wave] < FAR:
+            push(heap, wave, int(waves.begin[wave]) + int(waves.lead[wave]), int(waves.turn[wave]))
+    while heap.size[0] > 0:
+        wave, now = int(heap.wave[0]), int(heap.moment[0])
+        pop(heap)
+        at = int(waves.first[wave]) + int(waves.done[wave])
+        if at >= int(waves.first[wave + 1]):  # all of it is done, or there was nothing
+            finish(heap, waves, wave, now)
+            continue
+        token = int(tokens.order[at])
+        if waves.state[wave] == ARRIVES:
+            arrive(heap, tokens, waves, shared, (wave, token, now))
+            continue
+        unit = int(tokens.resource[token])
+        if unit >= 0:
+            if shared.free[unit] > now:
+                push(heap, wave, int(shared.free[unit]), int(tokens.rank[token]))
+                continue
+            shared.free[unit] = now + int(tokens.hold[token])
+        tokens.issue[token] = now
+        go_on(heap, tokens, waves, shared, (wave, token, now))

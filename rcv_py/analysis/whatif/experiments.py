@@ -1,0 +1,103 @@
+"""Which waves are played, and what is tried of a kernel when nobody says what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, NoBarrier, Relax
+from rcv_py.analysis.whatif.predict import Player, Prediction
+from rcv_py.base.records import dataclass
+from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
+
+EVERYTHING = 1 << 62
+MOST_TOKENS = 2_000_000  # that are played: a second or two an experiment
+EACH = 4  # instructions of each kind that are tried
+NOTABLE = 0.02  # of the span: what changes less is told as one line
+
+
+class Sample(NamedTuple):
+    """Waves that are played: those of some shader engines, each with all of its waves."""
+
+    rows: tuple[int, ...]  # of the wave index
+    engines: tuple[int, ...]
+    of: int  # shader engines that there are
+
+    @property
+    def is_part(self) -> bool:
+        """Whether some are left out."""
+        return len(self.engines) < self.of
+
+
+def sample(trace: Trace, most: int = MOST_TOKENS) -> Sample:
+    """Return the waves of as many shader engines as have at most so many tokens, at least of one.
+
+    The first engines are taken; how many tokens a wave has is told by the size of its file.
+    """
+    index = trace.waves
+    engines = np.unique(index.se)
+    tokens = float(trace.code.hits.sum())
+    size = float(max(1, index.size.sum()))
+    taken: list[int] = []
+    had = 0.0
+    for se in engines.tolist():
+        own = tokens * float(index.size[index.se == se].sum()) / size
+        if taken and had + own > most:
+            break
+        taken.append(se)
+        had += own
+    rows = np.flatnonzero(np.isin(index.se, taken))
+    return Sample(tuple(rows.tolist()), tuple(taken), len(engines))
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Changes that are tried together."""
+
+    changes: tuple[Change, ...]
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        return "; ".join(change.text for change in self.changes)
+
+
+def usual_experiments(player: Player, code: CodeTable) -> list[Experiment]:
+    """Return what is worth trying: what would tell most about where the time goes.
+
+    Each kind of memory twice as fast; the operations that were waited for longest; the longest waits one
+    operation more relaxed; no barriers; nothing spent on waits by count (s_nop).
+    """
+    recordings = player.recordings()
+    changes: list[Change] = [Latency(units=(name,), factor=0.5) for name in UNITS]
+    rows = len(code)
+    waited = np.zeros(rows + 1)  # cycles that ended with the return of an operation, by its instruction
+    stalled = np.zeros(rows + 1)  # cycles of waits, by instruction
+    for one in recordings:
+        np.add.at(waited, one.line[one.is_measured], one.latency[one.is_measured])
+        counts = np.diff(one.await_first)
+        several = np.flatnonzero(counts > 1)
+        np.add.at(stalled, one.line[several], one.delay[several] + 1)
+    changes += [Latency(lines=(line,), factor=0.5) for line in _largest(waited[:rows])]
+    changes += [Relax(line, 1) for line in _largest(stalled[:rows])]
+    if any((one.meeting >= 0).any() for one in recordings):
+        changes.append(NoBarrier())
+    if nops := tuple(
+        row for row, text in enumerate(code.text) if text.startswith("s_nop") and code.hits[row]
+    ):
+        changes.append(Free(nops))
+    return [Experiment((change,)) for change in changes]
+
+
+def ranked(player: Player, experiments: Sequence[Experiment], *, is_quick: bool = False) -> list[Prediction]:
+    """Return what each experiment would change, what gains most first."""
+    found = [player.predict(one.changes, is_quick=is_quick) for one in experiments]
+    return sorted(found, key=lambda one: one.share)
+
+
+def _largest(cycles: np.ndarray) -> list[int]:
+    rows = np.argsort(-cycles, kind="stable")[:EACH]
+    return [int(row) for row in rows if cycles[row] > 0]

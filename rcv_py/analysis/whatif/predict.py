@@ -1,0 +1,108 @@
+"""What a change would gain: the recording played without and with it, under several guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.whatif.changes import Change, Waves, repeated
+from rcv_py.analysis.whatif.event_loop import Played, play
+from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, recording
+from rcv_py.base.progress import checkpoint
+from rcv_py.base.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class UnitChange:
+    """One compute unit; cycles from its first begin to its last end."""
+
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a change does to the traced compute units, all together.
+
+    `share` is the change of their spans, -0.1 a tenth less; `low` and `high` are the least and the most of it
+    under all guesses and over the units one by one.
+    """
+
+    text: str
+    before: int  # cycles, summed over the compute units
+    after: int
+    low: float
+    high: float
+    life_before: float  # mean cycles of a wave
+    life_after: float
+    units: tuple[UnitChange, ...]
+    guesses: tuple[str, ...]  # what is taken for true, in words
+    tokens: int
+
+    @property
+    def share(self) -> float:
+        """The change of the span, as a part of it."""
+        return self.after / self.before - 1 if self.before else 0.0
+
+
+class Player:
+    """Recordings of compute units, made once for any number of experiments."""
+
+    def __init__(self, streams: Sequence[Stream]) -> None:
+        self._streams = [stream for stream in streams if len(stream)]
+        self._made: dict[Guess, list[Recording]] = {}
+
+    def recordings(self, guess: Guess = USUAL) -> list[Recording]:
+        """Return the recording of each compute unit under a guess."""
+        if guess not in self._made:
+            self._made[guess] = [recording(stream, guess) for stream in self._streams]
+        return self._made[guess]
+
+    def predict(self, changes: Sequence[Change], *, is_quick: bool = False) -> Prediction:
+        """Play all units without and with some changes; `is_quick`: under the usual guess alone."""
+        shares: list[float] = []
+        usual: tuple[list[Played], list[Played]] = ([], [])
+        times = 2 if any(isinstance(change, Waves) for change in changes) else 1
+        for guess in (USUAL, *(() if is_quick else OTHERS)):
+            before, after = [], []
+            for one in self.recordings(guess):
+                checkpoint()
+                base = one if times == 1 or (one.before >= 0).any() else repeated(one, times)
+                before.append(play(base))
+                after.append(play(applied(base, changes)))
+            if guess == USUAL:
+                usual = (before, after)
+                shares += [
+                    part.span / whole.span - 1
+                    for whole, part in zip(before, after, strict=True)
+                    if whole.span
+                ]
+            total = sum(one.span for one in before)
+            shares += [sum(one.span for one in after) / total - 1] if total else []
+        before, after = usual
+        return Prediction(
+            text="; ".join(change.text for change in changes),
+            before=sum(one.span for one in before),
+            after=sum(one.span for one in after),
+            low=min(shares, default=0.0),
+            high=max(shares, default=0.0),
+            life_before=_life(before),
+            life_after=_life(after),
+            units=tuple(UnitChange(a.span, b.span) for a, b in zip(before, after, strict=True)),
+            guesses=(USUAL.text, *(() if is_quick else (guess.text for guess in OTHERS))),
+            tokens=sum(map(len, self.recordings())),
+        )
+
+
+def applied(recorded: Recording, changes: Sequence[Change]) -> Recording:
+    """Return a recording with several changes, one after the other."""
+    for change in changes:
+        recorded = change.of(recorded)
+    return recorded
+
+
+def _life(played: Sequence[Played]) -> float:
+    lives = np.concatenate([np.zeros(0), *(one.end - one.begin for one in played)])
+    return float(lives.mean()) if len(lives) else 0.0

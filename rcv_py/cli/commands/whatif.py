@@ -1,0 +1,70 @@
+"""`rcv whatif`: what changes of the kernel would gain, predicted by playing the recording again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.experiments import (
+    EVERYTHING,
+    MOST_TOKENS,
+    Experiment,
+    ranked,
+    sample,
+    usual_experiments,
+)
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, plural
+from rcv_py.cli.answer import Answer, Part, Shown
+from rcv_py.cli.opening import opened
+from rcv_py.cli.options.dig_options import WhatifOptions
+from rcv_py.results.whatif import facts, prediction_table
+from rcv_py.work.whatif import player_of
+
+NOTHING_HELPS = "Nothing that was tried would change the span by more than 2 %."
+
+
+def run(options: WhatifOptions) -> Answer:
+    """Try what the options say as one experiment; without any, what usually tells most."""
+    trace = opened(options)
+    if not len(trace.waves):
+        raise UsageError(f"{trace.name} has no traced waves, so nothing can be played.")
+    changes = asked(options).changes(trace.code)
+    played = sample(trace, EVERYTHING if options.all else MOST_TOKENS)
+    player = player_of(trace, played)
+    experiments = [Experiment(tuple(changes))] if changes else usual_experiments(player, trace.code)
+    found = ranked(player, experiments)
+    table = prediction_table(found)
+    about = facts(found, played)
+
+    def text() -> Iterator[Part]:
+        yield Shown(table, trace)
+        if not changes and all(abs(one.share) < 0.02 for one in found):
+            yield f"\n{NOTHING_HELPS}"
+        yield f"\nPredicted by playing {count(about['played_tokens'])} instructions again."
+        if played.is_part:
+            engines = plural(played.of, "shader engine")
+            yield f"They are those of {len(played.engines)} of {engines}; --all plays all."
+        yield "Changes are of the span of the traced units; a range is over guesses and units."
+        for sentence in about["assumes"]:
+            yield f"  {sentence}"
+
+    return Answer(
+        schema="rcv.whatif/2",
+        document=lambda: {**about, "experiments": table.rows()},
+        csv=table.csv,
+        text=text,
+        of=trace,
+    )
+
+
+def asked(options: WhatifOptions) -> Asked:
+    """Return what options name."""
+    return Asked(
+        latency=options.latency or (),
+        move=options.move or (),
+        relax=options.relax or (),
+        free=options.free or (),
+        no_barriers=options.no_barriers,
+        more_waves=options.more_waves or 0,
+    )

@@ -1,0 +1,141 @@
+"""Playing a recording again: the same without a change, and what follows of simple ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.changes import Free, Latency, Move, NoBarrier, Relax, Waves, repeated
+from rcv_py.analysis.whatif.event_loop import play
+from rcv_py.analysis.whatif.experiments import sample
+from rcv_py.analysis.whatif.predict import Player
+from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Recording, recording, streams
+from rcv_py.base.errors import UsageError
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+from tests.support import captures
+
+MOST = 2  # shader engines of a capture: all of them are alike
+
+
+def engines(trace: Trace) -> Iterator[list[int]]:
+    for se in np.unique(trace.waves.se)[:MOST].tolist():
+        yield np.flatnonzero(trace.waves.se == se).tolist()
+
+
+@pytest.mark.parametrize("name", [name for name in captures.TRACES if name != "pcsampling"])
+def test_a_recording_plays_as_it_was(name: str) -> None:
+    trace = open_trace(captures.trace_path(name))
+    for rows in engines(trace):
+        for stream in streams(trace, trace.reader.read(rows).waves):
+            for guess in (USUAL, *OTHERS):
+                played = play(recorded := recording(stream, guess))
+                assert np.array_equal(played.issue, recorded.issued)
+                assert np.array_equal(played.begin, recorded.begin)
+
+
+@pytest.fixture(scope="module")
+def one() -> Recording:
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    waves = trace.reader.read(list(range(len(trace.waves)))).waves
+    return recording(streams(trace, [wave for wave in waves if wave.id.se == waves[0].id.se])[0])
+
+
+def test_instant_memory_leaves_no_wait(one: Recording) -> None:
+    played = play(Latency(factor=0.0).of(one))
+    assert played.span < play(one).span
+    assert (played.issue < 1 << 62).all()
+
+
+def test_a_longer_latency_never_helps(one: Recording) -> None:
+    spans = [play(Latency(factor=factor).of(one)).span for factor in (0.5, 1.0, 2.0, 4.0)]
+    assert spans == sorted(spans)
+
+
+def test_moving_an_instruction_keeps_all_others_in_order(one: Recording) -> None:
+    lines = one.line[one.order[one.first[0] : one.first[1]]]
+    line, before = int(lines[9]), int(lines[4])
+    moved = Move(line, before).of(one)
+    for low, high in zip(one.first[:-1], one.first[1:], strict=True):
+        old, new = (each.line[each.order[low:high]].tolist() for each in (one, moved))
+        assert [each for each in new if each != line] == [each for each in old if each != line]
+        assert new.index(line) + 1 == new.index(before)
+    assert sorted(moved.order) == sorted(one.order)
+    again = Move(line, int(lines[10])).of(moved)  # back to where it was: after those, before the next
+    assert np.array_equal(again.line[again.order], one.line[one.order])
+
+
+def test_a_wait_for_nobody_is_no_wait(one: Recording) -> None:
+    waits = np.flatnonzero(np.diff(one.await_first))
+    lines = {int(line) for line in one.line[waits]}
+    relaxed = one
+    for line in lines:
+        relaxed = Relax(line, 1000).of(relaxed)
+    assert not len(relaxed.awaited)
+    free = Latency(factor=0.0).of(one)
+    assert play(relaxed).span <= play(free).span
+
+
+def test_what_is_free_costs_nothing_of_its_own(one: Recording) -> None:
+    all_lines = tuple(range(one.rows))
+    played = play(Free(all_lines).of(one))
+    gaps = int((one.pace - one.busy).clip(0).sum())
+    assert played.span <= play(one).span
+    assert int((played.end - played.begin).sum()) <= gaps + int((one.lead + one.tail).sum())
+
+
+def test_without_barriers_nobody_waits_for_others(one: Recording) -> None:
+    assert play(NoBarrier().of(one)).span <= play(one).span
+
+
+def test_more_waves_need_waves_that_queue(one: Recording) -> None:
+    twice = repeated(one, 2)
+    assert len(twice) == 2 * len(one)
+    span = play(one).span
+    again = play(twice).span
+    assert 2 * span <= again
+    more = play(Waves(1).of(twice)).span
+    assert span <= more < again
+
+
+def test_a_prediction_has_a_range_and_says_what_it_assumes() -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    rows = next(engines(trace))
+    player = Player(streams(trace, trace.reader.read(rows).waves))
+    found = player.predict([Latency(units=("vmem",), factor=0.5)])
+    assert found.low <= found.share <= found.high < 0
+    assert found.text == "latency of vmem × 0.5"
+    assert len(found.guesses) == 4
+    none = player.predict([])
+    assert (none.low, none.share, none.high) == (0, 0, 0)
+
+
+def test_columns_of_a_recording_agree(one: Recording) -> None:
+    for each in (one, repeated(one, 3), replace(one)):
+        assert each.first[-1] == len(each.order) == len(each.latency)
+        assert each.await_first[-1] == len(each.awaited)
+        assert (each.awaited < len(each)).all()
+
+
+def test_what_is_asked_for_is_checked() -> None:
+    code = open_trace(captures.trace_path("mla_decode")).code
+    never = int(np.flatnonzero(code.hits == 0)[-1])
+    ran = int(np.flatnonzero(code.hits)[3])
+    for wrong in (Asked(latency=[("disk", 2.0)]), Asked(free=[len(code)]), Asked(move=[(ran, never)])):
+        with pytest.raises(UsageError):
+            wrong.changes(code)
+    asked = Asked(latency=[("memory", 0.5), (str(ran), 2.0)], free=[ran], no_barriers=True, more_waves=1)
+    assert [type(change) for change in asked.changes(code)] == [Latency, Latency, Free, NoBarrier, Waves]
+
+
+def test_a_sample_has_whole_engines() -> None:
+    trace = open_trace(captures.trace_path("preshuffle_gemm"))
+    some = sample(trace, most=1)
+    assert some.is_part
+    assert some.engines == (int(trace.waves.se.min()),)
+    assert set(some.rows) == set(np.flatnonzero(trace.waves.se == some.engines[0]).tolist())
+    assert not sample(trace).is_part
