@@ -24,6 +24,7 @@ os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and t
 import pytest
 from hypothesis import HealthCheck, settings
 
+from rcv_py.formats.raw.kept import PLACE
 from tests.support.captures import ROOT
 from tests.support.forked import Forks
 from tests.support.samples import STORE
@@ -79,6 +80,7 @@ LONGEST = (  # files that take long, which are begun first: two processes then e
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # the processes of a run share what the first one makes
         os.environ[STORE] = mkdtemp(prefix="rcv-samples-")
+        os.environ[PLACE] = str(Path(os.environ[STORE]) / "decoded")  # nobody's cache is asked, or grows
 
 
 def pytest_collection(session: pytest.Session) -> None:

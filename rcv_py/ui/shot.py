@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.records import dataclass
+from rcv_py.base.whole_files import whole_file
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App, start
 from rcv_py.ui.shell.exporter import WINDOW
@@ -40,7 +41,15 @@ class Shot:
 
 
 def take(shot: Shot) -> None:
-    """Draw and write the picture; raise RcvError with a sentence if that cannot be."""
+    """Draw and write the picture; raise RcvError with a sentence if that cannot be.
+
+    What cannot be written is not drawn.
+    """
+    with whole_file(shot.out, makes_folders=False) as file:
+        file.write(_drawn(shot))
+
+
+def _drawn(shot: Shot) -> bytes:
     qInstallMessageHandler(_print_message)
     app = start(None)
     app.ui.session.run_files = shot.run_files
@@ -50,13 +59,13 @@ def take(shot: Shot) -> None:
     app.ui.tasks.failed.connect(lambda error, _: errors.append(error))
     app.ui.tasks.failed.disconnect(app.window.errors.show)
     try:
-        _take(app, shot, errors)
+        return _take(app, shot, errors)
     finally:
         app.close()
         qInstallMessageHandler(None)
 
 
-def _take(app: App, shot: Shot, errors: list[BaseException]) -> None:
+def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
     app.window.exporter.check_name(shot.panel)
     app.ui.settings["look.theme"] = shot.theme
     app.ui.settings["look.animate"] = False
@@ -77,7 +86,7 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> None:
     wait_until_idle(app, errors)
     _resize(app, shot)
     wait_until_idle(app, errors)
-    window.exporter.save(shot.panel, shot.out, shot.scale)
+    return window.exporter.content(shot.panel, shot.out.suffix, shot.scale)
 
 
 def wait_until_idle(app: App, errors: list[BaseException]) -> None:

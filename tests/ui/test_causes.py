@@ -15,13 +15,15 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
-from rcv_py.ui.panels.why.causes import CauseNode, CausesPanel
-from rcv_py.ui.table.table_panel import NOT_SELECTED
+from rcv_py.ui.panels.why.grouping import WIDTHS, WhyNode
+from rcv_py.ui.panels.why.panel import NOT_SELECTED, CausesPanel
 from tests.analysis import build
 from tests.support import captures
 
 Settled = Callable[[], None]
-NAME, BAR, STALL, SHARE, IDLE, TIMES = range(6)
+NAME, BAR, STALL, SHARE, IDLE, TIMES = map(
+    list(WIDTHS).index, ("name", "bar", "cycles", "share", "idle", "hits")
+)
 
 TEXTS = [
     "; kernel",
@@ -67,7 +69,7 @@ def shown(causes: CausesPanel, open_in: Callable, qtbot: object, settled: Settle
     return causes
 
 
-def outline(node: CauseNode, depth: int = 0) -> list[str]:
+def outline(node: WhyNode, depth: int = 0) -> list[str]:
     """Cause or line, stall and times of every node, indented."""
     name = Cause(node.cause).name if depth == 1 else str(node.line)
     own = [] if depth == 0 else ["  " * (depth - 1) + f"{name} {node.stall} {node.times}"]
@@ -78,7 +80,7 @@ def cell(panel: CausesPanel, index: QModelIndex, column: int) -> str:
     return panel.tree.rows.data(index.siblingAtColumn(column))
 
 
-def click(panel: CausesPanel, node: CauseNode) -> None:
+def click(panel: CausesPanel, node: WhyNode) -> None:
     at = panel.tree.visualRect(panel.tree.rows.index_of(node)).center()
     QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(80, at.y()))
 
@@ -192,10 +194,14 @@ def test_columns_sort_and_are_remembered(shown: CausesPanel) -> None:
 
 
 def test_names_have_room_in_a_narrow_panel(shown: CausesPanel, settled: Settled) -> None:
+    columns = shown.tree.rows.tree.columns
+    there = [at for at, column in enumerate(columns) if column.is_there]
+    assert [columns[at].id for at in there] == ["name", "bar", "cycles", "share", "idle", "hits", "source"]
     for width, hidden in ((1000, 0), (760, 1), (420, 4)):
         shown.resize(width, 300)
         settled()
-        assert sum(shown.tree.isColumnHidden(column) for column in range(7)) == hidden
+        assert sum(shown.tree.isColumnHidden(column) for column in there) == hidden
+        assert sum(shown.tree.isColumnHidden(at) for at in range(len(columns))) == hidden + 4
 
 
 def test_the_sheet_holds_every_row(shown: CausesPanel, ui: UiContext) -> None:

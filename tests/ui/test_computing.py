@@ -15,7 +15,7 @@ from rcv_py.state.running import AnswerFlag
 from rcv_py.ui.core.computing import progress_text
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.shared_results import waves_note
-from rcv_py.ui.panels.why.causes import CausesPanel
+from rcv_py.ui.panels.why.panel import CausesPanel
 from tests.support.captures import trace_path
 from tests.ui.window import SAMPLE
 

@@ -147,7 +147,7 @@ def test_the_action_copies_a_line_for_a_shell(app: App, shown: Any, qtbot: QtBot
     panel = shown("bubbles")
     panel.copy_asked.emit()
     text = QApplication.clipboard().text()
-    assert text == f"rcv bubbles {SAMPLE.absolute()} --top=0"
+    assert text == f"rcv bubbles {SAMPLE.absolute()} --sort=bubbles --top=0"
     assert text in app.window.statusBar().currentMessage()
     app.ui.session.query.set(SearchQuery("it's v_mul", is_case_sensitive=True))
     shown("search").copy_asked.emit()
@@ -325,12 +325,18 @@ def test_rounds_of_a_loop(scope: int, app: App, shown: Any) -> None:
     assert cells(panel.view, *names) == told(rows, *names)
 
 
-def test_bubbles(shown: Any) -> None:
-    panel = shown("bubbles")
-    rows = printed(panel)["rows"]
+@pytest.mark.parametrize("only", [False, True])
+def test_bubbles(only: bool, app: App, shown: Any) -> None:
+    app.ui.session.select_line(LINE)
+    panel = shown("bubbles", lambda panel: panel.only.setChecked(only))
     names = ("instruction", "bubbles", "stall", "idle", "drain")
-    for mine, theirs in zip(cells(panel.view, *names), told(rows, *names), strict=True):
-        assert mine == pytest.approx(theirs, abs=0.001)
+    theirs = told(printed(panel)["rows"], *names)
+    nodes = panel.tree.rows.root.children[:FIRST]
+    for node, told_of_it in zip(nodes, theirs, strict=True):
+        mine = (node.line, node.cycles, node.stall, node.idle, node.drain)
+        assert mine == pytest.approx(told_of_it, abs=0.001)
+    panel.only.setChecked(False)
+    assert (len(theirs) == 1) == only
 
 
 @pytest.mark.parametrize(("kind", "rule"), [(0, 0), (0, 1), (1, 0)])
@@ -427,6 +433,11 @@ def test_places_of_the_history_and_the_selected_instruction(app: App, shown: Any
     assert [by["instruction"] for by in one["waited_for"]] == [by.line for by in facts.waits.awaited]
 
 
+def from_1(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The same with the hit, the second value, as people count."""
+    return [(wave, hit + 1, *rest) for wave, hit, *rest in rows]
+
+
 @pytest.mark.parametrize(("measure", "scale"), [(0, 0), (1, 1), (3, 0)])
 def test_a_distribution(measure: int, scale: int, app: App, shown: Any) -> None:
     def choose(panel: Any) -> None:
@@ -441,9 +452,9 @@ def test_a_distribution(measure: int, scale: int, app: App, shown: Any) -> None:
     assert document["bins"]["edges"] == histogram.edges.tolist()
     assert document["bins"]["hits"] == histogram.totals.tolist()
     names = ("wave", "hit", "start", "latency", "stall", "idle", "token")
-    assert cells(panel.table, *names) == told(document["slowest"], *names)
+    assert cells(panel.table, *names) == from_1(told(document["slowest"], *names))
     panel._list_bin(int(np.argmax(histogram.totals)))
-    assert cells(panel.table, *names) == told(printed(panel)["slowest"], *names)
+    assert cells(panel.table, *names) == from_1(told(printed(panel)["slowest"], *names))
 
 
 # -- over time ------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import PANELS, discover
 from rcv_py.ui.panels.counters.panel import CountersPanel
 from rcv_py.ui.panels.loops import LoopsPanel
-from rcv_py.ui.panels.why.causes import CausesPanel
+from rcv_py.ui.panels.search.labels import LabelsPanel
 from rcv_py.ui.shell.docks import BrokenPanel
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
@@ -138,8 +138,7 @@ def test_a_restored_layout_makes_the_tab_that_is_in_front(tmp_path: Path, qtbot:
     with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
         open_sample(app, qtbot)
         assert made(app) == FIRST | {"why"}
-        why = app.window.workspace.docks["why"].made
-        assert (why.chosen_part, why.made_part("causes")) == ("waits", None)
+        assert app.window.workspace.docks["why"].made.chosen_part == "waits"
 
 
 def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:
@@ -248,17 +247,17 @@ def test_a_part_that_cannot_be_made_leaves_the_others(qtbot: QtBot, monkeypatch:
     def fails(*_: object) -> None:
         raise RuntimeError("no luck")
 
-    monkeypatch.setattr(CausesPanel, "__init__", fails)
+    monkeypatch.setattr(LabelsPanel, "__init__", fails)
     with window(size=WIDE) as app:
         workspace = app.window.workspace
         open_sample(app, qtbot)
-        workspace.show_panel("causes")
+        workspace.show_panel("labels")
         settle(app, qtbot)
-        assert isinstance(workspace.panel("causes"), BrokenPanel)
-        assert workspace.panel("causes").isVisible()
-        workspace.show_panel("waits")
+        assert isinstance(workspace.panel("labels"), BrokenPanel)
+        assert workspace.panel("labels").isVisible()
+        workspace.show_panel("history")
         settle(app, qtbot)
-        assert workspace.panel("waits").sheet() is not None
+        assert workspace.panel("history").isVisible()
 
 
 # -- made late --------------------------------------------------------------------------------------
@@ -333,15 +332,17 @@ def noted(make: Callable[..., Any], steps: list[str]) -> Callable[..., Any]:
     return made
 
 
-def test_while_nothing_is_to_do_panels_are_imported_one_a_call(qtbot: QtBot) -> None:
+def test_while_nothing_is_to_do_panels_and_their_parts_are_imported_one_a_call(qtbot: QtBot) -> None:
     with window(size=WIDE) as app:
         open_sample(app, qtbot)
         workspace, loaded = app.window.workspace, []
         late = [dock for dock in workspace.docks.values() if dock.made is None]
         for dock in late:
-            dock._is_loaded = False
-            dock.info = replace(dock.info, load=partial(loaded.append, dock.info.id))
-        for count in range(1, len(late) + 1):
+            dock._loaded = 0
+            dock.info, *dock.parts = (
+                replace(one, load=partial(loaded.append, one.id)) for one in (dock.info, *dock.parts)
+            )
+        for count in range(1, sum(1 + len(dock.parts) for dock in late) + 1):
             assert workspace.load_next()
             assert len(loaded) == count
         assert not workspace.load_next()

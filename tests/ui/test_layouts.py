@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.layouts import BY_ID, LAYOUTS, SIDES, shares
+from tests.support.captures import trace_path
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
 
@@ -250,6 +251,35 @@ def test_an_own_layout_is_saved_shown_and_deleted(
         assert commands["view.delete_layout"].why_not()
 
 
+def test_an_own_layout_has_its_pinned_view_and_heights(tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+
+    def heights(app: App) -> list[int]:
+        docks = app.window.workspace.docks
+        return [docks[name].height() for name in ("compute_unit", "global_timeline", "isa")]
+
+    with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
+        open_sample(app, qtbot)
+        app.ui.commands.run("view.pin_time")
+        settle(app, qtbot)
+        app.window.layouts.save("Mine")
+        saved = heights(app)
+        app.ui.commands.run("view.pin_time")
+    with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
+        open_sample(app, qtbot)
+        for other in ("code", "time"):
+            app.ui.commands.run(f"view.layout_{other}")
+            settle(app, qtbot)
+            app.ui.commands.run("view.layout_own_1")
+            settle(app, qtbot)
+            pinned = app.window.workspace.group("time_below")
+            assert [dock.info.id for dock in pinned] == ["global_timeline"]
+            off = [abs(now - before) for now, before in zip(heights(app), saved, strict=True)]
+            assert max(off) <= 8, (other, heights(app), saved)
+        app.window.layouts._saved[0]["heights"] = {"time": -5, "code": "high"}  # nothing of the kind
+        app.ui.commands.run("view.layout_own_1")
+
+
 def test_own_layouts_are_there_at_the_next_start_and_what_is_broken_is_not(
     tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -315,3 +345,53 @@ def test_the_bottom_takes_its_room_from_the_code_and_gives_it_back(
         workspace.fold("bottom", True)
         settle(app, qtbot)
         assert (time.height(), code.height()) == pytest.approx(before, abs=2)
+
+
+def test_a_side_that_opens_takes_its_room_from_code_and_source_alike(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=(1280, 800)) as app:
+        open_sample(app, qtbot)
+        workspace = app.window.workspace
+        for side in SIDES:
+            workspace.fold(side, True)
+        settle(app, qtbot)
+        code, source = (workspace.docks[name] for name in ("isa", "source"))
+        before = code.width() / (code.width() + source.width())
+        for is_folded in (False, True):
+            for side in SIDES:
+                workspace.fold(side, is_folded)
+                settle(app, qtbot)
+                now = code.width() / (code.width() + source.width())
+                assert now == pytest.approx(before, abs=0.08), (side, is_folded)
+            if not is_folded:
+                wave, details = (workspace.docks[name] for name in ("wave_picker", "token_details"))
+                assert details.height() > 0.7 * wave.height()
+
+
+# -- what a capture has nothing for --------------------------------------------------------------------------
+
+
+def test_a_capture_without_sources_gives_their_room_to_the_code(tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+    with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
+        open_sample(app, qtbot)
+        before = box(app, "source").width(), box(app, "isa").width()
+        open_sample(app, qtbot, trace_path("pa_mqa_small"))
+        assert box(app, "source").width() <= 310
+        assert box(app, "isa").width() >= sum(before) - 320
+        app.ui.commands.run("view.reset_layout")
+        settle(app, qtbot)
+        assert box(app, "source").width() <= 310, "also when it is laid out anew"
+    with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
+        open_sample(app, qtbot)
+        assert abs(box(app, "source").width() - before[0]) <= 12, "and back, at the next start, too"
+
+
+def test_samples_without_time_give_its_room_to_the_code(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot)
+        before = box(app, "compute_unit").height(), box(app, "isa").height()
+        open_sample(app, qtbot, trace_path("pcsampling"))
+        assert box(app, "compute_unit").height() <= 130
+        assert box(app, "isa").height() >= sum(before) - 140
+        open_sample(app, qtbot)
+        assert abs(box(app, "compute_unit").height() - before[0]) <= 12

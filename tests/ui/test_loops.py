@@ -19,7 +19,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels import loops as loops_panel
 from rcv_py.ui.panels.loops import ALL, OUTLIERS, SELECTED, IterationStrip, LoopsPanel
-from rcv_py.ui.panels.why.bubbles import BubblesPanel
+from rcv_py.ui.panels.why.panel import BubblesPanel
 from tests.analysis import build
 from tests.support import captures
 
@@ -194,12 +194,18 @@ def test_bubbles_are_ranked_and_a_click_selects(
     trace, batch = sample()
     open_in(trace, [batch])
     qtbot.waitUntil(lambda: bubbles.result is not None)  # type: ignore[attr-defined]
-    model = bubbles.view.table
-    names = ("instruction", "bubbles", "stall")
-    assert [model.text(0, model.column_of(name)) for name in names] == ["1", "54", "54"]
+    qtbot.waitUntil(lambda: bool(bubbles.tree.rows.root.children))  # type: ignore[attr-defined]
+    model = bubbles.tree.rows
+    first = model.index_of(model.root.children[0])
+    names = ("name", "cycles", "stall")
+    assert [first.siblingAtColumn(model.column_of(name)).data() for name in names] == [
+        f"1  {TEXTS[1]}",
+        "54",
+        "54",
+    ]
     assert "54 of " in bubbles.note.text()
-    y = bubbles.view.row_top(0) + bubbles.view.row_height // 2
-    QTest.mouseClick(bubbles.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, y))
+    at = bubbles.tree.visualRect(first).center()
+    QTest.mouseClick(bubbles.tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(80, at.y()))
     assert ui.session.selection.value.line == 1
     sheet = bubbles.sheet()
     assert sheet is not None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from PySide6.QtGui import QImage, QPainter
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.timeline.pixels import Pixels
@@ -17,13 +19,16 @@ from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
+from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.global_timeline.device_rows import NOTHING, Boxes, BoxRows
 from rcv_py.ui.timeline.rows_item import CANVAS, GRID, TINT, Frame, RowName, RowShape
 from rcv_py.ui.timeline.time_overlay import Marks
 from rcv_py.ui.timeline.timeline_plot import TimelinePlot
-from rcv_py.ui.timeline.token_rows import TokenRows, span_segment
+from rcv_py.ui.timeline.token_rows import Pending, TokenRows, span_segment, wave_rows
+from rcv_py.work.load import prepare
+from tests.support.wave_folder import reader, trace, wave
 
 SHAPE = RowShape(6, 3, 2)
 
@@ -143,3 +148,39 @@ def test_an_exported_timeline_is_painted_at_its_scale(scale: int, ui: UiContext,
     steps = sum(one != other for one, other in pairwise(lines))
     assert steps > 18, "as many as a small picture has lines"
     assert plot.grab().toImage() == before, "the window shows its own again"
+
+
+def test_while_waves_arrive_a_row_is_joined_anew_when_it_is_twice_as_long(tmp_path: Path) -> None:
+    """Else all that was joined before would be again, each time that some more are there."""
+    files = reader(tmp_path, {f"{i}.json": wave(begin=100 * i) for i in range(9)})
+    capture = trace(files)
+    store, rows, known = WaveStore(capture), (), {}
+    joined = []
+    for arrived in ([0, 1, 2], [3], [4], [5, 6], [7], [8]):
+        store.add(prepare(files, arrived))
+        made = wave_rows(capture, store, np.arange(9), known, before=rows)
+        rows = made.rows
+        known.update({part.key: part for part in rows[0].segments})
+        joined.append([len(part.segments) for part in rows[0].parts])
+    assert joined == [[3], [3, 1], [3, 2], [7], [7, 1], [9]], "and all together when all are there"
+
+
+def test_stretches_that_are_missing_are_as_few_rectangles_as_they_cover(ui: UiContext) -> None:
+    """Thousands of waves are not there at first: a rectangle each would hold up every picture."""
+    spans = [(0, 10, 20), (0, 20, 30), (0, 50, 60), (1, 0, 500), (2, 20, 21), (2, 390, 400), (3, 0, 9)]
+    source = TokenRows(ui.theme, SHAPE)
+    pending = [Pending(row, TimeWindow(begin, end), i) for i, (row, begin, end) in enumerate(spans)]
+    source.set_rows([], [RowName(str(row)) for row in range(4)], pending[::-1])
+    made = replace(frame(ui, (50, 200), shape=SHAPE), pixels=Pixels(TimeWindow(0, 400), 200), stop=3)
+    drawn: list[list[list[float]]] = []
+    source._rects.draw = lambda painter, columns: drawn.append(columns.tolist())  # type: ignore[method-assign]
+    picture = QImage(200, 50, QImage.Format.Format_RGB32)
+    with QPainter(picture) as painter:
+        source.paint_over(painter, made)
+    assert [[left, top, width] for left, top, width, _ in drawn[-1]] == [
+        [5, made.top(0), 10],
+        [25, made.top(0), 5],
+        [0, made.top(1), 200],
+        [10, made.top(2), 1],
+        [195, made.top(2), 5],
+    ]

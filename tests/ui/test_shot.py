@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rcv_py.base.errors import ExportError
 from rcv_py.cli.main import main
 from tests.ui.window import ROOT, SAMPLE
 
@@ -70,6 +71,24 @@ def test_what_cannot_be_drawn_gets_a_sentence(
     err = capsys.readouterr().err
     assert sentence in err
     assert "Traceback" not in err
+
+
+def test_what_cannot_be_written_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rcv_py.ui import shot
+
+    def start(*_: object) -> None:
+        raise AssertionError("a window was made")
+
+    monkeypatch.setattr(shot, "start", start)
+    for out in (tmp_path / "no" / "such.png", tmp_path):
+        with pytest.raises(ExportError, match="cannot be written"):
+            shot.take(shot.Shot(SAMPLE, "isa", out))
+    old = tmp_path / "old.png"
+    old.write_bytes(b"a picture")
+    with pytest.raises(AssertionError):
+        shot.take(shot.Shot(SAMPLE, "isa", old))
+    assert old.read_bytes() == b"a picture"
+    assert list(tmp_path.iterdir()) == [old], "nothing is left of what was not drawn"
 
 
 def test_without_a_display_the_viewer_draws_a_picture(tmp_path: Path) -> None:

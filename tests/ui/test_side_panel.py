@@ -24,9 +24,9 @@ from rcv_py.model.waves import Wave, WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
-from rcv_py.ui.core.times import Times
+from rcv_py.ui.core.times import Times, cycles_in
 from rcv_py.ui.panels.token_details.facts import FactsText, TokenFacts
-from rcv_py.ui.panels.wave_picker import by_speed, changed, choices, cycles_in
+from rcv_py.ui.panels.wave_picker import by_speed, changed, choices
 from tests.support import drawing
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
@@ -17,7 +18,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.source.headings import headings
-from rcv_py.ui.panels.source.highlight import expanded, spans
+from rcv_py.ui.panels.source.highlight import LANGUAGES, expanded, spans
 from rcv_py.ui.panels.source.panel import SourcePanel
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
 from tests.support.mouse import move_mouse
@@ -312,3 +313,15 @@ def test_spaces_that_all_lines_in_sight_begin_with_are_not_shown(
     picture, blank = view.viewport().grab(place).toImage(), view.theme.role("base").rgb()
     inked = [x for x in range(picture.width()) for y in range(2, 14) if picture.pixel(x, y) != blank]
     assert min(inked) < 4 * view.char_px
+
+
+@pytest.mark.parametrize("suffix", LANGUAGES)
+def test_a_usual_language_is_what_pygments_takes_such_a_file_for(suffix: str) -> None:
+    by_name, by_file = get_lexer_by_name(LANGUAGES[suffix]), get_lexer_for_filename(f"kernel{suffix}")
+    assert type(by_name) is type(by_file)
+
+
+def test_a_usual_language_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All patterns of pygments and all packages of the machine take a twentieth of a second."""
+    monkeypatch.setattr("pygments.lexers.get_lexer_for_filename", None)
+    assert [name for _, _, name in spans("a/kernel.py", ["def f():"])[0]] == ["keyword", "function"]

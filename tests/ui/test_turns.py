@@ -235,4 +235,4 @@ def test_a_window_that_is_closed_while_waves_stream_leaves_nothing_behind(
     assert len(came) == count
     came.clear()
     del app
-    qtbot.waitUntil(lambda: mappings() == before)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: gc.collect() >= 0 and mappings() == before)  # type: ignore[attr-defined]

@@ -209,9 +209,9 @@ def budget(gigabytes: int) -> int:
 
 
 def _open_folder(path: Path, report: Report) -> Trace:
-    from rcv_py.formats.uiout.load import open_folder  # noqa: PLC0415 - its imports are paid for in the thread
+    from rcv_py.work.opening import open_capture  # noqa: PLC0415 - its imports are paid for in the thread
 
-    return open_folder(path, report)
+    return open_capture(path, report)
 
 
 def _stream_of(workers: int | None, trace: Trace) -> WaveStream:

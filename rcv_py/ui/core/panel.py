@@ -156,6 +156,11 @@ class Panel(QWidget):
             self.visibility.allow_sleep()
         self.session.trace.watch(self.visibility.forget)
 
+    @property
+    def declared(self) -> PanelInfo:
+        """What is said of the panel, or of the part of it that is shown."""
+        return DECLARED[self.panel_id]
+
     # -- computing while somebody can see it --------------------------------------------------------
 
     def run_job(
@@ -225,7 +230,7 @@ class Panel(QWidget):
     def reason(self, otherwise: str) -> str:
         """Return why the panel is empty: what the problems say of the data it needs, else the sentence."""
         trace = self.session.trace.value
-        problems = () if trace is None else trace.problems_about(*DECLARED[self.panel_id].needs)
+        problems = () if trace is None else trace.problems_about(*self.declared.needs)
         return NO_TRACE if trace is None else "\n\n".join(map(str, problems)) or otherwise
 
     def why_missing(self, what: str) -> str:

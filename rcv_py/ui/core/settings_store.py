@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 from PySide6.QtCore import QSettings
@@ -13,6 +14,8 @@ from PySide6.QtCore import QSettings
 from rcv_py.base.settings import BY_NAME, OPTIONS
 from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Keys
+
+Document = TypeVar("Document", dict[str, Any], list[Any])
 
 
 class Settings:
@@ -24,7 +27,8 @@ class Settings:
         self._group.add(self)
         self.rejected: list[str] = []  # sentences about stored values that were ignored
         self._cells = {option.name: Cell(self._stored(option.name)) for option in OPTIONS}
-        self.keys: Cell[Keys] = Cell(_keys(self.memory("keys")))  # of commands, if other than at first
+        # Of commands, if other than at first.
+        self.keys: Cell[Keys] = Cell(_keys(self.document("keys", dict)))
 
     @property
     def folder(self) -> Path | None:
@@ -48,7 +52,7 @@ class Settings:
 
     def set_keys(self, keys: Keys) -> None:
         """Give commands other keys, in all windows."""
-        self.remember("keys", json.dumps(keys))
+        self.keep("keys", keys)
         for settings in {self, *self._group}:
             settings.keys.set(keys)
 
@@ -64,6 +68,19 @@ class Settings:
         """Keep a piece of window state that is no option."""
         if self._store is not None:
             self._store.setValue(f"memory/{key}", value)
+
+    def document(self, key: str, kind: type[Document]) -> Document:
+        """Read a piece of window state that `keep` wrote; an empty one if it is none of its kind."""
+        text = self.memory(key)
+        try:
+            found = json.loads(text) if isinstance(text, str) else None
+        except (ValueError, RecursionError):
+            found = None
+        return found if isinstance(found, kind) else kind()
+
+    def keep(self, key: str, document: Mapping[str, Any] | Sequence[Any]) -> None:
+        """Keep a piece of window state that is plain JSON values."""
+        self.remember(key, json.dumps(document))
 
     def _stored(self, name: str) -> Any:
         option = BY_NAME[name]
@@ -99,15 +116,10 @@ class SettingsGroup:
         return made
 
 
-def _keys(stored: object) -> Keys:
+def _keys(stored: dict[str, Any]) -> Keys:
     """Read what `set_keys` wrote; whatever does not fit is left out."""
-    try:
-        found = json.loads(stored if isinstance(stored, str) else "{}")
-    except ValueError:
-        return {}
-    rows = found.items() if isinstance(found, dict) else ()
     return {
         name: tuple(keys)
-        for name, keys in rows
+        for name, keys in stored.items()
         if isinstance(keys, list) and all(isinstance(one, str) for one in keys)
     }

@@ -48,6 +48,11 @@ def unread_note(read: int, store: WaveStore) -> str:
     return " · ".join(parts)
 
 
+def of_waves(session: Session, text: str) -> str:
+    """Return a note, after which waves count if not all of them do."""
+    return " · ".join(filter(None, (waves_note(session), text)))
+
+
 def waves_note(session: Session) -> str:
     """Return which waves count, "" if all do.
 
@@ -187,6 +192,10 @@ class SharedResults(QObject):
         """
         self._results[name].want(visibility)
 
+    def let_go(self, name: str, visibility: Visibility) -> None:
+        """Take back what was wanted with a `visibility`: who asked shows something else now."""
+        self._results[name].let_go(visibility)
+
     def hold(self, is_held: bool) -> None:
         """Put off what would have to be imported, until a picture was painted without it; or no longer."""
         self.is_held = is_held
@@ -279,6 +288,9 @@ class _Result(QObject):
         else:
             self.wanted_by = (*(one for one in self.wanted_by if one is not visibility), visibility)
         self._ask()
+
+    def let_go(self, visibility: Visibility) -> None:
+        self.wanted_by = tuple(one for one in self.wanted_by if one is not visibility)
 
     def go_on(self) -> None:
         """Compute what was put off."""

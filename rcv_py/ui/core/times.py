@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.settings_store import Settings
 
 UNITS = "timeline.units"  # the option
+MAX_CYCLES = 1 << 62
+_NANOSECONDS = {"ns": 1.0, "µs": 1e3, "μs": 1e3, "us": 1e3, "ms": 1e6, "s": 1e9}  # by the units that are read
+_SHOWN_UNIT = "µs"  # of moments, and what a number without a unit means where they are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +54,33 @@ class Times:
         if not self.ns_per_cycle:
             return count(cycle)
         return f"{(cycle - self.origin) * self.ns_per_cycle / 1e3:,.3f} µs"
+
+    def moment(self, text: str) -> int | None:
+        """Return the cycle of a moment as somebody writes it, None if it says none.
+
+        Without a unit a number means what `at` shows: cycles, or microseconds since the trace began.  With
+        one it means that: `98,112 cycles`, `46.72 µs`, `812 ns`.
+        """
+        plain = text.strip().lower().removesuffix("cycles").rstrip()
+        is_cycles = plain != text.strip().lower()
+        unit = next((unit for unit in _NANOSECONDS if plain.endswith(unit)), "")
+        if not unit and (is_cycles or not self.ns_per_cycle):
+            return cycles_in(plain)
+        rate, digits = self.ns_per_cycle or self.known_ns, plain.removesuffix(unit).replace(",", "").strip()
+        if is_cycles or not rate or not _DECIMAL.fullmatch(digits):
+            return None
+        cycle = self.origin + float(digits) * _NANOSECONDS[unit or _SHOWN_UNIT] / rate
+        return round(cycle) if abs(cycle) <= MAX_CYCLES else None
+
+
+_DECIMAL = re.compile(r"-?[0-9]{1,19}(\.[0-9]{0,9})?", re.ASCII)
+
+
+def cycles_in(text: str) -> int | None:
+    """Return the number a text says, None if it says none: `109,776`, `-4`, `110 000`."""
+    plain = text.replace(",", "").replace(" ", "").replace("\u202f", "").strip()
+    sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 19:
+        return None
+    value = sign * int(digits)
+    return value if abs(value) <= MAX_CYCLES else None

@@ -22,7 +22,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "why",
         "keys": (),
         "is_listed": True,
-        "module": "why.bubbles",
+        "module": "why.panel",
         "commands": (),
     },
     {
@@ -38,7 +38,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "why",
         "keys": (),
         "is_listed": True,
-        "module": "why.causes",
+        "module": "why.panel",
         "commands": (),
     },
     {
@@ -569,7 +569,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "why",
         "keys": (),
         "is_listed": True,
-        "module": "why.waits",
+        "module": "why.panel",
         "commands": (),
     },
     {

@@ -105,6 +105,7 @@ class ComputeUnitPanel(TimelinePanel):
         remembered = (PREFIX, MARKERS, VALUES, SIBLING)
         super().__init__(ui, self.source, name, "the timeline of the compute unit", remembered)
         self._unit: tuple[int, ...] | None = None
+        self._has_to_reveal = False  # the row of the selected wave, once it is there
         self._lanes = 1
         self._lines: tuple[Line, ...] = ()
         self._segments: dict[int, Segment] = {}
@@ -162,7 +163,8 @@ class ComputeUnitPanel(TimelinePanel):
         self._segments = {row: part for row, part in self._segments.items() if store.is_settled(row)}
         known, has_sibling = dict(self._segments), SIBLING not in self.filter.hidden
         chosen = waves_of_kernels(trace, waves_of_unit(trace, row), set(self.hidden(KERNEL)))
-        self.run_job(lambda: wave_rows(trace, store, chosen, known, has_sibling), self._show)
+        before = self.source.rows
+        self.run_job(lambda: wave_rows(trace, store, chosen, known, has_sibling, before=before), self._show)
 
     def _show(self, made: WaveRows) -> None:
         self._segments.update({part.key: part for row in made.rows for part in row.segments if part.key >= 0})
@@ -188,6 +190,9 @@ class ComputeUnitPanel(TimelinePanel):
         self.source.version += 1
         self._find_selected()
         self.timeline.plot.rows_changed()
+        if self._has_to_reveal and self.source.selected_row >= 0:
+            self._has_to_reveal = False
+            self.timeline.plot.reveal_row(self.source.selected_row)
 
     def _look_at(self) -> None:
         """Have waves in sight read again that left the memory, those in the middle first."""
@@ -232,9 +237,11 @@ class ComputeUnitPanel(TimelinePanel):
 
     def _selection_changed(self) -> None:
         unit = unit_of(self.session.trace.value, self.session.wave_row)
-        if self._unit is not None and not self._which.currentIndex() and self._unit != unit:
+        is_elsewhere = self._unit is not None and not self._which.currentIndex() and self._unit != unit
+        if is_elsewhere:
             self._rebuild.now()
         self._find_selected()
+        self._has_to_reveal = is_elsewhere  # its rows are not there yet
         self.timeline.plot.reveal_row(self.source.selected_row)
         self.timeline.plot.rows_changed()
 
@@ -292,9 +299,9 @@ class ComputeUnitPanel(TimelinePanel):
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         """Rich text about what is there, after the events whose lines are near."""
-        events = near_lines(self._lines, time, pixel)
-        is_low = is_strip or self.timeline.plot.band_y >= 0
         trace = self.session.trace.value
+        events = [] if trace is None else near_lines(self._lines, time, pixel, self.times(trace))
+        is_low = is_strip or self.timeline.plot.band_y >= 0
         values = self.markers.value_tip(self.times(trace), row, time, pixel) if trace and is_low else ""
         text = self._place_tip(row, time, pixel, is_strip)
         return joined("<br>", (part for part in (values, *events, text) if part))

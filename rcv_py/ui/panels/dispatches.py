@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from rcv_py.analysis.device.occupancy_curves import KernelCurve, dispatch_curves, occupancy_numbers
-from rcv_py.base.text import count, plural, short_kernel
-from rcv_py.formats.uiout.kernels import demangled
+from rcv_py.base.text import demangled, plural, short_kernel
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.plot.curves import from_zero
 from rcv_py.ui.table.command_text import Words, only, rcv
@@ -35,6 +35,7 @@ class DispatchesPanel(CurvePanel):
         self.session.trace.watch(self._rebuild)
         self.plot.clicked.connect(self._clicked)
         self.plot.pointed.connect(self._pointed)
+        ui.settings.cell(UNITS).watch(self._rebuild)
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -56,12 +57,16 @@ class DispatchesPanel(CurvePanel):
         self.kernels = dict(zip(names, kernels, strict=True))
         curves = []
         for number, (name, kernel) in enumerate(self.kernels.items()):
-            tip = f"{demangled(kernel.name) or name}\n{about(name, kernel)}"
+            tip = f"{demangled(kernel.name) or name}\n{self._about(name)}"
             time, value = from_zero(trace.span.begin, kernel.steps)
             curves.append(Curve(name, time, value, color=number, unit="waves", tip=tip))
         self.plot.set_curves(curves, "resident waves")
         several = f"{plural(len(kernels), 'kernel')} · {HINT}"
-        self.say(about(names[0], kernels[0]) if len(kernels) == 1 else several)
+        self.say(self._about(names[0]) if len(kernels) == 1 else several)
+
+    def _about(self, name: str) -> str:
+        trace = self.session.trace.value
+        return "" if trace is None else about(name, self.kernels[name], Times.of(trace, self.ui.settings))
 
     def command_line(self) -> Words | None:
         """Mean, peak, tail and ramp of the kernels that are shown."""
@@ -73,25 +78,26 @@ class DispatchesPanel(CurvePanel):
 
     def _pointed(self, name: str) -> None:
         if name in self.kernels:
-            self.say(about(name, self.kernels[name]))
+            self.say(self._about(name))
 
     def _clicked(self, name: str, time: int, is_double: bool) -> None:
         kernel = self.kernels.get(name)
         if kernel is None:
             return
-        self.say(about(name, kernel))
+        self.say(self._about(name))
         if is_double:
             span = TimeWindow(int(kernel.steps.time[0]), int(kernel.steps.time[-1]))
             self.session.set_view(span.padded(0.02))
 
 
-def about(name: str, kernel: KernelCurve) -> str:
+def about(name: str, kernel: KernelCurve, times: Times) -> str:
     """What is known of a kernel, in a line."""
     ids = f"id {kernel.ids[0]}" if len(kernel.ids) == 1 else f"ids {', '.join(map(str, kernel.ids))}"
     numbers = occupancy_numbers(kernel.steps)
     launches = plural(kernel.launches, "dispatch", "dispatches") if kernel.launches else NO_LAUNCH
     waves = f"mean {numbers.mean:,.1f}, at most {numbers.peak:,} at a time"
-    span = f"cycles {count(numbers.begin)} … {count(numbers.end)}"
+    unit = f"{times.unit} " if times.unit else ""
+    span = f"{unit}{times.at(numbers.begin)} … {times.at(numbers.end)}"
     cut = () if kernel.is_whole else ("some waves began before or ended after the trace",)
     return " · ".join((name, ids, launches, plural(kernel.waves, "wave"), waves, span, *cut))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -20,7 +21,7 @@ from rcv_py.analysis.cost.distribution import (
     hits_of,
 )
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.results.line import hit_table
 from rcv_py.results.table import Table
@@ -30,6 +31,7 @@ from rcv_py.ui.core.layout import bar, boxed, column, split
 from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.core.shared_results import waves_note
+from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.distribution_chart import DistributionChart
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns
@@ -41,17 +43,37 @@ from rcv_py.ui.widgets.empty_state import page
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
 NO_HIT = "No wave that has been read ran this instruction."
 ONLY_ONCE = "No wave ran this instruction twice, so there is no time since the hit before."
+HIT_TITLE = "hit, from 1"  # as people count them
+HIT_TIP = "Which execution of the instruction by the wave, from 1."
 STREAM_MS = 800
 MEASURE_NAMES = dict(zip(MEASURES, ("Latency", "Stall", "Idle before", "Since the hit before"), strict=True))
 GROUP_NAMES = {"none": "All hits", "engine": "By shader engine", "wave": "Selected wave"}
 
 
-def hit_columns(trace: Trace, hits: LineHits, rows: np.ndarray, measure: str) -> tuple[Column, ...]:
+def hit_columns(
+    trace: Trace, hits: LineHits, rows: np.ndarray, measure: str, times: Times
+) -> tuple[Column, ...]:
     """Return the columns of these hits; the measure that they are sorted by comes first."""
     table = hit_table(trace, hits, rows)
     order = dict.fromkeys((measure, "wave", "hit", "start", *MEASURE_NAMES))
     spec = replace(table.spec, window=tuple(order))
-    return result_columns(Table(spec, table.columns), trace)
+    columns = tuple(
+        replace(column, values=column.values + 1, text="{:,}".format, tip=HIT_TIP)
+        if column.id == "hit" and isinstance(column.values, np.ndarray)
+        else column
+        for column in result_columns(Table(spec, table.columns), trace)
+    )
+    if times.unit:
+        return columns
+    texts = {**dict.fromkeys(MEASURE_NAMES, _duration(times)), "start": lambda cycle: times.at(int(cycle))}
+    return tuple(
+        replace(column, text=texts[column.id]) if column.id in texts else column for column in columns
+    )
+
+
+def _duration(times: Times) -> Callable[[int], str]:
+    """How durations are written; what has none stays empty."""
+    return lambda cycles: times.number(int(cycles)) if cycles >= 0 else ""
 
 
 @panel(
@@ -94,6 +116,7 @@ class DistributionPanel(Panel):
         for cell in (self.session.loaded, self.session.waves):
             cell.watch(self._more_waves)
         ui.theme.changed.connect(self._restyle)
+        ui.settings.cell(UNITS).watch(self._show_again)
         self._restyle()
         self._open()
 
@@ -163,10 +186,19 @@ class DistributionPanel(Panel):
 
     # -- showing ------------------------------------------------------------------------------------
 
+    def _show_again(self) -> None:
+        """Show the same in the unit that is chosen now."""
+        self._show(self.view)
+
+    def _times(self) -> Times:
+        trace = self.session.trace.value
+        return Times() if trace is None else Times.of(trace, self.ui.settings)
+
     def _show(self, view: DistributionView | None) -> None:
         has = view is not None and view.spread is not None
         self.view = view if has else None
         self.empty.say("" if has else self._why_empty(view))
+        self.plot.times = self._times()
         self.plot.show_view(self.view)
         self.plot.select(self._bin)
         self._say()
@@ -189,7 +221,9 @@ class DistributionPanel(Panel):
         note = ""
         if self.view is not None and self.view.spread is not None:
             spread = self.view.spread
-            note = f"{plural(spread.hits, 'hit')}, mean {spread.mean:,.1f}, sum {count(spread.total)} cycles"
+            times = self._times()
+            mean = f"{spread.mean:,.1f}" if times.unit else times.number(spread.mean)
+            note = f"{plural(spread.hits, 'hit')}, mean {mean}, sum {times.span(spread.total)}"
             note = " · ".join(filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
 
@@ -206,7 +240,8 @@ class DistributionPanel(Panel):
         self.shown = rows[:LISTED]
         more = f", {LISTED} of them listed" if len(rows) > LISTED else ""
         self.listed.setText(f"{what}{more}, largest {MEASURE_NAMES[view.wanted.measure].lower()} first")
-        self.table.show_columns(hit_columns(trace, view.hits, self.shown, view.wanted.measure))
+        columns = hit_columns(trace, view.hits, self.shown, view.wanted.measure, self._times())
+        self.table.show_columns(columns)
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -288,4 +323,7 @@ class DistributionPanel(Panel):
         view, trace = self.view, self.session.trace.value
         if view is None or trace is None:
             return None
-        return Sheet.of("Distribution", hit_table(trace, view.hits, view.ranked))
+        table = hit_table(trace, view.hits, view.ranked)
+        counted = Table(table.spec, {**table.columns, "hit": np.asarray(table.columns["hit"]) + 1})
+        names, rows = counted.csv()
+        return Sheet("Distribution", tuple(HIT_TITLE if name == "hit" else name for name in names), rows)

@@ -7,7 +7,7 @@ import numpy as np
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
 from rcv_py.base.problems import Affects
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import count, nanoseconds
+from rcv_py.base.text import nanoseconds
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.events import EVENTS
@@ -16,6 +16,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Sheet, has, panel
 from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.filter_menu import Choice, FilterButton
@@ -57,6 +58,7 @@ class EventsPanel(TablePanel[EventTable]):
         self.bar.edited.connect(self._search)
         self.bar.stepped.connect(self._step)
         self.view.opened.connect(self._fit)
+        ui.settings.cell(UNITS).watch(self._show_again)
         self._start()
 
     # -- computing ----------------------------------------------------------------------------------
@@ -82,6 +84,11 @@ class EventsPanel(TablePanel[EventTable]):
             return  # what is there is shown when it is complete, not twice
         self.run_job(lambda: event_table(trace, spans), self._take, stream=self._soon)
 
+    def _show_again(self) -> None:
+        """Show the same in the unit that is chosen now."""
+        if self.result is not None:
+            self._take(self.result)
+
     def _take(self, table: EventTable) -> None:
         trace, self.result = self.session.trace.value, table
         if trace is None:
@@ -96,12 +103,18 @@ class EventsPanel(TablePanel[EventTable]):
                 if kind in kinds
             ],
         )
+        times = Times.of(trace, self.ui.settings)
+        heading = {"title": times.unit or EVENTS["duration"].title, "width": 72}
+
+        def length(cycles: int) -> str:
+            return times.number(int(cycles)) if cycles >= 0 else ""
+
         kinds, texts = tuple(ENTRY_TEXT.values()), table.texts.__getitem__
         columns = (("name", table.name, 264), ("place", table.place, 280), ("detail", table.detail, 240))
         self.view.show_columns(
             (
-                field_column(EVENTS["start"], table.time, width=96),
-                field_column(EVENTS["duration"], table.duration, title="cycles", text=_length, width=72),
+                field_column(EVENTS["start"], table.time, text=lambda time: times.at(int(time)), width=96),
+                field_column(EVENTS["duration"], table.duration, text=length, **heading),
                 field_column(EVENTS["kind"], table.kind, text=kinds.__getitem__, width=76),
                 *(field_column(EVENTS[name], words, text=texts, width=px) for name, words, px in columns),
             )
@@ -183,11 +196,9 @@ class EventsPanel(TablePanel[EventTable]):
             return None
         cells = (table.cells(row) for row in self.view.table.data_rows.tolist())
         rows = [(*("" if cell is None else cell for cell in row), _real(trace, row[1])) for row in cells]
-        return Sheet("Events", (*self.view.table.headers, EVENTS["duration"].title), rows)
-
-
-def _length(cycles: int) -> str:
-    return count(int(cycles)) if cycles >= 0 else ""
+        shown = self.view.table.columns
+        headers = ("cycles" if column.id == "duration" else column.title for column in shown)
+        return Sheet("Events", (*headers, EVENTS["duration"].title), rows)
 
 
 def _real(trace: Trace, cycles: int | None) -> str:

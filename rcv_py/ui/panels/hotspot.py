@@ -80,7 +80,7 @@ class BinsChart(BarChart):
         assert self.bins is not None
         first, step = int(self.bins.first[0]), self.bins.step
         rows = self.round_numbers(first, first + len(self) * step)
-        ticks = ((self.x_of((row - first) / step), row) for row in rows)
+        ticks = ((self.x_of((row - first) / step), f"{row:,}") for row in rows)
         self.paint_axis(painter, ticks, f"instruction, {step} a bar")
         draw_text(painter, QPointF(4, self.fontMetrics().ascent()), self.unit)
 

@@ -18,6 +18,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar, split
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
+from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
@@ -180,7 +181,9 @@ class LoopsPanel(TablePanel[LoopSummary]):
         outliers = np.flatnonzero(np.isin(self.rows, loops.outliers))
         self.strip.show_stacks(cycles, order, outliers, names)
         many = int(np.count_nonzero(loops.iterations.loop[loops.outliers] == self._loop))
-        text = self.of_waves(f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop")
+        text = of_waves(
+            self.session, f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop"
+        )
         self.note.setText(text)
         self.note.setToolTip(
             tooltip(

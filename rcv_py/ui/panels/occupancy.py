@@ -8,6 +8,7 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.plot.curves import from_zero
 from rcv_py.ui.table.command_text import Words, each, only, rcv
@@ -20,7 +21,7 @@ GROUPS = (
     ("Traced compute units", "cu", "A curve for each compute unit whose instructions were traced."),
     ("SIMDs of traced units", "simd", "A curve for each SIMD of the traced compute units."),
 )
-UNITS = (
+SCALES = (
     ("waves", "waves", "Resident waves."),
     ("% of wave slots", "share", "Share of the waves that the compute units in use can hold."),
 )
@@ -38,10 +39,11 @@ class OccupancyPanel(CurvePanel):
         super().__init__(ui, "Occupancy: resident waves over time")
         self.found: tuple[OccupancyCurve, ...] = ()
         self.add_choice("group", "What a curve is", GROUPS, self._rebuild)
-        self.add_choice("unit", "Unit of the curves", UNITS, self._draw)
+        self.add_choice("unit", "Unit of the curves", SCALES, self._draw)
         self.add_choice("stack", "How curves share the plot", STACKS, self._draw)
         self.session.trace.watch(self._rebuild)
         self.plot.shown_changed.connect(self._tell)
+        ui.settings.cell(UNITS).watch(self._draw)
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -68,10 +70,15 @@ class OccupancyPanel(CurvePanel):
             self.page.say(NO_TRACED if self.chosen("group") in ("cu", "simd") else "")
         else:
             self.page.say(NO_LIMIT if is_share and not has_limit else "")
-        curves = [_curve(trace, curve, number, is_share) for number, curve in enumerate(self.found)]
+        times = self._times()
+        curves = [_curve(trace, times, curve, number, is_share) for number, curve in enumerate(self.found)]
         self.plot.set_stack(Stack.LINES if is_share else Stack(self.chosen("stack")))
         self.plot.set_curves(curves, "waves, % of slots" if is_share else "resident waves")
         self._tell()
+
+    def _times(self) -> Times:
+        trace = self.session.trace.value
+        return Times() if trace is None else Times.of(trace, self.ui.settings)
 
     def command_line(self) -> Words | None:
         """Mean, peak, tail and ramp of the curves that are shown."""
@@ -84,7 +91,7 @@ class OccupancyPanel(CurvePanel):
     def _tell(self) -> None:
         shown = [curve for curve in self.found if curve.name in self.plot.shown]
         if len(shown) == 1:
-            self.say(numbers_text(shown[0].steps))
+            self.say(numbers_text(shown[0].steps, self._times()))
             return
         per_unit = {curve.slots // curve.units for curve in shown if curve.slots}
         has_limit = len(per_unit) == 1 and self.chosen("group") != "simd"
@@ -101,21 +108,21 @@ def _peaks_text(shown: list[OccupancyCurve]) -> str:
     return f"peaks between {min(peaks):,} and {max(peaks):,} waves"
 
 
-def numbers_text(steps: StepCurve) -> str:
+def numbers_text(steps: StepCurve, times: Times) -> str:
     """Mean, peak and tail of a step function of waves, in words."""
     numbers = occupancy_numbers(steps)
     return (
         f"mean {numbers.mean:,.1f} of at most {plural(numbers.peak, 'wave')} · "
         f"at most half of that for the last {percent(numbers.tail, 1)} of the time · "
-        f"launch took {count(numbers.ramp)} cycles"
+        f"launch took {times.span(numbers.ramp)}"
     )
 
 
-def _curve(trace: Trace, curve: OccupancyCurve, number: int, is_share: bool) -> Curve:
+def _curve(trace: Trace, times: Times, curve: OccupancyCurve, number: int, is_share: bool) -> Curve:
     time, waves = from_zero(trace.span.begin, curve.steps)
     units = plural(curve.units, "compute unit")
     slots = f"; its {units} can hold {count(curve.slots)}" if curve.slots else ""
-    tip = f"{curve.name}: {numbers_text(curve.steps)}{slots}"
+    tip = f"{curve.name}: {numbers_text(curve.steps, times)}{slots}"
     value = 100.0 * waves / max(1, curve.slots) if is_share else waves
     return Curve(
         name=curve.name, time=time, value=value, color=number, unit="%" if is_share else "waves", tip=tip

@@ -33,43 +33,43 @@ from rcv_py.ui.widgets.legend import StateBar, state_text
 MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
 SPEEDS = ("fastest", "median", "slowest")
 SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
-MAX_CYCLES = 1 << 62
 LEVELS = ("se", "simd", "slot", "wid")
 TITLES = ("SE", "SIMD", "Slot", "Wave")
 
 
-def cycles_in(text: str) -> int | None:
-    """Return the number a text says, None if it says none: `109,776`, `-4`, `110 000`."""
-    plain = text.replace(",", "").replace(" ", "").replace("\u202f", "").strip()
-    sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 19:
-        return None
-    value = sign * int(digits)
-    return value if abs(value) <= MAX_CYCLES else None
+class MomentField(QLineEdit):
+    """A moment in the unit that is shown.  Emits `edited` when the user has finished and it is one.
 
+    Else it is marked as wrong.
+    """
 
-class CycleField(QLineEdit):
-    """Emits `edited` when the user has finished and the text is a number; else it is marked as wrong."""
-
-    edited = Signal(object)  # int
+    edited = Signal(int)
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._shown = ""
+        self._shown, self._times = "", Times()
+        self._value: int | None = None
         self.setAccessibleName(name)
         self.setToolTip(tooltip(name))
         self.setPlaceholderText("cycles")
-        self.textEdited.connect(
-            lambda: self.mark(cycles_in(self.text()) is None, "This is not a number of cycles.")
-        )
+        self.textEdited.connect(lambda: self.mark(self.value is None, self._why_wrong()))
         self.editingFinished.connect(self._finish)
 
-    def show_cycles(self, value: int) -> None:
-        """Show a number; emits nothing."""
-        self._shown = f"{value:,}"
+    def show_moment(self, cycle: int, times: Times) -> None:
+        """Show a moment in a unit; emits nothing."""
+        self._shown, self._value, self._times = times.at(cycle), cycle, times
+        self.setPlaceholderText(times.unit or "µs")
         self.setText(self._shown)
         self.setCursorPosition(0)
         self.mark(False)
+
+    @property
+    def value(self) -> int | None:
+        """The cycle: what is shown, to the cycle, until somebody writes another one; None if it is wrong."""
+        return self._value if self.text() == self._shown else self._times.moment(self.text())
+
+    def _why_wrong(self) -> str:
+        return f"This is not a {'number of cycles' if self._times.unit else 'time, as in 46.72 µs'}."
 
     def mark(self, is_wrong: bool, why: str = "") -> None:
         """Colour the field, and say why in its tooltip."""
@@ -80,9 +80,9 @@ class CycleField(QLineEdit):
             self.style().polish(self)
 
     def _finish(self) -> None:
-        value = cycles_in(self.text())
+        value = self.value
         if value is not None and self.text() != self._shown:
-            self._shown = self.text()
+            self._shown, self._value = self.text(), value
             self.edited.emit(value)
 
 
@@ -160,9 +160,11 @@ class WavePickerPanel(Panel):
         self.boxes = {level: QComboBox() for level in LEVELS}
         self.speeds = {name: QPushButton(name.capitalize()) for name in SPEEDS}
         self.life, self.length = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
-        self.shares, self.counted = (PlainLabel(role="muted", wordWrap=True) for _ in range(2))
+        self.shares, self.counted, self.range_title = (
+            PlainLabel(role="muted", wordWrap=True) for _ in range(3)
+        )
         self.states = StateBar(ui.theme)
-        self.begin, self.end = CycleField("Begin of the clock range"), CycleField("End of the clock range")
+        self.begin, self.end = MomentField("Begin of the clock range"), MomentField("End of the clock range")
         self.reset = QPushButton("Reset")
         self.use_view = QPushButton("Use view")
         self._lay_out()
@@ -248,8 +250,7 @@ class WavePickerPanel(Panel):
         for widget in (*fields, *buttons):
             widget.setMinimumWidth(MIN_PX)
         grid = _even(((), fields, buttons))
-        title = PlainLabel("Waves that count: clock range, cycles", role="muted", wordWrap=True)
-        grid.addWidget(title, 0, 0, 1, 2)
+        grid.addWidget(self.range_title, 0, 0, 1, 2)
         return grid
 
     # -- showing ------------------------------------------------------------------------------------
@@ -302,9 +303,12 @@ class WavePickerPanel(Panel):
     def _show_range(self, trace: Trace, row: int) -> None:
         chosen = self.session.clock_range.value
         shown = chosen or default_clock_range(trace.waves, row)
+        times = Times.of(trace, self.ui.settings)
+        unit = times.unit or "time since the trace began"
+        self.range_title.setText(f"Waves that count: clock range, {unit}")
         for field, value in ((self.begin, shown.begin), (self.end, shown.end)):
             if not field.hasFocus() or field.text() == "":
-                field.show_cycles(value)
+                field.show_moment(value, times)
         store, total = self.session.store, len(trace.waves)
         lost = frozenset[int]() if store is None else store.missing.keys() | store.lost.keys()
         counted = len(counted_rows(trace.waves, None, chosen) - lost)
@@ -325,7 +329,7 @@ class WavePickerPanel(Panel):
             self.session.select_wave(other)
 
     def _range_edited(self, value: int) -> None:
-        begin, end = cycles_in(self.begin.text()), cycles_in(self.end.text())
+        begin, end = self.begin.value, self.end.value
         if begin is None or end is None:
             return
         is_wrong = begin >= end

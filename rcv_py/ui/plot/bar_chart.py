@@ -185,14 +185,13 @@ class BarChart(QWidget):
         is_last = np.append(pixel[order][1:] != pixel[order][:-1], True)
         return bars[order[is_last]].tolist()
 
-    def paint_axis(self, painter: QPainter, ticks: Iterable[tuple[float, int]], title: str) -> None:
-        """Draw the horizontal axis: numbers at their x in px, those for which there is room, and a title."""
+    def paint_axis(self, painter: QPainter, ticks: Iterable[tuple[float, str]], title: str) -> None:
+        """Draw the horizontal axis: texts at their x in px, those for which there is room, and a title."""
         area, metrics, free = self.area, self.fontMetrics(), 0.0
         painter.setPen(self._theme.role("line"))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
         painter.setPen(self._theme.role("muted"))
-        for x, value in ticks:
-            text = count(value)
+        for x, text in ticks:
             width = metrics.horizontalAdvance(text)
             left = min(max(x - width / 2, 0.0), self.width() - width - 2.0)
             if left >= free:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from functools import partial
 
 import numpy as np
@@ -13,6 +13,7 @@ from rcv_py.analysis.cost.distribution import DistributionView
 from rcv_py.base.text import count, percent, plural
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.plot.bar_chart import LABEL_GAP, BarChart, Color
 
 BAR_PX, SMALL_BAR_PX = 9, 5  # width that a bar should have
@@ -36,7 +37,7 @@ class DistributionChart(BarChart):
         else:
             super().__init__(theme, name, top=34)
         self._is_small = is_small
-        self.number: Callable[[float], str] = count  # how times are written at the ends of a small one
+        self.times = Times()  # how times are written
         self.view: DistributionView | None = None
         self.token: int | None = None  # value of the selected hit
         self._room = 0
@@ -53,10 +54,10 @@ class DistributionChart(BarChart):
         else:
             colors = [partial(Theme.role, name=name) for name in ("accent", "idle")[: len(view.groups)]]
         self.show_parts(view.histogram.counts, colors)
-        spread = view.spread
+        spread, number = view.spread, self.times.number
         self.setAccessibleDescription(
-            f"{plural(spread.hits, 'hit')}: minimum {spread.min}, median {spread.median}, "
-            f"p95 {spread.p95}, maximum {spread.max} cycles"
+            f"{plural(spread.hits, 'hit')}: minimum {number(spread.min)}, median {number(spread.median)}, "
+            f"p95 {number(spread.p95)}, maximum {self.times.span(spread.max)}"
         )
 
     def mark_token(self, value: int | None) -> None:
@@ -90,10 +91,12 @@ class DistributionChart(BarChart):
         return "\n".join(lines)
 
     def range_text(self, bar: int) -> str:
-        """The cycles of a bar in words."""
+        """The times of a bar in words."""
         assert self.view is not None
         low, high = (int(self.view.histogram.edges[at]) for at in (bar, bar + 1))
-        return f"{count(low)} cycles" if high == low + 1 else f"{count(low)} to {count(high - 1)} cycles"
+        if high == low + 1:
+            return self.times.span(low)
+        return f"{self.times.number(low)} to {self.times.span(high - 1)}"
 
     def x_of_value(self, value: float) -> float:
         """Where a number of cycles is."""
@@ -130,22 +133,22 @@ class DistributionChart(BarChart):
                 painter,
                 QRectF(area.left(), self.height() - line, area.width(), line),
                 side,
-                self.number(value),
+                self.times.number(value),
             )
 
     def _paint_marks(self, painter: QPainter) -> None:
         assert self.view is not None
         assert self.view.spread is not None
         is_log = self.view.wanted.is_log
-        ticks = ((self.x_of_value(value), value) for value in self._ticks())
-        self.paint_axis(painter, ticks, "cycles, logarithmic" if is_log else "cycles")
+        ticks = ((self.x_of_value(value), self.times.number(value)) for value in self._ticks())
+        self.paint_axis(painter, ticks, f"{self.times.unit or 'time'}{', logarithmic' if is_log else ''}")
         area, found, metrics, free = self.area, self.view.spread, self.fontMetrics(), [-1.0, -1.0]
         painter.setPen(self._theme.role("text"))
         marks = (("min", found.min), ("median", found.median), ("p95", found.p95), ("max", found.max))
         for name, value in marks:
             x = self.x_of_value(value)
             painter.drawLine(QPointF(x, area.top() - 2), QPointF(x, area.bottom()))
-            text = f"{name} {count(value)}"
+            text = f"{name} {self.times.number(value)}"
             width = metrics.horizontalAdvance(text)
             left = min(max(x - width / 2, 2.0), self.width() - width - 2.0)
             line = next((at for at, end in enumerate(free) if left > end), None)
@@ -153,10 +156,12 @@ class DistributionChart(BarChart):
                 draw_text(painter, QPointF(left, area.top() - 20 - 14 * line + metrics.ascent()), text)
                 free[line] = left + width + LABEL_GAP
 
-    def _ticks(self) -> list[int]:
+    def _ticks(self) -> list[float]:
+        """Cycles that are round numbers in the unit that is shown."""
         assert self.view is not None
-        low, high = (int(edge) for edge in self.view.histogram.edges[[0, -1]])
+        unit = self.times.ns_per_cycle or 1.0
+        low, high = (math.floor(edge * unit) for edge in self.view.histogram.edges[[0, -1]].tolist())
         if not self.view.wanted.is_log:
-            return list(self.round_numbers(low, high))
+            return [value / unit for value in self.round_numbers(low, high) if value >= low]
         steps = (factor * 10**power for power in range(19) for factor in (1, 2, 5))
-        return [value for value in (0, *steps) if low <= value <= high]
+        return [value / unit for value in (0, *steps) if low <= value <= high]

@@ -58,7 +58,8 @@ class Dock(QDockWidget):
         self.made: Panel | None = None
         self._ui = ui
         self._state: dict[str, Any] = {}  # of a panel that is not made yet
-        self._is_in_front = self._is_folded = self._is_loaded = False
+        self._is_in_front = self._is_folded = False
+        self._loaded = 0  # how much of the panel and its parts was imported
         self.is_strip = info.id in STRIPS
         home = "strip" if self.is_strip else info.area
         self.home = home if home == APART or any(place.area == home for place in PLACES) else "bottom"
@@ -113,14 +114,13 @@ class Dock(QDockWidget):
         return name == self.info.id or (self.made is not None and self.made.chosen_part == name)
 
     def load(self) -> bool:
-        """Import what the panel needs; return whether that was still to do."""
-        was_loaded, self._is_loaded = self._is_loaded, True
-        if not was_loaded:
-            with suppress(Exception):  # whatever is wrong is wrong when it is made, too, and told then
-                self.info.load()
-                for part in self.parts:
-                    part.load()
-        return not was_loaded
+        """Import what the panel, or its next part, needs; return whether that was still to do."""
+        if self._loaded > len(self.parts):
+            return False
+        with suppress(Exception):  # whatever is wrong is wrong when it is made, too, and told then
+            (self.info, *self.parts)[self._loaded].load()
+        self._loaded += 1
+        return True
 
     def make(self) -> None:
         """Make the panel, if it is not made."""

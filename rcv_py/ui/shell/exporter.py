@@ -25,7 +25,7 @@ from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.base.records import dataclass
 from rcv_py.base.whole_files import whole_file
-from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -403,7 +403,7 @@ class FileWriter(QObject):
             from rcv_py.export.report.inputs import ReportInputs  # noqa: PLC0415
             from rcv_py.work.reduce import Reading  # noqa: PLC0415
 
-            facts = run_facts(trace.path, trace.kernel_name, trace.target, files)
+            facts = facts_about(trace, files)
             with Reading(trace, held=held, report=report, cancel=flag) as found:
                 inputs = ReportInputs(found, facts=facts)
                 inputs.ask()

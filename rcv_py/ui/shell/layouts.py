@@ -19,6 +19,7 @@ from dataclasses import field
 from PySide6.QtCore import QSize, Qt
 
 from rcv_py.base.records import dataclass
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.text_size import grown
 
 COMPACT_WIDTH = 1500  # px: below it the sides start folded
@@ -124,15 +125,35 @@ class Shares:
     heights: dict[str, int]
 
 
-def shares(layout: Layout, size: QSize, folded: frozenset[str]) -> Shares:
-    """Return what each place gets in a workspace of that size; `folded` are the sides that are icons."""
+EMPTY_PX = {"source": 300, "time": 64}  # of a place that an open capture has nothing for
+GETS = "code"  # what that leaves
+
+
+def lacking(trace: Trace | None) -> frozenset[str]:
+    """Return the places that a capture has nothing for: no source lines, nothing over time."""
+    if trace is None or not len(trace.code):
+        return frozenset()
+    has_time = len(trace.waves) or len(trace.occupancy)
+    lacks = {"source": not trace.code.mapped_rows, "time": not has_time}
+    return frozenset(place for place, is_empty in lacks.items() if is_empty)
+
+
+def shares(
+    layout: Layout, size: QSize, folded: frozenset[str], empty: frozenset[str] = frozenset()
+) -> Shares:
+    """Return what each place gets in a workspace of that size.
+
+    `folded` are the sides that are icons, `empty` the places that the open capture has nothing for.
+    """
     left = 0 if "left" in folded else min(grown(layout.left), size.width() // 3)
     right = 0 if "right" in folded else grown(layout.right)
     middle, height = size.width() - left - right, size.height()
     bottom = 0 if "bottom" in folded else max(BOTTOM_PX, round((layout.bottom or 0.36) * height))
     time, below = round(layout.time * height), round(layout.below * height)
     wave = grown(WAVE_PX)
+    time = min(time, grown(EMPTY_PX["time"])) if "time" in empty else time
     code = round(middle * CODE_SHARE)
+    code = max(code, middle - grown(EMPTY_PX["source"])) if "source" in empty else code
     return Shares(
         widths={"left": left, "wave": right},
         code_widths={"code": code, "source": middle - code},

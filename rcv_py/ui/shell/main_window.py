@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QShowEvent
@@ -28,7 +27,7 @@ from rcv_py.ui.shell.docks import Dock, make_docks
 from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
-from rcv_py.ui.shell.opener import BaselineOpener, Opener, restore_visit, save_visit
+from rcv_py.ui.shell.opener import BaselineOpener, Opener, Profiled, restore_visit, save_visit
 from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts
 from rcv_py.ui.shell.palette import Finder, Palette
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
@@ -41,12 +40,16 @@ SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
 PATIENCE_MS = 250  # that a window waits for its capture before it is shown without
+if TYPE_CHECKING:  # hardly anybody opens one
+    from rcv_py.ui.shell.profile_page import ProfilePage
+
 Page = TypeVar("Page", bound=QWidget)
 BROWSE = {
     "capture": "Open a capture, or a folder of captures",
     "baseline": "Compare the open capture with another one, its baseline",
     "replicate": "Another capture of the baseline's build: what it differs by is noise",
 }
+FILES = "Captures and runs (*.rcvz *.zip *.att *.db *.rocpd *.json);;All files (*)"
 NO_BASELINE = "The open capture is compared with nothing."
 
 
@@ -114,6 +117,13 @@ class MainWindow(QMainWindow):
         chooser.chosen.connect(self.opener.open)
         return chooser
 
+    @cached_property
+    def profile_page(self) -> ProfilePage:
+        """A run without a thread trace."""
+        from rcv_py.ui.shell.profile_page import ProfilePage  # noqa: PLC0415 - hardly anybody opens one
+
+        return self._page(ProfilePage(self._leave_chooser))
+
     def _page(self, page: Page) -> Page:
         self.pages.addWidget(page)
         return page
@@ -169,6 +179,8 @@ class MainWindow(QMainWindow):
         return commands("File", (
             ("file.open", "Open folder …", "Ctrl+O", self.browse,
              "Open a ui_output folder, or a folder that holds several.", always),
+            ("file.open_file", "Open file …", "Ctrl+Alt+Shift+O", self.browse_file,
+             "Open a capture in one file, raw .att files, or the database of a run.", always),
             ("file.new_window", "New window", "Ctrl+Shift+N", self.another_wanted.emit,
              "Open another window, to look at two captures side by side.", always),
             ("file.welcome", "Recent captures and samples", "Ctrl+Shift+O", self.show_welcome,
@@ -252,11 +264,12 @@ class MainWindow(QMainWindow):
         self.errors.broke.connect(self.workspace.show_broken)
         session.trace.watch(self._trace_changed)
         ui.results.cell("populations").watch(self._take_populations)
-        for signal in (self.loader.opened, self.opener.failed, self.opener.choose):
+        for signal in (self.loader.opened, self.opener.failed, self.opener.choose, self.opener.profiled):
             signal.connect(self._show_now)
         self.opener.failed.connect(self.errors.show)
         self.loader.finished.connect(self._all_read)
         self.opener.choose.connect(self._choose)
+        self.opener.profiled.connect(self._show_profile)
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
@@ -300,6 +313,15 @@ class MainWindow(QMainWindow):
         start = str(last[0].parent) if last else ""
         if chosen := QFileDialog.getExistingDirectory(self, BROWSE[what], start):
             open_it(chosen)
+
+    def browse_file(self) -> None:
+        """Ask for a file, and open what it holds."""
+        last = self.opener.recent[:1]
+        chosen, _ = QFileDialog.getOpenFileName(
+            self, "Open a file", str(last[0].parent) if last else "", FILES
+        )
+        if chosen:
+            self.opener.open(chosen)
 
     def reload(self) -> None:
         """Read the capture again and stay where we are."""
@@ -396,6 +418,10 @@ class MainWindow(QMainWindow):
         self.chooser.show_entries(folder, entries)
         self.pages.setCurrentWidget(self.chooser)
 
+    def _show_profile(self, found: Profiled) -> None:
+        self.profile_page.show_profile(found.profile, found.tables, found.trace)
+        self.pages.setCurrentWidget(self.profile_page)
+
     def _where(self) -> str:
         trace: Trace | None = self.ui.session.trace.value
         return "" if trace is None else trace.name
@@ -480,10 +506,10 @@ class MainWindow(QMainWindow):
         save_visit(settings, self.ui.session)
         settings.remember("geometry", self.saveGeometry())
         settings.remember("layout", self.workspace.saveState(VERSION))
-        settings.remember("folded", json.dumps(self.workspace.save_folded()))
-        settings.remember("arrangement", json.dumps(self.workspace.save_arrangement()))
+        settings.keep("folded", self.workspace.save_folded())
+        settings.keep("arrangement", self.workspace.save_arrangement())
         states = {name: dock.save_state() for name, dock in self.workspace.docks.items()}
-        settings.remember("panels", json.dumps(states))
+        settings.keep("panels", states)
         seen = (name for name, dock in self.workspace.docks.items() if dock.is_seen)
         settings.remember("seen", " ".join(seen))
         self.writer.cancel()
@@ -499,7 +525,7 @@ class MainWindow(QMainWindow):
             room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
             self.resize(FIRST_SIZE.boundedTo(room))
         folded, states, arrangement = (
-            _mapping(settings.memory(name)) for name in ("folded", "panels", "arrangement")
+            settings.document(name, dict) for name in ("folded", "panels", "arrangement")
         )
         if isinstance(layout, QByteArray):
             self.workspace.load_arrangement(arrangement)
@@ -509,12 +535,3 @@ class MainWindow(QMainWindow):
             state = states.get(name)
             if isinstance(state, dict) or parts:  # parts were panels of their own once
                 dock.load_state(parts | (state if isinstance(state, dict) else {}))
-
-
-def _mapping(text: object) -> dict[str, Any]:
-    """Return a JSON object that was remembered, an empty one of what is no such text."""
-    try:
-        found = json.loads(text if isinstance(text, str) else "{}")
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -5,20 +5,18 @@ Where the user was in a capture is remembered.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from rcv_py.base.errors import NotATrace, UsageError
+from rcv_py.base.errors import NotATrace, TraceError, UsageError
 from rcv_py.base.records import dataclass
 from rcv_py.formats.locate import Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
-from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import CaptureEntry, Trace, capture_title
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
@@ -27,15 +25,27 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.palette import place_in
+from rcv_py.work.opening import open_capture
 from rcv_py.work.reduce import Reading
 
 if TYPE_CHECKING:
     from rcv_py.analysis.compare.costs import CaptureCosts
     from rcv_py.analysis.core.answers import Answers
+    from rcv_py.model.profile import Profile
+    from rcv_py.results.table import Table
 
 NOTHING_BELOW = "no capture lies in it or below it"
 RECENT_LIMIT = 10
 MAX_JUDGED = 60  # captures: about two hundredths of a second each
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profiled:
+    """What a profiler wrote of a run, which has no thread trace that can be opened."""
+
+    profile: Profile
+    tables: Mapping[str, Table]
+    trace: str  # a sentence about raw traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,7 @@ class Target:
 
     located: Located
     entries: tuple[CaptureEntry, ...] = ()
+    profile: Profiled | None = None
 
     @property
     def capture(self) -> Path | None:
@@ -57,6 +68,7 @@ class Opener(QObject):
     """Opens what the user asks for and remembers it."""
 
     choose = Signal(object, object)  # path, entries: the user must choose a capture
+    profiled = Signal(object)  # Profiled
     failed = Signal(object)
     recent_changed = Signal()
     siblings_changed = Signal()
@@ -94,6 +106,9 @@ class Opener(QObject):
         folder = target.located.folder
         if target.capture is not None:
             self._loader.open(target.capture)
+        elif target.profile is not None:
+            self.remember(folder)
+            self.profiled.emit(target.profile)
         elif target.entries:
             self.remember(folder)
             self.choose.emit(folder, target.entries)
@@ -131,24 +146,16 @@ class Opener(QObject):
 
     def title(self, path: Path) -> str:
         """What people call a recent capture."""
-        kernel = self._kernels().get(str(path), "")
+        kernel = self._ui.settings.document("kernels", dict).get(str(path), "")
         return capture_title(path, kernel if isinstance(kernel, str) else "")
-
-    def _kernels(self) -> dict[str, Any]:
-        try:
-            found = json.loads(str(self._ui.settings.memory("kernels", "{}")))
-        except ValueError:
-            return {}
-        return found if isinstance(found, dict) else {}
 
     def remember(self, path: Path, kernel: str = "") -> None:
         """Put a path before the recent ones, with the kernel of a capture."""
         paths = [path, *(old for old in self.recent if old != path)][:RECENT_LIMIT]
-        kernels = self._kernels() | {str(path): kernel}
-        self._ui.settings.remember("recent", [str(path) for path in paths])
-        self._ui.settings.remember(
-            "kernels", json.dumps({str(one): kernels.get(str(one), "") for one in paths})
-        )
+        settings = self._ui.settings
+        kernels = settings.document("kernels", dict) | {str(path): kernel}
+        settings.remember("recent", [str(path) for path in paths])
+        settings.keep("kernels", {str(one): kernels.get(str(one), "") for one in paths})
         self.recent_changed.emit()
 
     def forget_recent(self) -> None:
@@ -161,10 +168,25 @@ def find(path: Path) -> Target:
     """Look at a path, of a file outside of captures at its folder; in a thread, for it reads files."""
     located = locate(path)
     if located.error is not None and path.is_file():
+        from rcv_py.formats.rocpd.names import is_profile  # noqa: PLC0415 - most captures are folders
+
+        if is_profile(path):
+            return _profiled(located)
         located = locate(path.parent)
     if located.is_capture or located.error is not None:
         return Target(located)
     return Target(located, tuple(map(capture_entry, located.captures())))
+
+
+def _profiled(located: Located) -> Target:
+    from rcv_py.formats.rocpd.read import read_profile, trace_inside  # noqa: PLC0415 - it loads SQLite
+    from rcv_py.results.profile import tables  # noqa: PLC0415 - hardly anybody opens a database
+
+    try:
+        profile = read_profile(located.folder)
+        return Target(located, profile=Profiled(profile, tables(profile), trace_inside(profile)))
+    except TraceError as error:
+        return Target(replace(located, error=error))
 
 
 class BaselineOpener(QObject):
@@ -232,7 +254,7 @@ def read(path: Path, workers: int | None = None) -> Baseline:
         raise UsageError(
             f"{path} holds several captures, and a baseline is one.", hint="Choose the folder of one capture."
         )
-    trace = open_folder(paths[0])
+    trace = open_capture(paths[0])
     with Reading(trace, workers=workers) as found:
         return Baseline(trace, _costs()(found))
 
@@ -262,20 +284,14 @@ def save_visit(settings: Settings, session: Session) -> None:
         "range": None if counted is None else [counted.begin, counted.end],
         "bookmarks": [str(mark) for mark in session.bookmarks.value],
     }
-    settings.remember(_key(trace.path), json.dumps(state))
+    settings.keep(_key(trace.path), state)
 
 
 def restore_visit(settings: Settings, session: Session) -> None:
     """Go where the user was in the open capture; what no longer fits is ignored."""
     trace = session.trace.value
-    stored = None if trace is None else settings.memory(_key(trace.path))
-    if trace is None or not isinstance(stored, str):
-        return
-    try:
-        state = json.loads(stored)
-    except ValueError:
-        return
-    if not isinstance(state, dict):
+    state = {} if trace is None else settings.document(_key(trace.path), dict)
+    if trace is None or not state:
         return
     marks = state.get("bookmarks")
     places = [_place(trace, text) for text in (marks if isinstance(marks, list) else [])]

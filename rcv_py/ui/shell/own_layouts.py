@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Callable
@@ -37,7 +36,8 @@ def arrangement(workspace: Workspace) -> Arrangement:
     """Return where all panels are, as plain JSON values."""
     base = next((one.id for one in LAYOUTS if one.title == workspace.layout_.title), "")
     state = b64encode(workspace.saveState(VERSION).data()).decode()
-    return {"state": state, "folded": workspace.save_folded(), **workspace.save_arrangement(), "layout": base}
+    kept = {**workspace.save_arrangement(), "layout": base, "heights": workspace.save_heights()}
+    return {"state": state, "folded": workspace.save_folded(), **kept}
 
 
 def arrange(workspace: Workspace, saved: Arrangement) -> None:
@@ -50,6 +50,7 @@ def arrange(workspace: Workspace, saved: Arrangement) -> None:
     workspace.load_arrangement(saved)
     if workspace.restore(state, folded):
         workspace.layout_ = replace(workspace.layout_, id=_id(saved["name"]))
+        workspace.load_heights(saved.get("heights"))
 
 
 class OwnLayouts:
@@ -61,7 +62,7 @@ class OwnLayouts:
         self._workspace, self._settings, self._commands, self._changed = (
             workspace, settings, commands, changed,
         )  # fmt: skip
-        self._saved: list[Arrangement] = _read(settings.memory(MEMORY))
+        self._saved: list[Arrangement] = _fitting(settings.document(MEMORY, list))
         commands.register(
             Command(
                 id="view.save_layout",
@@ -132,7 +133,7 @@ class OwnLayouts:
         return self._workspace.layout_.id == _id(name)
 
     def _keep(self) -> None:
-        self._settings.remember(MEMORY, json.dumps(self._saved))
+        self._settings.keep(MEMORY, self._saved)
         for at in range(MOST):
             self._commands.replace(self._command(at))
         self._changed()
@@ -155,13 +156,9 @@ def _id(name: str) -> str:
     return f"{OWN}{name}"
 
 
-def _read(text: object) -> list[Arrangement]:
+def _fitting(found: list[Any]) -> list[Arrangement]:
     """Return what was saved; nothing of what does not fit."""
-    try:
-        found = json.loads(text if isinstance(text, str) else "[]")
-    except ValueError:
-        return []
-    fits = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    fits = [one for one in found if isinstance(one, dict)]
     return [one for one in fits if isinstance(one.get("name"), str) and state_of(one) is not None][:MOST]
 
 

@@ -20,7 +20,7 @@ from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.turns import Turns
 from rcv_py.ui.core.visibility import WAKE_MS
-from rcv_py.ui.shell.docks import Dock
+from rcv_py.ui.shell.docks import UNLIMITED_PX, Dock
 from rcv_py.ui.shell.layouts import (
     ACROSS,
     APART,
@@ -29,11 +29,15 @@ from rcv_py.ui.shell.layouts import (
     BY_ID,
     COMPACT_WIDTH,
     DOWN,
+    EMPTY_PX,
+    GETS,
     LAYOUTS,
     OWN,
     PLACES,
     SIDES,
     Layout,
+    Shares,
+    lacking,
     room_above,
     shares,
 )
@@ -115,7 +119,10 @@ class Workspace(QMainWindow):
             dock.topLevelChanged.connect(partial(self._floated, dock))
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
+        self._empty: frozenset[str] = frozenset()  # places that the open capture has nothing for
+        self._gave: dict[str, int] = {}  # px that they had before
         ui.session.trace.watch(self._show_appearing)
+        ui.session.trace.watch(self._give_room)
         self._size = grown(SCALE)
         ui.settings.cell("look.text_size").watch(self._text_changed)
         self.bars = {side: SideBar(ui, side, title) for side, title in BAR_TITLES.items()}
@@ -223,7 +230,7 @@ class Workspace(QMainWindow):
         self._tidy_soon()
 
     def _resize(self, size: QSize) -> None:
-        pixels = shares(self.layout_, size, self.folded)
+        pixels = self._shares(size)
         # The sides first and alone: Qt shares what a call asks for among all the docks it names.
         self._resize_groups(pixels.widths, ACROSS)
         self._resize_groups(pixels.code_widths, ACROSS)
@@ -242,6 +249,41 @@ class Workspace(QMainWindow):
             self.resizeDocks(list(heights), list(heights.values()), DOWN)
 
         self._fit_soon(fit)
+
+    def _shares(self, size: QSize) -> Shares:
+        return shares(self.layout_, size, self.folded, self._empty)
+
+    def _give_room(self) -> None:
+        """Give the code the room of what the open capture has nothing for, and back for one that has."""
+        trace = self._ui.session.trace.value
+        empty, before = lacking(trace), self._empty
+        if trace is None or empty == before or not self._was_shown:
+            return
+        self._empty = empty
+        traded = [self._traded(place) for place in EMPTY_PX if (place in empty) != (place in before)]
+
+        def fit() -> None:
+            for one in traded:
+                if one is not None:
+                    self.resizeDocks(*one)
+
+        self._fit_soon(fit)
+
+    def _traded(self, place: str) -> tuple[list[Dock], list[int], Qt.Orientation] | None:
+        """What makes a place as small as its sentence, or as large as it was; None if it is not in sight."""
+        groups = [self.group(area) for area in (place, GETS)]
+        docks = [self._in_front(group[0]) for group in groups if group]
+        if len(docks) < 2 or any(dock.isHidden() or dock.isFloating() for dock in docks):
+            return None
+        way = ACROSS if place == "source" else DOWN
+        sizes = [dock.width() if way == ACROSS else dock.height() for dock in docks]
+        if place in self._empty:
+            self._gave[place] = sizes[0]
+            wanted = min(sizes[0], grown(EMPTY_PX[place]))
+        else:
+            given = self._shares(self.size())
+            wanted = self._gave.pop(place, (given.code_widths if way == ACROSS else given.heights)[place])
+        return docks, [max(1, wanted), max(1, sum(sizes) - wanted)], way
 
     def _resize_groups(self, sizes: dict[str, int], direction: Qt.Orientation) -> None:
         shown = {area: [dock for dock in self.group(area) if not dock.isHidden()] for area in sizes}
@@ -349,24 +391,27 @@ class Workspace(QMainWindow):
             heights = [time, sum(heights) - time - least, least]
         else:
             self._time_before = time
-            wanted = shares(self.layout_, self.size(), self.folded).heights["bottom"]
+            wanted = self._shares(self.size()).heights["bottom"]
             heights = [*room_above(time, code, wanted - bottom), wanted]
 
+        self._fit_soon(partial(self._give_heights, front, heights, 1))
+
+    def _give_heights(self, docks: Sequence[Dock], heights: Sequence[int], exact: int) -> None:
+        """Make docks, one below the other, so high, the first `exact` to the pixel.
+
+        Qt counts some of their tabs in: what came of a pass is made up for by the dock below the exact ones.
+        """
         asked, layout = list(heights), self.layout()
         assert layout is not None
-
-        def fit() -> None:
-            for _ in range(
-                RESIZE_PASSES
-            ):  # Qt counts some of the tabs in: what came of a pass is made up for
-                self.resizeDocks(front, [max(1, one) for one in asked], DOWN)
-                layout.activate()
-                if (over := front[0].height() - heights[0]) == 0:
-                    return
-                asked[0] -= over
-                asked[1] += over
-
-        self._fit_soon(fit)
+        for _ in range(RESIZE_PASSES):
+            self.resizeDocks(list(docks), [max(1, px) for px in asked], DOWN)
+            layout.activate()
+            over = [dock.height() - px for dock, px in zip(docks[:exact], heights, strict=False)]
+            if not any(over):
+                return
+            for at, px in enumerate(over):
+                asked[at] -= px
+            asked[exact] += sum(over)
 
     def _floated(self, dock: Dock, is_floating: bool) -> None:
         """Show all of a dock that is taken out of the folded bottom."""
@@ -375,6 +420,8 @@ class Workspace(QMainWindow):
 
     def _fold_side(self, side: str, is_folded: bool) -> None:
         bar, docks = self.bars[side], [dock for area in SIDES[side] for dock in self.group(area)]
+        middle = [self._in_front(group[0]) for area in ("code", "source") if (group := self.group(area))]
+        widths = [dock.width() for dock in middle]
         if is_folded:
             self._away[side] = [dock for dock in docks if not dock.isHidden()]
             bar.fill(self._away[side])
@@ -383,9 +430,25 @@ class Workspace(QMainWindow):
         else:
             for dock in self._away.pop(side, []):
                 dock.show()
-            widths = shares(self.layout_, self.size(), self.folded).widths
-            self._resize_groups({area: widths[area] for area in SIDES[side] if area in widths}, ACROSS)
+
+        def fit() -> None:
+            if not is_folded:
+                self._give_shares(SIDES[side])
+            if sum(widths):  # Qt would take all room from one of them
+                room = sum(dock.width() for dock in middle)
+                self.resizeDocks(middle, [max(1, room * width // sum(widths)) for width in widths], ACROSS)
+
+        if self._was_shown:
+            self._fit_soon(fit)
+        else:
+            fit()
         bar.setVisible(is_folded)
+
+    def _give_shares(self, areas: Sequence[str]) -> None:
+        """Give areas that were away their widths and heights of the layout."""
+        given = self._shares(self.size())
+        for sizes, way in ((given.widths, ACROSS), (given.heights, DOWN)):
+            self._resize_groups({area: sizes[area] for area in areas if area in sizes}, way)
 
     def _unfold_all(self) -> None:
         for part in self.folded:
@@ -472,7 +535,31 @@ class Workspace(QMainWindow):
     def save_arrangement(self) -> dict[str, Any]:
         """Return the layout that docks were laid out by, and where those lie that are not at home in it."""
         away = {dock.info.id: dock.area for dock in self.docks.values() if dock.area != dock.home}
-        return {"layout": self.layout_.id, "below": self.layout_.below, "areas": away}
+        kept = {"layout": self.layout_.id, "below": self.layout_.below, "areas": away}
+        return {**kept, "empty": {place: self._gave.get(place, 0) for place in sorted(self._empty)}}
+
+    def save_heights(self) -> dict[str, int]:
+        """Return how high what is one below the other in the middle is, by area, in px."""
+        return {area: dock.height() for area, dock in self._column().items()}
+
+    def load_heights(self, kept: object) -> None:
+        """Give the middle the shares of `save_heights`, after `restore`; leave out what does not fit.
+
+        Qt takes them back with the docks, but what is folded then takes room from the others.
+        """
+        saved = kept if isinstance(kept, dict) else {}
+        docks = {dock: saved.get(area) for area, dock in self._column().items()}
+        wanted = [px for px in docks.values() if isinstance(px, int) and 0 < px < UNLIMITED_PX]
+        if len(wanted) == len(docks) > 1:
+            room = sum(dock.height() for dock in docks)
+            shares = [max(1, round(room * px / sum(wanted))) for px in wanted]
+            self._fit_soon(partial(self._give_heights, list(docks), shares, len(docks) - 1))
+
+    def _column(self) -> dict[str, Dock]:
+        """What is seen of the areas one below the other in the middle."""
+        groups = {area: self.group(area) for area in ("time", "time_below", "code")}
+        fronts = {area: self._in_front(group[0]) for area, group in groups.items() if group}
+        return {area: dock for area, dock in fronts.items() if dock.is_seen}
 
     def load_arrangement(self, kept: Mapping[str, Any]) -> None:
         """Take back what `save_arrangement` gave, before `restore`; what does not fit is left out."""
@@ -481,6 +568,12 @@ class Workspace(QMainWindow):
             self.layout_ = BY_ID.get(layout) or replace(LAYOUTS[0], id=layout)
             if isinstance(below, float) and 0 <= below < 1 and below != self.layout_.below:
                 self.layout_ = replace(self.layout_, below=below)
+        gave = kept.get("empty")
+        gave = gave if isinstance(gave, dict) else {}
+        self._empty = frozenset(gave.keys() & EMPTY_PX.keys())
+        self._gave = {
+            place: px for place, px in gave.items() if isinstance(px, int) and 0 < px < UNLIMITED_PX
+        }
         known = {place.area for place in PLACES}
         for name, area in areas.items() if isinstance(areas, dict) else ():
             if name in self.docks and area in known:
@@ -549,7 +642,10 @@ class Workspace(QMainWindow):
 
     def _arrange(self) -> None:
         pending, self._pending = self._pending, None
-        if pending is None or not self.restore(*pending):
+        if pending is not None and self.restore(*pending):
+            QTimer.singleShot(WAKE_MS, self, self._give_room)  # once docks are where they were
+        else:
+            self._empty = lacking(self._ui.session.trace.value)
             self._measure(self.size())
 
     def focus_order(self) -> list[QWidget]:
@@ -557,7 +653,8 @@ class Workspace(QMainWindow):
 
         Qt would go by when panels were made.
         """
-        return [one for part in self.parts() for one in (part, *takers(part)) if one in takers(self)]
+        here = set(takers(self))
+        return [one for part in self.parts() for one in (part, *takers(part)) if one in here]
 
     def parts(self) -> list[QWidget]:
         """Return what lies side by side: panels in front, bars of icons and tabs; columns from the left."""

@@ -22,8 +22,12 @@ PAD_PX = 12
 
 def result_columns(table: Table, trace: Trace) -> tuple[Column, ...]:
     """Return the fields that the window shows; values are the plain ones, which sorting and export use."""
-    shown = with_short_sources(table, trace)
-    return tuple(_column(shown, field) for field in shown.fields(At.WINDOW))
+    return plain_columns(with_short_sources(table, trace))
+
+
+def plain_columns(table: Table) -> tuple[Column, ...]:
+    """Return the fields that the window shows, of a table that is of no capture."""
+    return tuple(_column(table, field) for field in table.fields(At.WINDOW))
 
 
 def with_bar(

@@ -72,6 +72,7 @@ class TreeColumn(Generic[N]):
     width: int = 0  # px; 0: it takes the room that others leave
     tip: str = ""
     sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
+    is_there: bool = True  # trees that a view shows in turn have the same columns: what one has not is hidden
 
 
 def number_column(
@@ -175,6 +176,8 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         """Show another tree with the same columns, in the present order."""
         self.beginResetModel()
         self.tree = tree
+        if self.sorting is not None and not tree.columns[self.column_of(self.sorting[0])].is_there:
+            self.sorting = (self._first_sort, _DESCENDING)
         self._order()
         self.endResetModel()
 
@@ -362,6 +365,10 @@ class TreeTable(QTreeView, Generic[N]):
         """Show another tree: open is what the user opened, and what starts open and was not closed."""
         self._is_quiet = True
         self.rows.show(tree)
+        if self.isSortingEnabled() and self.rows.sorting is not None:
+            name, order = self.rows.sorting
+            self.header().setSortIndicator(self.rows.column_of(name), order)
+        self._fit()
         for node in tree.branches():
             key = tree.key(node)
             starts_open = tree.starts_open(node) and key not in self._closed
@@ -459,10 +466,17 @@ class TreeTable(QTreeView, Generic[N]):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave room for names."""
         super().resizeEvent(event)
-        room = self.viewport().width() - sum(self._widths.values())
+        self._fit()
+
+    def _fit(self) -> None:
+        columns = {column.id: column for column in self.rows.tree.columns}
+        there = {name: px for name, px in self._widths.items() if columns[name].is_there}
+        room = self.viewport().width() - sum(there.values())
+        for name in self._widths.keys() - self._yields.keys():
+            self.setColumnHidden(self.rows.column_of(name), name not in there)
         for name, wanted in self._yields.items():
-            self.setColumnHidden(self.rows.column_of(name), room < wanted)
-            room += self._widths[name] if room < wanted else 0
+            self.setColumnHidden(self.rows.column_of(name), name not in there or room < wanted)
+            room += there.get(name, 0) if room < wanted else 0
 
     def _choose(self, index: Index) -> None:
         if index.isValid():

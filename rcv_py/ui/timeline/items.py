@@ -13,7 +13,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStati
 from rcv_py.base import colors
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import count, elide_right
+from rcv_py.base.text import count, elide_right, nanoseconds
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text, set_text
 from rcv_py.ui.core.shapes import draws_shapes, path_of
@@ -128,10 +128,13 @@ def fill(strips: np.ndarray, row: np.ndarray, left: np.ndarray, right: np.ndarra
     strips.reshape(-1)[at] = np.repeat(code, length)
 
 
-def name_font(theme: Theme, height_px: float) -> QFont:
-    """The font of names in boxes that leave such a height for text, in device pixels."""
+def name_font(theme: Theme, room_px: float, scale: float) -> QFont:
+    """The font of names in boxes that leave such a height for text: no larger than text is.
+
+    `scale` is how many device pixels a pixel has; the font is in device pixels.
+    """
     font = QFont(theme.mono_family)
-    font.setPixelSize(max(7, round(height_px)))
+    font.setPixelSize(max(7, round(min(grown(TEXT_PX), room_px) * scale)))
     return font
 
 
@@ -229,10 +232,11 @@ class TimeAxis(PlainAxis):
         self.shown = TimeWindow(0, 1)
 
     def title(self) -> str:
-        """Unit, and cycles a pixel where a pixel is a reduction."""
+        """Unit, and the time of a pixel where a pixel is a reduction."""
         per_px = self.shown.width / max(1.0, self.size().width())
-        reduced = f" · 1 px = {per_px:,.0f} cycles" if per_px >= 2 else ""
-        return self.scale_of_time.unit + reduced
+        scale = self.scale_of_time
+        length = nanoseconds(per_px * scale.ns_per_cycle) if scale.ns_per_cycle else f"{per_px:,.0f} cycles"
+        return scale.unit + (f" · 1 px = {length}" if per_px >= 2 else "")
 
     def grid_px(self, window: TimeWindow, width_px: int) -> np.ndarray:
         """Pixels of the ticks in a picture of that width, int64."""

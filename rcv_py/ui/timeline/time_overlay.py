@@ -19,7 +19,6 @@ from rcv_py.analysis.events.event_table import (
 )
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import count
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -27,6 +26,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.filter_menu import Choice
 from rcv_py.ui.timeline.items import BoxItem, small_text
 
@@ -47,8 +47,14 @@ class Line:
 
     time: int
     role: str  # of the theme
-    text: str = ""
+    what: str = ""
+    more: str = ""
     length: int = 0
+
+    def text(self, times: Times) -> str:
+        """What happened, when, and for how long."""
+        lasted = f", for {times.span(self.length)}" if self.length > 0 else ""
+        return f"{self.what} at {times.at(self.time)}{lasted}{self.more}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,8 +211,7 @@ def event_lines(
     for dispatch, name in zip(trace.dispatches, dispatch_names(trace), strict=True):
         if dispatch.se not in without and f"{PREFIX}dispatch" not in hidden:
             facts = f" ({text})" if (text := dispatch_facts(dispatch)) else ""
-            text = f"SE {dispatch.se}: {name} dispatched at {count(dispatch.time)}{facts}"
-            lines.append(Line(dispatch.time, "accent", text))
+            lines.append(Line(dispatch.time, "accent", f"SE {dispatch.se}: {name} dispatched", facts))
     events = trace.events
     if events is not None:
         types = ascending(events.kind).tolist()
@@ -215,9 +220,8 @@ def event_lines(
         columns = (events.time[chosen], events.se[chosen], events.kind[chosen], lasting(events)[chosen])
         for time, se, kind, length in zip(*(column.tolist() for column in columns), strict=True):
             if se not in without:
-                lasted = f", for {count(length)} cycles" if length > 0 else ""
-                text = f"SE {se}: {event_text(kind)} at {count(time)}{lasted}"
-                lines.append(Line(time, ROLES.get(kind, "muted"), text, length))
+                what = f"SE {se}: {event_text(kind)}"
+                lines.append(Line(time, ROLES.get(kind, "muted"), what, length=length))
     return tuple(sorted(lines, key=lambda line: line.time)[:MAX_LINES])
 
 

@@ -328,10 +328,10 @@ class TimelinePanel(Panel):
         self.session.hover.set(Hover(name, line if line >= 0 else None, time) if row >= 0 else None)
 
 
-def near_lines(lines: Sequence[Line], time: int, pixel: TimeWindow) -> list[str]:
+def near_lines(lines: Sequence[Line], time: int, pixel: TimeWindow, times: Times) -> list[str]:
     """What the lines near a time stand for, a few of them."""
     near = pixel.width * NEAR_PX
-    return [line.text for line in lines if abs(line.time - time) <= near][:MAX_LINES]
+    return [line.text(times) for line in lines if abs(line.time - time) <= near][:MAX_LINES]
 
 
 def unit_of(trace: Trace | None, row: int | None) -> tuple[int, ...]:

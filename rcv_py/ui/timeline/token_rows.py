@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter
 
 from rcv_py.analysis.core.lanes import lanes
@@ -39,6 +39,7 @@ UNDER_PX = 2  # of a row that its letters leave free
 LETTERS_PX = 6  # height of a row, below which no font fits at any scale
 FONT_FITS = 0.8  # share of a font's height that letters need
 _BY_KIND = np.arange(2 * KIND_COUNT) % KIND_COUNT + np.arange(2 * KIND_COUNT) // KIND_COUNT * 256
+MORE = 2  # times as many segments as before, and all of a row are joined anew
 HATCH_FROM_PX = 14  # a stalled wait this wide is hatched, so that it is told by more than its colour
 
 
@@ -58,6 +59,7 @@ class TokenRows(RowSource):
         super().__init__(theme, shape)
         self.rows: tuple[TokenRow, ...] = ()
         self.pending: tuple[Pending, ...] = ()
+        self._lives = _lives(())  # of waves whose tokens are not there
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
         self._rects, self._names = Rects(), Names()
@@ -72,6 +74,7 @@ class TokenRows(RowSource):
     ) -> None:
         """Show other rows."""
         self.rows, self.names, self.pending = tuple(rows), tuple(names), tuple(pending)
+        self._lives = _lives(self.pending)
         self.version += 1
 
     @property
@@ -109,11 +112,7 @@ class TokenRows(RowSource):
             self.band.paint_over(painter, frame)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(hatch(frame.theme.role("muted"), 110))
-        window = frame.pixels.window
-        for wave in self.pending:  # hatch the lives of waves whose tokens are not there
-            if frame.first <= wave.row < frame.stop and wave.span.overlaps(window.begin, window.end):
-                first, stop = frame.pixels.part(wave.span.begin, wave.span.end)
-                painter.drawRect(QRectF(first, frame.top(wave.row), max(1, stop - first), frame.spans_px))
+        self._rects.draw(painter, _missing(frame, *self._lives))
 
     # -- rectangles -------------------------------------------------------------------------------------
 
@@ -139,7 +138,7 @@ class TokenRows(RowSource):
         return found
 
     def _font(self, frame: Frame) -> QFont:
-        return name_font(frame.theme, min(11.0, frame.shape.spans - UNDER_PX) * frame.scale)
+        return name_font(frame.theme, frame.shape.spans - UNDER_PX, frame.scale)
 
     def _paint_wide(self, painter: QPainter, spans: _Spans) -> None:
         theme = self.theme
@@ -184,6 +183,37 @@ class TokenRows(RowSource):
             return self._mnemonic(lines[at]), ink[key], lefts[at], middles[at]
 
         self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, FEWEST)
+
+
+def _lives(pending: Sequence[Pending]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, begin and end of stretches, int64 each, row by row in order of time."""
+    facts = [(one.row, one.span.begin, one.span.end) for one in pending]
+    row, begin, end = np.array(facts, dtype=np.int64).reshape(-1, 3).T
+    order = np.lexsort((begin, row))
+    return row[order], begin[order], end[order]
+
+
+def _missing(frame: Frame, row: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Rectangles of stretches in a frame, whole pixels; those of a row that touch are one."""
+    window, width = frame.pixels.window, frame.pixels.width_px
+    seen = np.flatnonzero(
+        (row >= frame.first) & (row < frame.stop) & (begin < window.end) & (end > window.begin)
+    )
+    row = row[seen]
+    left, right = (
+        (np.clip(time[seen], window.begin, window.end) - window.begin) * (width / window.width)
+        for time in (begin, end)
+    )
+    left = np.minimum(np.floor(left), width - 1)
+    right = np.maximum(np.ceil(right), left + 1)
+    # Each row is shifted behind the one before, so that one running maximum serves all of them.
+    shift = row * (width + 2)
+    reach = np.maximum.accumulate(right + shift)
+    first = np.flatnonzero(np.append(True, left[1:] + shift[1:] > reach[:-1])[: len(row)])
+    last = np.append(first[1:], len(row))[: len(first)] - 1
+    top = np.array([frame.top(number) for number in row[first].tolist()], dtype=np.float64)
+    right = reach[last] - shift[last]
+    return np.column_stack([left[first], top, right - left[first], np.full(len(first), frame.spans_px)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,9 +313,19 @@ def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = N
 
 
 def wave_rows(
-    trace: Trace, store: WaveStore, chosen: np.ndarray, known: Mapping[int, Segment], others: bool = True
+    trace: Trace,
+    store: WaveStore,
+    chosen: np.ndarray,
+    known: Mapping[int, Segment],
+    others: bool = True,
+    *,
+    before: Sequence[TokenRow] = (),
 ) -> WaveRows:
-    """Return a row for every slot of the chosen waves, in order; `known` are segments made before."""
+    """Return a row for every slot of the chosen waves, in order.
+
+    `known` are segments made before, `before` rows: while later waves are added to what these joined, it
+    serves until there are MORE times as many, so that all of it together costs a few times the last.
+    """
     index = trace.waves
     columns = (index.se, index.sa, index.cu, index.simd, index.slot)
     keys = [tuple(int(column[row]) for column in columns) for row in chosen.tolist()]
@@ -299,7 +339,14 @@ def wave_rows(
             pending.append(Pending(row, index.span(wave_row), wave_row))
         else:
             members[row].append(segment)
-    rows = [TokenRow(tuple(sorted(part, key=lambda segment: segment.begin))) for part in members]
+    made = {row.segments[0]: row.parts[0] for row in before if row.segments}
+    rows = []
+    for member in members:
+        segments = tuple(sorted(member, key=lambda segment: segment.begin))
+        old = made.get(segments[0]) if segments and not store.is_complete else None
+        is_enough = old is not None and len(segments) < MORE * len(old.segments)
+        is_first = old is not None and segments[: len(old.segments)] == old.segments
+        rows.append(TokenRow(segments, old if is_enough and is_first else None))
     names = [RowName(f"{key[3]}-{key[4]}", place_name(trace, *key[:3])) for key in slots]
     for other in trace.other_simd if others else ():
         # A unit that is not known could be that of the instructions.
@@ -308,8 +355,8 @@ def wave_rows(
             end = other.time + np.maximum(other.duration, 1)
             rows.append(TokenRow((span_segment(other.time, end, other.kind),)))
             names.append(RowName("sibling", f"SIMD {other.simd if other.simd >= 0 else '?'}"))
-    for token_row in rows:
-        _ = token_row.joined  # built here, off the UI thread
+    for part in (part for token_row in rows for part in token_row.parts):
+        _ = part.lod  # built here, off the UI thread
     return WaveRows(tuple(rows), tuple(names), tuple(pending), row_of_wave)
 
 

@@ -14,6 +14,7 @@ from rcv_py.base.runs import ascending
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import copy_text, joined
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.timeline.items import Names, fill, name_font, readable_on
@@ -25,6 +26,11 @@ LANE_PX = 12  # height of a lane, a pixel of distance included
 MAX_LANES = 6  # deeper scopes share the last one
 POINT_PX = 2  # width of a point
 NEAR_PX = 3  # how far from a point the mouse may be
+
+
+def lane_px() -> int:
+    """The height of a lane for text of the size in use, a pixel of distance included."""
+    return grown(LANE_PX)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +81,7 @@ class MarkerBand:
     @property
     def height(self) -> int:
         """Pixels that the lanes need."""
-        return (int(self.lanes.lane.max()) + 1) * LANE_PX + 1 if len(self.lanes) else 0
+        return (int(self.lanes.lane.max()) + 1) * lane_px() + 1 if len(self.lanes) else 0
 
     def show(self, spans: MarkerSpans | None, row: np.ndarray | None = None) -> None:
         """Show other spans; `row` is the row on screen of each, -1 for none."""
@@ -119,7 +125,7 @@ class MarkerBand:
         fill(strips, place, left, right, lanes.code[seen])
         for number in ascending(place).tolist():
             row, lane = divmod(number, count)
-            part = frame.part(frame.first + row, self._top(frame, lane), round((LANE_PX - 1) * frame.scale))
+            part = frame.part(frame.first + row, self._top(frame, lane), round((lane_px() - 1) * frame.scale))
             if len(part):
                 np.copyto(part, strips[number], where=strips[number] > 0)
 
@@ -130,14 +136,14 @@ class MarkerBand:
         if spans is None or not len(seen):
             return
         left, right = _pixels(frame, lanes, seen)
-        margin, height = 3 * frame.scale, round((LANE_PX - 1) * frame.scale)
+        margin, height = 3 * frame.scale, round((lane_px() - 1) * frame.scale)
 
         def name(at: int) -> tuple[str, QColor, float, float]:
             box, span = int(seen[at]), int(lanes.span[seen[at]])
             top = frame.top(int(lanes.row[box])) + self._top(frame, int(lanes.lane[box]))
             return *marker_name(frame.theme, spans, span), float(left[at]) + margin, top + height / 2
 
-        font = name_font(frame.theme, (LANE_PX - 3) * frame.scale)
+        font = name_font(frame.theme, lane_px() - 3, frame.scale)
         self._names.paint(painter, font, right - left - 2 * margin, name)
 
     def _seen(self, frame: Frame) -> np.ndarray:
@@ -148,7 +154,7 @@ class MarkerBand:
 
     def _top(self, frame: Frame, lane: int) -> int:
         shape = frame.shape
-        return round((shape.spans + shape.strip + 1 + lane * LANE_PX) * frame.scale)
+        return round((shape.spans + shape.strip + 1 + lane * lane_px()) * frame.scale)
 
 
 def _pixels(frame: Frame, lanes: Lanes, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -233,7 +239,7 @@ class UnitMarkers:
         """The span at a place of the band, -1 if there is none."""
         if band_y < 0 or row < 0:
             return -1
-        return self._band.at(row, int(max(0.0, band_y - 1) // LANE_PX), time, pixel.width)
+        return self._band.at(row, int(max(0.0, band_y - 1) // lane_px()), time, pixel.width)
 
     def place(self, span: int, shape: RowShape) -> Place | None:
         """Where a span is drawn, None if it is not."""
@@ -241,8 +247,8 @@ class UnitMarkers:
         box = np.flatnonzero(lanes.span == span)
         if span < 0 or not len(box) or self.spans is None:
             return None
-        below = shape.spans + shape.strip + 1 + int(lanes.lane[box[0]]) * LANE_PX
-        return Place(int(lanes.row[box[0]]), span_window(self.spans, span), below, LANE_PX - 1)
+        below = shape.spans + shape.strip + 1 + int(lanes.lane[box[0]]) * lane_px()
+        return Place(int(lanes.row[box[0]]), span_window(self.spans, span), below, lane_px() - 1)
 
     def choose(self, span: int, is_double: bool = False) -> None:
         """Select the wave of a span and the instruction that began it; a double click also fits the span."""

@@ -9,7 +9,7 @@ from rcv_py.analysis.iterations.between import Between as Distances
 from rcv_py.analysis.overview.range_costs import RangeCosts
 from rcv_py.base.text import count, elide_left, elide_right, percent
 from rcv_py.model.trace import Trace
-from rcv_py.results.clock_range import TITLES, UNIT, Row, range_rows, tflops
+from rcv_py.results.clock_range import TITLES, UNIT, Row, flop_facts, range_rows
 from rcv_py.state.selection import Between
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.times import Times
@@ -22,14 +22,13 @@ NAME_LETTERS = 24
 
 def head_html(trace: Trace, times: Times, costs: RangeCosts) -> Rich:
     """The range in numbers."""
-    window, rate = costs.window, tflops(trace, costs)
+    window = costs.window
     ends = f"{times.at(window.begin)} … {times.at(window.end)}"
     facts = [("range", ends), ("length", times.both(window.width))]
     facts += [("waves", count(costs.waves)), ("their cycles", count(costs.wave_cycles))]
     facts += [("executions", count(int(costs.hits.sum())))]
-    if costs.flops:
-        facts.append(("MFMA/WMMA", f"{costs.flops:,.0f} FLOP"))
-        facts += [("", f"{rate:,.3f} TFLOP/s of traced waves")] if rate is not None else []
+    for name, amount, speed in flop_facts(trace, costs):
+        facts += [(name, amount), *([("", speed)] if speed else [])]
     return _facts(facts)
 
 

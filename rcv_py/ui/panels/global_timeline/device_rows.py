@@ -138,7 +138,7 @@ class BoxRows(RowSource):
             middle = frame.top(int(boxes.row[low + at])) + frame.spans_px / 2
             return *self.name_of(int(low) + at), left, middle
 
-        font = name_font(frame.theme, min(11, frame.shape.spans - 3) * frame.scale)
+        font = name_font(frame.theme, frame.shape.spans - 3, frame.scale)
         self._names.paint(painter, font, length - 2 * margin, name)
 
     def _codes(self, rows: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import lines_tip, rich, show_tip
 from rcv_py.ui.core.swatches import Swatch
+from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.panels.global_timeline.device_rows import (
     ENGINE,
     KERNEL,
@@ -60,7 +61,8 @@ class GlobalTimelinePanel(TimelinePanel):
         ui.results.cell("markers").watch(self._rebuild.ask)
         self.session.trace.watch(self._trace_changed)
         self.session.selection.watch(self._selection_changed)
-        ui.settings.cell("timeline.global_row_height").watch(self._height_changed)
+        for option in ("timeline.global_row_height", "look.text_size"):
+            ui.settings.cell(option).watch(self._height_changed)
         self._trace_changed()
 
     def _height_changed(self) -> None:
@@ -146,7 +148,7 @@ class GlobalTimelinePanel(TimelinePanel):
         trace, device = self.session.trace.value, self.all
         if trace is None or device is None:
             return ""
-        lines = near_lines(device.lines, time, pixel)
+        lines = near_lines(device.lines, time, pixel, self.times(trace))
         box = device.boxes.at(row, pixel.begin, pixel.end)
         is_marker = box >= 0 and device.span[box] >= 0
         if is_marker and device.spans is not None:
@@ -243,4 +245,4 @@ class GlobalTimelinePanel(TimelinePanel):
 
 
 def _shape(ui: UiContext) -> RowShape:
-    return RowShape(ui.settings["timeline.global_row_height"], strip=0, gap=1)
+    return RowShape(grown(ui.settings["timeline.global_row_height"]), strip=0, gap=1)

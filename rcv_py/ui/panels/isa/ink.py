@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from rcv_py.analysis.cost.annotations import Annotation, Bars, Part
 from rcv_py.analysis.program.blocks import Blocks
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent
 from rcv_py.model.code import CodeTable
 from rcv_py.ui.core.plain_text import draw_text, rich
@@ -70,6 +71,53 @@ def pieces(text: str) -> tuple[Piece, ...]:
     return tuple(parts)
 
 
+READABLE = 12  # characters that are left of a mnemonic, so that modifiers can be read
+SHORTEST = 8  # so that operands can be read
+_MODIFIERS = re.compile(r" [a-z_][a-z0-9_]*:")  # the first one ends what has to be read
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """An instruction as it is written into so much room, and where its characters went."""
+
+    text: str
+    start: int = 0  # of what was left out in the middle of the mnemonic
+    stop: int = 0
+
+    def at(self, character: int) -> int:
+        """Where a character, or the end behind one, is written; at most where the text ends."""
+        if character > self.start and self.stop > self.start:
+            character = max(character - (self.stop - self.start) + 1, self.start + 1)
+        return min(character, len(self.text))
+
+    def character(self, place: int) -> int:
+        """The character that is written at a place; where some were left out, the first of them."""
+        return place if place <= self.start or self.stop == self.start else place + self.stop - self.start - 1
+
+
+@lru_cache(maxsize=16384)
+def fitted(text: str, room: int) -> Fitted:
+    """Return an instruction as so many characters: operands are kept longest.
+
+    What is too long loses the middle of its mnemonic (forms differ at the ends: `v_mfma…f8f6f4`), no more of
+    it than the rest needs, or else modifiers at its end.
+    """
+    if len(text) <= room:
+        return Fitted(text)
+    word, modifiers = text.find(" "), _MODIFIERS.search(text)
+    over = len(text) - room
+    if modifiers is not None and word - over - 1 < READABLE:  # they would take too much of the mnemonic
+        over = modifiers.start() + len(" …") - room
+    keep = min(max(word - over - 1, SHORTEST), word)
+    if over <= 0 or word - keep < 2:
+        return Fitted(text[: room - 1] + "…")
+    start, stop = keep - keep // 2, word - keep // 2
+    shown = f"{text[:start]}…{text[stop:]}"
+    if len(shown) > room:
+        shown = f"{shown[: room - 2]} …" if over <= word - keep - 1 else f"{shown[: room - 1]}…"
+    return Fitted(shown, start, stop)
+
+
 def _class(token: re.Match[str]) -> str:
     return next(name for name in _SYNTAX if name != "plain" and token[name] is not None)
 
@@ -94,19 +142,17 @@ class TextInk:
 
         It is in the font of the painter, and all in its ink if `plain`.
         """
-        cut = text if len(text) <= room else text[: room - 1] + "…"
-        ink = painter.pen().color()
+        cut, ink = fitted(text, room), painter.pen().color()
         if plain:
-            draw_text(painter, at, cut)
+            draw_text(painter, at, cut.text)
             return
-        for start, stop, name in pieces(text):
-            if start >= len(cut):
+        for first, last, name in pieces(text):
+            start, stop = cut.at(first), cut.at(last)
+            if start >= len(cut.text):
                 break
             painter.setPen(self.color(name, kind, ink))
-            draw_text(painter, QPointF(at.x() + start * char_px, at.y()), cut[start:stop])
+            draw_text(painter, QPointF(at.x() + start * char_px, at.y()), cut.text[start:stop])
         painter.setPen(ink)
-        if len(cut) == room and len(text) > room:
-            draw_text(painter, QPointF(at.x() + (room - 1) * char_px, at.y()), "…")
 
 
 INSET = 3  # px above and below a bar

@@ -511,7 +511,7 @@ class IsaPanel(CodePanel):
         if mode in OF_ALL_WAVES:
             words = (f"--mode={MODES[mode]}", *command_text.clock(session))
         elif selected:
-            hit = f"--hit={session.selection.value.hit or 0}"
+            hit = f"--hit={(session.selection.value.hit or 0) + 1}"
             words = (f"--mode={MODES[mode]}", *selected, *((hit,) if mode is LatencyMode.ITERATION else ()))
         return command_text.rcv(
             session,

@@ -31,7 +31,7 @@ from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
 UNFOLD = "Click the triangle to unfold it."
 FLOOR_PX = 270  # of instructions
-USUAL = 63  # characters of the longest instructions that are whole before there is room for numbers
+USUAL = 66  # characters of the longest instructions that are whole before there is room for numbers
 TIGHTEST = 0.82  # of the width of characters, in an instruction that would not fit otherwise
 BAR_PX = 46
 LATENCY_TIP = " Click the triangle to choose another mode."

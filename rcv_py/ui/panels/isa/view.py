@@ -51,7 +51,7 @@ from rcv_py.ui.panels.isa.arrows import (
 )
 from rcv_py.ui.panels.isa.fold_view import FoldView
 from rcv_py.ui.panels.isa.headings import Heading, heading
-from rcv_py.ui.panels.isa.ink import BarInk, TextInk, scale_text
+from rcv_py.ui.panels.isa.ink import BarInk, TextInk, fitted, scale_text
 from rcv_py.ui.panels.isa.register_cursor import At, RegisterCursor, operand_at, register_tip
 from rcv_py.ui.panels.isa.rows import (
     BRACKET_PX,
@@ -289,7 +289,7 @@ class IsaView(FoldView):
             self._paint_note(painter, cell, len(name), rest)
             return
         char_px = self.spacing(text, cell.width())
-        room = max(1, int((cell.width() - 2 * PAD) / char_px + 0.01))
+        room = self.room(text, cell.width())
         if self._found[row]:
             self._paint_found(painter, cell, text, room, char_px)
         self._paint_registers(painter, cell, text, room, char_px)
@@ -307,17 +307,23 @@ class IsaView(FoldView):
         """How wide a character of an instruction is in a cell: less than others where it would not fit."""
         return min(self.char_px, max((width - 2 * PAD) / max(1, len(text)), TIGHTEST * self.char_px))
 
+    def room(self, text: str, width: int) -> int:
+        """How many characters of an instruction have room in a cell."""
+        return max(1, int((width - 2 * PAD) / self.spacing(text, width) + 0.01))
+
     def _paint_registers(self, painter: QPainter, cell: QRect, text: str, room: int, char_px: float) -> None:
         """Paint where the registers under the cursor are written (in a frame) and read."""
         at, role = self.registers.at, self.theme.role
         if at is None:
             return
+        cut = fitted(text, room)
         for one in operands(text):
             written, read = one.writes & at.registers, one.reads & at.registers
-            if not (written or read) or one.start >= room:
+            start, stop = cut.at(one.start), cut.at(one.stop)
+            if not (written or read) or start >= stop:
                 continue
-            left = cell.left() + PAD + one.start * char_px
-            width = (min(one.stop, room) - one.start) * char_px
+            left = cell.left() + PAD + start * char_px
+            width = (stop - start) * char_px
             box = QRectF(left - 1, cell.top() + 1, width + 2, cell.height() - 2)
             painter.fillRect(box, mix(role("base"), role("warning" if written else "accent"), 0.34))
             if written:
@@ -356,8 +362,8 @@ class IsaView(FoldView):
         except UsageError:
             self._pattern = None  # the search field says that it takes too long
             return
-        for start, end in spans:
-            stop = min(end, room)
+        cut = fitted(text, room)
+        for start, stop in ((cut.at(first), cut.at(last)) for first, last in spans):
             if start < stop:
                 left = cell.left() + PAD + start * char_px
                 box = QRectF(left, cell.top() + 2, (stop - start) * char_px, cell.height() - 4)
@@ -512,7 +518,8 @@ class IsaView(FoldView):
         if self.rows is None or row < 0 or not box.contains(position) or self.is_fold(row):
             return None
         text = visible(self.rows.text[row])
-        found = operand_at(text, int((position.x() - box.left() - PAD) // self.spacing(text, box.width())))
+        place = int((position.x() - box.left() - PAD) // self.spacing(text, box.width()))
+        found = operand_at(text, fitted(text, self.room(text, box.width())).character(place))
         return None if found is None or self.rows.trace.code.is_label[row] else At(row, found)
 
     def place_cursor(self, at: At | None) -> None:

@@ -54,13 +54,12 @@ class SearchPanel(PartedPanel):
         self.bar.show_query(self.session.query.value)
 
     def _prepare(self, part: Panel) -> None:
-        assert isinstance(part, SearchedPanel)
-
         def say(text: str, count: int, problem: str) -> None:
             if part is self.chosen_panel:
                 self.bar.say(text, count, problem)
 
-        part.counted.connect(say)
+        if isinstance(part, SearchedPanel):  # and no notice that it is broken
+            part.counted.connect(say)
 
     def _show_chosen(self) -> None:
         super()._show_chosen()

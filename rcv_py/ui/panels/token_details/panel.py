@@ -240,7 +240,7 @@ class TokenDetailsPanel(Panel):
             return
         self.empty.say("")
         times = Times.of(trace, self.ui.settings)
-        text, self.chart.number = FactsText(trace, facts, times), times.number
+        text, self.chart.times = FactsText(trace, facts, times), times
         view = self.view if self._all_of == facts.line else None
         causes = self.causes if view is not None else None
         self.head.show_html(text.head())

@@ -1,4 +1,4 @@
-"""Why: what made waves wait, by cause, by wait and by cycles in which nothing happened.
+"""Why: one tree of what made waves wait, by cause, by wait or by cycles in which nothing happened.
 
-`panel.py` is the panel, the other modules are its three groupings.
+`panel.py` is the tree, `grouping.py` what it asks of a grouping; the other modules are the three of them.
 """

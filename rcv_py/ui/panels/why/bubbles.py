@@ -3,105 +3,145 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QColor
 
+from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.base.text import count, percent, plural
-from rcv_py.results.bubbles import BUBBLES, bubble_table
-from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import bar, boxed, column
-from rcv_py.ui.core.panel import panel
-from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
-from rcv_py.ui.table import command_text
-from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.model.trace import Trace
+from rcv_py.results.bubbles import BUBBLES, NO_INSTRUCTION, bubble_table
+from rcv_py.ui.core.panel import Sheet
+from rcv_py.ui.core.shared_results import of_waves
+from rcv_py.ui.panels.why.grouping import Grouping, WhyNode, number
 from rcv_py.ui.table.result_columns import result_columns, with_bar
-from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
-from rcv_py.ui.widgets.empty_state import WithEmptyState
-from rcv_py.ui.widgets.legend import Legend
+from rcv_py.ui.table.table_model import TableModel, grouped
+from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
 KINDS = {  # role of its colour, and meaning
     "stall": ("stall", "the wave stalled in this instruction"),
     "idle": ("idle", "the wave had nothing to do before this instruction"),
     "drain": ("hidden", "the last instruction of the wave had issued, and the wave was still there"),
 }
+
 BAR_TIP = "Bubbles by their kind."
 
 
-@panel(id="bubbles", title="Bubbles", area="bottom", order=25, needs=("code",), within="why")
-class BubblesPanel(TablePanel[Bubbles]):
-    """Which instructions waves waited in while nothing happened on their SIMD."""
+class ByNoIssue(Grouping[Bubbles]):
+    """By the instructions that waves were in while nothing happened on their SIMD."""
 
+    id = "bubbles"
+    text = "By no-issue cycles"
+    tip = "Cycles in which a SIMD held waves and none issued, by the instructions that these waited in."
+    accessible = "Instructions by cycles in which nothing happened on their SIMD"
     result_name = "bubbles"
+    nothing = BUBBLES.nothing
+    only = "Show the selected instruction only."
 
-    def __init__(self, ui: UiContext) -> None:
-        super().__init__(ui)
-        elastic = Elastic("text", "source", 160, 560, ("drain", "idle"), 320)
-        name = "Instructions by cycles in which nothing happened on their SIMD"
-        self.view = self.rows_view(name, elastic, bar=self._paint_bar)
-        self.legend, self.note = Legend(), ElidedLabel(role="muted")
-        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.bar = boxed(bar((self.legend, 1), (self.note, 3)))
-        self.empty = WithEmptyState(self.view)
-        column(self.bar, (self.empty, 1), of=self)
-        ui.theme.changed.connect(self._show_legend)
-        self._start()
-
-    # -- showing ------------------------------------------------------------------------------------
-
-    def _refresh(self) -> None:
-        trace, bubbles = self.session.trace.value, self.ui.results.cell(self.result_name).value
-        sentence = self.why_no_waves(bubbles) or ("" if len(bubbles) else BUBBLES.nothing)
-        self.result = None if sentence else bubbles
-        self.bar.setVisible(not sentence)
-        self.empty.say(sentence)
-        if trace is not None and self.result is not None:
-            columns = result_columns(bubble_table(trace, self.result), trace)
-            self.view.show_columns(with_bar(columns, "text", "bubbles", width=140, tip=BAR_TIP))
-            self._show_legend()
-            self._say(self.result)
-            self._follow()
-
-    def _say(self, bubbles: Bubbles) -> None:
-        text = self.of_waves(
-            f"in {count(bubbles.bubble)} of {count(bubbles.resident)} SIMD cycles with a wave nothing "
-            f"happened ({percent(bubbles.bubble, bubbles.resident)}), {plural(len(bubbles.place), 'SIMD')}"
+    def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
+        """Bubbles and their share of all, and by their kinds."""
+        return (
+            self.name_column(
+                "instruction",
+                "An instruction that waves were in while nothing happened on their SIMD.",
+                lambda node: node.line,
+                "instruction",
+            ),
+            self.bar_column("bubbles", BAR_TIP, "bubbles"),
+            number("cycles", BUBBLES["bubbles"]),
+            self.share_column(BUBBLES["share_of_bubbles"]),
+            number("stall", BUBBLES["stall"]),
+            number("idle", BUBBLES["idle"]),
+            number("drain", BUBBLES["drain"]),
+            self.source_column(),
         )
-        self.note.setText(text)
-        self.note.setToolTip(
-            tooltip(
-                f"{text}.\n{percent(bubbles.no_issue, bubbles.resident)} of the SIMD cycles are no-issue "
-                f"cycles; the MFMA unit worked in {percent(bubbles.matrix, bubbles.resident)}.\n"
-                "A bubble is split equally among the waves that were on the SIMD. Cycles in which another "
-                "wave issued or the MFMA unit worked do not count, so shortening a stall may uncover "
-                "another one."
+
+    def name(self, node: WhyNode) -> str:
+        """An instruction, or that there is none."""
+        return super().name(node) or NO_INSTRUCTION
+
+    def parts(self, node: WhyNode) -> Parts:
+        """Bubbles by their kind."""
+        cycles = (node.stall, node.idle, node.drain)
+        roles = (color for color, _ in KINDS.values())
+        return [(part, self.ui.theme.role(color)) for part, color in zip(cycles, roles, strict=True)]
+
+    def tip_of(self, node: WhyNode) -> str:
+        """Cycles by kind, and the place."""
+        trace = self.session.trace.value
+        parts = zip(KINDS.values(), (node.stall, node.idle, node.drain), strict=True)
+        lines = [f"{grouped(round(cycles))} cycles: {meaning}" for (_, meaning), cycles in parts if cycles]
+        whole = f"{grouped(round(node.cycles))} cycles, {percent(node.cycles, node.total)} of all bubbles"
+        place = "" if trace is None else known_place(trace, node.line, full=True)
+        return "\n".join([self.name(node), whole, *lines, *filter(None, (place,))])
+
+    def spoken(self, node: WhyNode) -> str:
+        """Its name and cycles."""
+        return f"{self.name(node)}, {grouped(round(node.cycles))} cycles of bubbles"
+
+    def nodes(self, result: Bubbles, line: int | None) -> WhyNode:
+        """One row an instruction."""
+        rows = _rows_of(result, line)
+        columns = (result.line, result.total, result.stall, result.idle, result.drain)
+        every = zip(*(column[rows].tolist() for column in columns), strict=True)
+        lines = [
+            WhyNode(
+                depth=1,
+                line=line,
+                cycles=total,
+                length=total,
+                total=result.bubble,
+                stall=stall,
+                idle=idle,
+                drain=drain,
             )
+            for line, total, stall, idle, drain in every
+        ]
+        return WhyNode(children=lines)
+
+    def has_rows(self, result: Bubbles) -> bool:
+        """Whether there is a bubble."""
+        return len(result) > 0
+
+    def nothing_about(self, line: int) -> str:
+        """Why nothing is shown of an instruction."""
+        return f"No wave was in instruction {line} while nothing happened on its SIMD."
+
+    def note(self, result: Bubbles) -> str:
+        """How many cycles, of how many."""
+        text = (
+            f"in {count(result.bubble)} of {count(result.resident)} SIMD cycles with a wave nothing "
+            f"happened ({percent(result.bubble, result.resident)}), {plural(len(result.place), 'SIMD')}"
+        )
+        return of_waves(self.session, text)
+
+    def note_tip(self, result: Bubbles) -> str:
+        """What a bubble is, and what it is not."""
+        return (
+            f"{self.note(result)}.\n{percent(result.no_issue, result.resident)} of the SIMD cycles are "
+            f"no-issue cycles; the MFMA unit worked in {percent(result.matrix, result.resident)}.\n"
+            "A bubble is split equally among the waves that were on the SIMD. Cycles in which another "
+            "wave issued or the MFMA unit worked do not count, so shortening a stall may uncover "
+            "another one."
         )
 
-    def _show_legend(self) -> None:
+    def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
+        """The kinds of bubbles."""
         role = self.ui.theme.role
-        self.legend.set_items([(role(color), kind, meaning) for kind, (color, meaning) in KINDS.items()])
+        return [(role(color), kind, meaning) for kind, (color, meaning) in KINDS.items()]
 
-    def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
-        bubbles, role = self.result, self.ui.theme.role
-        if bubbles is not None and row < len(bubbles):
-            cycles = (bubbles.stall, bubbles.idle, bubbles.drain)
-            roles = (color for color, _ in KINDS.values())
-            parts = [(float(part[row]), role(color)) for part, color in zip(cycles, roles, strict=True)]
-            self.paint_bar(painter, cell, parts, float(bubbles.total[0]))
+    def words(self) -> tuple[str, ...]:
+        """The command."""
+        return ("bubbles",)
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    def sheet(self, trace: Trace, result: Bubbles, line: int | None, root: WhyNode) -> Sheet:
+        """One row an instruction, in the order that is shown."""
+        model = TableModel()
+        columns = result_columns(bubble_table(trace, result), trace)
+        model.set_columns(with_bar(columns, "text", "bubbles", tip=BAR_TIP))
+        rows = _rows_of(result, line)[[node.number for node in root.children]]
+        return Sheet("Bubbles", model.headers, model.table(rows.tolist()))
 
-    @property
-    def lines(self) -> np.ndarray:
-        """The instruction of each row."""
-        return NO_LINES if self.result is None else self.result.line
 
-    def caption(self) -> str:
-        """How many cycles."""
-        return "" if self.result is None else self.note.text()
-
-    def command_line(self) -> command_text.Words | None:
-        """The ranking."""
-        order = command_text.sorting(self.view.table)
-        return command_text.rcv(self.session, "bubbles", *order, "--top=0")
+def _rows_of(result: Bubbles, line: int | None) -> np.ndarray:
+    """The rows of a line or of all; int64."""
+    return np.arange(len(result)) if line is None else np.flatnonzero(result.line == line)

@@ -1,0 +1,24 @@
+"""A wave of another compute unit that is selected is scrolled to, once its rows are there."""
+
+from __future__ import annotations
+
+import numpy as np
+from pytestqt.qtbot import QtBot
+
+from tests.support.captures import trace_path
+from tests.ui.conftest import Reused
+from tests.ui.window import open_sample, settle
+
+
+def test_a_wave_of_another_unit_is_scrolled_to(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=(1280, 800)) as app:
+        open_sample(app, qtbot, trace_path("moe_reduce"))
+        waves, panel = app.ui.session.trace.value.waves, app.window.workspace.panel("compute_unit")
+        others = np.flatnonzero((waves.se == 1) & (waves.simd == 3))
+        app.ui.session.select_wave(waves.id(int(others[0])))
+        settle(app, qtbot)
+        plot, row = panel.timeline.plot, panel.source.selected_row
+        first, stop = plot.rows.rows_in_view(plot.box.height())
+        assert row >= 0
+        assert first <= row < stop
+        assert len(panel.source) > stop - first, "not all rows have room"

@@ -1,0 +1,174 @@
+"""The key U: every text about time follows it, and fields read back what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import Selection
+from rcv_py.ui.app import App
+from rcv_py.ui.core.times import Times
+from rcv_py.ui.timeline.items import TimeAxis, TimeScale
+from rcv_py.ui.timeline.time_overlay import Line
+from rcv_py.ui.timeline.timeline_plot import near_lines
+from tests.ui.window import settle
+
+NS = Times(ns_per_cycle=0.5, origin=1000, known_ns=0.5)
+CYCLES = Times(origin=1000, known_ns=0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "in_cycles", "in_ns"),
+    [
+        ("2,000", 2000, 1000 + 4_000_000),  # without a unit: what is shown
+        ("0.5", None, 2000),
+        ("500 ns", 2000, 2000),
+        ("0.5 µs", 2000, 2000),
+        ("0.5us", 2000, 2000),
+        ("0.001 ms", 3000, 3000),
+        ("2,000 cycles", 2000, 2000),
+        ("-1 µs", -1000, -1000),
+        ("", None, None),
+        ("µs", None, None),
+        ("1e3 ns", None, None),
+        ("nan", None, None),
+        ("9" * 30 + " s", None, None),
+        ("1.5 cycles", None, None),
+    ],
+)
+def test_moments_are_read_as_people_write_them(text: str, in_cycles: int | None, in_ns: int | None) -> None:
+    assert (CYCLES.moment(text), NS.moment(text)) == (in_cycles, in_ns)
+
+
+def test_what_is_shown_is_read_back() -> None:
+    times = Times(ns_per_cycle=1000 / 2050, origin=102_805, known_ns=1000 / 2050)
+    for cycle in (102_805, 126_784, 287_539):
+        assert abs(times.moment(times.at(cycle)) - cycle) <= 1, "as near as three digits after µs are"
+
+
+def test_without_a_known_clock_units_of_time_say_nothing() -> None:
+    assert Times(origin=1000).moment("5 ns") is None
+    assert Times(origin=1000).moment("5") == 5
+
+
+def test_event_texts_follow() -> None:
+    line = Line(2000, "accent", "SE 0: flush", " (queue 1)", 100)
+    assert line.text(CYCLES) == "SE 0: flush at 2,000, for 100 cycles (queue 1)"
+    assert line.text(NS) == "SE 0: flush at 0.500 µs, for 50 ns (queue 1)"
+
+
+def test_events_near_the_mouse_follow() -> None:
+    lines = (Line(2000, "accent", "SE 0: flush"), Line(90_000, "accent", "SE 0: far away"))
+    assert near_lines(lines, 2000, TimeWindow(2000, 2001), NS) == ["SE 0: flush at 0.500 µs"]
+    assert near_lines(lines, 2000, TimeWindow(2000, 2001), CYCLES) == ["SE 0: flush at 2,000"]
+
+
+def test_the_title_of_an_axis_follows(sample_app: App) -> None:
+    axis = TimeAxis(sample_app.ui.theme)
+    axis.resize(100, 22)
+    axis.shown = TimeWindow(0, 16_000)
+    assert axis.title() == "cycles · 1 px = 160 cycles"
+    axis.scale_of_time = TimeScale(0, 0.5)
+    assert axis.title() == "time since the trace began · 1 px = 80 ns"
+
+
+@pytest.fixture
+def app(sample_app: App, qtbot: QtBot) -> Iterator[App]:
+    """The sample in nanoseconds."""
+    sample_app.ui.settings["timeline.units"] = "ns"
+    settle(sample_app, qtbot)
+    yield sample_app
+    sample_app.ui.settings["timeline.units"] = "cycles"
+    sample_app.ui.session.clock_range.set(None)
+
+
+def test_the_fields_of_the_clock_range_follow(app: App, qtbot: QtBot) -> None:
+    session, picker = app.ui.session, app.window.workspace.docks["wave_picker"].panel
+    times = Times.of(session.trace.value, app.ui.settings)
+    begin, end = session.trace.value.span.begin + 101, session.trace.value.span.begin + 5001
+    session.clock_range.set(TimeWindow(begin, end))
+    settle(app, qtbot)
+    assert (picker.begin.text(), picker.end.text()) == (times.at(begin), times.at(end))
+    assert "time since the trace began" in picker.range_title.text()
+    picker.end.setText("10 µs")
+    picker.end.editingFinished.emit()
+    assert session.clock_range.value.begin == begin, "what nobody wrote keeps its cycle"
+    assert session.clock_range.value.end == round(
+        session.trace.value.span.begin + 10_000 / times.ns_per_cycle
+    )
+    picker.end.setText("soon")
+    picker.end.textEdited.emit("soon")
+    assert "46.72 µs" in picker.end.toolTip()
+
+
+def test_the_large_distribution_follows(app: App, qtbot: QtBot) -> None:
+    trace = app.ui.session.trace.value
+    app.ui.session.select_line(int(np.argmax(trace.code.stall)))
+    app.window.workspace.show_panel("distribution")
+    settle(app, qtbot)
+    panel = app.window.workspace.panel("distribution")
+    times = Times.of(trace, app.ui.settings)
+    slowest = times.number(int(panel.view.values[panel.shown[0]]))
+    assert panel.table.table.text(0, panel.table.table.column_of("latency")) == slowest
+    assert slowest.endswith(("ns", "µs"))
+    assert panel.plot.range_text(0).endswith(("ns", "µs"))
+    assert "cycles" not in panel.note.text()
+    ticks = [tick * times.ns_per_cycle for tick in panel.plot._ticks()]
+    assert len(ticks) > 2
+    assert all(abs(tick - round(tick)) < 1e-6 for tick in ticks), "round numbers of nanoseconds"
+    before = list(panel.sheet().rows)
+    app.ui.settings["timeline.units"] = "cycles"
+    assert panel.plot.range_text(0).endswith("cycles")
+    assert list(panel.sheet().rows) == before, "tables are in cycles"
+    app.window.workspace.docks["distribution"].hide()
+
+
+def test_the_table_of_events_follows(app: App, qtbot: QtBot) -> None:
+    app.window.workspace.show_panel("events")
+    settle(app, qtbot)
+    panel = app.window.workspace.panel("events")
+    table = panel.view.table
+    if table.rowCount():
+        assert table.text(0, table.column_of("start")).endswith("µs")
+    headers = panel.sheet().headers if panel.sheet() else ("cycles",)
+    assert "cycles" in headers
+
+
+# -- hits are counted from 1 ----------------------------------------------------------------------------
+
+
+def test_every_text_that_takes_a_hit_back_takes_the_number_it_printed(app: App, qtbot: QtBot) -> None:
+    session, workspace = app.ui.session, app.window.workspace
+    trace = session.trace.value
+    session.select_line(int(np.argmax(trace.code.stall)))
+    settle(app, qtbot)
+    session.select_hit(2)
+    settle(app, qtbot)
+    wave, line = session.selection.value.wave, session.selection.value.line
+    place = str(session.selection.value)
+    assert place == f"{wave}:instruction {line} hit 3"
+    assert Selection.parse(place) == Selection(wave, line, 2)
+    assert Selection.parse(f"{wave}:instruction {line}#2") == Selection(wave, line, 2), "of older versions"
+    details = workspace.panel("token_details")
+    assert details.hit.text() == "3"
+    details.hit.setText("2")
+    details.hit.editingFinished.emit()
+    assert session.selection.value.hit == 1
+    session.latency_mode.set(LatencyMode.ITERATION)
+    settle(app, qtbot)
+    isa = workspace.panel("isa")
+    assert "--hit=2" in isa.command_line()
+    assert f"Hit 2 of {wave}" in isa.caption()
+    session.latency_mode.set(LatencyMode.SUM_ALL)
+    workspace.show_panel("distribution")
+    settle(app, qtbot)
+    panel = workspace.panel("distribution")
+    at = panel.sheet().headers.index("hit, from 1")
+    own = [row[at] for row in panel.sheet().rows if row[0] == str(wave)]
+    assert min(own) == 1
+    workspace.docks["distribution"].hide()

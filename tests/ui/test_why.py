@@ -1,0 +1,127 @@
+"""One tree of what made waves wait: one order, one filter, one selection, whatever it is grouped by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.why.panel import WhyPanel
+from tests.ui.test_waits import sample
+from tests.ui.window import open_sample, settle, window
+
+Settled = Callable[[], None]
+
+
+@pytest.fixture
+def why(ui: UiContext, qtbot: QtBot, settled: Settled, open_in: Callable) -> Iterator[WhyPanel]:
+    panel = WhyPanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(1000, 320)
+    panel.show()
+    trace, batch = sample()
+    open_in(trace, [batch])
+    qtbot.waitUntil(lambda: bool(panel.tree.rows.root.children))
+    settled()
+    yield panel
+    settled()
+
+
+def rows(panel: WhyPanel) -> list[tuple[int, float]]:
+    return [(node.line, node.cycles) for node in panel.tree.rows.root.children]
+
+
+def shown(panel: WhyPanel) -> list[str]:
+    columns = panel.tree.rows.tree.columns
+    return [column.id for at, column in enumerate(columns) if not panel.tree.isColumnHidden(at)]
+
+
+def test_groupings_share_the_tree(why: WhyPanel, qtbot: QtBot, settled: Settled) -> None:
+    tree = why.tree
+    assert rows(why) == [(-1, 40), (-1, 24)]
+    assert shown(why) == ["name", "bar", "cycles", "share", "idle", "hits", "source"]
+    assert why.assumption.isVisible()
+    QTest.mouseClick(why.choice.buttons["waits"], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: rows(why) == [(3, 40), (4, 24)])
+    assert shown(why) == ["name", "bar", "cycles", "share", "hits", "median", "p90", "source"]
+    assert not why.assumption.isVisible()
+    assert "assumption" not in why.note.text()
+    why.show_part("bubbles")
+    qtbot.waitUntil(lambda: why.chosen_part == "bubbles" and bool(rows(why)))
+    assert shown(why) == ["name", "bar", "cycles", "share", "stall", "idle", "drain", "source"]
+    assert why.tree is tree
+    assert why.part("causes") is why
+
+
+def test_the_filter_the_order_and_what_is_open_stay(
+    why: WhyPanel, ui: UiContext, qtbot: QtBot, settled: Settled
+) -> None:
+    tree = why.tree
+    tree.expand(tree.rows.index_of(tree.rows.root.children[1]))
+    tree.sortByColumn(tree.rows.column_of("cycles"), Qt.SortOrder.AscendingOrder)
+    assert [cycles for _, cycles in rows(why)] == [24, 40]
+    why.show_part("waits")
+    qtbot.waitUntil(lambda: rows(why) == [(4, 24), (3, 40)])
+    ui.session.select_line(3)
+    why.only.setChecked(True)
+    qtbot.waitUntil(lambda: rows(why) == [(3, 40)])
+    why.show_part("causes")
+    qtbot.waitUntil(lambda: [cycles for _, cycles in rows(why)] == [40])
+    why.only.setChecked(False)
+    qtbot.waitUntil(lambda: [cycles for _, cycles in rows(why)] == [24, 40])
+    first = [tree.isExpanded(tree.rows.index_of(node)) for node in tree.rows.root.children]
+    assert first == [True, False], "what was open is open again"
+
+
+def test_an_order_by_what_a_grouping_lacks_becomes_the_usual_one(why: WhyPanel, qtbot: QtBot) -> None:
+    why.show_part("waits")
+    qtbot.waitUntil(lambda: rows(why) == [(3, 40), (4, 24)])
+    why.tree.sortByColumn(why.tree.rows.column_of("median"), Qt.SortOrder.AscendingOrder)
+    why.show_part("causes")
+    qtbot.waitUntil(lambda: rows(why) == [(-1, 40), (-1, 24)])
+    assert why.tree.rows.sorting == ("bar", Qt.SortOrder.DescendingOrder)
+    assert why.tree.header().sortIndicatorSection() == why.tree.rows.column_of("bar")
+
+
+def test_only_the_result_that_is_shown_is_kept_up_to_date(why: WhyPanel, ui: UiContext, qtbot: QtBot) -> None:
+    wanted = {name: ui.results._results[name] for name in why.result_names()}
+    assert [name for name, one in wanted.items() if why.visibility in one.wanted_by] == ["attribution"]
+    why.show_part("waits")
+    qtbot.waitUntil(lambda: rows(why) == [(3, 40), (4, 24)])
+    assert [name for name, one in wanted.items() if why.visibility in one.wanted_by] == ["waits"]
+
+
+def test_a_selection_marks_its_row_in_each_grouping(why: WhyPanel, ui: UiContext, qtbot: QtBot) -> None:
+    for name, text in (("waits", "4  s_waitcnt lgkmcnt(0)"), ("bubbles", "4  s_waitcnt lgkmcnt(0)")):
+        why.show_part(name)
+        qtbot.waitUntil(lambda: bool(rows(why)))
+        ui.session.select_line(3)
+        ui.session.select_line(4)
+        qtbot.waitUntil(lambda text=text: why.tree.currentIndex().siblingAtColumn(0).data() == text)
+
+
+@pytest.mark.parametrize("at_top", [False, True])  # as parts of Why, and when each was a panel of its own
+def test_what_three_panels_remembered_comes_back(at_top: bool, tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+    old = {
+        "causes": {"tree": {"widths": [1], "sort": [2, False]}, "selected_only": False},
+        "waits": {"tree": {"sort": [99, True]}, "selected_only": True},
+    }
+    kept = QSettings(file, QSettings.Format.IniFormat)
+    kept.setValue(
+        "memory/panels",
+        json.dumps(old | {"why": {"part": "waits"}} if at_top else {"why": {"part": "waits", **old}}),
+    )
+    kept.sync()
+    with window(QSettings(file, QSettings.Format.IniFormat), (1920, 1080)) as app:
+        open_sample(app, qtbot)
+        app.window.workspace.show_panel("why")
+        settle(app, qtbot)
+        panel = app.window.workspace.panel("why")
+        assert (panel.chosen_part, panel.only.isChecked()) == ("waits", True)
