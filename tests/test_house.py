@@ -28,8 +28,10 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "__main__",
     "cli.commands.help",
     "cli.commands.mcp",
+    "cli.commands.pack",
     "cli.commands.schema",
     "cli.commands.search",
+    "cli.commands.unpack",
 }
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -21,7 +21,7 @@ MAY_IMPORT = {  # layer → layers
     "analysis": ("base", "model", "analysis"),
     "results": ("base", "model", "analysis", "results"),
     "export": ("base", "model", "analysis", "results", "export"),
-    "synth": ("base", "model", "synth"),
+    "synth": ("base", "model", "formats.derived", "formats.uiout.written", "synth"),
     "work": (*BELOW, "work"),
     "state": ("base", "model", "analysis", "state"),
     "ui": (*BELOW, "work", "state", "ui"),
@@ -40,6 +40,7 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
         {"analysis.attribution", "analysis.device"},
         {"analysis.cost", "analysis.health", "analysis.latency"},
         {"analysis.flame", "analysis.iterations"},
+        {"analysis.whatif"},
         {"analysis.compare", "analysis.findings"},
         {"analysis.overview"},
     ),
@@ -53,7 +54,13 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
         {"ui.shell"},
         {"ui"},
     ),
-    ({"formats.input"}, {"formats.uiout"}, {"formats"}),
+    (
+        {"formats.input"},
+        {"formats.derived", "formats.rocpd"},
+        {"formats.isa", "formats.packed", "formats.sqtt", "formats.uiout"},
+        {"formats.raw"},
+        {"formats"},
+    ),
 )
 WITH_QT = ("ui",)
 QT = ("PySide6", "pyqtgraph", "shiboken6")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -30,15 +30,20 @@ from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
+from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.iterations.loop_summary import LoopSummary
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MEMORY, MemoryLatency
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
+from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_of
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
+from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.experiments import EVERYTHING, Experiment, ranked, sample, usual_experiments
+from rcv_py.analysis.whatif.predict import Prediction
 from rcv_py.api.capture_tables import (
     CaptureTables,
     LoopTable,
@@ -52,6 +57,7 @@ from rcv_py.api.capture_tables import (
 )
 from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report.files import write_report
 from rcv_py.export.report.inputs import ReportInputs
@@ -61,6 +67,7 @@ from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
 from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
 from rcv_py.results import latency, loops, waits
 from rcv_py.results import table as results
 from rcv_py.results.bubbles import bubble_table
@@ -68,6 +75,7 @@ from rcv_py.results.causes import BY as CAUSES
 from rcv_py.results.causes import blamed_table, cause_table, each_table
 from rcv_py.results.check import NOTE_ROWS, note_table
 from rcv_py.results.check import facts as health_facts
+from rcv_py.results.clock_range import between_facts, range_facts, range_table
 from rcv_py.results.compare import change_table
 from rcv_py.results.counters import counter_table
 from rcv_py.results.flame import frames
@@ -78,7 +86,10 @@ from rcv_py.results.occupancy import curve_table, limit_document, limit_table, s
 from rcv_py.results.summary import summary_table
 from rcv_py.results.tables import CURVE
 from rcv_py.results.triage import finding_table
+from rcv_py.results.whatif import facts as whatif_facts
+from rcv_py.results.whatif import prediction_table
 from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
+from rcv_py.work.whatif import player_of
 
 CAUSES_BY = (*CAUSES, "each")
 OCCUPANCY_BY = get_args(OccupancyBy)
@@ -150,6 +161,37 @@ class Capture(CaptureTables):
             check_line(self.trace, line)
         found = stall_reasons(self.trace.code, slice(None) if line is None else slice(line, line + 1))
         return Answer.of(sample_table(found), found, {"stalled": found.stalled})
+
+    def range(
+        self,
+        begin: int | None = None,
+        end: int | None = None,
+        between: tuple[int, int] | None = None,
+        *,
+        top: int | None = None,
+        waves: Waves = WORKING,
+    ) -> Answer[RangeCosts]:
+        """Return what waves did from one cycle to another, by default in the whole capture.
+
+        Rows are causes, instructions, source lines and units, at most `top` of each (None: all).  `facts` has
+        the sums, with FLOP of matrix and vector instructions; `facts["between"]` is the time from one
+        instruction to the next execution of another (indices), if `between` names two.  Raises UsageError for
+        a range that ends before it begins, and instructions that there are not.
+        """
+        span = self.trace.span
+        first, last = span.begin if begin is None else begin, span.end if end is None else end
+        if last <= first:
+            raise UsageError(f"The range ends at {last}, not after its begin, {first}.")
+        if between is not None and not all(0 <= row < len(self.trace.code) for row in between):
+            raise UsageError(
+                f"The program has {plural(len(self.trace.code), 'instruction')}, counted from 0.",
+                hint="`isa` lists them.",
+            )
+        found = self._explained(range_costs_of(TimeWindow(first, last)), waves)
+        steps = None if between is None else self._explained(between_of(*between), waves)
+        facts = range_facts(self.trace, found)
+        facts["between"] = None if between is None or steps is None else between_facts(between, steps)
+        return Answer.of(range_table(self.trace, found, top), found, facts)
 
     def flame(
         self,
@@ -416,6 +458,41 @@ class Capture(CaptureTables):
                 else costs_from(self._looking(), self._rows(waves))
             ),
         )
+
+    # -- what if -------------------------------------------------------------------------------------------
+
+    def whatif(
+        self,
+        *,
+        latency: Mapping[str | int, float] | None = None,
+        move: Sequence[tuple[int, int]] = (),
+        relax: Sequence[tuple[int, int]] = (),
+        free: Sequence[int] = (),
+        no_barriers: bool = False,
+        more_waves: int = 0,
+        every: bool = False,
+    ) -> Answer[tuple[Prediction, ...]]:
+        """Return what changes would gain, all together; without any, what is worth trying, each alone.
+
+        They are predictions: the recording is played again.  `latency` has factors of `vmem`, `lds`,
+        `smem`, `memory` or an instruction; `move` pairs of an instruction and the one it shall stand before;
+        `relax` waits and how many more operations they leave outstanding; `free` instructions that take no
+        time.  Of a large capture some shader engines are played, unless `every` is set.
+        """
+        asked = Asked(
+            latency=[(str(what), factor) for what, factor in (latency or {}).items()],
+            move=move,
+            relax=relax,
+            free=free,
+            no_barriers=no_barriers,
+            more_waves=more_waves,
+        )
+        changes = asked.changes(self.trace.code)
+        played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
+        player = self._once(("player", every), None, lambda: player_of(self.trace, played))
+        tried = [Experiment(tuple(changes))] if changes else usual_experiments(player, self.trace.code)
+        found = ranked(player, tried)
+        return Answer.of(prediction_table(found), tuple(found), whatif_facts(found, played))
 
     # -- files ---------------------------------------------------------------------------------------------
 

@@ -25,8 +25,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import plural
 from rcv_py.export.tables import TABLES
-from rcv_py.formats.open import open_trace
-from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
@@ -35,6 +34,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.results import waves as wave_results
 from rcv_py.results.info import info
 from rcv_py.results.tables import PROBLEMS, SOURCES
+from rcv_py.work.opening import open_trace
 from rcv_py.work.reduce import Reading
 
 Waves = str | int | WaveId | Table | np.ndarray | Iterable[str | int | WaveId] | None
@@ -139,9 +139,7 @@ class CaptureTables:
     def facts(self) -> RunFacts:
         """What the profiler's tables beside the capture say: registers, sizes, the device."""
         trace, files = self.trace, self._run_files
-        return self._once(
-            "facts", None, lambda: run_facts(trace.path, trace.kernel_name, trace.target, files)
-        )
+        return self._once("facts", None, lambda: facts_about(trace, files))
 
     def info(self) -> dict[str, Any]:
         """Return what the capture holds as plain values, as `rcv info --json`; no wave is read."""

@@ -10,6 +10,9 @@ DASH = "–"  # what is printed where something is not known: never 0
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
 MAX_DIGITS = 18  # of a place or an option: what surely fits into 64 bits
 
+_LENGTH = re.compile(r"\d{1,4}")
+_NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for one kind of reference
+_LITERAL = re.compile(r"L[a-z]n?\d+E")
 _OPERAND = re.compile(r"(-?)(?:0[xX]([0-9a-fA-F]+)|([0-9]+))")
 
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠")  # the wide ones count in East Asian settings
@@ -92,7 +95,8 @@ def elide_right(text: str, width: int) -> str:
 
 def short_kernel(name: str) -> str:
     """Return a kernel's name without arguments, template arguments and return type."""
-    plain = name.removesuffix(".kd").split("(")[0].strip() or name
+    named = name.removesuffix(".kd").replace("(anonymous namespace)::", "")
+    plain = named.split("(")[0].strip() or name
     plain = _without_brackets(plain) if "<" in plain else plain
     return plain.split(" ")[-1].removesuffix(".kd") or name
 
@@ -217,3 +221,44 @@ def _shortest(parts: tuple[str, ...], often: Counter[tuple[str, ...]]) -> str:
         if often[parts[-n:]] == 1:
             return "/".join(parts[-n:])
     return "/".join(parts)
+
+
+def demangled(symbol: str) -> str:
+    """Return `foo::bar` for `_ZN3foo3barEi`; the symbol itself if it is not mangled or too intricate."""
+    if not symbol.startswith("_Z"):
+        return symbol
+    body = symbol[2:].removeprefix("L")
+    parts: list[str] = []
+    nested = _NESTED.match(body)
+    is_nested = nested is not None
+    at = nested.end() if nested else 0
+    while at < len(body):
+        at = _past_template(body, at) if body[at] == "I" and parts else at
+        match = _LENGTH.match(body, at)
+        if match is None:
+            break
+        stop = match.end() + int(match.group())
+        parts.append(body[match.end() : stop])
+        at = stop
+        if not is_nested:
+            break
+    is_whole = bool(parts) and at <= len(body) and all(parts)
+    named = ("(anonymous)" if part.startswith("_GLOBAL__N") else part for part in parts)
+    return "::".join(named) if is_whole else symbol
+
+
+def _past_template(body: str, at: int) -> int:
+    """Position after the template arguments that begin at `at`."""
+    depth = 0
+    while at < len(body):
+        if literal := _LITERAL.match(body, at):
+            at = literal.end()
+            continue
+        if name := _LENGTH.match(body, at):
+            at = name.end() + int(name.group())
+            continue
+        depth += (body[at] in "INXJF") - (body[at] == "E")
+        at += 1
+        if depth == 0:
+            break
+    return at

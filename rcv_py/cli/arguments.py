@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -36,7 +37,13 @@ def parse(words: list[str]) -> Options:
             raise UsageError(f"{words[0]} is neither a command nor a folder.", hint=_nearest(words[0]))
         words = ["view", *words]
     command = COMMANDS[words[0]]
-    return read_options(command, parser(command), words[1:])
+    return read_options(command, _reader(words[0]), words[1:])
+
+
+@cache
+def _reader(name: str) -> argparse.ArgumentParser:
+    """The parser that reads the words of a command, made once in a process."""
+    return parser(COMMANDS[name])
 
 
 def parser(command: type[Options]) -> argparse.ArgumentParser:

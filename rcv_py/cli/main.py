@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -89,8 +90,23 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
 
 def run_command(options: Options) -> int:
     """Run a command, print its answer if it gives one, and return the exit code."""
-    answer = import_module(f"rcv_py.cli.commands.{options.command}").run(options)
-    return int(answer or ExitCode.DONE) if answer is None or isinstance(answer, int) else answer.show(options)
+    with _raw_files(options):
+        answer = import_module(f"rcv_py.cli.commands.{options.command}").run(options)
+        return (
+            int(answer or ExitCode.DONE)
+            if answer is None or isinstance(answer, int)
+            else answer.show(options)
+        )
+
+
+def _raw_files(options: Options) -> AbstractContextManager[None]:
+    """Have raw files opened in the block as the options say."""
+    if not {"decoder", "source_map"} & options.given:
+        return nullcontext()
+    from rcv_py.formats.raw.options import choosing  # noqa: PLC0415 - hardly any command says so
+
+    values = options.values
+    return choosing(values["decoder"], values["source_map"] or ())
 
 
 def _silence() -> None:

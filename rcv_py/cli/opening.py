@@ -38,14 +38,14 @@ from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
 from rcv_py.cli.terminal import progress, watched
 from rcv_py.formats.locate import MAX_DEPTH, locate
-from rcv_py.formats.open import open_trace
-from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.model.window import TimeWindow
+from rcv_py.work.opening import open_trace
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
@@ -98,7 +98,7 @@ def below(root: Path, path: Path) -> str:
 
 def facts_of(trace: Trace, options: WithRunFiles) -> RunFacts:
     """Return what the tables of the run say, those of `--run-files` if it is given; raise UsageError."""
-    return run_facts(trace.path, trace.kernel_name, trace.target, options.run_files or ())
+    return facts_about(trace, options.run_files or ())
 
 
 def batches(trace: Trace, rows: Collection[int] | None = None) -> Iterator[WaveBatch]:

@@ -16,6 +16,7 @@ from rcv_py.results import (
     clock_range,
     compare,
     counters,
+    decoders,
     events,
     flame,
     hotspot,
@@ -30,6 +31,8 @@ from rcv_py.results import (
     occupancy,
     place,
     pmc,
+    profile,
+    recording,
     search,
     source,
     summary,
@@ -38,6 +41,7 @@ from rcv_py.results import (
     units,
     waits,
     waves,
+    whatif,
     written,
 )
 from rcv_py.results.common import CAPTURE
@@ -186,6 +190,13 @@ def schemas() -> tuple[Schema, ...]:
         Schema("info", "What a capture holds.", info.FACTS),
         Schema("captures", "The captures below a folder.", info.BELOW, command="info"),
         Schema(
+            "profile",
+            "What a database or document of rocprofv3 holds.",
+            profile.FACTS,
+            version=1,
+            command="info",
+        ),
+        Schema(
             "check",
             "Whether the capture can be trusted, and how to record a better one.",
             (*check.HEAD, check.NOTES.field("notes"), *check.FOOT),
@@ -310,6 +321,16 @@ def schemas() -> tuple[Schema, ...]:
             command="line",
         ),
         Schema(
+            "record",
+            "Runs of rocprofv3, and the capture that came of them.",
+            (*recording.HEAD, recording.DOCUMENT.field("runs")),
+        ),
+        Schema(
+            "whatif",
+            "What changes of the kernel would gain, predicted by playing the recording again.",
+            (*whatif.FACTS, whatif.PREDICTIONS.field("experiments")),
+        ),
+        Schema(
             "search",
             "Where a text occurs: instructions and labels, then source lines, then markers.",
             (*search.FACTS, search.HITS.field()),
@@ -396,6 +417,16 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema("report", "Reports that were written.", written.REPORT),
         Schema("export", "What was exported.", written.EXPORT),
+        Schema("pack", "A capture that was written as one file.", written.PACKED, version=1),
+        Schema("unpack", "A packed capture that was written as a folder.", written.PACKED, version=1),
+        Schema("decode", "A capture that was written as a folder.", written.PACKED, version=1),
+        Schema(
+            "decoders",
+            "Where two decoders of a raw capture differ.",
+            (*decoders.FACTS, decoders.DECODERS.field("differences")),
+            command="decode",
+            version=1,
+        ),
         Schema(
             "samples",
             "Synthetic samples: those there are, or those that were written.",

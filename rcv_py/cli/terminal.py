@@ -137,7 +137,7 @@ def watched(
 
 USUAL = "less -FRX"
 LESS = "FRX"  # the options of a `less` that is given none, as of git
-_WRITERS = ("report", "synth", "schema")  # they print names while they work, or a document
+_WRITERS = ("report", "synth", "schema", "record")  # they print names while they work, or a document
 _COLUMNS = re.compile(r"(?<![.:;])  ")  # between two cells of a table
 _CODES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 

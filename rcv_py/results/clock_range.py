@@ -72,6 +72,16 @@ FACTS = (
     kinds.FROM_0(
         "tflops", "The same a second, of traced waves alone; null if the clock is not known", is_unknown=True
     ),
+    kinds.FROM_0(
+        "valu_flop",
+        "Floating-point operations of the VALU instructions that issued in it, where mnemonics tell them, by "
+        "all lanes of a wave: at most so many, for the execution mask is not recorded",
+    ),
+    kinds.FROM_0(
+        "valu_tflops",
+        "The same a second, of traced waves alone; null if the clock is not known",
+        is_unknown=True,
+    ),
     kinds.TEXT("assumption", "What the causes take for granted, as a sentence"),
     BETWEEN,
 )
@@ -135,15 +145,30 @@ def range_table(trace: Trace, found: RangeCosts, top: int | None = TOP) -> Table
     return Table.of_rows(RANGE_PARTS, [row[:-1] for row in range_rows(trace, found, top)])
 
 
-def tflops(trace: Trace, found: RangeCosts) -> float | None:
-    """Return the matrix operations a second, in units of 10¹²; None if the clock is not known."""
+def tflops(trace: Trace, found: RangeCosts, flops: float | None = None) -> float | None:
+    """Return operations a second, by default those of matrix instructions, in units of 10¹².
+
+    None if the clock is not known.
+    """
     ns = trace.clock.ns(found.window.width)
-    return None if not ns else found.flops / ns / 1e3
+    return None if not ns else (found.flops if flops is None else flops) / ns / 1e3
+
+
+def flop_facts(trace: Trace, found: RangeCosts) -> Iterator[tuple[str, str, str]]:
+    """Yield what matrix and vector instructions computed and how fast; nothing of what did not run.
+
+    Each is a name and two texts, of which the second is empty if the clock is not known.
+    """
+    for name, most, flops in (("MFMA/WMMA", "", found.flops), ("VALU", "at most ", found.vector_flops)):
+        if flops:
+            rate = tflops(trace, found, flops)
+            speed = f"{rate:,.3f} TFLOP/s of traced waves" if rate is not None else ""
+            yield name, f"{most}{flops:,.0f} FLOP", speed
 
 
 def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
     """Return what a document says besides the rows."""
-    window, rate = found.window, tflops(trace, found)
+    window, rate, vector = found.window, tflops(trace, found), tflops(trace, found, found.vector_flops)
     ns = trace.clock.ns(window.width)
     return {
         "range": [window.begin, window.end],
@@ -154,6 +179,8 @@ def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
         "hits": int(found.hits.sum()),
         "flop": found.flops,
         "tflops": None if rate is None else round(rate, 6),
+        "valu_flop": found.vector_flops,
+        "valu_tflops": None if vector is None else round(vector, 6),
         "assumption": found.causes.assumption,
     }
 

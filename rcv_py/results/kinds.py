@@ -56,6 +56,7 @@ MEAN_COUNT = _real(", as a count.", "count")
 WAVES = _whole(", in waves.", "waves")
 BYTES = _whole(", in bytes.", "bytes")
 WHOLE = _whole()
+HIT = replace(WHOLE, text=lambda hit: count(hit + 1) if hit >= 0 else "")  # from 0, and from 1 for people
 NUMBER = _real(".")
 FROM_0 = replace(NUMBER, json=partial(json_types.number, least=0))
 MEAN_WAVES = replace(FROM_0, ending=", in waves.", unit="waves", digits=4)

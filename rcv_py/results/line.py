@@ -29,7 +29,7 @@ HITS = Spec.of(
     "The hits with the largest value, the largest first.",
     "hit",
     WAVE_NAME,
-    kinds.WHOLE("hit", "Which execution of the instruction by the wave, counted from 0"),
+    kinds.HIT("hit", "Which execution of the instruction by the wave, counted from 0; people count from 1"),
     *TOKEN[:2],
     *_MEASURES,
 )

@@ -47,7 +47,11 @@ _GIVEN = (
     kinds.TEXT("argument", "The place as it was given"),
     replace(common.WAVE_NAME, is_unknown=True),
     replace(common.INSTRUCTION_INDEX, is_unknown=True),
-    kinds.WHOLE("hit", "Which execution of the instruction by the wave, counted from 0", is_unknown=True),
+    kinds.HIT(
+        "hit",
+        "Which execution of the instruction by the wave, counted from 0; people count from 1",
+        is_unknown=True,
+    ),
 )
 _OF_LINE = (
     common.INSTRUCTION_TEXT,

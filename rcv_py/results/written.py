@@ -22,6 +22,14 @@ EXPORT = (
     kinds.TEXT("file", "The file or folder that was written"),
     kinds.TEXT("text", "What is in it, in a few words with counts"),
 )
+PACKED = (
+    CAPTURE,
+    kinds.TEXT("file", "The file or folder that was written"),
+    kinds.COUNT("waves", "Waves in it"),
+    kinds.COUNT("instructions", "Instructions that these waves executed"),
+    kinds.COUNT("missing", "Waves that could not be read: they are missing there, too"),
+    kinds.COUNT("bytes", "Bytes of what was written"),
+)
 SAMPLES = Spec.of(
     "samples",
     "One row a sample.",

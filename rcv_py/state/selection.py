@@ -1,10 +1,13 @@
 """Where the user is, as the least that finds the place again, and the forms in which people hand it on.
 
 ```
-se3/simd1/slot0/wv0:instruction 118#7@126704  wave, instruction, its 8th execution, cycle; any may be absent
+se3/simd1/slot0/wv0:instruction 118 hit 8@126704  wave, instruction, execution, cycle; any may be absent
 instruction 118    line 118    118    @126704  an instruction, in three ways; a cycle
 line-118    wave-se3-sm1-sl0-wv0@126704  anchors of a report, with `#` or a whole address in front or not
 ```
+
+People count hits from 1, so texts do; documents and `Selection` count from 0.  Texts of older versions have
+`#7` for the 8th hit, and are read as that.
 """
 
 from __future__ import annotations
@@ -17,12 +20,13 @@ from rcv_py.model.ids import MAX_SHOWN, WaveId
 from rcv_py.model.trace import Trace
 
 _N = rf"\d{{1,{MAX_DIGITS}}}"
+_NTH = rf"[1-9]\d{{0,{MAX_DIGITS - 1}}}"
 _CYCLE = rf"(?:@(?P<cycle>-?{_N}))?"
 _FORMS = tuple(
     re.compile(pattern + _CYCLE)
     for pattern in (
         rf"(?P<wave>se{_N}/simd{_N}/slot{_N}/wv{_N})?"
-        rf"(?::?(?:instruction|line) (?P<line>{_N})(?:#(?P<hit>{_N}))?)?",
+        rf"(?::?(?:instruction|line) (?P<line>{_N})(?:#(?P<hit>{_N})| hit (?P<nth>{_NTH}))?)?",
         rf"(?P<line>{_N})",
         rf"line-(?P<line>{_N})",
         rf"wave-se(?P<se>{_N})-sm(?P<simd>{_N})-sl(?P<slot>{_N})-wv(?P<wid>{_N})",
@@ -47,7 +51,7 @@ class Selection:
 
     def __str__(self) -> str:
         line = "" if self.line is None else f":instruction {self.line}"
-        hit = "" if self.hit is None or not line else f"#{self.hit}"
+        hit = "" if self.hit is None or not line else f" hit {self.hit + 1}"
         return f"{self.wave or ''}{line}{hit}"
 
     @classmethod
@@ -127,4 +131,5 @@ def _selection(parts: dict[str, str | None]) -> Selection:
     wave = WaveId.parse(str(parts["wave"])) if parts.get("wave") else None
     if "wid" in numbers:
         wave = WaveId(*(numbers[name] for name in ("se", "simd", "slot", "wid")))
-    return Selection(wave, numbers.get("line"), numbers.get("hit"))
+    hit = numbers["nth"] - 1 if "nth" in numbers else numbers.get("hit")
+    return Selection(wave, numbers.get("line"), hit)

@@ -11,11 +11,11 @@ from itertools import chain
 import numpy as np
 
 from rcv_py.base.records import dataclass
+from rcv_py.formats.derived.waits import replay
 from rcv_py.synth.capture import Capture, Cause, Truth, WaveRun, WaveTruth, timeline
 from rcv_py.synth.hardware import Hardware
 from rcv_py.synth.program import Kernel, first_rows
 from rcv_py.synth.simulate import ComputeUnit
-from rcv_py.synth.waits import replay
 from rcv_py.synth.wave_state import (
     BLAMED,
     CAUSE,

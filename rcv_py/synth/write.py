@@ -7,28 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
-from rcv_py.model.kinds import WaveState
+from rcv_py.formats.derived.totals import state_curves
+from rcv_py.formats.uiout import written
+from rcv_py.formats.uiout.written import (
+    CODE_HEADER,
+    OCCUPANCY_FIELDS,
+    SAMPLE_COLUMNS,
+    dump,
+    other_simd_table,
+    part_name,
+    realtime_table,
+    shader_table,
+    source_tree,
+    stretch_of,
+)
 from rcv_py.synth.capture import Capture, WaveRun
-
-CODE_HEADER = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
-_SHADER_COLUMNS = ["time", "value", "cu", "simd", "wave_id", "flags"]
-_OCCUPANCY_FIELDS = [
-    "time",
-    "cu",
-    "simd",
-    "wave_id",
-    "start",
-    "kernel_id",
-    "me_id",
-    "pipe_id",
-    "is_ext",
-    "workgroup_id",
-    "cluster_id",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,55 +67,29 @@ def write_folder(capture: Capture, folder: Path, layout: Layout = NATIVE) -> Non
     if capture.pc_samples is None:
         files |= {"occupancy.json": occupancy_table(capture, layout), **_side_files(capture)}
     for name, table in files.items():
-        dump(folder / name, table, layout)
+        dump(folder / name, table, is_indented=layout.is_indented)
     if capture.has_code:
         write_sources(capture, folder, layout)
 
 
-def dump(path: Path, table: Any, layout: Layout = NATIVE) -> None:
-    """Write one JSON file."""
-    style = orjson.OPT_INDENT_2 if layout.is_indented else orjson.OPT_SORT_KEYS
-    path.write_bytes(orjson.dumps(table, option=style | orjson.OPT_SERIALIZE_NUMPY))
-
-
 def index_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
     """The content of `filenames.json`."""
-    table: dict[str, Any] = {
-        "version": layout.version,
-        "gfxip": capture.generation,
-        "gfxv": "navi" if capture.generation > 9 else "vega",
-        "global_begin_time": 0,
-        "counter_names": [] if layout.is_indented else list(capture.counter_names),
-        "wave_filenames": _wave_names(capture.waves) or (layout.empty if layout.empty is None else {}),
-    }
+    waves = sorted(capture.waves, key=lambda wave: wave.key)
+    listed = ((wave.key, wave.file, wave.begin, wave.end) for wave in waves)
+    counters = () if layout.is_indented else capture.counter_names
+    table = {"version": layout.version, **written.index_table(capture.generation, listed, counters)}
+    table["wave_filenames"] = table["wave_filenames"] or (layout.empty if layout.empty is None else {})
     for key, name, columns in (
         ("shaderdata_filenames", "shaderdata", capture.shaderdata),
         ("other_simd_filenames", "other_simd", capture.other_simd),
     ):
         if columns:
-            table[key] = {str(se): [[_part(name, se), *_range(rows)]] for se, rows in columns.items()}
+            table[key] = {str(se): [[part_name(name, se), *stretch_of(rows)]] for se, rows in columns.items()}
     if capture.pc_samples is not None:
         table |= {"thread_trace": False, "pc_sampling": True, "is_pcs_stochastic": True}
     if layout.is_packed:  # such a folder only tells the family, and names of waves
         del table["version"], table["gfxip"]
     return table
-
-
-def _part(name: str, se: int) -> str:
-    return f"other_simd_se{se}_0.json" if name == "other_simd" else f"shaderdata_{se}_0.json"
-
-
-def _range(rows: np.ndarray) -> tuple[int, int]:
-    return int(rows[0, 0]), int(rows[-1, 0]) + 1
-
-
-def _wave_names(waves: tuple[WaveRun, ...]) -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    for wave in sorted(waves, key=lambda wave: wave.key):
-        se, simd, slot, wid = map(str, wave.key)
-        place = names.setdefault(se, {}).setdefault(simd, {}).setdefault(slot, {})
-        place[wid] = [wave.file, wave.begin, wave.end]
-    return names
 
 
 def code_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
@@ -132,7 +102,7 @@ def code_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
             [0, 0, 0, 0, *service, hits, sum(reasons), reasons]
             for hits, reasons in zip(*(column.tolist() for column in capture.pc_samples), strict=True)
         ]
-        names = [*CODE_HEADER.split(", "), "PC_Issued", "PC_Stalled", "Stall_Reasons"]
+        names = [*CODE_HEADER.split(", "), *SAMPLE_COLUMNS]
         header = f"{CODE_HEADER}, ServiceType, Issued, Stalled, NotIssuedReasons" if service else names
     else:
         counts = capture.truth.lines.tolist()
@@ -173,7 +143,7 @@ def occupancy_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]
         return table
     table["version"] = layout.version
     if layout.version == "3.1.0":
-        table["occupancy_fields"] = _OCCUPANCY_FIELDS
+        table["occupancy_fields"] = OCCUPANCY_FIELDS
         table["events"] = {str(se): records for se, records in capture.events.items()}
     return table
 
@@ -198,26 +168,18 @@ def _packed(row: tuple[int, ...]) -> int:
 def wave_table(wave: WaveRun, layout: Layout = NATIVE) -> dict[str, Any]:
     """One wave file."""
     shift = np.array([0, 0, 0, 0, layout.first_number])
-    detail: dict[str, Any] = {
-        "cu": wave.cu,
-        "id": wave.wid,
-        "simd": wave.simd,
-        "slot": wave.slot,
-        "begin": wave.begin,
-        "end": wave.end,
-        "instructions": wave.tokens + shift,
-        "timeline": wave.timeline,
-        "waitcnt": (wait_lists(wave, layout.first_number) if layout.has_waits else []) or layout.empty,
-    }
+    waits = (wait_lists(wave, layout.first_number) if layout.has_waits else []) or layout.empty
+    table = written.wave_table(
+        wave.key,
+        (wave.begin, wave.end),
+        cu=wave.cu,
+        tokens=wave.tokens + shift,
+        timeline=wave.timeline,
+        waits=waits,
+    )
     if layout.version == "3.1.0":
-        detail |= {"dispatcher": 1 << 4, "workgroup_id": wave.workgroup}
-    return {
-        "name": f"SE{wave.se}",
-        "duration": wave.end - wave.begin,
-        "num_insts": len(wave.tokens),
-        "num_stitched": len(wave.tokens),
-        "wave": detail,
-    }
+        table["wave"] |= {"dispatcher": 1 << 4, "workgroup_id": wave.workgroup}
+    return table
 
 
 def wait_lists(wave: WaveRun, first_number: int = 0) -> list[Any]:
@@ -230,58 +192,34 @@ def _states(capture: Capture, layout: Layout) -> dict[str, Any]:
     """The wstates files: how many traced waves are in each state, clocks not aligned."""
     if not layout.has_states or not capture.waves:
         return {}
-    begins, ends, states = [], [], []
-    for wave in capture.waves:
-        edges = wave.begin + borders(wave.timeline[:, 1])
-        begins.append(edges[:-1])
-        ends.append(edges[1:])
-        states.append(wave.timeline[:, 0])
-    begin, end, state = map(np.concatenate, (begins, ends, states))
+    spans = np.concatenate([wave.timeline for wave in capture.waves])
+    curves = state_curves(
+        spans[:, 0],
+        spans[:, 1],
+        first=borders([len(wave.timeline) for wave in capture.waves]),
+        begin=np.array([wave.begin for wave in capture.waves], dtype=np.int64),
+    )
     files = {}
-    for number in WaveState:
-        chosen = state == number
-        if chosen.any():
-            name = f"wstates{int(number)}.json"
-            files[name] = {"name": name, **_steps(begin[chosen], end[chosen])}
+    for curve in curves:
+        name = f"wstates{curve.state}.json"
+        files[name] = {"name": name, "time": curve.time, "state": curve.waves}
     return files
-
-
-def _steps(begin: np.ndarray, end: np.ndarray) -> dict[str, np.ndarray]:
-    time, place = np.unique(np.concatenate([begin, end]), return_inverse=True)
-    change = np.concatenate([np.ones_like(begin), -np.ones_like(end)])
-    delta = np.bincount(place, weights=change, minlength=len(time)).astype(np.int64)
-    return {"time": time, "state": np.cumsum(delta)}
 
 
 def _side_files(capture: Capture) -> dict[str, Any]:
     """Clock, counters, shader data, other SIMD and monitor files, as far as the capture has them."""
     files: dict[str, Any] = {}
     if capture.realtime:
-        files["realtime.json"] = realtime_table(capture)
+        files["realtime.json"] = realtime_table(capture.realtime)
     for se, rows in capture.counters.items():
         files[f"se{se}_perfcounter.json"] = {"data": rows}
     for se, rows in capture.shaderdata.items():
-        files[_part("shaderdata", se)] = _stretch("shaderdata", rows, "records", _SHADER_COLUMNS)
+        files[part_name("shaderdata", se)] = shader_table(rows)
     for se, rows in capture.other_simd.items():
-        content = _stretch("OTHER_SIMD_INSTRUCTIONS", rows, "instructions", ["time", "duration", "category"])
-        files[_part("other_simd", se)] = {**content, "wgp": 1}
+        files[part_name("other_simd", se)] = other_simd_table(rows, wgp=1)
     if capture.spm:
         files["spm.json"] = capture.spm
     return files
-
-
-def realtime_table(capture: Capture) -> dict[str, Any]:
-    """The content of `realtime.json`."""
-    metadata = {"descriptor": "[gfx_clock, realtime_clock]", "frequency": 100_000_000}
-    samples = {f"SE{se}": [list(pair) for pair in pairs] for se, pairs in capture.realtime.items()}
-    return {**samples, "metadata": metadata}
-
-
-def _stretch(kind: str, rows: np.ndarray, key: str, schema: list[str]) -> dict[str, Any]:
-    """A file with records of one shader engine, its columns named."""
-    begin, end = _range(rows)
-    about = {"type": kind, "begin_time": begin, "end_time": end}
-    return {**about, f"{key}_schema": schema, f"{key}_count": len(rows), key: rows}
 
 
 def write_sources(capture: Capture, folder: Path, layout: Layout = NATIVE) -> None:
@@ -293,14 +231,9 @@ def write_sources(capture: Capture, folder: Path, layout: Layout = NATIVE) -> No
         for place in item.source.split(" -> ")
     }
     copied = [source for source in capture.sources.values() if source.is_copied and source.path in paths]
-    tree: dict[str, Any] = {}
-    for number, source in enumerate(copied):
-        name = f"source_{number}_{source.path.rsplit('/', 1)[1]}"
+    names = [f"source_{number}_{source.path.rsplit('/', 1)[1]}" for number, source in enumerate(copied)]
+    for name, source in zip(names, copied, strict=True):
         (folder / name).write_bytes(source.text.encode())
-        *folders, last = source.path.removeprefix("/").split("/")
-        branch = tree.setdefault("/", {})
-        for part in folders:
-            branch = branch.setdefault(part, {})
-        branch[last] = name
+    tree = source_tree({source.path: name for name, source in zip(names, copied, strict=True)})
     if tree:
-        dump(folder / "snapshots.json", tree, layout)
+        dump(folder / "snapshots.json", tree, is_indented=layout.is_indented)

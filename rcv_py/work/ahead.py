@@ -17,9 +17,9 @@ from threading import Thread
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.formats.locate import locate
 from rcv_py.formats.uiout.folder import WAVE_NAME
-from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import WaveStream, worth
+from rcv_py.work.opening import open_capture
 from rcv_py.work.processes import end_ahead, start_ahead
 
 
@@ -64,7 +64,7 @@ class Ahead:
 
     def _run(self) -> None:
         try:
-            trace = open_folder(self.folder, self._say)
+            trace = open_capture(self.folder, self._say)
             stream = WaveStream(trace.reader, trace.waves, workers=self.processes, trace=trace, keeps=True)
             stream.begin()
             self._opened.set_result((trace, stream))

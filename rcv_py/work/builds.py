@@ -14,7 +14,7 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import Report, silent
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.work.captures import Here, captures_mapped
 from rcv_py.work.executors import executor_for
 from rcv_py.work.reduce import Reading
@@ -48,7 +48,7 @@ def build_of(
         trace = open_trace(path, cache=cache)
         with Reading(trace, workers=workers) as found:
             costs = explained_costs_from(found, waves)
-        facts = run_facts(trace.path, trace.kernel_name, trace.target)
+        facts = facts_about(trace)
     except RcvError as error:
         return _unread(path, error)
     ns = None if costs.launch is None else trace.clock.ns(costs.launch.duration)

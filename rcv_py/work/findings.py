@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.base.progress import CancelFlag, Report, silent
-from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -83,7 +83,7 @@ class FindingsInView:
         from rcv_py.analysis.findings.detect import findings  # noqa: PLC0415 - as above
         from rcv_py.analysis.findings.finding import Findings  # noqa: PLC0415
 
-        facts = run_facts(trace.path, trace.kernel_name, trace.target, run_files)
+        facts = facts_about(trace, run_files)
         if is_small(trace):
             try:
                 return findings(trace, batches, facts=facts, waves=waves)

@@ -11,7 +11,7 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import Report, silent
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.work.captures import Here, captures_mapped
 from rcv_py.work.executors import MAX_CAPTURES_HERE, MAX_READ_HERE, executor_for
 from rcv_py.work.findings import findings_of_trace
@@ -42,7 +42,7 @@ def row_of(path: Path, has_findings: bool = False, cache: CaptureCache | None = 
     """Open a capture and sum it up; never raises for a bad one."""
     try:
         trace = open_trace(path, cache=cache)
-        facts = run_facts(trace.path, trace.kernel_name, trace.target)
+        facts = facts_about(trace)
         return library_row(trace, facts, findings_of_trace(trace, facts) if has_findings else None)
     except RcvError as error:
         return _unopened(path, error)

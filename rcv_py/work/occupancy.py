@@ -24,7 +24,7 @@ from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.base.records import dataclass
-from rcv_py.formats.uiout.kernels import demangled
+from rcv_py.base.text import demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace

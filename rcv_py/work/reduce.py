@@ -45,7 +45,9 @@ from rcv_py.work.load import (
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 SLAB_BYTES = 6 << 20  # of the files of the waves that begin in a slab: a quarter of a million tokens
-STRIPS_A_WORKER = 4  # at least, so that all workers end at about the same time
+STRIPS_A_WORKER = (
+    4  # of what is left: the last ones are short, so that all workers end at about the same time
+)
 LONGEST_STRIP = 8  # slabs
 PARCEL_BYTES = 16 << 20  # of files of the parcels that are looked at at a time, on average
 CALLS_AHEAD = 2  # strips that a process has been asked for: the one it looks at, and the next
@@ -236,8 +238,12 @@ class Reading(Answers):
     def _strips(self, is_together: bool) -> list[Strip]:
         """What a job looks at; without neighbours, each wave is in one slab, and its times do not matter."""
         cut = [self._of_index(slab, is_together) for slab in slabs(self._lives, SLAB_BYTES)]
-        long = max(1, min(LONGEST_STRIP, len(cut) // (max(1, self._processes) * STRIPS_A_WORKER)))
-        return [tuple(cut[at : at + long]) for at in range(0, len(cut), long)]
+        strips: list[Strip] = []
+        while cut:
+            long = max(1, min(LONGEST_STRIP, len(cut) // (max(1, self._processes) * STRIPS_A_WORKER)))
+            strips.append(tuple(cut[:long]))
+            del cut[:long]
+        return strips
 
     def _of_index(self, slab: Slab, is_together: bool) -> Slab:
         own = self._rows[slab.own]

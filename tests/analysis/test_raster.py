@@ -134,3 +134,17 @@ def test_a_time_lies_between_the_edges_of_its_pixel(begin: int, width: int, widt
     px = pixels.at(time)
     if 0 <= px < width_px:
         assert pixels.edges[px] <= time < max(pixels.edges[px + 1], pixels.edges[px] + 1)
+
+
+def test_a_row_that_grew_shows_what_it_would_show_if_it_were_joined_anew() -> None:
+    parts = row(*(tokens("vV" * 200, base=100_000 * i) for i in range(40))).segments
+    known = TokenRow(parts[:25]).parts[0]
+    grown = TokenRow(parts, known)
+    assert [len(part.segments) for part in grown.parts] == [25, 15]
+    pixels = Pixels(TimeWindow(0, 4_000_000), 1000)
+    view = look([grown], pixels)
+    assert [lod for _, lod in view.tables] == [part.lod for part in grown.parts], "a look-up a part"
+    anew, here = (raster(look([one], pixels)).kind[0].astype(int) for one in (TokenRow(parts), grown))
+    assert np.abs(anew.sum(axis=0) - here.sum(axis=0)).max() <= 0.02 * anew[:, -1].sum()
+    assert np.flatnonzero(anew[:, -1]).tolist() == np.flatnonzero(here[:, -1]).tolist()
+    assert grown.visible(TimeWindow(400_000, 600_001)) == parts[4:7]

@@ -59,7 +59,7 @@ def test_a_shell_reads_its_script(shell: str, tmp_path: Path, capsys: pytest.Cap
         (("captures in",), {"captures in here"}),
         (("hotspot", "--by", ""), {"instruction", "source", "kind", "class", "tree"}),
         (("hotspot", "--by", "=", "s"), {"source"}),
-        (("hotspot", "--so"), {"--sort"}),
+        (("hotspot", "--so"), {"--sort", "--source-map"}),
         (("hotspot", "--top", ""), set()),
         (("hotspot", "--json", "captures"), {"captures in here"}),
         (("report", "x", "--out", "n"), {"notes.md"}),
@@ -119,6 +119,6 @@ def test_a_wrong_option_shows_the_usage_of_its_command(capsys: pytest.CaptureFix
 def test_help_texts_are_orders() -> None:
     verbs = {command.help().split()[0] for command in COMMANDS.values()}
     assert verbs <= {
-        "Check", "Compare", "Draw", "Find", "List", "Open", "Print", "Rank", "Serve", "Show", "Sum",
-        "Summarise", "Write",
+        "Check", "Compare", "Draw", "Find", "List", "Open", "Predict", "Print", "Rank", "Record", "Serve",
+        "Show", "Sum", "Summarise", "Write",
     }  # fmt: skip

@@ -35,9 +35,16 @@ WORDS: dict[str, tuple[str, ...]] = {
     "trend": ("--jobs", "0"),
     "report": ("--out-dir", OUT, "--jobs", "1"),
     "export": ("--to", "perfetto", "--out", f"{OUT}/trace.pftrace"),
+    "pack": ("--out", f"{OUT}/it.rcvz"),
+    "decode": ("--out", f"{OUT}/decoded"),
 }
 BOTH_FORMS = {"no waves", "empty waves", "scattered tokens", "placeholder", "code.json cut in half"}
-ELSEWHERE = ("view", "shot", "mcp")  # tests/ui, tests/cli/test_commands.py and test_mcp.py have them
+ELSEWHERE = (
+    "view",
+    "shot",
+    "mcp",
+    "unpack",
+)  # tests/ui, test_commands.py, test_mcp.py and test_pack.py have them
 
 
 def ask(command: str, folder: Path, out: Path, *forms: str) -> Run:
@@ -68,7 +75,7 @@ def refused(done: Run) -> None:
 
 
 def test_every_command_that_reads_is_here() -> None:
-    assert {*COMMANDS, *FOLDED} == {*WORDS, *ELSEWHERE, "synth", "schema", "completion", "help"}
+    assert {*COMMANDS, *FOLDED} == {*WORDS, *ELSEWHERE, "record", "synth", "schema", "completion", "help"}
 
 
 @pytest.mark.parametrize("command", WORDS)

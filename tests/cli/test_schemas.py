@@ -127,6 +127,10 @@ def test_what_is_written_is_told(tmp_path: Path) -> None:
     assert checked(run(*words))["file"] == out
     assert checked(run("synth", "--json"))["samples"][0]["folder"] is None
     assert checked(run("synth", SMALLEST, "--out", str(tmp_path), "--json"))["samples"][0]["files"]
+    packed, unpacked = str(tmp_path / "it.rcvz"), str(tmp_path / "unpacked")
+    assert checked(run("pack", folder, "--out", packed, "--json"))["file"] == packed
+    assert checked(run("unpack", packed, "--out", unpacked, "--json"))["file"] == unpacked
+    assert checked(run("decode", unpacked, "--out", str(tmp_path / "again"), "--json"))["missing"] == 0
     assert len(checked(run("schema", "--json"))["schemas"]) == len(SCHEMAS)
 
 
@@ -139,7 +143,7 @@ def test_no_json_without_a_schema(name: str) -> None:
 
 def test_every_command_about_a_capture_is_held() -> None:
     alone = {"view", "shot", "compare", "pmc", "index", "trend", "report", "export", "synth", "schema", "mcp"}
-    alone |= {"completion", "help"}
+    alone |= {"completion", "help", "pack", "unpack", "decode", "record"}
     about_a_capture = set(COMMANDS) - alone
     assert about_a_capture | set(FOLDED) == set(ON_A_CAPTURE), "add it to command_runs.py"
 

@@ -104,9 +104,12 @@ HOPELESS = {
     "empty folder": ({}, "is not a decoded thread trace: it is empty."),
     "raw traces": (
         {"a_1_shader_engine_0_1.att": b"x"},
-        "is not a decoded thread trace: it holds raw .att files only",
+        "cannot be decoded: a_1_shader_engine_0_1.att is damaged: it does not begin as a thread trace",
     ),
-    "code alone": ({"code.json": code()}, "neither it nor a folder below it has a filenames.json"),
+    "code alone": (
+        {"code.json": code()},
+        "neither it nor a folder below it has a filenames.json or .att files",
+    ),
     "nothing in it": ({"filenames.json": {}}, "it holds no waves, no occupancy and no code"),
     "nothing readable": (
         {"filenames.json": b"{", "code.json": b"{"},

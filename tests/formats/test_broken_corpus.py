@@ -296,13 +296,18 @@ def test_folders_that_are_no_capture_say_why(tmp_path):
     (raw / "run_1_shader_engine_0_5.att").write_bytes(b"")
     begin = "is not a decoded thread trace:"
     assert refusal(empty) == f"{empty} {begin} it is empty."
-    assert refusal(photos) == f"{photos} {begin} neither it nor a folder below it has a filenames.json."
-    assert refusal(raw).startswith(f"{raw} {begin} it holds raw .att files only; ")
+    assert (
+        refusal(photos)
+        == f"{photos} {begin} neither it nor a folder below it has a filenames.json or .att files."
+    )
+    assert refusal(raw).startswith(f"{raw} cannot be decoded: run_1_shader_engine_0_5.att is damaged: ")
     assert (
         refusal(photos / "a.png") == f"{photos / 'a.png'} {begin} it is a file outside of any capture folder."
     )
     assert refusal(tmp_path / "no") == f"{tmp_path / 'no'} {begin} there is no such file or folder."
-    assert find_captures(tmp_path) == ()
+    (listed,) = find_captures(tmp_path)
+    assert (listed.path, listed.waves) == (raw, 0)
+    assert listed.note.startswith(f"{raw} cannot be decoded: ")
 
 
 @pytest.mark.parametrize("name", ["x\0y", "y" * 300])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from rcv_py.base.errors import NotATrace
+from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Affects
 from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.model.ids import WaveId
@@ -186,16 +186,16 @@ def test_edge_08_a_file_inside_opens_its_folder(tmp_path):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("x.att", "raw thread trace"),
+        ("x.att", "cannot be decoded: x.att is damaged"),
         ("x.csv", "choose the ui_output folder"),
         ("x.out", "code object"),
-        ("x.db", "rocpd database"),
+        ("x.db", "it is no SQLite database"),
         ("x.txt", "outside of any capture folder"),
     ],
 )
 def test_edge_08_other_files_say_what_they_are(tmp_path, name, sentence):
     (tmp_path / name).write_bytes(b"")
-    with pytest.raises(NotATrace, match=sentence):
+    with pytest.raises(TraceError, match=sentence):
         open_trace(tmp_path / name)
 
 

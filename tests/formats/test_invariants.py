@@ -15,6 +15,9 @@ import pytest
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.waitcnt.replay import replay, waits
 from rcv_py.base.problems import Problems
+from rcv_py.base.runs import borders
+from rcv_py.formats.derived.totals import state_curves, totals
+from rcv_py.formats.derived.waits import wait_lists
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.folder import listing
 from rcv_py.formats.uiout.side_files import read_state_curves
@@ -119,6 +122,41 @@ def test_totals_of_the_code_are_sums_over_tokens(loaded):
     known = MEASURED[loaded.name]
     totals = tuple(int(column.sum()) for column in (code.latency, code.stall, code.idle))
     assert totals == (known.latency, known.stall, known.idle)
+
+
+def test_what_is_derived_from_records_is_what_the_writer_wrote(loaded):
+    """As a raw capture's totals, curves and waits are derived."""
+    code, waves, line = loaded.trace.code, loaded.waves, loaded.column("line")
+    first = borders(loaded.count)
+    made = totals(
+        line,
+        first=first,
+        begin=loaded.begin,
+        time=loaded.start,
+        stall=loaded.column("stall"),
+        duration=loaded.duration,
+        rows=len(code),
+    )
+    for name in ("hits", "latency", "stall", "idle"):
+        assert getattr(made, name).tolist() == getattr(code, name).tolist()
+
+    curves = state_curves(
+        np.concatenate([wave.states.state for wave in waves]),
+        np.concatenate([wave.states.duration for wave in waves]),
+        first=borders([len(wave.states) for wave in waves]),
+        begin=np.array([wave.states.base for wave in waves]) - loaded.offset,
+    )
+    written = read_state_curves(listing(loaded.trace.path), Problems())
+    assert [curve.state for curve in curves] == [curve.state for curve in written]
+    for mine, theirs in zip(curves, written, strict=True):
+        assert mine.time.tolist() == theirs.time.tolist()
+        assert mine.waves.tolist() == theirs.waves.tolist()
+
+    lists = wait_lists(line, first, code.text, loaded.trace.gfxip)
+    listed = [wave.waits for wave in waves if wave.waits is not None]
+    assert line[lists.token].tolist() == np.concatenate([one.line for one in listed]).tolist()
+    assert np.diff(lists.first).tolist() == np.concatenate([np.diff(one.first) for one in listed]).tolist()
+    assert line[lists.producers].tolist() == np.concatenate([one.depends_on for one in listed]).tolist()
 
 
 def test_names_index_and_files_agree(loaded):

@@ -14,7 +14,7 @@ from rcv_py.formats.input.run_places import MAX_PLACES, nearby
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout import run_files
 from rcv_py.formats.uiout.run_files import run_facts
-from tests.support import captures
+from tests.support import captures, rocpd
 
 HEAD = (
     '"Kind","Agent_Id","Dispatch_Id","Kernel_Name","LDS_Block_Size","Scratch_Size","VGPR_Count",'
@@ -235,3 +235,61 @@ def test_a_results_file_that_tells_no_program_is_passed_over(text: str, tmp_path
     found = run_facts(folder, "mine")
     assert (found.command, found.command_file) == ((), "")
     assert found.kernel is not None
+
+
+# -- databases and documents ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["out_results.db", "7.rocpd", "out_results.json"])
+def test_where_no_table_knows_the_kernel_a_database_does(form: str, tmp_path: Path) -> None:
+    folder = tmp_path / "ui_output_agent_1_dispatch_3"
+    folder.mkdir()
+    if form.endswith(".json"):
+        (tmp_path / form).write_text(json.dumps(rocpd.document()))
+    else:
+        rocpd.write(tmp_path / form)
+    found = run_facts(folder, "slow", "gfx950")
+    launch, agent = found.kernel, found.agent
+    assert launch is not None
+    assert agent is not None
+    assert (launch.dispatch, launch.vgprs, launch.lds, launch.workgroup) == (3, 128, 4096, (64, 1, 1))
+    assert (launch.ns, launch.file) == (200, form)
+    assert (agent.cus, agent.waves_per_simd, agent.lds, agent.engines) == (256, 8, 160 * 1024, 32)
+    assert found.files == (str(tmp_path / form),)
+    assert run_facts(tmp_path, "slow", given=[tmp_path / form]).kernel is not None
+
+
+def test_tables_are_believed_before_databases(tmp_path: Path) -> None:
+    folder = tmp_path / "ui_output_agent_1_dispatch_3"
+    folder.mkdir()
+    rocpd.write(folder / "out_results.db")
+    head = "Kernel_Name,Dispatch_Id,VGPR_Count"
+    (tmp_path / "1_kernel_trace.csv").write_text(f"{head}\nslow(),3,77\n")
+    found = run_facts(folder, "slow").kernel
+    assert found is not None
+    assert (found.vgprs, found.file) == (77, "1_kernel_trace.csv")
+
+
+def test_kernels_that_were_loaded_are_known_without_a_launch(tmp_path: Path) -> None:
+    rocpd.write(tmp_path / "out_results.db", without=["kernel_dispatch"])
+    found = run_facts(tmp_path / "capture", "slow").kernel
+    assert found is not None
+    assert (found.dispatch, found.vgprs, found.lds, found.ns, found.workgroup) == (
+        -1,
+        128,
+        2048,
+        -1,
+        (-1, -1, -1),
+    )
+
+
+def test_a_damaged_database_is_a_note_and_a_large_one_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out_results.db").write_bytes(b"SQLite format 3\0" + bytes(100))
+    found = run_facts(tmp_path / "capture", "slow")
+    assert found.kernel is None
+    assert any(note.startswith("out_results.db") for note in found.notes)
+    rocpd.write(tmp_path / "other_results.db")
+    monkeypatch.setattr(run_files, "PROFILE_BYTES", 100)
+    assert run_facts(tmp_path / "capture", "slow").kernel is None

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcv_py.base.text import demangled
 from rcv_py.formats.uiout.chains import chains, places
-from rcv_py.formats.uiout.kernels import demangled
 from rcv_py.formats.uiout.mnemonics import guessed_generation, guessed_target, kind_of
 from rcv_py.model.kinds import TokenKind
 from tests.support import captures

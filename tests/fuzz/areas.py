@@ -9,11 +9,18 @@ import contextlib
 import io
 import json
 import random
+import re
 import shutil
+import struct
+import tempfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
+from unittest.mock import patch
 
 import numpy as np
 import orjson
@@ -27,19 +34,31 @@ from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.waitcnt.generations import GFX9, GFX11, GFX12, GFX1250
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.patterns import Pattern
-from rcv_py.base.text import short_kernel
+from rcv_py.base.text import demangled, short_kernel
 from rcv_py.cli.arguments import parse as parse_words
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import AllowedPaths, Tool, tools
+from rcv_py.formats.isa.code_object import CodeObject
+from rcv_py.formats.isa.elf import read_image
 from rcv_py.formats.open import open_trace
+from rcv_py.formats.packed.write import write_packed
 from rcv_py.formats.pmc_files import pmc_table
+from rcv_py.formats.sqtt import rdna_walk
+from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.uiout import wave_json
 from rcv_py.formats.uiout.chains import places
-from rcv_py.formats.uiout.kernels import demangled
 from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.formats.uiout.write import write_folder
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Place, Selection
+from tests.formats.sqtt.mangled import damaged as damaged_stream
+from tests.formats.sqtt.mangled import read as read_stream
+from tests.formats.sqtt.rdna_streams import streams
+from tests.formats.sqtt.whole_stream import check
 from tests.fuzz.mutate import VALUES, damaged_bytes, damaged_text, damaged_tree
+from tests.support.captures import ROOT
+from tests.support.checked_kernels import plain
+from tests.support.object_files import code_file
 from tests.support.whole_capture import CODE, capture, wave, write
 
 TYPED = (RcvError,)
@@ -67,9 +86,14 @@ class Ground:
         return self.root / "run" / "a" / "b" / "c" / "d" / "e"
 
     @property
+    def packed(self) -> Path:
+        """The capture as one file."""
+        return self.above / "packed.rcvz"
+
+    @property
     def out(self) -> Path:
-        """What may be written into."""
-        return self.root / "run" / "out"
+        """What may be written into, as deep as the capture: folders that are written there are opened."""
+        return self.root / "run" / "f" / "g" / "h" / "i" / "j" / "out"
 
     def prepare(self) -> None:
         """Write the capture, its tables, and what nobody may read."""
@@ -77,7 +101,10 @@ class Ground:
         write(self.root / "outside", {"secret.json": {"wave": {}}})
         write(self.capture, FILES)
         write(self.above, TABLES)
-        self.out.mkdir()
+        self.out.mkdir(parents=True)
+        trace = open_trace(self.capture)
+        columns = trace.reader.columns(list(range(len(trace.waves))))
+        write_packed(self.packed, trace, [columns], facts=run_facts(self.capture, "my_kernel"))
 
 
 def _whole() -> dict[str, Any]:
@@ -185,6 +212,52 @@ def _changed(rng: random.Random, ground: Ground) -> Any:
         write(ground.capture, {name: FILES[name] for name in chosen})
 
 
+def archives(rng: random.Random, ground: Ground) -> None:
+    """A packed capture of which one or two members are damaged: opened, read, and written as a folder."""
+    path, folder = ground.out / "damaged.rcvz", ground.out / "unpacked"
+    if rng.random() < 0.2:
+        path.write_bytes(damaged_bytes(rng, ground.packed.read_bytes()))
+    else:
+        with zipfile.ZipFile(ground.packed) as whole:
+            members = [(name, whole.read(name)) for name in whole.namelist()]
+        for at in rng.sample(range(len(members)), rng.choice((1, 1, 2))):
+            name, data = members[at]
+            members[at] = (name, _damaged_member(rng, name, data))
+        with zipfile.ZipFile(path, "w", rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as damaged:
+            for name, data in members:
+                damaged.writestr(damaged_text(rng, name) if rng.random() < 0.01 else name, data)
+    try:
+        trace = open_trace(path)
+        batch = trace.reader.read(list(range(min(len(trace.waves), 64))))
+        for _, text in (*batch.missing, *batch.notes):
+            assert text.strip(), "a wave is missing without a sentence"
+        if rng.random() < 0.2:
+            folder.mkdir()
+            write_folder(trace, [batch], folder)
+            assert all(child.parent == folder for child in folder.iterdir())
+            open_trace(folder)
+    finally:
+        path.unlink()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _damaged_member(rng: random.Random, name: str, data: bytes) -> bytes:
+    if name.endswith(".json"):
+        return orjson.dumps(damaged_tree(rng, orjson.loads(data)), option=orjson.OPT_NON_STR_KEYS)
+    if rng.random() < 0.2:
+        return damaged_bytes(rng, data)
+    heads = [match.start() for match in re.finditer(b"\x93NUMPY", data)]
+    begin = rng.choice(heads)
+    stop = min((head for head in heads if head > begin), default=len(data))
+    begin += 10 + int.from_bytes(data[begin + 8 : begin + 10], "little")
+    if begin >= stop:
+        return data
+    size = rng.choice((1, 2, 4, 8))
+    at = rng.randrange(begin, stop, size)
+    number = rng.choice((0, 1, 255, 1 << 15, 1 << 31, 1 << 59, (1 << 63) - 1, (1 << 64) - 1))
+    return data[:at] + number.to_bytes(8, "little")[:size] + data[at + size :]
+
+
 def tables(rng: random.Random, ground: Ground) -> None:
     """What the profiler leaves beside a capture."""
     name = rng.choice(sorted(TABLES))
@@ -216,6 +289,11 @@ _INSTRUCTIONS = (
 _RULES = (GFX9, GFX11, GFX12, GFX1250)
 
 
+def gfx9_streams(rng: random.Random, ground: Ground) -> None:
+    """A raw stream of gfx9."""
+    read_stream(damaged_stream(rng))
+
+
 def instructions(rng: random.Random, ground: Ground) -> None:
     """Everything that reads the text of an instruction."""
     text = damaged_text(rng, rng.choice(_INSTRUCTIONS))[:512]
@@ -226,6 +304,21 @@ def instructions(rng: random.Random, ground: Ground) -> None:
     shape(text)
     class_of(text)
     np.int64(matrix_cycles(text, rng.choice(("gfx942", "gfx950", "gfx11", "gfx12", "gfx9"))) or 0)
+
+
+@cache
+def _plain_walk() -> Callable[..., Any]:
+    """The walk over streams of RDNA as Python, which refuses a place that is not there."""
+    return plain(rdna_walk, "walk")
+
+
+def rdna_streams(rng: random.Random, ground: Ground) -> None:
+    """Raw streams of gfx10, gfx11, gfx12 and gfx1250."""
+    source = streams()[rng.choice(sorted(streams()))]
+    at = rng.choice((8, rng.randrange(8, len(source))))
+    data = source[:8] + damaged_bytes(rng, source[at : at + 600])
+    with patch.object(rdna_walk, "walk", _plain_walk()):
+        check(decode(data), len(data))
 
 
 _FORMULAS = (
@@ -240,6 +333,47 @@ _FORMULAS = (
     "remove(A, CU, 0)",
     "R := A / B  # hits [%] of all",
 )
+
+
+def code_objects(rng: random.Random, ground: Ground) -> None:
+    """ELF files with lines, and small ones, some with sections that share bytes: what each holds."""
+    data = rng.choice(_objects())
+    if rng.random() < 0.5:
+        data = damaged_bytes(rng, data)
+    for _ in range(rng.choice((0, 1, 1, 2, 4))):
+        data = _overwritten(rng, data)
+    found = CodeObject(
+        1, "x", read_image(data, "x", rng.choice(("", "gfx90a", "gfx1100", "gfx1250"))), known=()
+    )
+    assert found.image is not None
+    assert sum(len(one.data) for one in found.image.regions) <= len(data)
+    for kernel in found.kernels[:3]:
+        program = found.program(kernel.address)
+        assert program is None or program.row(kernel.address) >= 0
+    if rng.random() < 0.03:  # it starts a process
+        with mock.patch.object(tempfile, "tempdir", str(ground.capture)):
+            found.places(np.arange(0x1600, 0x1630, dtype=np.uint64))
+
+
+def _overwritten(rng: random.Random, data: bytes) -> bytes:
+    """A number of a header, or of a table of sections at the end, exchanged for one at an edge."""
+    code = rng.choice("HIQ")
+    size = struct.calcsize(code)
+    last = max((len(data) - size) // size, 0)
+    at = rng.choice((rng.randint(0, min(63 // size, last)), rng.randint(max(last - 1000 // size, 0), last)))
+    edges = (0, 1, 2, 255, 1 << 15, 1 << 31, (1 << 63) - 1, (1 << 64) - 1, len(data), len(data) - 1)
+    value = rng.choice(edges) & (1 << 8 * size) - 1
+    return data[: at * size] + struct.pack("<" + code, value) + data[at * size + size :]
+
+
+@cache
+def _objects() -> tuple[bytes, ...]:
+    folder = ROOT / "tests" / "formats" / "isa"
+    real = tuple(path.read_bytes() for path in sorted(folder.glob("dwarf*.out")))
+    code = {"one": struct.pack("<3I", 0xBF8CC07F, 0xD3AC0000, 0) * 9, "two": struct.pack("<I", 0xBF810000)}
+    plain = code_file(code, kernels=("two",), has_symbols=False)
+    small = (code_file(code), code_file(code, kernels=("one",)), plain, code_file(code, copies=300))
+    return (*real, *small)
 
 
 def formulas(rng: random.Random, ground: Ground) -> None:
@@ -455,7 +589,11 @@ AREAS = {
     "wave files": Area(wave_files, 340),
     "captures": Area(captures, 70),
     "tables": Area(tables, 50),
+    "archives": Area(archives, 70),
+    "gfx9 streams": Area(gfx9_streams, 10),
     "instructions": Area(instructions, 150),
+    "code objects": Area(code_objects, 60),
+    "RDNA streams": Area(rdna_streams, 10),
     "formulas": Area(formulas, 150),
     "filters": Area(filters, 130),
     "commands": Area(commands, 8),

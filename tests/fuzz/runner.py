@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+from rcv_py.base.compiled import cache_folder
 from tests.fuzz.areas import AREAS, TYPED, Ground, area_of
 from tests.support.captures import ROOT
 
@@ -76,6 +77,7 @@ class Watch:
             *(place for place in python if place),
             "/proc",
             "/usr/share/zoneinfo",
+            str(cache_folder(ROOT / "rcv_py").parent),  # machine code that numba keeps
         ]
         self._inside = tuple({os.path.realpath(place) + os.sep for place in inside})
         self._exact = {os.devnull, str(ground.root / "run"), os.path.realpath(ground.root / "run")}

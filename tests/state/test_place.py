@@ -23,6 +23,8 @@ WAVES = st.builds(WaveId, *[st.integers(0, 300)] * 4)
         ("line 118", Place(Selection(line=118))),
         (":line 118#7", Place(Selection(line=118, hit=7))),
         (":instruction 118#7", Place(Selection(line=118, hit=7))),
+        (":instruction 118 hit 8", Place(Selection(line=118, hit=7))),
+        ("se3/simd1/slot0/wv2:line 118 hit 1@-5", Place(Selection(WAVE, 118, 0), -5)),
         ("118", Place(Selection(line=118))),
         ("line-118", Place(Selection(line=118))),
         ("#line-118", Place(Selection(line=118))),
@@ -40,7 +42,23 @@ def test_forms(text: str, place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "#", "r.html#", "line", "line-", "line -3", "se3", "@", "@x", "1" * 30, "a 5"]
+    "text",
+    [
+        "",
+        "#",
+        "r.html#",
+        "line",
+        "line-",
+        "line -3",
+        "se3",
+        "@",
+        "@x",
+        "1" * 30,
+        "a 5",
+        "line 3 hit 0",
+        "line 3 hit",
+        "hit 3",
+    ],
 )
 def test_what_is_no_place(text: str) -> None:
     with pytest.raises(ValueError, match="is not a place"):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.cli.main import main
+from rcv_py.formats.capture_cache import CaptureCache
 from tests.support.whole_capture import (
     CODE,
     HEADER,
@@ -186,10 +187,11 @@ def bomb(folder: Path, name: str) -> Path:
 
 
 def answer(folder: Path, *lines: str) -> None:
-    """Run commands on a capture, in this process; say which one met a bug."""
+    """Run commands on a capture, in this process, which opens it once; say which one met a bug."""
+    cache = CaptureCache(1)
     for line in lines:
         command, *more = line.split()
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            code = main([command, str(folder), *more])
+            code = main([command, str(folder), *more], cache)
         assert code in (0, 2), line

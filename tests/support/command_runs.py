@@ -58,6 +58,7 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
         "--by iterations --sort cycles --top 4",
     ),
     "range": ("--top 3", "--top 0 --between 1:3"),
+    "whatif": ("", "--latency memory=0.5 --no-barriers"),
     "bubbles": ("--top 4", "--rule reference --top 4"),
     "latency": (
         "--top 4",

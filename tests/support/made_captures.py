@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from rcv_py.formats.uiout.written import dump, realtime_table
 from rcv_py.synth.build import Plan, build, realtime
 from rcv_py.synth.capture import Capture, Cause, Truth, WaveRun, WaveTruth
 from rcv_py.synth.hardware import CDNA
@@ -28,10 +29,8 @@ from rcv_py.synth.samples import SAMPLES, SHIPPED
 from rcv_py.synth.wave_state import Launch
 from rcv_py.synth.write import (
     code_table,
-    dump,
     index_table,
     occupancy_table,
-    realtime_table,
     wait_lists,
     wave_table,
     write_sources,
@@ -172,7 +171,7 @@ def _write_tables(folder: Path, capture: Capture, patterns: list[_Pattern], copi
     dump(folder / "filenames.json", index_table(whole))
     dump(folder / "code.json", code_table(whole))
     dump(folder / "occupancy.json", occupancy_table(whole))
-    dump(folder / "realtime.json", realtime_table(whole))
+    dump(folder / "realtime.json", realtime_table(whole.realtime))
     write_sources(whole, folder)
 
 

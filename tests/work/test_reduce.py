@@ -11,8 +11,10 @@ from random import Random
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 
+from rcv_py.analysis.core.parcels import Slab
 from rcv_py.analysis.core.reduction import Staged
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.errors import Cancelled
@@ -278,3 +280,11 @@ def test_progress_is_told(workers: int, early: Trace, tiny: None) -> None:
     assert str(stages[0]) == f"Reading waves 0 of {count}"
     assert str(stages[-1]) == f"Reading waves {count} of {count}"
     assert len(stages) > 3
+
+
+def test_the_last_strips_are_short(monkeypatch: pytest.MonkeyPatch, tiny: None) -> None:
+    """Else all workers but one have nothing to do while the last one looks at a long strip."""
+    slab = Slab(se=0, begin=0, end=1, own=np.zeros(0, np.int64), rows=np.zeros(0, np.int64))
+    monkeypatch.setattr(reduce, "slabs", lambda lives, enough: (slab,) * 30)
+    found = Reading(open_trace(trace_path("pa_mqa_small")), workers=2)
+    assert [len(strip) for strip in found._strips(is_together=True)] == [3, 3, 3, 2, 2, 2, *[1] * 15]

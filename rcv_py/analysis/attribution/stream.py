@@ -18,13 +18,14 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.saturated import later, since
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
-from rcv_py.analysis.waves.workgroups import Meetings, TokenCrossings, crossings, last_ends, meetings
+from rcv_py.analysis.waves.barriers import Meetings, TokenCrossings, crossings, last_ends, meetings
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, order
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 
 _FARTHEST = 1 << 62  # cycles: no time that is shifted by `stride` is as late
+_SHARED = 1 << 40  # cycles: earlier times, and thousands of units, fit into a key with the number of a token
 _MARGIN = 4096  # cycles behind the last time in which results may still be on their way
 
 
@@ -59,7 +60,7 @@ class Stream:
     @cached_property
     def unit(self) -> np.ndarray:
         """Unit of each token, uint8."""
-        return self.lines.unit[self.line]
+        return self.lines.unit.take(self.line)
 
     @cached_property
     def released(self) -> np.ndarray:
@@ -211,9 +212,12 @@ def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> Stream:
     cu = _numbers([(wave.cu,) for wave in waves])
     lanes = len(waves) + len(of_code) * (1 + int(cu.max(initial=0)))
     latest = _FARTHEST // (lanes + 1) - _MARGIN
-    start = since(tokens.start, base, latest)
-    issue = np.minimum(later(start, tokens.stall), latest)
-    end = np.minimum(later(issue, tokens.busy), latest)
+    if base >= 0 and int(tokens.end.max(initial=0)) < min(_SHARED, latest):
+        base, start, issue, end = 0, tokens.start, tokens.issue, tokens.end  # nothing is copied
+    else:
+        start = since(tokens.start, base, latest)
+        issue = np.minimum(later(start, tokens.stall), latest)
+        end = np.minimum(later(issue, tokens.busy), latest)
     stride = int(max(end.max(initial=0), start.max(initial=0))) + _MARGIN
     links = replay(tokens, trace.code, trace.gfxip, trace.target)
     crossed = crossings(tokens, trace.code)

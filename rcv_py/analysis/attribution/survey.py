@@ -20,15 +20,8 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
-from rcv_py.analysis.waves.workgroups import (
-    GFX9_DELAY,
-    MAX_DELAY,
-    Barriers,
-    barriers_of,
-    grouped,
-    joined_barriers,
-    meetings,
-)
+from rcv_py.analysis.waves.barriers import GFX9_DELAY, MAX_DELAY, meetings
+from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, ends_run, order, starts_run
 from rcv_py.model.code import CodeTable
@@ -165,18 +158,19 @@ def _map(trace: Trace, parcel: Parcel) -> _Seen:
     place = engine[tokens.owner[found.token[some]]] * len(of_code) + line[found.operation[some]]
     key = place << _SHIFT | np.minimum(found.age[some], _OLDEST)
     key, times = np.unique(key, return_counts=True)
-    last = _last_operations(tokens, line, of_code.unit[line])
+    last = _last_operations(tokens, line, of_code.unit)
     return _Seen(key=key, times=times, barriers=barriers_of(trace, parcel), last=last)
 
 
-def _last_operations(tokens: TokenColumns, line: np.ndarray, unit: np.ndarray) -> LastOperations:
+def _last_operations(tokens: TokenColumns, line: np.ndarray, unit_of: np.ndarray) -> LastOperations:
+    """Return them; `unit_of` is the unit of each row of Lines."""
     wave, se, cu = (
         np.array(column, dtype=np.int64)
         for column in zip(*((-1, 0, 0), *((one.row, one.id.se, one.cu) for one in tokens.waves)), strict=True)
     )
-    work = np.flatnonzero(np.isin(unit, MEMORY))
+    work = np.flatnonzero(np.isin(unit_of, MEMORY).take(line))
     owner = tokens.owner[work] + 1
-    place = place_of(se[owner], cu[owner], unit[work].astype(np.int64))
+    place = place_of(se[owner], cu[owner], unit_of[line[work]].astype(np.int64))
     rows = np.lexsort((tokens.issue[work], place, owner))
     rows = rows[ends_run(place[rows], owner[rows])]
     return LastOperations(place[rows], tokens.issue[work[rows]], wave[owner[rows]], line[work[rows]])

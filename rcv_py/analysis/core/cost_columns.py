@@ -195,7 +195,7 @@ def _of_one_wave(
         columns = (mean(stats.latency, stats.hits), mean(stats.stall, stats.hits), mean(stats.idle, gaps))
         return CostColumns(stats.hits, *columns, label)
     if mode is LatencyMode.ITERATION:
-        chosen, label = executions(tokens.line, hit), f"Hit {hit} of {wave.id}"
+        chosen, label = executions(tokens.line, hit), f"Hit {hit + 1} of {wave.id}"
     else:  # the longest execution of each line, the first one of equals
         order = np.lexsort((-tokens.duration, tokens.line))
         chosen = order[starts_run(tokens.line[order])]

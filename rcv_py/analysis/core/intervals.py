@@ -30,8 +30,13 @@ class IntervalSet:
         if len(begin) > 1 and np.any(begin[1:] < begin[:-1]):
             rows = order(begin)
             begin, end = begin[rows], end[rows]
-        end = np.maximum.accumulate(end)
-        first = np.append(0, np.flatnonzero(begin[1:] > end[:-1]) + 1)[: len(begin)]
+        is_apart = begin[1:] > end[:-1]
+        if is_apart.all():
+            return cls(begin, end)
+        if (end[1:] < end[:-1]).any():  # one covers the end of the next
+            end = np.maximum.accumulate(end)
+            is_apart = begin[1:] > end[:-1]
+        first = np.append(0, np.flatnonzero(is_apart) + 1)[: len(begin)]
         return cls(begin[first], end[np.append(first, len(begin))[1:] - 1])
 
     @cached_property

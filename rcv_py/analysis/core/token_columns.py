@@ -14,7 +14,7 @@ import numpy as np
 
 from rcv_py.analysis.core.saturated import later, sums, sums_of_runs
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import ascending, borders, run_starts
+from rcv_py.base.runs import ascending, borders, ranges, run_starts
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -110,8 +110,18 @@ class TokenColumns:
         """Cycles between the latest end so far in the wave (at first: its begin) and each start, int64."""
         begin, _ = self.lives
         quick = self._idle_in_order(begin)
-        if quick is not None:
-            return quick
+        if quick is None:
+            return self._idle_by_ends(begin)
+        overlap = np.flatnonzero(quick < 0)
+        if len(overlap):
+            some = ascending(self.owner[overlap])
+            part = of_waves([self.waves[at] for at in some.tolist()])
+            idle = part._idle_by_ends(begin[some])
+            quick[ranges(self.first[some], np.diff(self.first)[some])] = idle
+        return quick
+
+    def _idle_by_ends(self, begin: np.ndarray) -> np.ndarray:
+        """The same, whatever tokens overlap."""
         start = self.start - begin[self.owner]
         end = np.maximum(later(start, later(self.stall, self.busy)), 0)
         reach = int(max(end.max(initial=0), start.max(initial=0))) + 1
@@ -123,7 +133,10 @@ class TokenColumns:
         return np.maximum(0, start + shift - np.maximum(latest, shift))
 
     def _idle_in_order(self, begin: np.ndarray) -> np.ndarray | None:
-        """The same if no token of a wave starts before the one in front ended, as is usual; else None."""
+        """The same where no token of a wave starts before the one in front ended, as is usual.
+
+        Waves where one does have a negative number there, and are to be looked at again; None: all of them.
+        """
         some = np.flatnonzero(np.diff(self.first))
         first = self.first[some]
         idle = np.zeros(len(self), dtype=np.int64)
@@ -131,7 +144,7 @@ class TokenColumns:
             return None
         np.subtract(self.start[1:], self.end[:-1], out=idle[1:])
         idle[first] = self.start[first] - np.clip(begin[some], -_FARTHEST, _FARTHEST)
-        return idle if int(idle.min()) >= 0 else None
+        return idle
 
     def _idle_of_each(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """The same one wave after the other: times of a damaged file are too wide to be shifted."""
@@ -229,4 +242,4 @@ def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int)
 
     Kinds without a name count as NONE.
     """
-    return sums(group * KIND_COUNT + _NAMED[kind], value, n * KIND_COUNT).reshape(n, KIND_COUNT)
+    return sums(group * KIND_COUNT + _NAMED.take(kind), value, n * KIND_COUNT).reshape(n, KIND_COUNT)

@@ -6,7 +6,7 @@ The file is written line by line: it has one job with plain values, and comments
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rcv_py.model.trace import Trace
 
 FILE = "input.yaml"
 BUFFER = "0x10000000"  # 256 MB, the default of present versions of rocprofv3; older ones had 96 MB
-_FORMS = "[json, csv]"
+FORMS = "[json, csv]"  # of the tables of the run
 
 # In the order in which they are written.
 KEYS = (
@@ -28,6 +28,7 @@ KEYS = (
     "output_format",
     "kernel_trace",
     "advanced_thread_trace",
+    "att_gpu_index",
     "att_target_cu",
     "att_shader_engine_mask",
     "att_simd_select",
@@ -48,27 +49,31 @@ def input_settings(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Setti
 
 def input_yaml(trace: Trace, notes: Sequence[HealthNote]) -> str:
     """Return the text of an input file for `rocprofv3 -i`."""
-    reasons = {name: note.title for note in reversed(notes) for name in note.settings}
     what = kernel_pattern(trace) or "the kernels"
     head = [
-        f"# Records {_comment(what)} again; written for {_comment(trace.name)}.",
-        f"# {command_line()}",
-        "# Traced is the first launch of a kernel.  For a later one, past the warm-up, add:",
-        '#   kernel_iteration_range: "[2]"',
-        *(
-            f"# {_comment(note.title)}: {_comment(note.remedy)}"
-            for note in notes
-            if note.is_serious and not note.settings
-        ),
-        "jobs:",
+        f"Records {what} again; written for {trace.name}.",
+        command_line(),
+        "Traced is the first launch of a kernel.  For a later one, past the warm-up, add:",
+        '  kernel_iteration_range: "[2]"',
+        *(f"{note.title}: {note.remedy}" for note in notes if note.is_serious and not note.settings),
     ]
+    return job_file(input_settings(trace, notes), head, reasons(notes))
+
+
+def reasons(notes: Sequence[HealthNote]) -> dict[str, str]:
+    """Return by setting why notes recommend it; the worst note decides."""
+    return {name: note.title for note in reversed(notes) for name in note.settings}
+
+
+def job_file(settings: Mapping[str, Setting], head: Sequence[str], why: Mapping[str, str]) -> str:
+    """Return an input file of one job, below some comments; `why` some settings have their value."""
     lines: list[str] = []
-    for name, value in input_settings(trace, notes).items():
+    for name in filter(settings.__contains__, KEYS):
         mark = "  - " if not lines else "    "
-        if name in reasons:
-            lines.append(f"    # {_comment(reasons[name])}")
-        lines.append(f"{mark}{name}: {_value(value)}")
-    return "\n".join([*head, *lines]) + "\n"
+        if name in why:
+            lines.append(f"    # {_comment(why[name])}")
+        lines.append(f"{mark}{name}: {_value(settings[name])}")
+    return "\n".join([*(f"# {_comment(line)}" for line in head), "jobs:", *lines]) + "\n"
 
 
 def command_line(program: str = "./your_program") -> str:
@@ -91,7 +96,7 @@ def _as_recorded(trace: Trace) -> dict[str, Setting]:
     settings: dict[str, Setting] = {
         "output_directory": "rcv_capture",
         "output_file": "out",
-        "output_format": _FORMS,
+        "output_format": FORMS,
         "kernel_trace": True,  # durations and registers, in a table beside the capture
         "advanced_thread_trace": True,
         "att_target_cu": int(np.bincount(units).argmax()) if len(units) else 1,
@@ -116,7 +121,7 @@ def _value(value: Setting) -> str:
     """Texts are always quoted: YAML reads many a plain word as something else."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int) or value == _FORMS:
+    if isinstance(value, int) or value == FORMS:
         return str(value)
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 

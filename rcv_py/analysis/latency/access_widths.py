@@ -18,7 +18,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero, summed
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
-from rcv_py.analysis.program.register_use import register_use
+from rcv_py.analysis.program.register_use import wave_lanes
 from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -171,7 +171,7 @@ def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
     for row in np.flatnonzero(np.isin(classes, accesses)).tolist():
         width[row] = 0 if code.text[row].startswith("v_") else access_width(code.text[row])
     is_ds = np.array([text.lstrip().startswith("ds_") for text in code.text], dtype=bool)
-    lanes = 64 if trace.gfxip <= 9 or not register_use(code).is_wave32 else 32
+    lanes = wave_lanes(trace)
     return AccessWidths(
         width=width,
         is_vector=np.isin(classes, _VECTOR_MEMORY) & ~is_ds,

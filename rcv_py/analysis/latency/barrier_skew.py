@@ -17,14 +17,8 @@ import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.waves.workgroups import (
-    Barriers,
-    KnownBy,
-    barriers_of,
-    grouped,
-    joined_barriers,
-    meetings,
-)
+from rcv_py.analysis.waves.barriers import meetings
+from rcv_py.analysis.waves.workgroups import Barriers, KnownBy, barriers_of, grouped, joined_barriers
 from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

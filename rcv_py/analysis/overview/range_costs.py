@@ -28,6 +28,8 @@ from rcv_py.analysis.core.saturated import joined_sums, no_sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.device.utilization import SHARED, UNITS, utilization
 from rcv_py.analysis.program.matrix_forms import flops_of
+from rcv_py.analysis.program.register_use import wave_lanes
+from rcv_py.analysis.program.vector_forms import lane_flops_of
 from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -60,6 +62,7 @@ class RangeCosts:
     causes: Attribution  # why waves stalled and idled in it
     units: tuple[UnitUse, ...]  # in the order of UNITS
     flops: float  # operations of the matrix instructions that issued in it
+    vector_flops: float  # at most: floating-point operations of vector instructions, by all lanes
 
     @property
     def cost(self) -> np.ndarray:
@@ -197,6 +200,7 @@ def _finish(window: TimeWindow, trace: Trace, part: RangePart) -> RangeCosts:
         causes=table_of(trace, part.claims),
         units=_used(part),
         flops=float(hits @ flops_of(trace.code)) if rows else 0.0,
+        vector_flops=float(hits @ lane_flops_of(trace.code)) * wave_lanes(trace) if rows else 0.0,
     )
 
 

@@ -117,7 +117,7 @@ _IS_JUDGED = np.isin(np.arange(KIND_COUNT), list(_UNIT))
 def _map(trace: Trace, parcel: Parcel) -> Sums:
     """Return the executions of each code row on each unit."""
     tokens, rows = parcel.own, len(trace.code)
-    key = tokens.code_rows(rows) * KIND_COUNT + _UNIT_OF_ANY[tokens.kind]
+    key = tokens.code_rows(rows) * KIND_COUNT + _UNIT_OF_ANY.take(tokens.kind)
     return nonzero(np.bincount(key, minlength=(rows + 1) * KIND_COUNT)[: rows * KIND_COUNT])
 
 

@@ -6,6 +6,7 @@ import re
 
 from rcv_py.base.records import dataclass
 from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
 
 _REGISTER = re.compile(r"\b([vas])(?:(\d{1,3})\b|\[(\d{1,3}):(\d{1,3})\])")
 _COMMENT = re.compile(r"\s*(?://|;).*$")
@@ -34,3 +35,8 @@ def register_use(code: CodeTable, first: int = 0, stop: int | None = None) -> Re
     names_half = any(_HALF_MASK.search(text) for text in texts)
     is_wave32 = names_half or not any(_MASK.search(text) for text in texts)
     return RegisterUse(most["v"] + 1, most["a"] + 1, most["s"] + 1, is_wave32)
+
+
+def wave_lanes(trace: Trace) -> int:
+    """Return how many lanes a wave has: 64, and 32 on RDNA where no instruction names a mask of 64 bits."""
+    return 64 if trace.gfxip <= 9 or not register_use(trace.code).is_wave32 else 32

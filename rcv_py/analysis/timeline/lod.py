@@ -88,8 +88,8 @@ def joined(lods: Sequence[WaveLod]) -> WaveLod:
     wanted = _shift(np.array([end - begin]), np.array([JOINED_BUCKETS * len(lods)]))
     shift = max(int(wanted[0]), *(lod.shift for lod in lods))
     first, stop = begin >> shift, ((end - 1) >> shift) + 1
-    kind = np.zeros((stop - first, ACTIVITY_COUNT), np.int64)
-    state = np.zeros((stop - first, _STATES), np.int64)
+    kind = np.zeros((stop - first, ACTIVITY_COUNT), np.int32)  # 8 million waves would have to overlap
+    state = np.zeros((stop - first, _STATES), np.int32)
     for lod in lods:
         _add(lod, shift, first, kind, state)
     row = _Grid(np.array([begin]), np.array([shift]), borders([stop - first]))
@@ -275,19 +275,17 @@ def _shares(running: np.ndarray, number: np.ndarray, full: np.ndarray) -> np.nda
     """Running shares in 1/FULL, the remainder rounded up in turn; uint8 [buckets, activities or states]."""
     total = running[:, -1]
     room = np.maximum(total, full)
-    most = int(room.max(initial=0))
     turn = (2 * (number * _SPREAD & 255) + 1) * room >> 9
-    dtype = np.int32 if most < _SUMMED else np.int64
-    shares = np.multiply(running, FULL, dtype=dtype)
-    shares += turn.astype(dtype)[:, np.newaxis]
-    if np.any(full & (full - 1)):
-        shares //= room[:, np.newaxis]
-        return shares.astype(np.uint8)
-    over = np.flatnonzero(total > full)  # of tokens that overlap
-    fixed = shares[over] // room[over, np.newaxis]
-    bits = np.log2(full[:, np.newaxis]).astype(dtype)
+    # Of a joined row FULL is in both, what runs and what is full: without it no number is divided.
+    factor, divisor = (1, FULL) if np.any(full & (full - 1)) else (FULL, 1)
+    dtype = np.int32 if int(room.max(initial=0)) < _SUMMED * divisor else np.int64
+    shares = np.multiply(running, factor, dtype=dtype)
+    shares += (turn // divisor).astype(dtype)[:, np.newaxis]
+    bits = np.log2((full // divisor)[:, np.newaxis]).astype(dtype)
     shares >>= bits[:1] if np.all(bits == bits[:1]) else bits  # in one loop, not in one a row
-    shares[over] = fixed
+    over = np.flatnonzero(total > full)  # of tokens that overlap
+    exact = running[over].astype(np.int64) * FULL + turn[over, np.newaxis]
+    shares[over] = exact // room[over, np.newaxis]
     return shares.astype(np.uint8)
 
 

@@ -91,13 +91,15 @@ def put_table(parts: Sequence[TablePart], bits: int, picture: np.ndarray, pixels
     buckets, size = pixels.buckets(bits), picture.shape[2]
     wide = _WIDE[size]
     for group in _groups(parts):
-        strips = tuple((part.first, part.stop) for part in group)
+        strips = [(part.first, part.stop) for part in group]
         ends = borders([stop - first for first, stop in strips]).tolist()
         found: np.ndarray = np.empty((len(buckets.weight), ends[-1]), wide)
         for part, begin, end in zip(group, ends[:-1], ends[1:], strict=True):
             table: np.ndarray = np.ascontiguousarray(part.table).view(wide)[:, 0]
             _take(table, buckets.numbers[:, part.first : part.stop] - part.number, found[:, begin:end])
-        shares = _mean(found.view(np.uint16), buckets.weights(strips, size // 2)).view(np.uint8)
+        weights = buckets.weights(strips, size // 2)
+        pairs = found.view(np.uint16).reshape(len(found), -1, weights.shape[2])
+        shares = _mean(pairs, weights).view(np.uint8)
         _add_group(group, picture, shares.reshape(-1, size), 0)
 
 
@@ -155,7 +157,7 @@ def _take(table: np.ndarray, at: np.ndarray, out: np.ndarray) -> None:
 
 def _mean(pairs: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The weighted mean over the first axis of both bytes of every number, rounded to the nearest; uint16."""
-    low = np.full(pairs.shape[1], 0x80, np.uint16)
+    low = np.full(pairs.shape[1:], 0x80, np.uint16)
     high = low.copy()
     part = np.empty_like(low)
     for pair, share in zip(pairs, weight, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
 
@@ -21,19 +22,23 @@ class Buckets:
 
     numbers: np.ndarray  # int64 [most buckets in a pixel, width], from that of the pixel's first cycle on
     weight: np.ndarray  # uint16, the same shape, share of the pixel in 1/PARTS
-    _joined: dict[object, np.ndarray] = field(default_factory=dict)
+    _repeated: dict[int, np.ndarray] = field(default_factory=dict)
 
     @property
     def first(self) -> np.ndarray:
         """Number of the bucket at each pixel's first cycle, int64 [width]."""
         return self.numbers[0]
 
-    def weights(self, strips: tuple[tuple[int, int], ...], each: int) -> np.ndarray:
-        """The weights of strips [first, stop) of pixels, one after the other, each so many times."""
-        if (strips, each) not in self._joined:
-            parts = [np.repeat(self.weight[:, first:stop], each, axis=1) for first, stop in strips]
-            self._joined[strips, each] = np.concatenate(parts, axis=1)
-        return self._joined[strips, each]
+    def weights(self, strips: Sequence[tuple[int, int]], each: int) -> np.ndarray:
+        """The weights of strips [first, stop) of pixels, each so many times: uint16 [buckets, strips, n].
+
+        One after the other, as a single one, unless they are the same pixels: then once for all of them.
+        """
+        if each not in self._repeated:
+            self._repeated[each] = np.repeat(self.weight, each, axis=1)
+        own = strips[:1] if len(set(strips)) == 1 else strips
+        parts = [self._repeated[each][:, first * each : stop * each] for first, stop in own]
+        return (parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1))[:, np.newaxis]
 
 
 @dataclass(frozen=True, eq=False)

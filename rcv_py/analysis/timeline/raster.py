@@ -68,20 +68,42 @@ class Segment:
 
 
 @dataclass(frozen=True, eq=False)
-class TokenRow:
-    """A row on screen: segments in order of time that do not overlap, and one table for all of them."""
+class Joined:
+    """Segments of a row in order of time, and one table for all of them."""
 
     segments: tuple[Segment, ...]
 
     @cached_property
-    def joined(self) -> WaveLod | None:
-        """The table of the whole row, if it has several segments."""
+    def lod(self) -> WaveLod | None:
+        """The table, if there are several."""
         return joined([segment.lod for segment in self.segments]) if len(self.segments) > 1 else None
 
     def visible(self, window: TimeWindow) -> tuple[Segment, ...]:
         """The segments that touch a window."""
         first = bisect_right(self.segments, window.begin, key=attrgetter("end"))
         return self.segments[first : bisect_left(self.segments, window.end, key=attrgetter("begin"))]
+
+
+@dataclass(frozen=True, eq=False)
+class TokenRow:
+    """A row on screen: segments in order of time that do not overlap.
+
+    `known` are the first of them, joined before: while waves arrive they are not joined again.
+    """
+
+    segments: tuple[Segment, ...]
+    known: Joined | None = None
+
+    @cached_property
+    def parts(self) -> tuple[Joined, ...]:
+        """All segments in order of time, those of a part with one table."""
+        if self.known is None:
+            return (Joined(self.segments),)
+        return self.known, Joined(self.segments[len(self.known.segments) :])
+
+    def visible(self, window: TimeWindow) -> tuple[Segment, ...]:
+        """The segments that touch a window."""
+        return Joined(self.segments).visible(window)
 
     def at(self, time: int) -> Segment | None:
         """The segment that holds a cycle."""
@@ -132,11 +154,11 @@ class View:
 def look(rows: Sequence[TokenRow], pixels: Pixels) -> View:
     """Find what of each row is in view."""
     view, window, cycles = View(len(rows), pixels, [], []), pixels.window, pixels.cycles_per_px
-    for number, row in enumerate(rows):
-        if row.joined is not None and row.joined.level(cycles) >= 0:
-            view.tables.append((number, row.joined))
+    for number, part in ((number, part) for number, row in enumerate(rows) for part in row.parts):
+        if part.lod is not None and part.lod.level(cycles) >= 0:
+            view.tables.append((number, part.lod))
             continue
-        for segment in row.visible(window):
+        for segment in part.visible(window):
             if segment.lod.level(cycles) >= 0:
                 view.tables.append((number, segment.lod))
                 continue

@@ -198,7 +198,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
 
 def _map(trace: Trace, parcel: Parcel) -> _Read:
     program, tokens = _program(trace.code), parcel.own
-    block = np.append(program.table.of_row, -1)[tokens.code_rows(len(program.is_end))]
+    block = np.append(program.table.of_row, -1).take(tokens.code_rows(len(program.is_end)))
     is_new = starts_run(block) & (block >= 0)
     first = tokens.first[:-1][np.diff(tokens.first) > 0]
     is_new[first] = block[first] >= 0
@@ -289,7 +289,7 @@ def _program(code: CodeTable) -> _Program:
 
 def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
     line = tokens.code_rows(len(program.is_end))
-    does = ~np.append(program.is_idle, False)[line]
+    does = np.append(~program.is_idle, True).take(line)
     some = np.flatnonzero(np.diff(tokens.first))
     is_empty = np.ones(len(tokens.waves), dtype=bool)
     is_empty[some] = ~np.logical_or.reduceat(does, tokens.first[some]) if len(some) else True

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.base.text import count, percent, plural
@@ -20,10 +22,13 @@ def run(options: BubblesOptions) -> Answer:
     rule = ReferenceRule(options.rule)
     waves = choose_waves(options, (BUBBLES[rule],), (MATRIX,))
     trace, found = waves.trace, waves.of(BUBBLES[rule])
+    table = bubble_table(trace, found)
+    if options.line is not None:
+        table = table[np.flatnonzero(found.line == options.line)]
     return listing(
         options,
         waves,
-        bubble_table(trace, found),
+        table,
         "rcv.bubbles/2",
         lambda: facts(trace, found, waves.of_all(MATRIX), rule),
         footer=lambda table: _footer(found, table, rule),

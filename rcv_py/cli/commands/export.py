@@ -17,10 +17,10 @@ from rcv_py.export.table_files import write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
-from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.load import batches
+from rcv_py.work.opening import open_trace
 
 
 def run(options: ExportOptions) -> Answer:

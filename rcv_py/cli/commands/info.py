@@ -17,13 +17,18 @@ from rcv_py.cli.opening import all_captures, answers, batches, below, markers, o
 from rcv_py.cli.options.look_options import InfoOptions
 from rcv_py.cli.terminal import bold
 from rcv_py.formats.open import capture_entry
+from rcv_py.formats.rocpd.names import is_profile
 from rcv_py.model.trace import INFERRED
 from rcv_py.results.info import capture_table, info
 from rcv_py.state.wave_store import problems_of
 
 
 def run(options: InfoOptions) -> Answer:
-    """Return facts about one capture, or a table of several."""
+    """Return facts about one capture or one profile of a run, or a table of several captures."""
+    if is_profile(options.folder) and options.folder.is_file() and not options.more:
+        from rcv_py.cli.profiles import describe  # noqa: PLC0415 - it loads SQLite
+
+        return describe(options.folder)
     paths = all_captures([options.folder, *options.more])
     if len(paths) == 1:
         return _one(paths[0], options)

@@ -86,7 +86,7 @@ def _costs(trace: Trace, options: IsaOptions) -> CostColumns:
         return cost_columns(trace.code, mode, None, None)
     if options.wave is None:
         raise UsageError("This mode is about one wave.", hint="Name it with --wave se0/simd2/slot1/wv0.")
-    return cost_columns(trace.code, mode, wave_of(trace, options.wave), options.hit)
+    return cost_columns(trace.code, mode, wave_of(trace, options.wave), options.hit - 1)
 
 
 def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> Listing:

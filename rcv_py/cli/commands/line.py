@@ -30,7 +30,7 @@ from rcv_py.state.selection import Selection
 
 _BARS = 16
 _BAR_CHARS = 40
-_HINT = "Places look like se0/simd2/slot1/wv0:instruction 62#0."
+_HINT = "Places look like se0/simd2/slot1/wv0:instruction 62 hit 1."
 
 
 def run(options: LineOptions) -> Answer:
@@ -168,7 +168,8 @@ def _places(trace: Trace, texts: Iterable[str]) -> Answer:
     def text() -> Iterator[Part]:
         for at, place in enumerate(places):
             yield ("\n" if at else "") + place["argument"]
-            yield Facts([(name, _text(value)) for name, value in _facts(place)])
+            counted = place | ({"hit": place["hit"] + 1} if place["hit"] is not None else {})  # for people
+            yield Facts([(name, _text(value)) for name, value in _facts(counted)])
 
     return Answer(
         schema="rcv.place/2",

@@ -12,7 +12,7 @@ from rcv_py.cli.answer import Answer, Facts, Part, Shown, heading
 from rcv_py.cli.opening import chosen, opened, warn, window_of
 from rcv_py.cli.options.look_options import RangeOptions
 from rcv_py.model.trace import Trace
-from rcv_py.results.clock_range import TITLES, between_facts, range_facts, range_table, tflops
+from rcv_py.results.clock_range import TITLES, between_facts, flop_facts, range_facts, range_table
 from rcv_py.results.table import Table
 
 
@@ -34,13 +34,12 @@ def run(options: RangeOptions) -> Answer:
 
     def text() -> Iterator[Part]:
         yield from heading(waves)
-        ns, rate = trace.clock.ns(window.width), tflops(trace, found)
+        ns = trace.clock.ns(window.width)
         length = f"{count(window.width)} cycles" + (f" ({nanoseconds(ns)})" if ns is not None else "")
         lived = f"{plural(found.waves, 'traced wave')}, {count(found.wave_cycles)} cycles of waves"
-        speed = f", {rate:,.3f} TFLOP/s of traced waves" if rate is not None else ""
         facts = [("range", f"{window}, {length}"), ("waves", lived)]
         facts += [("executions", count(int(found.hits.sum())))]
-        facts += [("MFMA/WMMA", f"{found.flops:,.0f} FLOP{speed}")] if found.flops else []
+        facts += [(name, ", ".join(filter(None, texts))) for name, *texts in flop_facts(trace, found)]
         facts += [("between", _between(trace, ends, steps))] if ends and steps else []
         yield Facts(facts)
         if why := waves.why_none("ranges"):

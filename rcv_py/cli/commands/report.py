@@ -24,12 +24,12 @@ from rcv_py.export.report.files import check_form, check_index, report_page, wri
 from rcv_py.export.report.index import Entry, entry
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.capture_cache import CaptureCache
-from rcv_py.formats.open import open_trace
-from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.results.table import Table
 from rcv_py.results.written import REPORTS
 from rcv_py.work.captures import Here, captures_done
 from rcv_py.work.executors import executor_for
+from rcv_py.work.opening import open_trace
 from rcv_py.work.pool import WorkerStopped
 from rcv_py.work.reduce import Reading
 
@@ -208,7 +208,7 @@ def made(
     """Return the page about a capture, or why there is none; `workers` processes read its waves."""
     try:
         trace = open_trace(folder, cache=cache)
-        facts = run_facts(trace.path, trace.kernel_name, trace.target, given)
+        facts = facts_about(trace, given)
         with Reading(trace, workers=workers, report=report) as found:
             inputs = ReportInputs(found, facts=facts, waves=waves)
             inputs.ask()

@@ -16,14 +16,15 @@ from rcv_py.cli.opening import all_captures, facts_of, opened, refuse_for_one, w
 from rcv_py.cli.options.look_options import TriageOptions
 from rcv_py.cli.terminal import bold, progress
 from rcv_py.formats.capture_cache import CaptureCache
-from rcv_py.formats.open import capture_entry, open_trace
-from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.formats.open import capture_entry
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table
 from rcv_py.work.captures import Here, captures_mapped
 from rcv_py.work.executors import executor_for
 from rcv_py.work.findings import findings_of_trace
+from rcv_py.work.opening import open_trace
 
 _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
@@ -59,7 +60,7 @@ def look(
     `facts` are what the tables of the run say; None: those near the capture.  `waves` says whose costs are
     ranked: `working`, `all`, or a population.
     """
-    facts = facts or run_facts(trace.path, trace.kernel_name, trace.target)
+    facts = facts or facts_about(trace)
     with progress() as report:
         return findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=None, report=report)
 
@@ -147,7 +148,7 @@ def judged_capture(
     entry = capture_entry(path)
     try:
         trace = open_trace(entry.path, cache=cache)
-        facts = run_facts(trace.path, trace.kernel_name, trace.target, given)
+        facts = facts_about(trace, given)
         found = findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=workers)
     except RcvError as error:
         return Judged(entry, None, str(error))

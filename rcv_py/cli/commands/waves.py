@@ -12,7 +12,7 @@ from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WaveChoice, ran_text, wave_choice
 from rcv_py.analysis.waves.wave_facts import wave_states
-from rcv_py.base.text import count, nanoseconds, percent, plural
+from rcv_py.base.text import count, demangled, nanoseconds, percent, plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, listing
 from rcv_py.cli.opening import (
     answers,
@@ -24,7 +24,6 @@ from rcv_py.cli.opening import (
     window_of,
 )
 from rcv_py.cli.options.dig_options import WavesOptions
-from rcv_py.formats.uiout.kernels import demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave

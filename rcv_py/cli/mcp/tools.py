@@ -72,7 +72,8 @@ def _inside(base: Path, name: str, hint: str) -> Path:
     return path
 
 
-NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help"))  # a window, synthetic captures, a shell
+# A window, synthetic captures, a shell; what people do with files; and what runs programs.
+NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help", "pack", "unpack", "decode", "record"))
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
 PICTURE = "shot"  # answers with the picture, and needs no folder
 MAX_KB = "max_kb"
@@ -93,9 +94,9 @@ _OPTIONAL = frozenset(((PICTURE, "out"), ("index", "folder")))
 # Arguments that the short definition of a tool leaves to `help`: few calls need them.
 _RARE = frozenset(
     (
-        "ascending", "bar", "bars", "beyond_noise", "case", "channels", "charge", "context",
+        "ascending", "bar", "bars", "beyond_noise", "case", "channels", "charge", "context", "decoder",
         "detail", "from", "hit", "ideal_mb", "kernel", "least", "like", "limit", "log", "mode", "no_causes",
-        "no_idle", "order", "rule", "run_files", "scale", "seed", "theme", "to", "touching",
+        "no_idle", "order", "rule", "run_files", "scale", "seed", "source_map", "theme", "to", "touching",
         "unit_of", "without_kernel", "without_se",
     )
 )  # fmt: skip
@@ -118,6 +119,7 @@ _WHEN = {
     "causes": "Use it to learn why an instruction stalls, and which producer to change.",
     "loops": "Use it when iterations differ, or to split prologue and loop.",
     "bubbles": "Use it to weigh a stall: only cycles nobody covers cost time.",
+    "whatif": "Use it before an edit: what the change would gain, or without options what is worth trying.",
     "latency": "Use it to see if more waves would help, or with by=memory how slow memory is.",
     "flame": "Use it for costs by call path and source.",
     "occupancy": "Use it when too few waves are resident; limits says why.",

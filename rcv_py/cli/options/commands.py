@@ -8,14 +8,18 @@ from rcv_py.cli.options import dig_options, look_options
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.options.other_options import (
     CompletionOptions,
+    DecodeOptions,
     ExportOptions,
     HelpOptions,
     IndexOptions,
     McpOptions,
+    PackOptions,
+    RecordOptions,
     SchemaOptions,
     ShotOptions,
     SynthOptions,
     TrendOptions,
+    UnpackOptions,
 )
 
 
@@ -27,8 +31,8 @@ def _declared(module: ModuleType) -> tuple[type[Options], ...]:
 GROUPS: dict[str, tuple[type[Options], ...]] = {
     "Look first": _declared(look_options),
     "Dig into costs": _declared(dig_options),
-    "Manage captures": (IndexOptions, TrendOptions, SynthOptions),
-    "Give away": (ExportOptions, ShotOptions),
+    "Manage captures": (RecordOptions, IndexOptions, TrendOptions, SynthOptions),
+    "Give away": (ExportOptions, PackOptions, UnpackOptions, DecodeOptions, ShotOptions),
     "Agents, scripts and the shell": (SchemaOptions, McpOptions, CompletionOptions, HelpOptions),
 }
 COMMANDS = {command.command: command for commands in GROUPS.values() for command in commands}

@@ -31,6 +31,7 @@ from rcv_py.cli.options.option import (
     positive,
     positive_count,
     range_of,
+    slower,
     text,
     without,
 )
@@ -78,7 +79,7 @@ class IsaOptions(
     top: int = number("only the N that cost most (default 0: all)", 0)
     mode: str = option("of all waves or of one (default sum)", "sum", choices=MODES)
     wave: str | None = shared.wave("whose numbers the modes of one wave show")
-    hit: int = number("for --mode hit: which, from 0", 0)
+    hit: int = number("for --mode hit: which, from 1", 1, positive_count)
     bars: str | None = option("add a column: the length of the bars of the window", choices=BARS)
     no_idle: bool = shared.no_idle()
     sort: str | None = shared.sort("program order")
@@ -122,7 +123,7 @@ class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --t
     line: int | str = positional(
         "LINE",
         "an instruction by its number, or one execution or wave as the window copies it, "
-        f"e.g. {shared.WAVE_ID}:instruction 62#0",
+        f"e.g. {shared.WAVE_ID}:instruction 62 hit 1",
         line_or_place,
     )
     more: list[str] = positional("PLACE", "more executions or waves", None, "*")
@@ -200,6 +201,7 @@ class BubblesOptions(_Ruled, example="rcv bubbles FOLDER --top 10"):
         "ours (default): time under s_endpgm is drain, and cycles in which the MFMA unit works are no "
         "bubbles; reference: time under s_endpgm is issue, and MFMA passes do not count as work"
     )
+    line: int | None = number("only this instruction")
     sort: str | None = shared.sort("cycles")
 
 
@@ -220,6 +222,35 @@ class LatencyOptions(_Ruled, example="rcv latency FOLDER --by memory"):
     waits: bool = flag("with --by memory: also what waits show, and instructions that only they know")
     no_idle: bool = shared.no_idle()
     sort: str | None = shared.sort("what nothing hides, or the mean")
+
+
+class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=0.5 --move 319:283"):
+    """Predict what a change would gain, by playing the recording again."""
+
+    latency: list[tuple[str, float]] | None = option(
+        "latency of vmem, lds, smem, memory, or of an instruction, times a factor; may be repeated",
+        repeated=True,
+        read=slower,
+        metavar="WHAT=FACTOR",
+    )
+    move: list[tuple[int, int]] | None = option(
+        "an instruction stands right before another one; may be repeated",
+        repeated=True,
+        read=pair,
+        metavar="LINE:BEFORE",
+    )
+    relax: list[tuple[int, int]] | None = option(
+        "a wait leaves so many more operations outstanding; may be repeated",
+        repeated=True,
+        read=pair,
+        metavar="LINE:MORE",
+    )
+    free: list[int] | None = option(
+        "an instruction takes no time of its own; may be repeated", repeated=True, read=count, metavar="LINE"
+    )
+    no_barriers: bool = flag("nobody waits at barriers")
+    more_waves: int | None = number("so many more waves on each SIMD", read=at_most(32, 1))
+    all: bool = flag("play all waves, also of a capture with more than 2 million instructions that ran")
 
 
 class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall --folded > stacks.txt"):

@@ -45,7 +45,7 @@ _LIKE = Section(
 )
 
 
-class ViewOptions(shared.WithRunFiles, example="rcv ui_output_agent_1_dispatch_2"):
+class ViewOptions(shared.WithRunFiles, shared.OfRawFiles, example="rcv ui_output_agent_1_dispatch_2"):
     """Open the window (what `rcv FOLDER` does)."""
 
     needs = (
@@ -62,7 +62,7 @@ class ViewOptions(shared.WithRunFiles, example="rcv ui_output_agent_1_dispatch_2
     compare: Path | None = shared.baseline()
     twin: Path | None = shared.twin()
     goto: str | None = text(
-        "a place: an anchor of a report, e.g. line-118, or se0/simd2/slot1/wv0:instruction 118#7@126704",
+        "a place: an anchor of a report, e.g. line-118, or se0/simd2/slot1/wv0:instruction 118 hit 8@126704",
         "PLACE",
     )
     wave: str | None = shared.wave("select a wave")
@@ -244,6 +244,7 @@ class CompareOptions(
 
 class ReportOptions(
     shared.Forms,
+    shared.OfRawFiles,
     shared.WithRunFiles,
     shared.OverCaptures,
     example="rcv report FOLDER --out report.html",

@@ -94,6 +94,35 @@ def positive(text: str) -> float:
     return value
 
 
+def mask(text: str) -> str:
+    """Return a mask of at most 32 bits as it was written, `0x11` or `3`."""
+    match = _matched(r"0x([0-9a-fA-F]{1,8})|(\d{1,10})", text, "a mask such as 0x11")
+    if not 0 < (value := int(match[1], 16) if match[1] else int(match[2])) < 1 << 32:
+        raise _wrong(text, "is not a mask of 1 to 32 bits")
+    return hex(value)
+
+
+def simds(text: str) -> str:
+    """Return a mask of four SIMDs, or the number of one."""
+    return hex(
+        int(_matched(r"(?:0x)?([0-9a-fA-F])", text, "a mask such as 0xf, or the number of a SIMD")[1], 16)
+    )
+
+
+_BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def bytes_size(text: str) -> int:
+    """Return the bytes of `256M`, `1G` or a number."""
+    match = _matched(r"(\d{1,12})([kKmMgG]?)(?:[iI]?[bB])?", text, "a size such as 256M")
+    return int(match[1]) * _BYTES[match[2].lower()]
+
+
+def mapping(text: str) -> str:
+    """Return a rule `FROM=TO` as it was written."""
+    return _matched(r"([^=\n]+)=([^\n]*)", text, "a rule such as /build/src=/home/me/src")[0]
+
+
 def size(text: str) -> tuple[int, int]:
     """Return width and height of `1200x800`."""
     match = _matched(r"(\d{2,5})x(\d{2,5})", text, "a size such as 1200x800")
@@ -122,8 +151,14 @@ def pair(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def slower(text: str) -> tuple[str, float]:
+    """Return what of `vmem=0.5`, or the instruction of `319=0.5`, and the factor of its latency."""
+    match = _matched(r"(\w{1,9})=(\d{1,4}(?:\.\d{1,4})?)", text, "a latency such as vmem=0.5 or 319=0.5")
+    return match[1], float(match[2])
+
+
 def line_or_place(text: str) -> int | str:
-    """Return the index of an instruction, or a place such as `se0/simd2/slot1/wv0:instruction 62#0`."""
+    """Return the index of an instruction, or a place such as `se0/simd2/slot1/wv0:instruction 62 hit 1`."""
     return count(text) if text.isascii() and text.isdigit() else text
 
 
@@ -182,6 +217,7 @@ class Options:
 
     command: ClassVar[str] = ""
     example: ClassVar[str] = ""
+    behind: ClassVar[str] = ""  # the argument that has all words behind `--`, which nobody reads as options
     arguments: ClassVar[Mapping[str, Argument]] = {}  # positional, own, then shared ones, then forms
     needs: ClassVar[Sequence[Need]] = ()
     given: frozenset[str] = frozenset()
@@ -285,7 +321,11 @@ def read_options(
     for action in parser._actions:  # argparse has no public list of them
         if action.option_strings:
             action.default = argparse.SUPPRESS  # so that what is there was given
-    values = vars(parser.parse_intermixed_args(words))
+    has_rest = options.behind and "--" in words
+    end = words.index("--") if has_rest else len(words)
+    values = vars(parser.parse_intermixed_args(words[:end]))
+    if has_rest:
+        values[options.behind] = list(words[end + 1 :])
     positional = {name for name, argument in options.arguments.items() if argument.is_positional}
     read = options(**values, given=frozenset(values.keys() - positional))
     check_needs(read)

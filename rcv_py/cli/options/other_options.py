@@ -11,14 +11,21 @@ from rcv_py.cli.options.option import (
     Need,
     Options,
     at_most,
+    beside,
+    bytes_size,
     flag,
+    mask,
     number,
     option,
     path,
     percent,
     positional,
+    positive_count,
     range_of,
+    simds,
     size,
+    text,
+    without,
 )
 from rcv_py.model.modes import LIBRARY_ORDERS
 
@@ -69,6 +76,51 @@ class TrendOptions(
     markdown: bool = shared.form("a table for a job's page")
 
 
+class RecordOptions(shared.Forms, example="rcv record --kernel gemm --launch 2 -- python bench.py"):
+    """Record a kernel with rocprofv3, and again if it was cut or empty."""
+
+    behind = "program"
+    needs = (
+        Need(
+            "kernel launch gpu cu engines simds buffer activity out once twin host rocprofv3 strict yaml json"
+            " csv",
+            lambda options: options.watch is None,
+            "what records",
+            "Leave out --watch, or this.",
+        ),
+        beside("watch", "times"),
+        Need("view", lambda options: not options.form, "a window", "Leave out the form of the answer."),
+    )
+
+    program: list[str] = positional(
+        "COMMAND", "what runs the kernel, behind two dashes: -- ./program ARGS", nargs="*"
+    )
+    kernel: str | None = text("only kernels whose name matches this regular expression", "REGEX")
+    launch: int | None = number(
+        "its launch of this number, counted from 1 (default: the first)", read=positive_count
+    )
+    gpu: int | None = number("only this GPU, by its number on the machine, whatever the program sees")
+    cu: int | None = number("the compute unit or WGP to trace (default 1)", read=at_most(15))
+    engines: str | None = option("mask of shader engines (default 0x1)", read=mask, metavar="MASK")
+    simds: str | None = option("mask of SIMDs; from gfx10 on the number of one", read=simds, metavar="MASK")
+    buffer: int | None = option("memory for the trace (default 256M)", read=bytes_size, metavar="SIZE")
+    activity: int | None = number("stream counters of gfx9 with this period, 1 to 16", read=at_most(16, 1))
+    out: Path = path(
+        "captures go into numbered folders of it (default rcv_capture)", "DIR", Path("rcv_capture")
+    )
+    once: bool = flag("do not record again, whatever came of it")
+    twin: bool = flag("record once more with the same settings: it measures the noise")
+    host: str | None = text("record on another machine, by ssh, in its home folder or in DIR", "HOST[:DIR]")
+    rocprofv3: str | None = text("the program that records (default: of the search path, or of ROCm)", "PATH")
+    watch: Path | None = path(
+        "instead: look at each capture that appears in DIR, and compare it with the one before", "DIR"
+    )
+    times: int | None = number("end after so many captures", read=positive_count)
+    view: bool = flag("open a window instead of printing what limits the kernel")
+    strict: bool = flag("exit with 4 if the capture is still not to be trusted")
+    yaml: bool = shared.form("only the input file for rocprofv3; nothing is recorded")
+
+
 class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
     """Write synthetic sample captures."""
 
@@ -87,7 +139,7 @@ class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
     seed: int = number("the same seed, the same bytes", 0)
 
 
-class ExportOptions(Options, example="rcv export FOLDER --to perfetto --out trace.pftrace"):
+class ExportOptions(shared.OfRawFiles, example="rcv export FOLDER --to perfetto --out trace.pftrace"):
     """Write files for Perfetto, speedscope, CSV and Parquet."""
 
     folder: Path = shared.folder()
@@ -107,7 +159,37 @@ class ExportOptions(Options, example="rcv export FOLDER --to perfetto --out trac
     json: bool = shared.form("for programs: a document, as `rcv schema export` describes it")
 
 
-class ShotOptions(Options, example="rcv shot FOLDER --panel isa --out isa.png --size 900x600"):
+class PackOptions(shared.OfRawFiles, example="rcv pack FOLDER --out slow-kernel.rcvz"):
+    """Write a capture into one small file, to keep or to send."""
+
+    folder: Path = shared.folder()
+    out: Path | None = path("the file (default: named as the capture, in the current folder)", "FILE")
+    without_sources: bool = flag("leave the text of source files out")
+    json: bool = shared.form("for programs: a document, as `rcv schema pack` describes it")
+
+
+class UnpackOptions(Options, example="rcv unpack slow-kernel.rcvz --out slow-kernel"):
+    """Write a packed capture as a ui_output folder again."""
+
+    folder: Path = shared.folder("FILE", "a file that `rcv pack` wrote")
+    out: Path = path("a folder that is new or empty", "FOLDER", required=True)
+    json: bool = shared.form("for programs: a document, as `rcv schema unpack` describes it")
+
+
+class DecodeOptions(shared.OfRawFiles, example="rcv decode CAPTURE --out ui_output_decoded"):
+    """Write a capture as a ui_output folder, for other tools."""
+
+    needs = (without("compare", "writing a folder", "out decoder"),)
+
+    folder: Path = shared.folder("CAPTURE", "a capture of any kind")
+    out: Path | None = path("a folder that is new or empty", "FOLDER")
+    compare: bool = flag(
+        "write nothing: list where this program and AMD's decoder see a raw capture differently"
+    )
+    json: bool = shared.form("for programs: a document, as `rcv schema decode` describes it")
+
+
+class ShotOptions(shared.OfRawFiles, example="rcv shot FOLDER --panel isa --out isa.png --size 900x600"):
     """Draw a panel or the window into a picture."""
 
     needs = (

@@ -14,6 +14,7 @@ from rcv_py.cli.options.option import (
     at_most,
     beside,
     flag,
+    mapping,
     number,
     option,
     path,
@@ -27,7 +28,10 @@ WORKING, ALL = "working", "all"  # the names of rcv_py.analysis.waves.population
 REFERENCE = "reference"
 RULES = ("ours", REFERENCE)
 WAVE_ID = "se0/simd2/slot1/wv0"
-AS_CAPTURE = "a ui_output_* folder, or a file inside it"
+DECODERS = ("auto", "own", "official")  # those of rcv_py.formats.raw.options, which takes longer to import
+AS_CAPTURE = (
+    "a ui_output_* folder or a file inside it, a folder of .att files or one of them, or a packed capture"
+)
 
 
 # -- single options -------------------------------------------------------------------------------------
@@ -124,7 +128,22 @@ class Forms(Options):
     csv: bool = form("for spreadsheets")
 
 
-class OfCapture(Forms):
+class OfRawFiles(Options):
+    """Options of what opens captures, about those that are raw `.att` files."""
+
+    decoder: str | None = option(
+        "raw .att files: who decodes them, this program or AMD's library (default auto: this program)",
+        choices=DECODERS,
+    )
+    source_map: list[str] | None = option(
+        "raw .att files: sources that the compiler saw below FROM lie below TO; may be repeated",
+        read=mapping,
+        repeated=True,
+        metavar="FROM=TO",
+    )
+
+
+class OfCapture(Forms, OfRawFiles):
     """Options of what prints a result of a capture."""
 
     folder: Path = folder()

@@ -26,10 +26,10 @@ NOTHING = Cell("")
 def place_text(
     wave: WaveId | None = None, line: int | None = None, hit: int | None = None, cycle: int | None = None
 ) -> str:
-    """Return `se0/simd2/slot5/wv3:instruction 118#7@126704`; any part may be absent."""
+    """Return `se0/simd2/slot5/wv3:instruction 118 hit 8@126704`; any part may be absent, `hit` is from 0."""
     at = "" if line is None else f":instruction {line}"
     when = "" if cycle is None else f"@{cycle}"
-    return f"{wave or ''}{at}{'' if hit is None or not at else f'#{hit}'}{when}"
+    return f"{wave or ''}{at}{'' if hit is None or not at else f' hit {hit + 1}'}{when}"
 
 
 def line_anchor(line: int) -> str:

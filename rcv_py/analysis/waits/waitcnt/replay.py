@@ -80,7 +80,7 @@ def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target:
 
 def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
     line = tokens.code_rows(len(effects))
-    token = np.flatnonzero(effects.matters(line))
+    token = np.flatnonzero(effects.matters(line, tokens.executions(len(effects))))
     line, wave = line[token], tokens.owner[token]
     wave_first = np.searchsorted(token, tokens.first[:-1])  # of those that matter
     none = np.zeros(0, dtype=np.int64)
@@ -119,13 +119,14 @@ class _Effects:
     def __len__(self) -> int:
         return len(self._texts)
 
-    def matters(self, row: np.ndarray) -> np.ndarray:
-        """Whether tokens with these code rows (as many as there are: none) do anything, bool."""
-        if not self._state[row].all():
-            ran = np.bincount(row, minlength=len(self._state)) > 0
-            for new in np.flatnonzero(ran & (self._state == 0)).tolist():
-                self._learn(new)
-        return (self._state == _SOMETHING)[row]
+    def matters(self, row: np.ndarray, executions: np.ndarray) -> np.ndarray:
+        """Whether tokens with these code rows (as many as there are: none) do anything, bool.
+
+        `executions` are those of each row.
+        """
+        for new in np.flatnonzero((executions > 0) & (self._state[:-1] == 0)).tolist():
+            self._learn(new)
+        return (self._state == _SOMETHING).take(row)
 
     def _learn(self, row: int) -> None:
         effect, place = self.rules.effect(self._texts[row]), self.rules.order.index
