@@ -1,4 +1,5 @@
-"""Record again what every command prints on every small capture, and the fields of every schema.
+"""Record again what every command prints on every small capture, the fields of every schema, and a digest of
+every sample of the simulator.
 
 Usage: record.py [--check].  --check writes nothing and names what differs.  Run it only when a change of the
 output is wanted, and read the difference before committing it: these files prove no number right, they only
@@ -12,12 +13,14 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from rcv_py.cli.schemas import SCHEMAS  # noqa: E402
+from rcv_py.synth.samples import SAMPLES  # noqa: E402
 from tests.support import captures  # noqa: E402
 from tests.support.command_runs import ON_A_CAPTURE, of_capture  # noqa: E402
 from tests.support.schema_outline import outline  # noqa: E402
@@ -84,9 +87,26 @@ def schema_outlines() -> tuple[Path, str]:
     return FOLDER / "schemas.json", pretty({one.id: outline(one.as_json()) for one in SCHEMAS})
 
 
+def sample_digests() -> tuple[Path, str]:
+    """The file of what each sample is, and what it should hold."""
+    digests = {}
+    with TemporaryDirectory() as place:
+        for name in sorted(SAMPLES.ids()):
+            SAMPLES[name].write(Path(place) / name, seed=0)
+            digests[name] = folder_digest(Path(place) / name)
+    return FOLDER / "samples.json", pretty(digests)
+
+
+def folder_digest(folder: Path) -> str:
+    """A text that changes with the name, the length or the bytes of any file of a folder."""
+    files = sorted(folder.iterdir())
+    told = [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
 def main() -> int:
     """Write what differs, or only name it."""
-    files = [schema_outlines(), *(pair for name in NAMES for pair in expected(name))]
+    files = [schema_outlines(), sample_digests(), *(pair for name in NAMES for pair in expected(name))]
     differing = [
         (path, text) for path, text in files if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
