@@ -6,9 +6,10 @@ BENCH ?=
 JOBS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) # tests that wait for a process leave a processor to others
 SEED ?= $(shell date +%s)
 FUZZ ?=
+RAW ?=
 export QT_LOGGING_RULES ?= qt.qpa.*=false
 
-.PHONY: run test lint bench precision fuzz docs man samples clean setup
+.PHONY: run test lint bench precision fuzz raw docs man samples clean setup
 
 run: ## open the viewer on FOLDER, a sample by default
 	@bash packaging/setup.sh run
@@ -30,6 +31,11 @@ bench: ## measure against the budgets; BENCH=--full for the largest folder
 fuzz: ## feed 1,000,000 mutated inputs to readers, formulas, filters, commands and calls; FUZZ="--seed 7"
 	@bash packaging/setup.sh test
 	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m tests.fuzz $(FUZZ)
+
+raw: ## captures to raw streams and back, and 200,000 damaged streams with indexes checked; RAW="--seed 7"
+	@bash packaging/setup.sh test
+	@$(VENV)/bin/python -m tests.formats.sqtt.round_trip
+	@$(VENV)/bin/python -m tests.formats.sqtt.mangled --checked $(RAW)
 
 precision: ## measure attribution against the simulator's truth, as in docs/attribution.md
 	@bash packaging/setup.sh test
