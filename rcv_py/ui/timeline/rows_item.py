@@ -196,6 +196,7 @@ class RowsItem(BoxItem):
         super().__init__(box, theme)
         self._key: tuple[object, ...] = ()
         self._image = QImage()  # kept from picture to picture, as is the canvas: memory that is new costs
+        self._frame: Frame | None = None  # what was drawn last, until the image has it
         self._canvas = np.zeros((0, 0), np.uint8)
         self._strips: list[tuple[int, QImage]] = []  # of the canvas, and where each begins
         self._colored = False  # whether the strips have the colours of the theme
@@ -227,17 +228,31 @@ class RowsItem(BoxItem):
         if draws_shapes():
             self._paint_shapes(painter, rect, scale)
             return
-        if key != self._key:
+        painter.save()
+        painter.setClipRect(rect, Qt.ClipOperation.IntersectClip)
+        painter.scale(1 / scale, 1 / scale)
+        if key == self._key:
+            self._keep_image()
+            painter.drawImage(0, 0, self._image)
+        else:  # pictures that move are each drawn once: straight to the screen
             start = perf_counter()
-            self._render(rect, scale)
-            self._key = key
+            self._frame, self._key = self._fill(rect, scale), key
+            self._draw(painter, self._frame)
             self.frame_ms = (perf_counter() - start) * 1e3
+        painter.restore()
+        if self._frame is not None:
             self.drawn()
-        painter.drawImage(rect, self._image)
+
+    def _keep_image(self) -> None:
+        """Have the last picture as an image, for whatever moves above it."""
+        if self._frame is not None:
+            with QPainter(self._image) as painter:
+                self._draw(painter, self._frame)
+            self._frame = None
 
     def _paint_shapes(self, painter: QPainter, rect: QRectF, scale: float) -> None:
         """Paint the same picture as paths and text, for a file that is enlarged later."""
-        frame = self._frame(rect, scale)
+        frame = self._fill(rect, scale)
         table = color_table(self._theme, self.source.dimmed)
         painter.save()
         painter.setClipRect(rect)
@@ -260,13 +275,12 @@ class RowsItem(BoxItem):
         self._key, self._colored = (), False
         super().forget()
 
-    def _render(self, rect: QRectF, scale: float) -> None:
-        frame = self._frame(rect, scale)
-        with QPainter(self._image) as painter:
-            self._color(painter)
-            self.source.paint_over(painter, frame)
+    def _draw(self, painter: QPainter, frame: Frame) -> None:
+        """Draw the canvas of a frame, and what is over it, in device pixels."""
+        self._color(painter)
+        self.source.paint_over(painter, frame)
 
-    def _frame(self, rect: QRectF, scale: float) -> Frame:
+    def _fill(self, rect: QRectF, scale: float) -> Frame:
         """Fill the canvas with what is in view."""
         source = self.source
         width, height = max(1, round(rect.width() * scale)), max(1, round(rect.height() * scale))
