@@ -1,0 +1,333 @@
+"""`annotations.json`, as WaveScope and agents write it, and as this program does: a list of entries.
+
+```
+{"annotations": [{"id": "7f3a", "severity": "warning", "title": "…", "note": "…",
+                  "anchor": {"instructions": [118, 119]}},
+                 {"severity": "info", "title": "…", "note": "…",
+                  "anchor": {"source": {"file": "kernel.py", "line": 186}}},
+                 {"severity": "info", "title": "…", "note": "…",
+                  "anchor": {"wave": "se0/simd1/slot2/wv3", "time": 126704}}]}
+```
+
+A bare list is read as well, and several spellings of each name; `begin` and `end` are a range of time.  What
+this program does not know stays in the file when it writes it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
+from typing import Any
+
+import orjson
+
+from rcv_py.base.errors import BrokenFile
+from rcv_py.base.problems import Severity
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import elide_right, encodable
+from rcv_py.formats.input.files import parse_json
+from rcv_py.model.ids import WaveId
+from rcv_py.model.notes import MAX_INSTRUCTIONS, TEXT_LETTERS, Anchor, Note, NoteChanges, one_line
+from rcv_py.model.window import TimeWindow
+
+FILE_BYTES = 16 << 20
+MAX_RECORDS = 200_000  # objects and lists of a file, which need far more memory than their text
+MAX_NOTES = 5000  # of a file
+ID_LETTERS = 64
+MAX_CYCLE = 1 << 60
+MAX_LINE = 1 << 31
+LIST = "annotations"
+OWN = "rcv"  # what only this program keeps in a file: which capture it is about, and what was removed
+_LISTS = (LIST, "entries", "notes", "items")
+
+# How others may spell what an entry has; a name counts without its case, `_` and `-`.
+_TITLE = ("title", "name", "summary")
+_TEXT = ("note", "text", "body", "message", "description", "comment")
+_ROWS = (
+    *("instructions", "instruction", "instructionindices", "instructionindex", "isaindices", "isa"),
+    *("indices", "index", "rows", "pc"),
+)
+_SOURCE, _FILE, _LINE = ("source", "sourceline", "location"), ("file", "path"), ("line", "linenumber")
+_WAVE = ("wave", "waveid", "wavefront")
+_TIME = ("time", "clock", "cycle", "at", "span", "range", "clocks")
+_BEGIN = ("begin", "start", "from", "starttime", "timestart", "startclock")
+_END = ("end", "stop", "to", "endtime", "timeend", "endclock")
+_WAVE_PARTS = (
+    ("se", "shaderengine"),
+    ("simd", "sm"),
+    ("slot", "sl"),
+    ("wid", "wv", "wave", "id"),
+)
+_WAVE_TEXT = re.compile(
+    r"se(\d{1,6})[/_](?:simd|sm)(\d{1,6})[/_](?:slot|sl)(\d{1,6})[/_]wv(\d{1,9})(?:\.json)?", re.ASCII
+)
+_SEVERITY = {
+    Severity.ERROR: ("error", "critical", "high", "severe", "serious", "blocker", "major"),
+    Severity.WARNING: ("warning", "warn", "medium", "moderate", "caution"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An element of the list as it stands there, and the note that it is; None if it is none."""
+
+    raw: Any
+    note: Note | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoteDocument:
+    """What a file holds; `head` is what stands around the list, None of a bare one."""
+
+    entries: tuple[Entry, ...] = ()
+    head: Mapping[str, Any] | None = field(default_factory=dict)
+    key: str = LIST  # under which the list stands
+    left_out: int = 0  # elements that are no notes, or too many
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """The notes, in the order of the file."""
+        return tuple(entry.note for entry in self.entries if entry.note is not None)
+
+    @property
+    def removed(self) -> frozenset[str]:
+        """Ids of notes of other files that are not to be shown."""
+        ids = self._own.get("removed")
+        return frozenset(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else frozenset()
+
+    @property
+    def _own(self) -> dict[str, Any]:
+        own = (self.head or {}).get(OWN)
+        return own if isinstance(own, dict) else {}
+
+    def changed(
+        self, changes: NoteChanges, about: Mapping[str, str], hidden: frozenset[str] = frozenset()
+    ) -> NoteDocument:
+        """Return the document with these changes; `about` says which capture it is about.
+
+        An entry that is changed keeps its place, and what is not known of it.  `hidden` are ids of notes in
+        other files that are not to be shown any more.
+        """
+        put = {note.id: note for note in changes.put}
+        entries = []
+        for entry in self.entries:
+            id_ = "" if entry.note is None else entry.note.id
+            if id_ in changes.removed:
+                continue
+            other = put.pop(id_, None)
+            entries.append(entry if other is None else _other(entry, other))
+        entries += [Entry(entry_of(note), note) for note in put.values()]
+        own = {**self._own, **about}
+        kept = {note.id for note in (*self.notes, *changes.put)}  # of these the entry itself is enough
+        if gone := (self.removed | hidden) - kept:
+            own["removed"] = sorted(gone)
+        else:
+            own.pop("removed", None)
+        head = {self.key: None} if self.head is None else dict(self.head)
+        return NoteDocument(entries=tuple(entries), head={**head, OWN: own}, key=self.key)
+
+    def written(self) -> bytes:
+        """Return the file: JSON of the same layout that was read."""
+        rows = [entry.raw for entry in self.entries]
+        document: Any = rows if self.head is None else {**self.head, self.key: rows}
+        option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        try:
+            return orjson.dumps(document, option=option)
+        except TypeError:  # half of a pair, which UTF-8 cannot hold
+            return orjson.dumps(_encodable(document), option=option)
+
+
+def read_notes(data: bytes, name: str, kept_in: str = "") -> NoteDocument:
+    """Return what the bytes of a file hold; raise BrokenFile, a sentence, if it is no list of entries."""
+    if len(data) > FILE_BYTES:
+        raise BrokenFile(name, f"it has {len(data):,} bytes, more than the {FILE_BYTES:,} that are accepted")
+    if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
+        raise BrokenFile(name, f"it has more than {MAX_RECORDS:,} objects and lists")
+    document = parse_json(data, name)
+    head: dict[str, Any] | None = None
+    rows, key = document, LIST
+    if isinstance(document, dict):
+        head = document
+        key = next((one for one in _LISTS if isinstance(document.get(one), list)), LIST)
+        rows = document.get(key, [])
+    if not isinstance(rows, list):
+        raise BrokenFile(name, "it holds no list of annotations")
+    notes: list[Note | None] = [_note(row, kept_in) for row in rows[:MAX_NOTES]]
+    notes = _with_own_ids(notes)
+    entries = [Entry(row, note) for row, note in zip(rows, notes, strict=False)]
+    entries += [Entry(row, None) for row in rows[MAX_NOTES:]]
+    left_out = sum(entry.note is None for entry in entries)
+    return NoteDocument(entries=tuple(entries), head=head, key=key, left_out=left_out)
+
+
+def document_of(notes: Iterable[Note], about: Mapping[str, str]) -> NoteDocument:
+    """Return a new document with these notes."""
+    return NoteDocument().changed(NoteChanges(put=tuple(notes)), about)
+
+
+def entry_of(note: Note) -> dict[str, Any]:
+    """Return a note as an element of the list."""
+    anchor: dict[str, Any] = {}
+    if note.anchor.instructions:
+        anchor["instructions"] = list(note.anchor.instructions)
+    if note.anchor.source is not None:
+        file, line = note.anchor.source
+        anchor["source"] = {"file": file, "line": line}
+    if note.anchor.wave is not None:
+        anchor["wave"] = str(note.anchor.wave)
+    if note.anchor.span is not None:
+        span = note.anchor.span
+        anchor |= {"time": span.begin} if note.anchor.is_moment else {"begin": span.begin, "end": span.end}
+    more = {"author": note.author, "written": note.written}
+    return {
+        "id": note.id,
+        "severity": note.severity.value,
+        "title": note.title,
+        "note": note.text,
+        "anchor": anchor,
+        **{name: value for name, value in more.items() if value},
+    }
+
+
+def _other(entry: Entry, note: Note) -> Entry:
+    """An entry with what another version of its note says; the same place stays as it is written."""
+    new = entry_of(note)
+    if entry.note is not None and entry.note.anchor == note.anchor:
+        del new["anchor"]
+    return Entry({**entry.raw, **new}, note)
+
+
+# -- entries of others ----------------------------------------------------------------------------------
+
+
+def _note(row: Any, kept_in: str) -> Note | None:
+    if not isinstance(row, dict):
+        return None
+    named = _named(row)
+    anchor = _first(named, ("anchor", "target", "location"), dict)
+    title = one_line(str(_first(named, _TITLE, str) or ""))
+    text = elide_right(str(_first(named, _TEXT, str) or ""), TEXT_LETTERS)
+    if not title:
+        title = one_line(text.strip().partition("\n")[0])
+    if not title:
+        return None
+    id_ = named.get("id")
+    return Note(
+        id=str(id_)[:ID_LETTERS] if isinstance(id_, str | int) and str(id_).strip() else _made_id(row),
+        title=title,
+        text=text,
+        severity=_severity(named.get("severity")),
+        anchor=_anchor(_named(anchor) if isinstance(anchor, dict) else named),
+        author=one_line(str(_first(named, ("author", "by", "user"), str) or "")),
+        written=one_line(str(_first(named, ("written", "created", "timestamp", "date"), str) or ""), 40),
+        kept_in=kept_in,
+    )
+
+
+def _with_own_ids(notes: list[Note | None]) -> list[Note | None]:
+    """Give a note another id if one before it has the same: an id names one note."""
+    seen: dict[str, int] = {}
+    made: list[Note | None] = []
+    for note in notes:
+        if note is None:
+            made.append(None)
+            continue
+        seen[note.id] = times = seen.get(note.id, 0) + 1
+        made.append(note if times == 1 else replace(note, id=f"{note.id}-{times}"))
+    return made
+
+
+def _named(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The values by name without case, `_` and `-`; of two the first."""
+    made: dict[str, Any] = {}
+    for name, value in row.items():
+        made.setdefault(name.lower().replace("_", "").replace("-", ""), value)
+    return made
+
+
+def _first(named: Mapping[str, Any], names: Iterable[str], kind: type) -> Any:
+    return next((named[name] for name in names if isinstance(named.get(name), kind)), None)
+
+
+def _made_id(row: Mapping[str, Any]) -> str:
+    """An id that follows from what an entry says: it is the same at the next reading."""
+    return hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
+
+
+def _severity(value: Any) -> Severity:
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return next((one for one, words in _SEVERITY.items() if word in words), Severity.INFO)
+
+
+def _anchor(named: Mapping[str, Any]) -> Anchor:
+    return Anchor(instructions=_rows(named), source=_source(named), wave=_wave(named), span=_span(named))
+
+
+def _whole(value: Any, most: int, least: int = 0) -> int | None:
+    """A whole number in bounds; None for anything else, true and false among it."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and least <= value <= most else None
+
+
+def _rows(named: Mapping[str, Any]) -> tuple[int, ...]:
+    for name in _ROWS:
+        value = named.get(name)
+        if isinstance(value, dict):
+            value = _first(_named(value), _ROWS, list)
+        values = value if isinstance(value, list) else [value]
+        found = [row for row in (_whole(one, MAX_LINE) for one in values) if row is not None]
+        if found:
+            return tuple(dict.fromkeys(found[:MAX_INSTRUCTIONS]))
+    return ()
+
+
+def _source(named: Mapping[str, Any]) -> tuple[str, int] | None:
+    place = next((named[name] for name in _SOURCE if name in named), None)
+    inner = _named(place) if isinstance(place, dict) else named
+    file, line = _first(inner, _FILE, str), next((inner[name] for name in _LINE if name in inner), None)
+    if isinstance(place, str):
+        path, _, number = place.rpartition(":")
+        if path and number.isascii() and number.isdigit() and len(number) < 10:
+            return path, int(number)
+        file = file or place
+    number_ = _whole(line, MAX_LINE, 1)
+    return (file, number_) if file and number_ is not None else None
+
+
+def _wave(named: Mapping[str, Any]) -> WaveId | None:
+    value = next((named[name] for name in _WAVE if name in named), None)
+    if isinstance(value, str):
+        match = _WAVE_TEXT.fullmatch(value.strip().lower())
+        return WaveId(*map(int, match.groups())) if match else None
+    inner = _named(value) if isinstance(value, dict) else named
+    found = ([inner[name] for name in names if type(inner.get(name)) is int][:1] for names in _WAVE_PARTS)
+    numbers = value if isinstance(value, list) else [number for some in found for number in some]
+    parts = [number for number in (_whole(one, MAX_LINE) for one in numbers) if number is not None]
+    return WaveId(*parts) if len(parts) == len(_WAVE_PARTS) == len(numbers) else None
+
+
+def _span(named: Mapping[str, Any]) -> TimeWindow | None:
+    value = next((named[name] for name in _TIME if name in named), None)
+    inner = _named(value) if isinstance(value, dict) else named
+    begin, end = (
+        next((_whole(inner[name], MAX_CYCLE, -MAX_CYCLE) for name in names if name in inner), None)
+        for names in (_BEGIN, _END)
+    )
+    if isinstance(value, list) and len(value) == 2:
+        begin, end = (_whole(one, MAX_CYCLE, -MAX_CYCLE) for one in value)
+    elif begin is None:
+        begin = _whole(value, MAX_CYCLE, -MAX_CYCLE)
+    if begin is None:
+        return None
+    return TimeWindow(begin, begin + 1 if end is None else end)
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_encodable(one) for one in value]
+    return encodable(value) if isinstance(value, str) else value

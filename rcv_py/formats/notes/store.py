@@ -1,0 +1,254 @@
+"""Where notes about a capture are kept, and how they are read and changed.
+
+| place | what it is |
+|---|---|
+| `annotations.json` in the folder of the capture, `NAME.annotations.json` beside a packed one | anybody's |
+| `notes.json` in a packed capture | what `rcv pack --with-notes` put there; never written again |
+| `IDENTITY.json` in the user's folder | all other notes, found by what tells captures apart |
+
+All of them are shown.  A note that stands in a file that cannot or shall not be written is changed, or
+removed, in the user's.  Changes are made on what the file holds then, so that what another program wrote
+meanwhile stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from rcv_py.base.errors import BrokenFile, ExportError, MissingFile, TraceError, UsageError
+from rcv_py.base.problems import Problem, Problems, Severity
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import elide_right, plural
+from rcv_py.base.user_folders import data_folder
+from rcv_py.base.whole_files import whole_file
+from rcv_py.formats.input.files import read_bytes
+from rcv_py.formats.notes.document import FILE_BYTES, NoteDocument, document_of, read_notes
+from rcv_py.formats.packed.archive import NOTES as MEMBER
+from rcv_py.formats.packed.archive import SUFFIX, Archive
+from rcv_py.model.notes import TEXT_LETTERS, Anchor, Note, NoteChanges, one_line
+from rcv_py.model.trace import Trace
+
+PLACE = "RCV_NOTES"  # names the user's folder, where it is set
+BESIDE = "annotations.json"
+ID_BYTES = 4
+IDENTITY_LETTERS = 32
+OWN_PLACE = "your notes"  # what the user's file is called
+_FOREIGN = "the notes in it are not shown"
+
+
+def identity(trace: Trace) -> str:
+    """Return a name of 32 hexadecimal digits that follows from the waves and the instructions of a capture.
+
+    It is the same for a copy, a packed capture and one that was unpacked again, and another one for another
+    recording of the same program: waves begin and end at other cycles.  Costs are part of it where
+    there are no waves.
+    """
+    digest = hashlib.sha256()
+    index, code = trace.waves, trace.code
+    start = int(index.begin.min()) if len(index) else 0
+    waves = (index.se, index.simd, index.slot, index.wid, index.begin - start, index.end - start)
+    costs = () if len(index) else (code.hits, code.latency)
+    for column in (*waves, code.codeobj, code.address, *costs):
+        digest.update(np.ascontiguousarray(column, dtype="<i8").tobytes())
+    digest.update("\n".join(code.text).encode("utf-8", "replace"))
+    return digest.hexdigest()[:IDENTITY_LETTERS]
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """The notes of a capture, those of all files together, and what is wrong with the files."""
+
+    identity: str
+    notes: tuple[Note, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotePlaces:
+    """The files that may hold notes of a capture."""
+
+    trace: Trace
+    identity: str
+    own: Path
+
+    @classmethod
+    def of(cls, trace: Trace, folder: Path | None = None) -> NotePlaces:
+        """Return the files of a capture; `folder` is the user's, by default that of this machine."""
+        name = identity(trace)
+        return cls(trace=trace, identity=name, own=(folder or user_folder()) / f"{name}.json")
+
+    @property
+    def beside(self) -> Path:
+        """The file in the folder of the capture, or beside the file that it is."""
+        path = self.trace.path
+        return path.with_name(f"{path.name}.{BESIDE}") if path.is_file() else path / BESIDE
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that other programs may write."""
+        return self.beside, self.own
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What a file says of the capture that it is about."""
+        return {
+            "identity": self.identity,
+            "capture": self.trace.name,
+            "kernel": self.trace.kernel_name[:200],
+        }
+
+    # -- reading ------------------------------------------------------------------------------------
+
+    def read(self) -> Notebook:
+        """Return all notes; a file that cannot be read costs its notes and becomes a problem."""
+        problems = Problems()
+        found: dict[str, Note] = {}
+        documents = [self._read(*one, problems) for one in self._places()]
+        for document in documents:
+            for note in document.notes:
+                found[note.id] = note
+        for id_ in documents[-1].removed:
+            found.pop(id_, None)
+        return Notebook(identity=self.identity, notes=tuple(found.values()), problems=tuple(problems))
+
+    def _places(self) -> Iterator[tuple[Path, str]]:
+        """Files and what they are called, the one whose word counts last."""
+        if self._is_packed:
+            yield self.trace.path, MEMBER
+        yield self.beside, self.beside.name
+        yield self.own, OWN_PLACE
+
+    @property
+    def _is_packed(self) -> bool:
+        path = self.trace.path
+        return path.name.endswith(SUFFIX) and path.is_file()
+
+    def _read(self, path: Path, name: str, problems: Problems) -> NoteDocument:
+        try:
+            return self._load(path, name)
+        except TraceError as error:
+            problems.warn(name, f"{str(error).removesuffix('.')}; {_FOREIGN}.", "Correct or remove it.")
+        return NoteDocument()
+
+    def _load(self, path: Path, name: str) -> NoteDocument:
+        """Return a document, an empty one if there is no file; raise TraceError if it cannot be used."""
+        if name == MEMBER:
+            archive = Archive(path)
+            data = bytes(archive.read(MEMBER)) if MEMBER in archive.members else b""
+        else:
+            try:
+                data = read_bytes(path.parent, path.name, FILE_BYTES)
+            except MissingFile:
+                data = b""
+        if not data.strip():
+            return NoteDocument()
+        document = read_notes(data, path.name if name == OWN_PLACE else name, name)
+        if name == OWN_PLACE or not self._is_other(document):
+            return document
+        raise BrokenFile(name, "it is about another capture")
+
+    def _is_other(self, document: NoteDocument) -> bool:
+        """Whether a file says that it is about another capture."""
+        said = (document.head or {}).get("rcv")
+        named = said.get("identity") if isinstance(said, dict) else None
+        return isinstance(named, str) and bool(named) and named != self.identity
+
+    # -- writing ------------------------------------------------------------------------------------
+
+    def save(self, changes: NoteChanges, *, is_beside: bool = False) -> Path:
+        """Write changes and return the file; raise ExportError, with nothing changed, if that cannot be.
+
+        With `is_beside` they go into the file beside the capture, unless that cannot be written.
+        """
+        if is_beside:
+            try:
+                self._write(self.beside, self.beside.name, changes)
+            except ExportError:
+                is_beside = False
+        if not is_beside:
+            self._write(self.own, OWN_PLACE, changes, changes.removed)
+            return self.own
+        # A version in the user's file would still count, and so would a packed one.
+        hidden = changes.removed if self._is_packed else frozenset()
+        if hidden or self.own.is_file():
+            gone = changes.removed | {note.id for note in changes.put}
+            self._write(self.own, OWN_PLACE, NoteChanges(removed=gone), hidden)
+        return self.beside
+
+    def _write(
+        self, path: Path, name: str, changes: NoteChanges, hidden: frozenset[str] = frozenset()
+    ) -> None:
+        try:
+            document = self._load(path, name)
+        except TraceError as error:  # it stays as it is: it may hold more than we understand
+            raise ExportError(
+                f"The note is not kept: {error}", hint=f"Correct or remove {path}, then try again."
+            ) from error
+        changed = document.changed(changes, self.about, hidden)
+        with whole_file(path) as target:
+            target.write(changed.written())
+
+    def packed(self, notes: tuple[Note, ...]) -> bytes:
+        """Return the member of a packed capture that holds these notes."""
+        return document_of(notes, self.about).written()
+
+
+def import_notes(path: Path) -> tuple[Note, ...]:
+    """Return the notes of a file that the user names; raise TraceError."""
+    data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
+    document = read_notes(data, path.name)
+    if not document.notes and document.left_out:
+        raise BrokenFile(path.name, f"none of its {plural(document.left_out, 'entry')} is an annotation")
+    return document.notes
+
+
+def export_notes(path: Path, notes: tuple[Note, ...], about: Mapping[str, str]) -> None:
+    """Write notes as `annotations.json`; entries of others that the file has stay.  Raise ExportError."""
+    document = NoteDocument()
+    if path.is_file():
+        try:
+            document = read_notes(read_bytes(path.absolute().parent, path.name, FILE_BYTES), path.name)
+        except TraceError as error:
+            raise ExportError(f"{path} is not replaced: {error}", hint="Choose another name.") from error
+    with whole_file(path, makes_folders=False) as target:
+        target.write(document.changed(NoteChanges(put=notes), about).written())
+
+
+def new_note(
+    trace: Trace,
+    anchor: Anchor,
+    title: str,
+    *,
+    text: str = "",
+    severity: Severity = Severity.INFO,
+    author: str = "",
+) -> Note:
+    """Return a note of now, with an id of its own; raise UsageError if it says nothing, or of no place."""
+    title = one_line(title)
+    if not title:
+        raise UsageError("A note needs a title: what it says, on one line.")
+    if why := anchor.why_not(trace):
+        raise UsageError(why)
+    return Note(
+        id=secrets.token_hex(ID_BYTES),
+        title=title,
+        text=elide_right(text, TEXT_LETTERS),
+        severity=severity,
+        anchor=anchor,
+        author=one_line(author),
+        written=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+    )
+
+
+def user_folder() -> Path:
+    """The folder of the user's notes on this machine."""
+    if os.environ.get(PLACE):
+        return Path(os.environ[PLACE])
+    return data_folder("notes")

@@ -1,0 +1,112 @@
+"""A session as a file: which capture it is about, where the user was in it, the layout, and the notes.
+
+A session file comes from strangers as captures do: it names a capture, places and notes, all of which are
+checked, and no program.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from rcv_py import __version__
+from rcv_py.base.errors import BrokenFile, NotATrace
+from rcv_py.base.records import dataclass
+from rcv_py.base.whole_files import whole_file
+from rcv_py.formats.input.files import parse_json, read_bytes
+from rcv_py.formats.input.limits import PATH_LETTERS
+from rcv_py.formats.notes.document import FILE_BYTES, MAX_RECORDS, document_of, read_notes
+from rcv_py.formats.notes.store import identity
+from rcv_py.model.notes import Note
+from rcv_py.model.trace import Trace
+
+FORMAT = 1
+_REMOTE = ("//", "\\\\")  # a path that makes Windows ask another machine
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SavedSession:
+    """What a session file holds; `state` and `layout` are plain JSON values that nobody has checked yet."""
+
+    path: Path
+    capture: Path
+    identity: str
+    state: Mapping[str, Any]
+    layout: Mapping[str, Any]
+    notes: tuple[Note, ...]
+
+
+def read_session(path: Path) -> SavedSession:
+    """Return what a session file holds; raise a TraceError, one sentence, if it is none.
+
+    The capture is looked for where it lies from the file, then where it lay when the session was saved.
+    """
+    data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
+    if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
+        raise BrokenFile(path.name, f"it has more than {MAX_RECORDS:,} objects and lists")
+    document = parse_json(data, path.name)
+    if not isinstance(document, dict) or not isinstance(document.get("capture"), dict):
+        raise NotATrace(path, "it is no session that this program saved")
+    if document.get("session") != FORMAT:
+        raise NotATrace(
+            path, f"its format is not {FORMAT}, which this program reads; open it with a newer one"
+        )
+    about, notes = document["capture"], document.get("notes")
+    named = about.get("identity")
+    return SavedSession(
+        path=path,
+        capture=_capture(path, about),
+        identity=named if isinstance(named, str) else "",
+        state=_record(document.get("state")),
+        layout=_record(document.get("layout")),
+        notes=read_notes(orjson.dumps(notes), path.name).notes if isinstance(notes, dict) else (),
+    )
+
+
+def _record(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _capture(path: Path, about: Mapping[str, Any]) -> Path:
+    places = [about.get(name) for name in ("beside", "path")]
+    texts = [text for text in places if isinstance(text, str) and 0 < len(text) <= PATH_LETTERS]
+    folder = path.absolute().parent
+    for text in texts:
+        try:
+            if not text.startswith(_REMOTE) and (found := Path(os.path.normpath(folder / text))).exists():
+                return found
+        except (OSError, ValueError):
+            continue
+    named = texts[-1] if texts else "a capture that it does not name"
+    raise NotATrace(path, f"its capture is not there: {named}; put it beside the session file")
+
+
+def write_session(
+    path: Path,
+    trace: Trace,
+    *,
+    state: Mapping[str, Any],
+    layout: Mapping[str, Any],
+    notes: Sequence[Note],
+) -> None:
+    """Write a session; raise ExportError if that cannot be."""
+    name, capture = identity(trace), trace.path.absolute()
+    try:
+        beside = os.path.relpath(capture, path.absolute().parent)
+    except ValueError:  # on another drive
+        beside = ""
+    about = {"path": str(capture), "beside": beside, "name": trace.name, "identity": name}
+    document = {
+        "session": FORMAT,
+        "rcv": __version__,
+        "capture": about,
+        "state": state,
+        "layout": layout,
+        "notes": parse_json(document_of(notes, {"identity": name}).written(), path.name),
+    }
+    with whole_file(path) as target:
+        target.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

@@ -1,0 +1,153 @@
+"""Notes that people and agents write about a capture, and what can be changed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rcv_py.base.problems import Severity
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import elide_right, visible
+from rcv_py.model.code import SourceFile
+from rcv_py.model.ids import WaveId
+from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
+
+TITLE_LETTERS = 200
+TEXT_LETTERS = 20_000
+MAX_INSTRUCTIONS = 1000  # of one note
+_NAMED = 3  # instructions that the text of a place names
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """What a note is about; any part may be absent, and together they are one place.
+
+    `instructions` are rows of the code table, `source` is a path as the capture spells it and a 1-based line,
+    `span` is in aligned cycles; a moment is one cycle wide.
+    """
+
+    instructions: tuple[int, ...] = ()
+    source: tuple[str, int] | None = None
+    wave: WaveId | None = None
+    span: TimeWindow | None = None
+
+    @property
+    def is_moment(self) -> bool:
+        """Whether its time is a single cycle."""
+        return self.span is not None and self.span.width == 1
+
+    @property
+    def when(self) -> str:
+        """Its time in words, "" if it has none."""
+        if self.span is None:
+            return ""
+        return f"cycle {self.span.begin:,}" if self.is_moment else f"cycles {self.span}"
+
+    def __str__(self) -> str:
+        named = [f"instruction {row}" for row in self.instructions[:_NAMED]]
+        more = len(self.instructions) - _NAMED
+        if more > 0:
+            named.append(f"and {more:,} more")
+        if self.source is not None:
+            named.append(f"{self.source[0]}:{self.source[1]}")
+        if self.wave is not None:
+            named.append(str(self.wave))
+        if self.span is not None:
+            named.append(self.when)
+        return ", ".join(named) or "the capture"
+
+    def place_in(self, trace: Trace) -> tuple[int, int] | None:
+        """Return (index of the source file, line) in a trace; None if it names none that is there."""
+        return None if self.source is None else source_place(trace.sources, self.source)
+
+    def known(self, trace: Trace) -> Anchor:
+        """Return the parts of it that a trace has."""
+        wave = self.wave
+        return Anchor(
+            instructions=tuple(row for row in self.instructions if 0 <= row < len(trace.code)),
+            source=self.source if self.place_in(trace) is not None else None,
+            wave=wave if wave is not None and trace.waves.row(wave) is not None else None,
+            span=self.span,
+        )
+
+    def why_not(self, trace: Trace) -> str:
+        """Why a trace has no such place, as a sentence; "" if it has."""
+        rows = [row for row in self.instructions if not 0 <= row < len(trace.code)]
+        if rows:
+            return f"The capture has no instruction {rows[0]}; they are counted from 0."
+        if self.wave is not None and trace.waves.row(self.wave) is None:
+            return f"The capture has no wave {self.wave}."
+        if self.span is not None and not self.span.overlaps(trace.span.begin, trace.span.end + 1):
+            return f"The capture has no {self.when}; it is about {trace.span}."
+        if self.source is not None and self.place_in(trace) is None:
+            return f"The capture has no source file {self.source[0]}."
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A title and a text about a place, and how much it matters.
+
+    Both are texts of strangers and nothing else: no markup.  The title is one line.  `kept_in` names the file
+    that it was read from.
+    """
+
+    id: str
+    title: str
+    text: str = ""
+    severity: Severity = Severity.INFO
+    anchor: Anchor = Anchor()
+    author: str = ""
+    written: str = ""  # when, ISO 8601 in UTC; "" if it is not known
+    kept_in: str = ""
+
+    @property
+    def words(self) -> str:
+        """Title and text, for a search and a tooltip."""
+        return f"{self.title}\n{self.text}" if self.text else self.title
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChanges:
+    """Changes that are not in a file yet: notes that are new or other ones, and the ids of removed ones."""
+
+    put: tuple[Note, ...] = ()
+    removed: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.put or self.removed)
+
+    def then(self, later: NoteChanges) -> NoteChanges:
+        """Return both, one after the other."""
+        gone = later.removed | {note.id for note in later.put}
+        kept = tuple(note for note in self.put if note.id not in gone)
+        added = frozenset(note.id for note in later.put)
+        return NoteChanges(put=(*kept, *later.put), removed=(self.removed - added) | later.removed)
+
+    def without(self, saved: NoteChanges) -> NoteChanges:
+        """Return what is left to save after `saved` was: later changes of the same notes stay."""
+        return NoteChanges(
+            put=tuple(note for note in self.put if note not in saved.put),
+            removed=self.removed - saved.removed,
+        )
+
+    def on(self, notes: Iterable[Note]) -> tuple[Note, ...]:
+        """Return notes with these changes: another version of a note takes its place, new ones come last."""
+        by_id = {note.id: note for note in notes if note.id not in self.removed}
+        for note in self.put:
+            by_id[note.id] = note
+        return tuple(by_id.values())
+
+
+def one_line(text: str, letters: int = TITLE_LETTERS) -> str:
+    """Return a text on one line, with escapes for what is not seen, and cut at so many letters."""
+    return elide_right(visible(" ".join(text.split())), letters)
+
+
+def source_place(sources: Sequence[SourceFile], place: tuple[str, int]) -> tuple[int, int] | None:
+    """Return (index of the file, line) of a place; None unless one file alone has the path or its end."""
+    path, line = place
+    exact = [at for at, file in enumerate(sources) if file.path == path]
+    ending = "/" + path.lstrip("/")
+    found = exact or [at for at, file in enumerate(sources) if file.path.endswith(ending)]
+    return (found[0], line) if len(found) == 1 else None

@@ -1,0 +1,75 @@
+"""Notes about a capture: what people and agents wrote, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from rcv_py.model.notes import Note
+from rcv_py.model.trace import Trace
+from rcv_py.results import json_types, kinds
+from rcv_py.results.common import CAPTURE, TOTAL_ROWS, WAVE_NAME
+from rcv_py.results.field import At, Field
+from rcv_py.results.table import Columns, Spec, Table
+
+_ROWS = kinds.listed(kinds.ROW, "Index of an instruction in the program, counted from 0")
+_FILE_LINE = replace(kinds.WHOLE, json=partial(json_types.whole, least=1))
+_MOMENT = replace(kinds.CYCLE, text=str)
+NOTES = Spec.of(
+    "notes",
+    "One row a note.",
+    "note",
+    kinds.TEXT("id", "Names the note"),
+    Field("severity", kinds.choice("info", "warning", "error"), "How much it matters"),
+    kinds.NOTE("title", "What it says, on one line"),
+    kinds.NOTE("place", "What it is about, in words", "about"),
+    kinds.NOTE("text", "What else it says"),
+    Field("instructions", _ROWS, "The instructions that it is about; none if it names none", at=At.DATA),
+    kinds.TEXT("file", "Path of the source file; empty if it names none", at=At.DATA),
+    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=At.DATA),
+    replace(WAVE_NAME, meaning="The wave, such as se0/simd2/slot5/wv3; empty if it names none", at=At.DATA),
+    _MOMENT("start", "The moment, or when its range of time begins", is_unknown=True, at=At.DATA),
+    _MOMENT("end", "When its range of time ends; of a moment one cycle later", is_unknown=True, at=At.DATA),
+    kinds.TEXT("author", "Who wrote it; empty if it does not say"),
+    kinds.TEXT("written", "When it was written, ISO 8601; empty if it does not say", at=At.DATA),
+    kinds.TEXT("kept_in", "Where it is kept", "kept in", at=At.DATA | At.REPORT),
+    kinds.TEXT("problem", "Why the capture has no such place; empty if it has", at=At.DATA),
+    nothing="No notes about this capture.",
+)
+ACTIONS = ("list", "add", "remove", "import", "export")
+FACTS = (
+    CAPTURE,
+    Field("action", kinds.choice(*ACTIONS), "What was done"),
+    Field("changed", kinds.texts("Id of a note."), "Notes that were added, removed, imported or exported"),
+    kinds.TEXT("kept_in", "The file that was written; empty if none was"),
+    TOTAL_ROWS,
+)
+
+
+def note_table(trace: Trace, notes: Sequence[Note]) -> Table:
+    """Return one row a note, in their order."""
+    spans = [note.anchor.span for note in notes]
+    sources = [note.anchor.source for note in notes]
+    rows = np.empty(len(notes), dtype=object)
+    rows[:] = [list(note.anchor.instructions) for note in notes]
+    columns: Columns = {
+        "id": [note.id for note in notes],
+        "severity": [note.severity.value for note in notes],
+        "title": [note.title for note in notes],
+        "place": [str(note.anchor) for note in notes],
+        "text": [note.text for note in notes],
+        "instructions": rows,
+        "file": ["" if source is None else source[0] for source in sources],
+        "source_line": np.array([np.nan if source is None else source[1] for source in sources]),
+        "wave": [str(note.anchor.wave or "") for note in notes],
+        "start": np.array([np.nan if span is None else span.begin for span in spans]),
+        "end": np.array([np.nan if span is None else span.end for span in spans]),
+        "author": [note.author for note in notes],
+        "written": [note.written for note in notes],
+        "kept_in": [note.kept_in for note in notes],
+        "problem": [note.anchor.why_not(trace) for note in notes],
+    }
+    return Table(NOTES, columns)

@@ -1,0 +1,224 @@
+"""Reads the notes of the open capture, writes what the user changes, and hears of what others write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
+
+from rcv_py.base.errors import RcvError
+from rcv_py.base.problems import Problem, Problems
+from rcv_py.model.notes import NoteChanges
+from rcv_py.model.trace import Trace
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.visibility import WHEN_IDLE
+
+if TYPE_CHECKING:  # a window without a capture needs none of it
+    from rcv_py.formats.notes.store import Notebook, NotePlaces
+    from rcv_py.formats.session_file import SavedSession
+
+FIRST_MS = 400  # after a capture is shown: nobody waits for notes
+AGAIN_MS = 250  # after a file changed: who writes it may not be done yet
+RETRY_MS = 20_000  # after a file could not be written
+BESIDE = "annotations.json"
+OTHER = "was saved about another capture than the one that is open."
+ANALYSIS = "notes"  # under which problems are reported
+
+
+class NotesKeeper(QObject):
+    """Keeps the notes of the session and their files the same.
+
+    A change is written at once, on what the file holds then.  While that cannot be, the user's changes stay
+    in the session, a problem says so, and it is tried again.  Settings that are in memory keep notes in
+    memory, too, and files are only read.
+    """
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__()
+        self._ui, self._session = ui, ui.session
+        self._places: NotePlaces | None = None
+        self._book: Notebook | None = None
+        self._saving: NoteChanges | None = None
+        self._left = NoteChanges()  # what no file has yet, also once the session is about another capture
+        self._problems: tuple[Problem, ...] = ()
+        self._session_file: SavedSession | None = None  # whose notes are to be taken over
+        self._watcher: QFileSystemWatcher | None = None
+        self._first = QTimer(self, singleShot=True, interval=FIRST_MS)
+        self._first.setObjectName(WHEN_IDLE)
+        self._first.timeout.connect(self._begin)
+        self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
+        self._again.timeout.connect(self.read)
+        self._retry = QTimer(self, singleShot=True, interval=RETRY_MS)
+        self._retry.setObjectName(WHEN_IDLE)
+        self._retry.timeout.connect(self._save)
+        self._session.trace.watch(self._opened)
+        self._session.note_changes.watch(self._save)
+        self._begin()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether notes are read or written just now, or are about to be because a file changed."""
+        return self._again.isActive() or self._ui.tasks.is_busy(self)
+
+    @property
+    def _is_kept(self) -> bool:
+        return self._ui.settings.folder is not None
+
+    # -- reading ------------------------------------------------------------------------------------
+
+    def _opened(self) -> None:
+        trace = self._session.trace.value
+        self._leave()
+        self._places = self._book = self._saving = None
+        self._problems = ()
+        self._again.stop()
+        self._retry.stop()
+        if self._watcher is not None and (watched := [*self._watcher.files(), *self._watcher.directories()]):
+            self._watcher.removePaths(watched)
+        if trace is not None and not trace.is_part:
+            self._first.start()
+
+    def _leave(self) -> None:
+        """Try once more to write what is left of the capture that was open."""
+        places, left, self._left = self._places, self._left, NoteChanges()
+        if places is not None and left and left != self._saving:
+            self._write(places, left)
+
+    def _begin(self) -> None:
+        """Find the files of the capture; what that imports is imported here and not in a thread."""
+        trace = self._session.trace.value
+        is_wanted = self._is_kept or self._session_file is not None
+        if trace is None or trace.is_part or not (is_wanted or _has_notes(trace)):
+            return
+        from rcv_py.formats.notes.store import NotePlaces  # noqa: PLC0415 - behind the first picture
+
+        def find() -> tuple[Trace, NotePlaces, Notebook]:
+            places = NotePlaces.of(trace)
+            return trace, places, places.read()
+
+        self._ui.tasks.run(self, find, lambda found: self._found(*found), "read")
+
+    def _found(self, trace: Trace, places: NotePlaces, book: Notebook) -> None:
+        if self._session.trace.value is not trace:
+            return
+        self._places = places
+        self._watch(places)
+        self._take(book)
+        self._take_over()
+        self._save()
+
+    def read(self) -> None:
+        """Read all files again; what the user changed since stays."""
+        places = self._places
+        if places is not None:
+            self._ui.tasks.run(
+                self, lambda: (places, places.read()), lambda found: self._reread(*found), "read"
+            )
+
+    def _reread(self, places: NotePlaces, book: Notebook) -> None:
+        if places is self._places:
+            self._watch(places)
+            self._take(book)
+
+    def take_over(self, saved: SavedSession) -> None:
+        """Take over the notes of a session file; say so if that is about another capture."""
+        self._session_file = saved
+        if self._places is not None:
+            self._take_over()
+        elif not self._ui.tasks.is_busy(self):
+            self._begin()
+
+    def _take_over(self) -> None:
+        saved, places, self._session_file = self._session_file, self._places, None
+        if saved is None or places is None:
+            return
+        if saved.identity and saved.identity != places.identity:
+            problems = Problems()
+            problems.warn(saved.path.name, f"{saved.path.name} {OTHER}", "Notes and bookmarks may not fit.")
+            self._session.report("session", tuple(problems))
+        there = {note.id for note in self._session.notes.value}
+        for note in saved.notes:
+            if note.id not in there:
+                self._session.put_note(note)
+
+    def _take(self, book: Notebook, saved: NoteChanges | None = None) -> None:
+        self._book = book
+        self._session.take_notes(book.notes, saved)
+        self._report()
+
+    def _report(self) -> None:
+        read = () if self._book is None else self._book.problems
+        self._session.report(ANALYSIS, (*read, *self._problems))
+
+    def _watch(self, places: NotePlaces) -> None:
+        """Hear of changes of the files; a file that is replaced has to be watched anew."""
+        if self._watcher is None:
+            self._watcher = QFileSystemWatcher(self)
+            self._watcher.fileChanged.connect(lambda _: self._again.start())
+            self._watcher.directoryChanged.connect(lambda _: self._again.start())
+        known = {*self._watcher.files(), *self._watcher.directories()}
+        files = places.files if self._is_kept else (places.beside,)
+        paths = {str(path) for file in files for path in (file, file.parent) if path.exists()}
+        if new := sorted(paths - known):
+            self._watcher.addPaths(new)
+
+    # -- writing ------------------------------------------------------------------------------------
+
+    def _save(self) -> None:
+        """Write what is not in a file yet, once the writing before has ended."""
+        places, changes = self._places, self._session.note_changes.value
+        if changes:
+            self._left = changes
+        if changes is None or places is None or self._saving is not None or not self._is_kept:
+            return
+        self._saving = changes
+        self._write(places, changes)
+
+    def _write(self, places: NotePlaces, changes: NoteChanges) -> None:
+        is_beside = bool(self._ui.settings["notes.beside"])
+
+        def save() -> tuple[NotePlaces, NoteChanges, Notebook | RcvError]:
+            try:
+                places.save(changes, is_beside=is_beside)
+                return places, changes, places.read()
+            except RcvError as error:
+                return places, changes, error
+
+        topic = f"save {places.identity}"  # one of another capture does not mute it
+        self._ui.tasks.run(self, save, lambda done: self._saved(*done), topic)
+
+    def _saved(self, places: NotePlaces, changes: NoteChanges, done: Notebook | RcvError) -> None:
+        if places is not self._places:
+            if isinstance(done, RcvError):
+                self._ui.tasks.failed.emit(done, self)
+            return
+        self._saving = None
+        if isinstance(done, RcvError):
+            problems = Problems()
+            problems.warn("notes", f"Notes are not kept yet: {done}", done.hint)
+            self._problems = tuple(problems)
+            self._report()
+            self._retry.start()
+            return
+        self._problems = ()
+        self._watch(places)
+        self._take(done, changes)
+        self._left = self._session.note_changes.value or NoteChanges()
+        self._save()
+
+    def close(self) -> None:
+        """Write at once what is left: the window goes away."""
+        places, left = self._places, self._left
+        if places is None or not left or not self._is_kept:
+            return
+        try:
+            places.save(left, is_beside=bool(self._ui.settings["notes.beside"]))
+        except RcvError as error:
+            self._ui.tasks.failed.emit(error, self)
+
+
+def _has_notes(trace: Trace) -> bool:
+    """Whether anybody's notes lie beside a capture, or may lie in it."""
+    path: Path = trace.path
+    return path.is_file() or (path / BESIDE).is_file()

@@ -1,0 +1,171 @@
+"""Notes of a capture in three places: what is shown, what is written where, and what of others stays."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import orjson
+import pytest
+
+from rcv_py.base.errors import ExportError, UsageError
+from rcv_py.formats.notes.store import NotePlaces, export_notes, identity, import_notes, new_note
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.packed.write import write_packed
+from rcv_py.model.notes import Anchor, Note, NoteChanges
+from rcv_py.model.trace import Trace
+from tests.support.captures import trace_path
+
+NAME = "pa_mqa_small"
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Trace:
+    folder = tmp_path / "capture"
+    shutil.copytree(trace_path(NAME), folder, copy_function=shutil.copyfile)
+    folder.chmod(0o755)
+    return open_trace(folder)
+
+
+def places_of(trace: Trace, tmp_path: Path) -> NotePlaces:
+    return NotePlaces.of(trace, tmp_path / "own")
+
+
+def titles(places: NotePlaces) -> list[str]:
+    return [note.title for note in places.read().notes]
+
+
+def put(*notes: Note) -> NoteChanges:
+    return NoteChanges(put=notes)
+
+
+def packed(trace: Trace, path: Path, notes: bytes = b"") -> Trace:
+    rows = list(range(len(trace.waves)))
+    write_packed(path, trace, [trace.reader.columns(rows)], notes=notes)
+    return open_trace(path)
+
+
+def test_a_capture_is_known_wherever_it_lies(trace: Trace, tmp_path: Path) -> None:
+    moved = tmp_path / "elsewhere" / "other_name"
+    shutil.copytree(trace.path, moved)
+    assert identity(open_trace(moved)) == identity(trace)
+    assert identity(packed(trace, tmp_path / "it.rcvz")) == identity(trace)
+    names = ("pa_mqa_big", "flash_attn_small_before", "flash_attn_small_after", NAME)
+    assert len({identity(open_trace(trace_path(name))) for name in names}) == 4
+
+
+def test_notes_go_into_the_users_folder_and_come_back(trace: Trace, tmp_path: Path) -> None:
+    places = places_of(trace, tmp_path)
+    note = new_note(trace, Anchor(instructions=(3,)), "mine", text="why")
+    file = places.save(put(note))
+    assert file == tmp_path / "own" / f"{identity(trace)}.json"
+    (read,) = places.read().notes
+    assert (read.id, read.title, read.text, read.anchor) == (note.id, "mine", "why", note.anchor)
+    assert not places.beside.exists()
+    places.save(NoteChanges(removed=frozenset((note.id,))))
+    assert titles(places) == []
+
+
+def test_beside_the_capture_only_if_asked_for_and_possible(trace: Trace, tmp_path: Path) -> None:
+    places = places_of(trace, tmp_path)
+    note = new_note(trace, Anchor(), "everybody's")
+    places.save(put(note))
+    assert places.save(put(note), is_beside=True) == places.beside
+    assert [one.kept_in for one in places.read().notes] == ["annotations.json"]
+    places.beside.unlink()
+    places.beside.mkdir()  # which nobody can write
+    assert places.save(put(note), is_beside=True) == places.own
+    assert titles(places) == ["everybody's"]
+
+
+def test_what_an_agent_writes_is_shown_and_stays(trace: Trace, tmp_path: Path) -> None:
+    places = places_of(trace, tmp_path)
+    theirs = [{"title": "slow", "severity": "high", "x": 1}, {"id": "b", "title": "gone"}]
+    places.beside.write_bytes(orjson.dumps(theirs))
+    mine = new_note(trace, Anchor(), "mine")
+    places.save(put(mine))
+    slow, gone, _ = places.read().notes
+    places.save(NoteChanges(removed=frozenset((gone.id,))))
+    places.save(put(Note(slow.id, "not so slow")))
+    assert sorted(titles(places)) == ["mine", "not so slow"]
+    assert orjson.loads(places.beside.read_bytes()) == theirs, "their file is theirs"
+    places.beside.write_bytes(orjson.dumps([*theirs, {"title": "later"}]))
+    assert sorted(titles(places)) == ["later", "mine", "not so slow"]
+
+
+def test_a_packed_capture_brings_its_notes(trace: Trace, tmp_path: Path) -> None:
+    first = places_of(trace, tmp_path)
+    one, two = new_note(trace, Anchor(), "one"), new_note(trace, Anchor(), "two")
+    member = first.packed((one, two))
+    sent = packed(trace, tmp_path / "sent.rcvz", member)
+    places = NotePlaces.of(sent, tmp_path / "somebody")
+    assert titles(places) == ["one", "two"]
+    assert places.beside == tmp_path / "sent.rcvz.annotations.json"
+    places.save(NoteChanges(removed=frozenset((one.id,))), is_beside=True)
+    assert titles(places) == ["two"]
+    before = (tmp_path / "sent.rcvz").read_bytes()
+    places.save(put(Note(two.id, "two, but better")))
+    assert titles(places) == ["two, but better"]
+    assert (tmp_path / "sent.rcvz").read_bytes() == before
+
+
+def test_a_bad_file_costs_its_own_notes(trace: Trace, tmp_path: Path) -> None:
+    places = places_of(trace, tmp_path)
+    places.save(put(new_note(trace, Anchor(), "mine")))
+    for content in (b"{", b'"text"', b'{"annotations": [], "rcv": {"identity": "another"}}'):
+        places.beside.write_bytes(content)
+        book = places.read()
+        if content.startswith(b'{"'):
+            assert "another capture" in book.problems[0].text
+        assert [note.title for note in book.notes] == ["mine"]
+        assert len(book.problems) == 1
+        assert book.problems[0].text.startswith("annotations.json ")
+    places.own.write_bytes(b"{")
+    with pytest.raises(ExportError, match="not kept"):
+        places.save(put(new_note(trace, Anchor(), "lost?")))
+    assert places.own.read_bytes() == b"{", "what we do not understand is not replaced"
+
+
+def test_links_out_of_the_capture_are_not_followed(trace: Trace, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.json"
+    secret.write_bytes(b'[{"title": "secret"}]')
+    places = places_of(trace, tmp_path)
+    places.beside.symlink_to(secret)
+    assert titles(places) == []
+
+
+def test_what_is_exported_is_imported_and_others_entries_stay(trace: Trace, tmp_path: Path) -> None:
+    out = tmp_path / "annotations.json"
+    out.write_bytes(b'{"version": "0.4.0", "annotations": [{"id": "z", "title": "theirs"}]}')
+    notes = (new_note(trace, Anchor(instructions=(1,)), "mine"),)
+    export_notes(out, notes, {})
+    assert orjson.loads(out.read_bytes())["version"] == "0.4.0"
+    assert [note.title for note in import_notes(out)] == ["theirs", "mine"]
+    out.write_bytes(b"not json")
+    with pytest.raises(ExportError, match="not replaced"):
+        export_notes(out, notes, {})
+
+
+@pytest.mark.parametrize(
+    "anchor",
+    [
+        Anchor(instructions=(10**9,)),
+        Anchor(instructions=(-1,)),
+        Anchor(source=("nowhere.py", 3)),
+    ],
+)
+def test_a_note_is_about_a_place_that_is_there(trace: Trace, anchor: Anchor) -> None:
+    with pytest.raises(UsageError, match="The capture has no"):
+        new_note(trace, anchor, "t")
+    with pytest.raises(UsageError, match="title"):
+        new_note(trace, Anchor(), " \n")
+
+
+def test_changes_follow_each_other() -> None:
+    a, b, a2 = Note("a", "1"), Note("b", "1"), Note("a", "2")
+    changes = put(a, b).then(put(a2)).then(NoteChanges(removed=frozenset("b")))
+    assert changes == NoteChanges(put=(a2,), removed=frozenset("b"))
+    assert changes.on((a, b, Note("c", "3"))) == (a2, Note("c", "3"))
+    assert changes.without(put(a)) == changes, "an older version was saved meanwhile"
+    assert not changes.without(changes)
+    assert NoteChanges(removed=frozenset("a")).then(put(a)) == put(a)
