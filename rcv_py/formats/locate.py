@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from enum import Enum
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,13 @@ from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import some
 from rcv_py.formats.input.run_places import may_look
+from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import is_capture
 
 if TYPE_CHECKING:  # a folder that is decoded needs nothing of it
     from rcv_py.formats.raw.files import RawCapture
 
-STREAM = ".att"  # how raw traces end
-
+SESSION = ".rcvsession"  # of a session file, which names a capture: only windows open it
 PACKED = ".rcvz"  # of a capture in one file
 MAX_DEPTH = 4  # folders below the chosen one in which captures are looked for
 MAX_FOLDERS = 20_000  # looked at: a home folder must not keep us busy
@@ -80,8 +81,9 @@ class Located:
                     f"{self.folder} holds {len(paths)} captures, and one is needed.",
                     hint=f"Name one of them by any of its .att files: {some(raws, MAX_NAMED)}.",
                 )
-            raise NotATrace(
-                self.folder, f"it holds {len(paths)} captures; choose one of them, such as {paths[0].name}"
+            raise TraceError(
+                f"{self.folder} holds {len(paths)} captures, and one is needed.",
+                hint=f"Name one of them: {some(list(map(str, paths)), MAX_NAMED)}.",
             )
         raise NotATrace(self.folder, _why_nothing(self.folder))
 
@@ -128,7 +130,20 @@ def _of_profile(path: Path) -> Located:
         return Located(path, error=error if isinstance(error, TraceError) else NotATrace(path, NO_TRACE))
     if len(found) > 1:
         return Located(found[0].parent)
-    return Located(found[0], is_capture=True) if found else Located(path, error=NotATrace(path, NO_TRACE))
+    return Located(found[0], is_capture=True) if found else Located(path, error=_no_trace(path))
+
+
+def _no_trace(path: Path) -> TraceError:
+    """Why nothing of a profile can be opened as a capture."""
+    from rcv_py.formats.rocpd.database import check_database  # noqa: PLC0415 - it loads SQLite
+    from rcv_py.formats.rocpd.names import DOCUMENT  # noqa: PLC0415 - most captures are folders
+
+    try:
+        if not DOCUMENT.fullmatch(path.name):
+            check_database(path)
+    except TraceError as error:
+        return error
+    return NotATrace(path, NO_TRACE)
 
 
 def is_packed(path: Path) -> bool:
@@ -241,4 +256,19 @@ def _why_nothing(folder: Path) -> str:
         raise TraceError(
             f"{folder} may not be read.", hint="Ask its owner for access, or choose another folder."
         ) from error
-    return "neither it nor a folder below it has a filenames.json or .att files" if names else "it is empty"
+    if not names:
+        return "it is empty"
+    profile = _profile_in(folder)
+    beside = "" if profile is None else f"; {profile} in it can be opened by itself"
+    return f"neither it nor a folder below it has a filenames.json or .att files{beside}"
+
+
+def _profile_in(folder: Path) -> Path | None:
+    """A database or document of rocprofv3 in a folder or one of its folders, as seen from it; or None."""
+    from rcv_py.formats.rocpd.names import is_profile  # noqa: PLC0415 - most captures are folders
+
+    children = list(islice(folder.glob("*"), MAX_FOLDERS))
+    folders = (child for child in children if child.is_dir() and not child.is_symlink())
+    deeper = (path for child in folders for path in child.glob("*"))
+    near = islice(chain(children, deeper), MAX_FOLDERS)
+    return next((path.relative_to(folder) for path in near if is_profile(path)), None)

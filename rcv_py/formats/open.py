@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,16 +18,22 @@ from rcv_py.base.problems import Problem, Problems, Severity
 from rcv_py.base.progress import Report, silent
 from rcv_py.base.text import short_kernel
 from rcv_py.formats.capture_cache import CaptureCache
+from rcv_py.formats.input.run_places import SOURCE_MAP
 from rcv_py.formats.locate import MAX_DEPTH, Shape, locate, shape_of
+from rcv_py.formats.packed.origin import Origin
+from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
-from rcv_py.formats.uiout.folder import listing
-from rcv_py.formats.uiout.index import read_index, rescued_index
+from rcv_py.formats.uiout.folder import INDEX as INDEX_FILE
+from rcv_py.formats.uiout.folder import Listing, listing
+from rcv_py.formats.uiout.index import aligned, read_index, rescued_index
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.waves import WaveIndex
 
+DECODED = re.compile(r"ui_output_agent_(?P<agent>\d{1,18})_dispatch_(?P<dispatch>\d{1,18})", re.ASCII)
 if TYPE_CHECKING:  # what is decoded needs nothing of it
-    from rcv_py.formats.raw.options import Jobs, RawOptions
+    from rcv_py.formats.raw.options import Early, Jobs, RawOptions
 
 
 def open_trace(
@@ -41,36 +50,52 @@ def open_trace(
     """
     found = locate(Path(path)).capture()
     opener = partial(open_capture, found, jobs=jobs, options=options)
-    is_usual = shape_of(found) is not Shape.RAW or _is_usual(options)
+    is_plain = options is None and not os.environ.get(SOURCE_MAP) and shape_of(found) is not Shape.RAW
+    is_usual = is_plain or _is_usual(options)
     return cache.trace(found, opener) if cache is not None and is_usual else opener()
 
 
 def _is_usual(options: RawOptions | None) -> bool:
-    """Whether raw files are decoded as usual: others are kept apart."""
-    from rcv_py.formats.raw.options import RawOptions, chosen  # noqa: PLC0415 - of raw files alone
+    """Whether captures are read as usual: others are kept apart."""
+    from rcv_py.formats.raw.options import RawOptions, chosen  # noqa: PLC0415 - of hardly any folder
 
     return (options or chosen()) == RawOptions()
 
 
 def open_capture(
-    path: Path, report: Report = silent, jobs: Jobs | None = None, options: RawOptions | None = None
+    path: Path,
+    report: Report = silent,
+    jobs: Jobs | None = None,
+    options: RawOptions | None = None,
+    early: Early | None = None,
 ) -> Trace:
     """Open the capture that `locate` found at a path, in whatever shape it is; raise a TraceError.
 
-    `jobs` gives processes that decode raw files; None: it is done here.  `options` are about raw files
-    alone; None: as the environment says.
+    `jobs` gives processes that decode raw files; None: it is done here.  `options` are how those are read,
+    and where sources are; None: as the environment says.  `early` is called with the beginning of large ones,
+    which can be shown while the rest is decoded.
     """
     shape = shape_of(path)
     if shape is Shape.DECODED:
-        return open_folder(path, report)
+        return _located(open_folder(path, report), options)
     if shape is Shape.PACKED:
         from rcv_py.formats.packed.read import open_packed  # noqa: PLC0415 - captures are folders mostly
 
-        return open_packed(path)
+        return _located(open_packed(path), options)
     from rcv_py.formats.raw.open import open_raw  # noqa: PLC0415 - decoders take long to import
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415
 
-    return open_raw(path, report, jobs, options or chosen())
+    return open_raw(path, report, jobs, options or chosen(), early)
+
+
+def _located(trace: Trace, options: RawOptions | None) -> Trace:
+    """The trace with sources from this machine that it has no copy of, where somebody says where they are."""
+    if options is None and not os.environ.get(SOURCE_MAP):
+        return trace
+    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - hardly anybody says so
+    from rcv_py.formats.sources.find import located  # noqa: PLC0415
+
+    return located(trace, (options or chosen()).source_map)
 
 
 def find_captures(path: Path, depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...]:
@@ -84,20 +109,13 @@ def find_captures(path: Path, depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...
 def capture_entry(path: Path) -> CaptureEntry:
     """Return the facts of one capture; one that cannot be opened has them in its note.  Never raises."""
     try:
-        return _ENTRIES[shape_of(path)](path)
+        entry = _ENTRIES[shape_of(path)](path)
     except TraceError as error:
-        return CaptureEntry(
-            path=path,
-            name=path.name,
-            kernel="",
-            waves=0,
-            instructions=0,
-            executed=0,
-            mapped=0,
-            hits=0,
-            latency=0,
-            note=str(error),
-        )
+        entry = CaptureEntry(path=path, name=path.name, kernel="", note=str(error))
+    named = DECODED.match(path.name)
+    if named is None:
+        return entry
+    return replace(entry, agent=int(named["agent"]), dispatch=int(named["dispatch"]))
 
 
 def _folder_entry(path: Path) -> CaptureEntry:
@@ -111,39 +129,105 @@ def _folder_entry(path: Path) -> CaptureEntry:
             raise
     code = read_code(files, index.gfxip, problems).table
     is_sampled = index.has_pc_samples or code.samples_issued is not None
-    return _entry(path, len(index.waves), code, problems, is_sampled)
+    entry = _entry(path, len(index.waves), code, problems, is_sampled)
+    return replace(
+        entry,
+        cycles=_lived(_on_one_axis(index.waves, files)),
+        size=int(index.waves.size.sum()),
+        recorded=_date(_changed(path / INDEX_FILE)),
+    )
+
+
+def _on_one_axis(waves: WaveIndex, files: Listing) -> WaveIndex:
+    """Waves by the clock that their shader engines have in common, as an open capture has them."""
+    engines = set(waves.se.tolist())
+    return aligned(waves, read_clock(files, engines, Problems()).offsets) if len(engines) > 1 else waves
+
+
+def _lived(waves: WaveIndex) -> int:
+    """Cycles from the first begin to the last end of waves, -1 without any."""
+    return int(waves.end.max() - waves.begin.min()) if len(waves) else -1
+
+
+def _packed_entry(path: Path) -> CaptureEntry:
+    entry, origin = _opened_entry(path), origin_of(path)
+    recorded = _date(origin.recorded) or entry.recorded
+    return replace(entry, agent=origin.agent, dispatch=origin.dispatch, recorded=recorded)
 
 
 def _raw_entry(path: Path) -> CaptureEntry:
-    """Of a raw capture; one that would take long to decode tells no more than names of files do."""
+    """Of a raw capture; of one that takes long to decode the kernel that its beginning tells."""
     from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415
-    from rcv_py.formats.raw.open import is_quick  # noqa: PLC0415 - decoders take long to import
+    from rcv_py.formats.raw.open import is_quick, open_beginning  # noqa: PLC0415 - decoders take long to import
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415
 
     raw = raw_capture(path)
     if raw is None or is_quick(raw, chosen()):
         entry = _opened_entry(path)
     else:
-        note = "Raw files: open it, and it is decoded."
-        entry = CaptureEntry(
-            path=path,
-            name=path.name,
-            kernel="",
-            waves=0,
-            instructions=0,
-            executed=0,
-            mapped=0,
-            hits=0,
-            latency=0,
-            note=note,
-        )
-    return replace(entry, about=raw.text if raw else "")
+        code = open_beginning(path, chosen()).code
+        entry = CaptureEntry(path=path, name=path.name, kernel=_kernel(code), is_part=True)
+    if raw is None:
+        return entry
+    return replace(
+        entry,
+        about=raw.text,
+        agent=raw.agent,
+        dispatch=raw.dispatch,
+        size=raw.size,
+        recorded=_date(_changed(raw.folder / raw.streams[0].name)),
+    )
 
 
 def _opened_entry(path: Path) -> CaptureEntry:
     trace = open_capture(path)
     problems = [problem for problem in trace.problems if problem.severity is not Severity.INFO]
-    return _entry(path, len(trace.waves), trace.code, problems, trace.has_pc_samples)
+    entry = _entry(path, len(trace.waves), trace.code, problems, trace.has_pc_samples)
+    size = path.stat().st_size if path.is_file() else -1
+    return replace(entry, cycles=_lived(trace.waves), size=size, recorded=_date(_changed(path)))
+
+
+def origin_of(path: Path) -> Origin:
+    """Return what names and dates of the files of a capture tell, for a file that it is packed into.
+
+    Raises TraceError if a packed capture is damaged.
+    """
+    shape = shape_of(path)
+    if shape is Shape.PACKED:
+        from rcv_py.formats.packed.read import origin_of as told  # noqa: PLC0415 - captures are folders mostly
+
+        return told(path)
+    if shape is Shape.RAW:
+        from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415
+
+        raw = raw_capture(path)
+        if raw is None:
+            return Origin(recorded=_changed(path))
+        return Origin(raw.agent, raw.dispatch, _changed(raw.folder / raw.streams[0].name))
+    named, recorded = DECODED.match(path.absolute().name), _changed(path / INDEX_FILE)
+    if named is None:
+        return Origin(recorded=recorded)
+    return Origin(int(named["agent"]), int(named["dispatch"]), recorded)
+
+
+def _changed(path: Path) -> int:
+    """When a file was written, seconds since 1970, -1 if nobody says."""
+    try:
+        return int(path.stat().st_mtime)
+    except OSError:
+        return -1
+
+
+def _date(seconds: int) -> str:
+    """A moment in local time, "" if it is not known."""
+    try:
+        return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}" if seconds >= 0 else ""
+    except (OSError, ValueError, OverflowError):
+        return ""
+
+
+def _kernel(code: CodeTable) -> str:
+    return "" if code.main_kernel is None else short_kernel(code.main_kernel.demangled)
 
 
 def _entry(
@@ -156,7 +240,7 @@ def _entry(
     return CaptureEntry(
         path=path,
         name=path.name,
-        kernel="" if code.main_kernel is None else short_kernel(code.main_kernel.demangled),
+        kernel=_kernel(code),
         waves=waves,
         instructions=int(np.count_nonzero(lines)),
         executed=int(np.count_nonzero(code.hits[lines])),
@@ -167,4 +251,4 @@ def _entry(
     )
 
 
-_ENTRIES = {Shape.DECODED: _folder_entry, Shape.RAW: _raw_entry, Shape.PACKED: _opened_entry}
+_ENTRIES = {Shape.DECODED: _folder_entry, Shape.RAW: _raw_entry, Shape.PACKED: _packed_entry}

@@ -37,8 +37,10 @@ def captures_of(path: Path) -> tuple[Path, ...]:
 @lru_cache(maxsize=8)
 def _written(path: Path, *_: int) -> Path:
     """A folder with the blobs of a profile, which stays the same for as long as the file does."""
-    folder = Path(tempfile.mkdtemp(prefix="rcv-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    aside = Path(tempfile.mkdtemp(prefix="rcv-"))
+    atexit.register(shutil.rmtree, aside, ignore_errors=True)
+    folder = aside / path.stem  # which is what the capture is called
+    folder.mkdir()
     left = MOST_BYTES
     for number, part in enumerate(one for one in raw_parts(path) if one.blob is not None):
         checkpoint()

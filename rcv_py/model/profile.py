@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +108,7 @@ class Profile:
     launches: Launches
     counters: tuple[str, ...]
     values: CounterValues
-    spm: tuple[SpmSeries, ...] = ()
+    spm: Mapping[int, tuple[SpmSeries, ...]] = field(default_factory=dict)  # by number of the launch
     samples: PcSamples | None = None
     files: tuple[str, ...] = ()  # raw traces and code objects that it names, relative to it
     problems: tuple[Problem, ...] = ()

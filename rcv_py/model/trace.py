@@ -89,6 +89,7 @@ class Trace:
     state_curves: tuple[StateCurve, ...] = ()
     target_from: str = ""  # what told the target, for people; "" if it is only the generation
     facts: RunFacts | None = None  # what tables of the run say, of a capture that has them inside
+    is_part: bool = False  # it is the beginning of a capture, the rest of which is being decoded
     batch_cache: BatchStreams | None = None  # where batches of its waves are kept by a long-running process
 
     @property
@@ -170,21 +171,25 @@ def capture_title(path: Path, kernel: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CaptureEntry:
-    """A capture found below a folder, told without opening its waves."""
+    """A capture found below a folder, told without opening its waves; -1 is a number that is not known."""
 
     path: Path
     name: str
     kernel: str  # short name, "" if unknown
-    waves: int
-    instructions: int  # code rows, labels aside
-    executed: int  # of them with hits
-    mapped: int  # of them with a source place
-    hits: int  # sum of hit counts
-    latency: int  # cycles
+    waves: int = 0
+    instructions: int = -1  # code rows, labels aside
+    executed: int = -1  # of them with hits
+    mapped: int = 0  # of them with a source place
+    hits: int = -1  # sum of hit counts
+    latency: int = -1  # cycles
     note: str = ""  # why it is a placeholder or cannot be opened; "" if all is well
-    about: str = (
-        ""  # what tells a raw capture from others of its folder: agent, dispatch, shader engines, size
-    )
+    about: str = ""  # what names of raw files tell: process, agent, dispatch, shader engines, size
+    agent: int = -1
+    dispatch: int = -1
+    cycles: int = -1  # from the first begin to the last end of its waves
+    size: int = -1  # bytes of its files of waves, or of its only file
+    recorded: str = ""  # when its files were written, local time, such as 2026-11-23 13:05:10
+    is_part: bool = False  # it is not decoded yet: the kernel is that of its beginning, numbers are not known
 
     @property
     def title(self) -> str:

@@ -59,6 +59,11 @@ class Hardware:
     barrier_spread: int = 0  # turns after its first release at which a barrier lets the last wave go, at most
     splits_barriers: bool = False  # s_barrier_signal arrives, s_barrier_wait waits only if others have not
     fetch_stalls: bool = False  # whether a missing instruction counts as stall; else it is a gap
+    # Abilities that are off unless a plan asks for them.
+    oldest_first: bool = False  # of waves that want a unit in one cycle: highest s_setprio, then the oldest
+    near_bytes_per_cycle: float = 0.0  # what the cache serves, beside the memory behind it; 0: both are one
+    outstanding: Mapping[str, int] = field(default_factory=dict)  # by counter: operations of a wave, at most
+    valu_latency: int = 0  # cycles until the next arithmetic instruction can read a result; 0: at once
 
     def up(self, cycles: float) -> int:
         """The next multiple of the clock step."""

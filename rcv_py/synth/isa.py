@@ -76,6 +76,7 @@ class Meaning:
     """What one instruction does, as far as time is concerned."""
 
     unit: str  # who executes it: a key of the simulator's table of units
+    port: str  # where it is issued: that of the unit, or the one that it shares with another
     kind: int  # TokenKind as it stands in a file; branches not taken
     size: int  # bytes
     reads: frozenset[str]  # registers
@@ -99,6 +100,7 @@ def meaning(text: str, generation: int) -> Meaning:
     passes = _passes(name, unit, width, generation)
     return Meaning(
         unit=unit,
+        port="valu" if unit == "matrix" else unit,
         kind=kind,
         size=_size(text, unit),
         reads=reads,

@@ -45,14 +45,16 @@ class Source:
         raise ValueError(f"{self.path} has no line with {fragment!r}")
 
 
-def _copied(path: str) -> Source:
-    text = Path(__file__).parent / "sources" / path.rpartition("/")[2]
+def _copied(path: str, name: str = "") -> Source:
+    text = Path(__file__).parent / "sources" / (name or path.rpartition("/")[2])
     return Source(path, text.read_text(encoding="utf-8"))
 
 
 SOURCES = {
     "matmul": _copied("/src/matmul/matmul.hip"),
     "tile": _copied("/src/matmul/./include/tile_io.h"),
+    "dequant": _copied("/src/dequant/dequant.hip"),
+    "early": _copied("/src/dequant/dequant.hip", "dequant_early.hip"),  # the same file after a change
     "vector": _copied("/src/vector/vector.hip"),
     "wmma": _copied("/src/wmma/matmul_wmma.hip"),
     "wave": _copied("/src/wmma/wave_tile.h"),

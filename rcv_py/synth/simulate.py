@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Iterator
 
 from rcv_py.model.kinds import TokenKind
 from rcv_py.synth.capture import Cause
 from rcv_py.synth.hardware import Hardware
+from rcv_py.synth.isa import Meaning
 from rcv_py.synth.program import Instruction
 from rcv_py.synth.wave_state import Group, Launch, LiveWave
 
@@ -24,8 +24,11 @@ _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs
 _MEET = ("barrier", "end")  # units whose moment of arrival counts for others
 _DRAIN = 20  # cycles s_endpgm takes with nothing outstanding
 _NOBODY: tuple[int, LiveWave | None] = (-1, None)  # holds a unit
-# Members of an enum are looked up by name each time: what every token asks for is looked up once.
-_NONE, _ARBITER, _FETCH, _IMMED = map(int, (Cause.NONE, Cause.ARBITER, Cause.FETCH, TokenKind.IMMED))
+# Members of an enum are looked up by name each time, and hashed by it: tokens are counted by plain numbers.
+_NONE, _FETCH, _ARBITER, _OWN_UNIT = map(int, (Cause.NONE, Cause.FETCH, Cause.ARBITER, Cause.OWN_UNIT))
+_PIPE, _DEPENDENCY, _UNTOLD = map(int, (Cause.PIPE, Cause.DEPENDENCY, Cause.UNTOLD))
+_COUNTER, _SLEEP, _BARRIER, _DRAINING = map(int, (Cause.COUNTER, Cause.SLEEP, Cause.BARRIER, Cause.DRAIN))
+_IMMED, _MSG, _JUMP, _NEXT = map(int, (TokenKind.IMMED, TokenKind.MSG, TokenKind.JUMP, TokenKind.NEXT))
 _FREE: tuple[int, int, int, int, LiveWave | None] = (0, _NONE, -1, -1, None)  # nothing blocked a wave yet
 
 
@@ -34,8 +37,10 @@ class ComputeUnit:
 
     def __init__(self, hardware: Hardware, rng: random.Random) -> None:
         self._hw = hardware
+        self._step = hardware.step
         self._rng = rng
-        self._heap: list[tuple[int, int, LiveWave]] = []
+        # moment, s_setprio and age if they count, ticket
+        self._heap: list[tuple[int, int, int, int, LiveWave]] = []
         self._tickets = 0
         self._port_free: dict[tuple[int, str], int] = {}  # (simd, unit): cycle
         self._pipe_free: dict[str, int] = {}  # shared pipe: cycle
@@ -43,13 +48,14 @@ class ComputeUnit:
         # (simd, unit), -1 for all SIMDs: instruction that took it last, and its wave
         self._held_by: dict[tuple[int, str], tuple[int, LiveWave | None]] = {}
         self._memory_free = 0.0
+        self._cache_free = 0.0
         self._fetched: dict[tuple[int, int], int] = {}  # (kernel, cache line): cycle
         self._slots: set[tuple[int, int]] = set()
         self._waiting_groups: list[Group] = []
         self._done: list[LiveWave] = []
         # (simd, instruction): hits, latency, stall, idle
         self.lines: dict[tuple[int, int], list[int]] = {}
-        self._units = {
+        self._special = {
             "wait": self._wait,
             "none": self._sleep,
             "barrier": self._barrier,
@@ -66,7 +72,7 @@ class ComputeUnit:
             self._start_group(launch, self._hw.up(begin))
             begin += 90 + 60 * self._rng.random()
         while self._heap:
-            now, _, wave = heapq.heappop(self._heap)
+            now, *_, wave = heapq.heappop(self._heap)
             self._ask(wave, now)
         return sorted(self._done, key=lambda wave: (wave.begin, wave.simd, wave.slot))
 
@@ -114,81 +120,94 @@ class ComputeUnit:
         fetched = self._fetch(wave, attempt)
         wave.blocked, wave.held, wave.holder = _FREE, {}, {}
         wave.attempt = fetched
-        if fetched > attempt and self._hw.fetch_stalls and wave.instruction.meaning.unit not in _MEET:
-            wave.attempt = attempt
-            wave.stall(fetched - attempt, Cause.FETCH)
-        elif fetched > attempt:
-            wave.gap_cause = _FETCH
         wave.untold = 0
+        if fetched > attempt:
+            if self._hw.fetch_stalls and wave.instruction.meaning.unit not in _MEET:
+                wave.attempt = attempt
+                wave.stall(fetched - attempt, _FETCH)
+            else:
+                wave.gap_cause = _FETCH
         if self._hw.untold and self._rng.random() < self._hw.untold:
-            wave.untold = fetched + self._hw.step * (1 + int(self._hw.untold_turns * self._rng.random()))
+            wave.untold = fetched + self._step * (1 + int(self._hw.untold_turns * self._rng.random()))
         self._push(wave, fetched)
 
     def _push(self, wave: LiveWave, moment: int) -> None:
         self._tickets += 1
-        heapq.heappush(self._heap, (moment, self._tickets, wave))
+        rank = (-wave.priority, wave.begin) if self._hw.oldest_first else (0, 0)
+        heapq.heappush(self._heap, (moment, *rank, self._tickets, wave))
 
     def _fetch(self, wave: LiveWave, now: int) -> int:
         """When the instruction is there: the first wave to come along pays for the cache line."""
-        line = wave.launch.cache_lines[wave.pc]
-        key = (wave.launch.index, line)
-        if key not in self._fetched:
-            is_first = line == wave.launch.cache_lines[0]
-            cost = self._hw.fetch_cold if is_first else self._hw.fetch_next
-            self._fetched[key] = self._hw.up(now + cost * (0.6 + 0.4 * self._rng.random()))
-        return max(now, self._fetched[key])
+        launch = wave.launch
+        line = launch.cache_lines[wave.pc]
+        key = (launch.index, line)
+        fetched = self._fetched.get(key)
+        if fetched is None:
+            cost = self._hw.fetch_cold if line == launch.cache_lines[0] else self._hw.fetch_next
+            fetched = self._fetched[key] = self._hw.up(now + cost * (0.6 + 0.4 * self._rng.random()))
+        return fetched if fetched > now else now
 
     def _ask(self, wave: LiveWave, now: int) -> None:
         instruction = wave.instruction
-        special = self._units.get(instruction.meaning.unit)
+        unit = instruction.meaning.unit
+        special = self._special.get(unit)
         if special is not None:
             special(wave, instruction, now)
             return
-        ready = self._ready(wave, instruction, now)
+        ready = self._ready(wave, instruction.meaning, now)
         if ready > now:
             self._push(wave, ready)
-        elif instruction.meaning.unit == "branch":
+        elif unit == "branch":
             self._branch(wave, instruction, now)
         else:
             self._issue(wave, instruction, now)
 
-    def _ready(self, wave: LiveWave, instruction: Instruction, now: int) -> int:
-        """The first cycle at which everything known now would let the instruction pass."""
-        ready = now
-        longest: dict[Cause, tuple[int, int]] = {}
-        for until, cause, producer, blamed, by in self._obstacles(wave, instruction, now - self._hw.step):
-            moment = self._hw.up(until)
-            if moment > now:
-                wave.block(moment - now, cause, producer, blamed, by)
-                if cause not in longest or moment - now > longest[cause][0]:
-                    longest[cause] = (moment - now, blamed)
-                ready = max(ready, moment)
-        for cause, (cycles, blamed) in longest.items():
-            wave.hold(cause, cycles, blamed)
+    def _ready(self, wave: LiveWave, what: Meaning, now: int) -> int:
+        """The first cycle at which everything known now would let the instruction pass.
+
+        What is over by now is left out, which is nearly all of it.
+        """
+        simd, ready = wave.simd, now
+        over = now - self._step
+        free = self._port_free.get((simd, what.port), 0)
+        if free > over:
+            blamed, by = self._held_by.get((simd, what.port), _NOBODY)
+            ready = self._held(wave, now, free, _OWN_UNIT if by is wave else _ARBITER, blamed=blamed, by=by)
+        if wave.untold > over:
+            ready = max(ready, self._held(wave, now, wave.untold, _UNTOLD))
+        free, pipe = self._pipe(what.unit, simd)
+        if free > over:
+            blamed, by = self._held_by.get(pipe, _NOBODY)
+            ready = max(ready, self._held(wave, now, free, _PIPE, blamed=blamed, by=by))
+        for counter in what.counts if self._hw.outstanding else ():
+            free = self._room(wave, counter, over)
+            if free > over:
+                blamed, by = self._held_by.get(pipe, _NOBODY)
+                ready = max(ready, self._held(wave, now, free, _PIPE, blamed=blamed, by=by))
+        if wave.all_ready > over and not wave.ready.keys().isdisjoint(what.reads):
+            free, token = max(wave.ready[name] for name in what.reads if name in wave.ready)
+            blamed = wave.instruction_of(token)
+            until = self._held(wave, now, free, _DEPENDENCY, producer=token, blamed=blamed, by=wave)
+            ready = max(ready, until)
         return ready
 
-    def _obstacles(
-        self, wave: LiveWave, instruction: Instruction, over: int
-    ) -> Iterator[tuple[int, Cause, int, int, LiveWave | None]]:
-        """What could be in the way: until when, why, for which token, held by which instruction and wave.
-
-        What is `over` at the latest is left out, which is nearly all of it.
-        """
-        unit, simd = instruction.meaning.unit, wave.simd
-        port = "valu" if unit == "matrix" else unit
-        free = self._port_free.get((simd, port), 0)
-        if free > over:
-            holder = self._held_by.get((simd, port), _NOBODY)
-            yield free, Cause.OWN_UNIT if holder[1] is wave else Cause.ARBITER, -1, *holder
-        if wave.untold > over:
-            yield wave.untold, Cause.UNTOLD, -1, *_NOBODY
-        free, pipe = self._pipe(unit, simd)
-        if free > over:
-            yield free, Cause.PIPE, -1, *self._held_by.get(pipe, _NOBODY)
-        reads = instruction.meaning.reads
-        if wave.all_ready > over and not wave.ready.keys().isdisjoint(reads):
-            cycle, token = max(wave.ready[name] for name in reads if name in wave.ready)
-            yield cycle, Cause.DEPENDENCY, token, wave.instruction_of(token), wave
+    def _held(
+        self,
+        wave: LiveWave,
+        now: int,
+        until: int,
+        cause: int,
+        *,
+        producer: int = -1,
+        blamed: int = -1,
+        by: LiveWave | None = None,
+    ) -> int:
+        """Count what keeps the instruction until a moment, and return when it lets go; now if it does not."""
+        moment = self._hw.up(until)
+        if moment <= now:
+            return now
+        wave.stall(moment - now, cause, producer, blamed, by)
+        return moment
 
     def _pipe(self, unit: str, simd: int) -> tuple[int, tuple[int, str]]:
         """When the pipe behind a unit takes more, 0 without one, and who holds it in `_held_by`."""
@@ -197,14 +216,20 @@ class ComputeUnit:
             return self._pipe_free.get(unit, 0) - depth, (-1, unit)
         return (self._matrix_free.get(simd, 0) if unit == "matrix" else 0), (simd, "matrix")
 
+    def _room(self, wave: LiveWave, counter: str, over: int) -> int:
+        """When the counter of a wave can count one more operation: it has few bits."""
+        most = self._hw.outstanding.get(counter, 0)
+        due = sorted(returned for returned, _ in wave.pending.get(counter, ()) if returned > over)
+        return due[len(due) - most] if most and len(due) >= most else over
+
     def _issue(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         what = instruction.meaning
         busy = self._hw.busy(what.unit, self._rng)
         token = len(wave.rows)
-        port = "valu" if what.unit == "matrix" else what.unit
+        port = (wave.simd, what.port)
         taken = busy if self._hw.generation == 9 else 1
-        self._port_free[wave.simd, port] = now + max(taken, what.passes if what.unit == "valu" else 0)
-        self._held_by[wave.simd, port] = (wave.pc, wave)
+        self._port_free[port] = now + max(taken, what.passes if what.unit == "valu" else 0)
+        self._held_by[port] = (wave.pc, wave)
         returned = self._send(wave, instruction, now, token)
         if what.unit == "matrix":
             self._matrix_free[wave.simd] = now + what.passes
@@ -214,6 +239,9 @@ class ComputeUnit:
             if what.unit == "matrix":
                 wave.ready[name] = (now + what.passes + 8, token)
                 wave.all_ready = max(wave.all_ready, now + what.passes + 8)
+            elif what.unit == "valu" and self._hw.valu_latency:
+                wave.ready[name] = (now + self._hw.valu_latency, token)
+                wave.all_ready = max(wave.all_ready, now + self._hw.valu_latency)
         if "marker" in instruction.notes:
             wave.mark(now, int(instruction.notes["marker"], 0))
         self._record(wave, what.kind, now, busy, returned)
@@ -235,7 +263,7 @@ class ComputeUnit:
             queue = wave.pending.setdefault(counter, [])
             # Vector memory and LDS each answer in the order of the questions; scalar loads do not.
             if queue and what.unit != "smem" and wave.unit_of(queue[-1][1]) == what.unit:
-                done = max(done, queue[-1][0] + self._hw.step)
+                done = max(done, queue[-1][0] + self._step)
             queue.append((done, token))
         return done
 
@@ -246,16 +274,22 @@ class ComputeUnit:
             return hw.up(sent) + hw.latency(slow * hw.lds_latency, self._rng)
         if what.unit == "smem":
             return hw.up(sent) + hw.latency(slow * hw.smem_latency, self._rng)
-        self._memory_free = max(self._memory_free, float(sent)) + 64 * what.width / hw.bytes_per_cycle
         base = hw.store_latency if what.is_store else hw.far_latency
-        base = hw.near_latency if "near" in instruction.notes else base
+        if "near" in instruction.notes:
+            base = hw.near_latency
+            if hw.near_bytes_per_cycle:
+                self._cache_free = (
+                    max(self._cache_free, float(sent)) + 64 * what.width / hw.near_bytes_per_cycle
+                )
+                return hw.up(self._cache_free) + hw.latency(slow * base, self._rng)
+        self._memory_free = max(self._memory_free, float(sent)) + 64 * what.width / hw.bytes_per_cycle
         return hw.up(self._memory_free) + hw.latency(slow * base, self._rng)
 
     # Instructions that are their own unit
 
     def _wait(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         """Wait until so few operations are outstanding; known at once, because issue is in order."""
-        release, producer = now + self._hw.step, -1
+        release, producer = now + self._step, -1
         for counter, keep in instruction.meaning.waits:
             queue = sorted(wave.pending.get(counter, ()))
             split = max(0, len(queue) - keep)
@@ -263,10 +297,10 @@ class ComputeUnit:
             wave.pending[counter] = queue[split:]
             if due and due[-1][0] > release:
                 release, producer = self._hw.up(due[-1][0]), due[-1][1]
-        cause = Cause.COUNTER if producer >= 0 else Cause.SLEEP
+        cause = _COUNTER if producer >= 0 else _SLEEP
         wave.stall(release - now, cause, producer, wave.instruction_of(producer), wave)
         if wave.untold > now:
-            wave.stall(wave.untold - now, Cause.UNTOLD)
+            wave.stall(wave.untold - now, _UNTOLD)
         self._immediate(wave, max(release, wave.untold))
 
     def _sleep(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
@@ -274,13 +308,15 @@ class ComputeUnit:
         if self._hw.splits_barriers and words[0] == "s_barrier_signal":
             wave.signals.append(wave.attempt)
             self._signalled(wave.group)
+        if words[0] == "s_setprio":
+            wave.priority = int(words[1], 0)
         turns = int(words[1], 0) + 1 if words[0] == "s_nop" else 1
-        wave.stall(turns * self._hw.step, Cause.SLEEP)
-        self._immediate(wave, now + turns * self._hw.step)
+        wave.stall(turns * self._step, _SLEEP)
+        self._immediate(wave, now + turns * self._step)
 
     def _immediate(self, wave: LiveWave, release: int) -> None:
         """Record a token that is all stall, and go on after it."""
-        self._record(wave, TokenKind.IMMED, release, 0, -1)
+        self._record(wave, _IMMED, release, 0, -1)
         self._advance(wave, wave.pc + 1, release)
 
     def _barrier(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
@@ -305,9 +341,9 @@ class ComputeUnit:
             group.arrived.remove(wave)
             opened, latest = group.opened[wave.waits]
             wave.waits += 1
-            release = max(opened, wave.attempt) + self._hw.step
+            release = max(opened, wave.attempt) + self._step
             is_held = latest is not wave and opened > wave.attempt
-            cause = Cause.BARRIER if is_held else Cause.SLEEP
+            cause = _BARRIER if is_held else _SLEEP
             wave.stall(release - wave.attempt, cause, by=latest)
             self._immediate(wave, release)
 
@@ -322,8 +358,8 @@ class ComputeUnit:
         arrived, group.arrived = group.arrived, []
         for wave in arrived:
             spread = self._hw.barrier_spread  # some SIMDs see it later
-            opened = last + self._hw.step * (1 + (spread and int((spread + 1) * self._rng.random())))
-            cause = Cause.SLEEP if wave is latest else Cause.BARRIER
+            opened = last + self._step * (1 + (spread and int((spread + 1) * self._rng.random())))
+            cause = _SLEEP if wave is latest else _BARRIER
             wave.stall(opened - wave.attempt, cause, by=latest)
             self._immediate(wave, opened)
 
@@ -332,7 +368,7 @@ class ComputeUnit:
         self._port_free[wave.simd, "branch"] = now + busy
         self._held_by[wave.simd, "branch"] = (wave.pc, wave)
         is_taken = wave.takes_branch(instruction, self._rng)
-        self._record(wave, TokenKind.JUMP if is_taken else TokenKind.NEXT, now, busy, -1)
+        self._record(wave, _JUMP if is_taken else _NEXT, now, busy, -1)
         away = self._hw.up(self._hw.fetch_branch * (1 + self._rng.random())) if is_taken else 0
         self._advance(wave, instruction.target if is_taken else wave.pc + 1, now + busy, away)
 
@@ -342,11 +378,11 @@ class ComputeUnit:
         drained, producer = max(pending, default=(now, -1))
         drained = self._hw.up(max(drained, now + _DRAIN, wave.last_end))
         if self._rng.random() < 0.08 and drained - now > 4 * _DRAIN:
-            wave.gap_cause, wave.attempt = int(Cause.DRAIN), drained - _DRAIN
-            wave.stall(self._hw.step, Cause.DRAIN, producer, wave.instruction_of(producer), wave)
-            self._record(wave, TokenKind.MSG, wave.attempt + self._hw.step, _DRAIN - self._hw.step, -1)
+            wave.gap_cause, wave.attempt = _DRAINING, drained - _DRAIN
+            wave.stall(self._step, _DRAINING, producer, wave.instruction_of(producer), wave)
+            self._record(wave, _MSG, wave.attempt + self._step, _DRAIN - self._step, -1)
         else:
-            self._record(wave, TokenKind.MSG, now, drained - now, -1)
+            self._record(wave, _MSG, now, drained - now, -1)
         wave.last_end = wave.rows[-1][0] + wave.rows[-1][3]
         wave.end = wave.last_end + self._end_skew()
         self._leave(wave)
@@ -355,8 +391,8 @@ class ComputeUnit:
         """Wave end and last token differ by a step at times, as in real captures."""
         draw = self._rng.random()
         if draw < 0.3:
-            return -self._hw.step
-        return self._hw.step * (1 + int(6 * self._rng.random())) if draw > 0.98 else 0
+            return -self._step
+        return self._step * (1 + int(6 * self._rng.random())) if draw > 0.98 else 0
 
     # Tokens
 
@@ -392,8 +428,8 @@ class ComputeUnit:
         after = wave.instruction.meaning
         gap = away
         if before.unit == "valu" and after.unit in ("lds", "vmem"):
-            gap += self._hw.step * (1 + int(2 * self._rng.random()))
-        elif before.unit == "salu" and busy > self._hw.step == 4 and after.kind == _IMMED:
-            gap -= self._hw.step  # the one overlap that real gfx9 captures show
+            gap += self._step * (1 + int(2 * self._rng.random()))
+        elif before.unit == "salu" and busy > self._step == 4 and after.kind == _IMMED:
+            gap -= self._step  # the one overlap that real gfx9 captures show
         wave.gap_cause = _FETCH if away else _ARBITER if gap else _NONE
         self._schedule(wave, end + gap)

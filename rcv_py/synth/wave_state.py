@@ -14,6 +14,7 @@ from rcv_py.synth.program import Instruction, Kernel
 TIME, KIND, STALL, DURATION, INSTRUCTION, CAUSE, GAP_CAUSE, PRODUCER, RETURNED, BLAMED = range(10)
 
 
+_NOT_HELD = (0, -1)
 CACHE_LINE = 64  # bytes of instructions that are fetched at once
 
 
@@ -89,6 +90,7 @@ class LiveWave:
     number: int = 0  # in its workgroup
     signals: list[int] = field(default_factory=list)  # when it arrived at split barriers
     waits: int = 0  # split barriers it has passed
+    priority: int = 0  # s_setprio
 
     @property
     def instruction(self) -> Instruction:
@@ -103,26 +105,26 @@ class LiveWave:
         """The unit that executed a token."""
         return self.launch.kernel.instructions[self.rows[token][INSTRUCTION]].meaning.unit
 
-    def block(self, cycles: int, cause: Cause, producer: int, blamed: int, by: LiveWave | None) -> None:
+    def block(self, cycles: int, cause: int, producer: int, blamed: int, by: LiveWave | None) -> None:
         """Remember the longest reason for the stall of the current instruction."""
         if cycles > self.blocked[0]:
-            self.blocked = (cycles, int(cause), producer, blamed, by)
+            self.blocked = (cycles, cause, producer, blamed, by)
 
     def stall(
-        self, cycles: int, cause: Cause, producer: int = -1, blamed: int = -1, by: LiveWave | None = None
+        self, cycles: int, cause: int, producer: int = -1, blamed: int = -1, by: LiveWave | None = None
     ) -> None:
         """Count a reason that explains a stall of the current instruction by itself."""
         self.block(cycles, cause, producer, blamed, by)
         self.hold(cause, cycles, blamed)
 
-    def hold(self, cause: Cause, cycles: int, blamed: int = -1) -> None:
+    def hold(self, cause: int, cycles: int, blamed: int = -1) -> None:
         """Count cycles of the stall of the current instruction in which a cause would have been enough.
 
         Of the instructions to blame for a cause the one for most cycles at once is kept.
         """
-        self.held[int(cause)] = self.held.get(int(cause), 0) + cycles
-        if cycles > self.holder.get(int(cause), (0, -1))[0]:
-            self.holder[int(cause)] = (cycles, blamed)
+        self.held[cause] = self.held.get(cause, 0) + cycles
+        if cycles > self.holder.get(cause, _NOT_HELD)[0]:
+            self.holder[cause] = (cycles, blamed)
 
     def mark(self, cycle: int, value: int) -> None:
         """Write a marker into the trace, and do what it means."""

@@ -106,6 +106,10 @@ HOPELESS = {
         {"a_1_shader_engine_0_1.att": b"x"},
         "cannot be decoded: a_1_shader_engine_0_1.att is damaged: it does not begin as a thread trace",
     ),
+    "an empty trace": (
+        {"a_1_shader_engine_0_1.att": b""},
+        "cannot be decoded: a_1_shader_engine_0_1.att is damaged: it is empty.",
+    ),
     "code alone": (
         {"code.json": code()},
         "neither it nor a folder below it has a filenames.json or .att files",

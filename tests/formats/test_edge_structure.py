@@ -203,7 +203,7 @@ def test_edge_08_a_parent_opens_its_only_capture_and_lists_several(tmp_path):
     write(tmp_path / "run" / "host" / "one")
     assert open_trace(tmp_path / "run").name == "one"
     write(tmp_path / "run" / "host" / "two")
-    with pytest.raises(NotATrace, match="it holds 2 captures"):
+    with pytest.raises(TraceError, match="holds 2 captures, and one is needed"):
         open_trace(tmp_path / "run")
     assert [entry.name for entry in find_captures(tmp_path)] == ["one", "two"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import orjson
 import pytest
 
-from rcv_py.base.errors import NotATrace
+from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects
 from rcv_py.formats.open import find_captures, open_trace
 from tests.support.whole_capture import (
@@ -209,9 +209,10 @@ def test_edge_08_the_parent_lists_all_captures(tmp_path):
     assert [entry.name for entry in found] == ["ui_output_c", "ui_output_a", "ui_output_b"]
     assert [(entry.kernel, entry.waves, entry.hits) for entry in found[1:]] == [("my_kernel", 4, 24)] * 2
     assert [(entry.instructions, entry.executed, entry.mapped) for entry in found[1:]] == [(7, 6, 7)] * 2
-    with pytest.raises(NotATrace) as caught:
+    with pytest.raises(TraceError) as caught:
         open_trace(tmp_path)
-    assert str(caught.value).endswith(": it holds 3 captures; choose one of them, such as ui_output_c.")
+    assert str(caught.value).endswith(" holds 3 captures, and one is needed.")
+    assert str(tmp_path / "deeper" / "run" / "ui_output_c") in caught.value.hint
 
 
 def test_edge_09_an_engine_with_occupancy_but_without_waves(tmp_path):

@@ -27,6 +27,10 @@ class Totals:
         """Of rows that nobody executed."""
         return cls(*(np.zeros(rows, dtype=np.int64) for _ in range(4)))
 
+    def at(self, rows: np.ndarray) -> Totals:
+        """Return what some rows cost."""
+        return Totals(self.hits[rows], self.latency[rows], self.stall[rows], self.idle[rows])
+
     def add(self, at: np.ndarray, other: Totals) -> None:
         """Add what rows of another table cost, which are rows `at` of this one."""
         for name in ("hits", "latency", "stall", "idle"):

@@ -23,6 +23,7 @@ LEVELS = 5  # folders above a capture that are looked into
 MAX_NAMES = 5_000  # files of a folder that are looked at: a folder of downloads must not keep us busy
 MAX_PLACES = 48  # folders that are looked into for one capture
 ROOT = "RCV_ROOT"
+SOURCE_MAP = "RCV_SOURCE_MAP"  # rules for paths of sources, one a line; processes inherit it
 _FIRST = ("compute_viewer",)
 _CAPTURES = "att_viewer"
 _CAPTURE = "ui_output"

@@ -83,6 +83,7 @@ class CodeObject:
         self._functions = _functions(image)
         self._starts = [one.address for one in self._functions]
         self._programs: dict[int, Program] = {}
+        self._is_too_much = False  # to ask for its source lines again
         self.problems = Problems()  # found when somebody asked
 
     @classmethod
@@ -160,12 +161,13 @@ class CodeObject:
         A place is (file, line), 0 for a line that is not known; behind it are the calls inlined into each
         other.  Empty where the file does not say.
         """
-        if self.image is None or b".debug_line" not in self.image.data:
+        if self.image is None or b".debug_line" not in self.image.data or self._is_too_much:
             return [() for _ in addresses]
         asked = addresses.astype("<u8")
         question = (struct.pack("<Q", len(self.image.data)), self.image.data, asked.tobytes())
         said = answer_of("dwarf", (PACKAGES,), question, SECONDS, is_bare=True)
         if said is None or not said[1]:
+            self._is_too_much = True
             self._tell("it asks for too much time or memory")
             return [() for _ in asked]
         document = orjson.loads(said[0])
@@ -179,6 +181,8 @@ class CodeObject:
         return [chains[row] if row >= 0 else () for row in document["chain"]]
 
     def _tell(self, problem: str) -> None:
+        if self.problems:  # once is enough
+            return
         self.problems.warn(
             self.name,
             f"The source lines of {self.name} cannot all be read: {problem}.",

@@ -16,6 +16,8 @@ OWN_PROGRAM = "--own-program"
 GRACE = 5.0  # seconds more than ours until a process ends by itself
 BEAT = 0.05  # seconds between two looks whether somebody still waits
 
+_unanswered: list[str] = []  # programs that did not answer in time, or could not be started
+
 
 def answer_of(
     program: str, words: Sequence[str], question: Iterable[bytes], seconds: float, is_bare: bool = False
@@ -35,10 +37,18 @@ def answer_of(
                     code = _ended(process, seconds)
                 finally:
                     process.kill()
-            taken.seek(0)
-            return None if code is None else (taken.read(), code == 0)
+            if code is not None:
+                taken.seek(0)
+                return taken.read(), code == 0
     except OSError:  # no room for its files, or no process can be started
-        return None
+        pass
+    _unanswered.append(program)
+    return None
+
+
+def unanswered() -> int:
+    """How many questions of this process had no answer so far, which another time they may have."""
+    return len(_unanswered)
 
 
 def _command(is_bare: bool) -> list[str]:

@@ -21,6 +21,7 @@ from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right
 
 SUFFIX = ".rcvz"
+NOTES = "notes.json"  # the member with what people wrote about the capture, if it was packed with that
 MEMBER_BYTES = 1 << 29  # of one member when it is unpacked: the largest wave that is accepted has less
 ALL_BYTES = 1 << 36  # of all members when they are unpacked
 MEMBERS = 200_000

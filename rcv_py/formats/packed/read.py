@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.errors import NotATrace, TraceError
-from rcv_py.formats.input.columns import bounds, whole_number
+from rcv_py.formats.input.columns import LIMIT, bounds, whole_number
 from rcv_py.formats.input.files import is_inside, parse_json
 from rcv_py.formats.packed import npy, records
 from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.npy import Unreadable
+from rcv_py.formats.packed.origin import Origin
 from rcv_py.formats.packed.stored import Notes, StoredWaves
 from rcv_py.formats.packed.write import FORMAT, MANIFEST, TABLES, TRACE
 from rcv_py.model.code import CodeTable
@@ -42,6 +43,19 @@ def is_packed_archive(path: Path) -> bool:
         return MANIFEST in Archive(path).members
     except TraceError:
         return False
+
+
+def origin_of(path: Path) -> Origin:
+    """Return where a packed capture comes from; raise a TraceError if it is none or is damaged."""
+    archive = Archive(path)
+    try:
+        said = _json(archive, MANIFEST).get("origin")
+        origin: Origin = Origin() if said is None else records.read(Origin, said, ())
+        if max(origin.agent, origin.dispatch, origin.recorded) >= LIMIT:
+            raise Unreadable("it names a launch of a number that is too large")
+        return origin
+    except (Unreadable, ValueError) as error:
+        raise archive.broken(str(error)) from error
 
 
 def _json(archive: Archive, name: str) -> dict[str, Any]:

@@ -15,7 +15,8 @@ import orjson
 from rcv_py.base.runs import borders
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.packed import npy, records
-from rcv_py.formats.packed.archive import Writer
+from rcv_py.formats.packed.archive import NOTES, Writer
+from rcv_py.formats.packed.origin import Origin
 from rcv_py.formats.packed.pieces import cut, packed_piece
 from rcv_py.formats.packed.stored import INDEX, piece_name
 from rcv_py.model.code import SourceFile
@@ -29,6 +30,7 @@ TRACE, TABLES = "trace.json", "tables.columns"
 ELSEWHERE = ("path", "reader", "batch_cache", "facts")  # of a trace: not in the file, or with its waves
 PIECE_TOKENS = 1 << 16  # about half a megabyte that is unpacked for one wave
 NO_SOURCE = "The source was left out when the capture was packed."
+UNKNOWN = Origin()
 
 
 class PackedWriter:
@@ -49,8 +51,13 @@ class PackedWriter:
             self._put(piece_name(len(self._rows)), packed_piece(part, is_narrow=self._is_compressed))
             self._rows.append(part.facts[:, 0])
 
-    def finish(self, trace: Trace, facts: RunFacts | None = None) -> None:
-        """Write everything else; the trace's reader is not asked."""
+    def finish(
+        self, trace: Trace, facts: RunFacts | None = None, origin: Origin = UNKNOWN, notes: bytes = b""
+    ) -> None:
+        """Write everything else; the trace's reader is not asked.
+
+        `notes` are a file of notes, which is no part of the fingerprint: it is about the capture.
+        """
         place = np.full((2, len(trace.waves)), -1, dtype=np.int32)
         for number, rows in enumerate(self._rows):
             place[:, rows] = np.full(len(rows), number), np.arange(len(rows))
@@ -70,8 +77,11 @@ class PackedWriter:
             "missing": self._missing,
             "notes": self._notes,
             "facts": None if said is None else records.written(said, []),
+            "origin": records.written(origin, []),
         }
         self._archive.add(MANIFEST, orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+        if notes:
+            self._archive.add(NOTES, notes)
 
     def _put(self, name: str, data: bytes) -> None:
         self._digest.update(data)
@@ -96,19 +106,22 @@ def write_packed(
     *,
     program: str = "",
     facts: RunFacts | None = None,
+    origin: Origin = UNKNOWN,
     is_compressed: bool = True,
     has_sources: bool = True,
+    notes: bytes = b"",
 ) -> None:
     """Write a capture: its tables, and the columns of all its waves; raise ExportError if it cannot be.
 
-    `program` is what writes it, `facts` what tables of the run say of it.
+    `program` is what writes it, `facts` what tables of the run say of it, `origin` what names and
+    dates of its files do, `notes` a file of notes about it.
     """
     if not has_sources:
         trace = replace(trace, sources=tuple(SourceFile(one.path, None, NO_SOURCE) for one in trace.sources))
     with packed_file(path, program, is_compressed=is_compressed) as writer:
         for some in columns:
             writer.add(some)
-        writer.finish(trace, facts)
+        writer.finish(trace, facts, origin, notes)
 
 
 def _parts(columns: WaveColumns) -> Iterator[WaveColumns]:

@@ -2,3 +2,5 @@
 
 Begin with `files.py`, which says what a raw capture is, then `open.py`.
 """
+
+STREAM = ".att"  # how the file of a shader engine ends

@@ -46,7 +46,7 @@ class AddressMap:
 
     loads: tuple[Load, ...]
     is_guessed: bool = False  # the stream does not tell, so that it follows from where waves begin
-    doubts: tuple[int, ...] = ()  # addresses where waves begin that kernels of several code objects fit
+    doubts: tuple[int, ...] = ()  # addresses where waves begin that several code objects claim
 
     def find(self, addresses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the code object (int64, UNKNOWN: none) and the address inside of it (uint64) of each."""
@@ -65,12 +65,20 @@ def address_map(
 ) -> AddressMap:
     """Return what lies where: as the stream tells, else as `entries`, where waves begin, suggest."""
     told = [record for record in records if not record.is_unload]
+    begins = ascending(entries[entries != 0])[:MOST_ENTRIES]
     if told:
         sizes = {extent.id: extent.size for extent in extents}
-        return AddressMap(tuple(_told(record, sizes) for record in sorted(told, key=lambda one: one.time)))
-    return _guessed(
-        extents, ascending(entries[entries != 0])[:MOST_ENTRIES].tolist(), bool(np.any(entries == 0))
-    )
+        loads = tuple(_told(record, sizes) for record in sorted(told, key=lambda one: one.time))
+        return AddressMap(loads, doubts=_claimed_twice(loads, begins))
+    return _guessed(extents, begins.tolist(), bool(np.any(entries == 0)))
+
+
+def _claimed_twice(loads: Iterable[Load], begins: np.ndarray) -> tuple[int, ...]:
+    """Addresses that are inside of several code objects, or of one that lies there in two ways."""
+    claims = np.zeros(len(begins), dtype=np.int64)
+    for load in dict.fromkeys(loads):
+        claims += (begins >= np.uint64(load.begin)) & (begins < np.uint64(load.end))
+    return tuple(begins[claims > 1].tolist())
 
 
 def _told(record: CodeObjectRecord, sizes: dict[int, int]) -> Load:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from rcv_py.base.problems import Problems
 from rcv_py.base.records import dataclass
+from rcv_py.base.runs import distinct, starts_run
 from rcv_py.formats.input.columns import LIMIT, clipped, fit, frozen
 from rcv_py.formats.raw.engine import Engine, Places
 from rcv_py.formats.raw.files import spans
@@ -35,9 +37,11 @@ from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveColumns, WaveIndex
 
 TOLD_TARGET = "the code object"
+TOLD_BY_STREAM = "the layout of the trace"
+GFX1250 = "gfx1250"
+GFX1250_VERSION = 5  # of the layout, which no other GPU of generation 12 has
 _ENTRIES = ("started", "entry", "launched")  # places of an engine where kernels begin
 _LIVES = (6, 7, 12, 13)  # facts of a wave that are times
-_TOKEN_BYTES, _SPAN_BYTES = 16, 5  # of the columns of a wave, for whoever plans to read it
 _UNIT, _ARRAY = 0x7F, 7  # bits of a compute unit, and of the shader array
 
 
@@ -46,7 +50,8 @@ class Assembled:
     """A trace whose reader is still to be found, and the columns of its waves."""
 
     trace: Trace
-    columns: Sequence[WaveColumns]  # with rows of the code table; those of one engine each
+    columns: Iterable[WaveColumns]  # with rows of the code table; once
+    is_sure: bool = True  # decoding it again gives the same
 
 
 def assembled(
@@ -70,13 +75,18 @@ def assembled(
     )
     clock = _clock(engines, problems)
     numbers, called = kernel_names(
-        [key for name in _ENTRIES for engine in engines for key in _keys(getattr(engine, name))],
+        [key for name in _ENTRIES for engine in engines for key in _Once(getattr(engine, name)).keys],
         names,
     )
     waves = _index(engines, clock.offsets, numbers)
     occupancy = _occupancy(engines, clock.offsets, numbers, called)
-    told = target if target.removeprefix("gfx")[:-2] == str(gfxip) else ""
-    exact, told_by = (told, TOLD_TARGET) if told else exact_target(path, gfxip, set(code.mnemonics))
+    exact, told_by = _target(path, engines, gfxip, target, set(code.mnemonics))
+    if gfxip == 10 or exact == GFX1250:
+        problems.inform(
+            path.name,
+            f"Streams of {exact} are read as documents say; no capture of a real GPU has checked it.",
+            "Look at a kernel whose cost you know before you rely on numbers.",
+        )
     trace = Trace(
         path=path,
         name=path.name,
@@ -102,7 +112,18 @@ def assembled(
         marker_layout=code.layout,
         marker_payloads=code.payloads,
     )
-    return Assembled(trace, tuple(_columns(engines, clock.offsets, code, rows)))
+    return Assembled(trace, _columns(engines, clock.offsets, code, rows))
+
+
+def _target(
+    path: Path, engines: Sequence[Engine], gfxip: int, target: str, mnemonics: AbstractSet[str]
+) -> tuple[str, str]:
+    """Return the GPU, such as `gfx950`, and what told it: code objects, the layout of streams, or less."""
+    if target.removeprefix("gfx")[:-2] == str(gfxip):
+        return target, TOLD_TARGET
+    if gfxip == 12 and any(engine.stream.version == GFX1250_VERSION for engine in engines):
+        return GFX1250, TOLD_BY_STREAM
+    return exact_target(path, gfxip, mnemonics)
 
 
 def _columns(
@@ -112,31 +133,52 @@ def _columns(
     matrix = np.append(code.table.kind == TokenKind.MATRIX, False)
     dtype = np.int16 if len(code.table) < 1 << 15 else np.int32
     for engine in engines:
-        columns, row = engine.columns, np.append(rows.find(engine.places), -1)
-        facts = columns.facts.copy()
-        facts[:, 0] += before
-        for place in _LIVES:
-            facts[:, place] += offsets.get(engine.se, 0)
-        before += len(facts)
-        line = row[columns.line]
-        kind = columns.kind.copy()
-        kind[(kind == TokenKind.VALU) & matrix[line]] = TokenKind.MATRIX
-        yield replace(
-            columns,
-            facts=frozen(facts),
-            kind=frozen(kind),
-            line=fit(line, dtype),
-            wait_line=fit(row[columns.wait_line], np.int32),
-            depends_on=fit(row[columns.depends_on], np.int32),
-        )
+        row = np.append(rows.find(engine.places), -1)[engine.line]
+        for columns in engine.columns:
+            facts = columns.facts.copy()
+            facts[:, 0] += before
+            for place in _LIVES:
+                facts[:, place] += offsets.get(engine.se, 0)
+            line = row[columns.line]
+            kind = columns.kind.copy()
+            kind[(kind == TokenKind.VALU) & matrix[line]] = TokenKind.MATRIX
+            yield replace(
+                columns,
+                facts=frozen(facts),
+                kind=frozen(kind),
+                line=fit(line, dtype),
+                wait_line=fit(row[columns.wait_line], np.int32),
+                depends_on=fit(row[columns.depends_on], np.int32),
+            )
+        before += len(engine.facts)
 
 
 def _keys(places: Places) -> list[tuple[int, int]]:
     return list(zip(places.codeobj.tolist(), places.address.tolist(), strict=True))
 
 
+class _Once:
+    """Places, of which few differ: these, as they first come, and which of them each row is."""
+
+    def __init__(self, places: Places) -> None:
+        self._rows = len(places)
+        self._heads = np.flatnonzero(starts_run(places.codeobj) | starts_run(places.address))
+        first, which = distinct(places.codeobj[self._heads], places.address[self._heads])
+        came = np.argsort(first)
+        rows = self._heads[first[came]]
+        self.keys = _keys(Places(places.codeobj[rows], places.address[rows]))
+        self._which = np.empty(len(came), dtype=np.int64)
+        self._which[came] = np.arange(len(came))
+        self._which = self._which[which]
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """Return for each row the value of its place; `values` has one for each of `keys`."""
+        return np.repeat(values[self._which], np.diff(self._heads, append=self._rows))
+
+
 def _kernels(places: Places, numbers: Mapping[tuple[int, int], int]) -> np.ndarray:
-    return np.array([numbers.get(key, 0) for key in _keys(places)], dtype=np.int32)
+    once = _Once(places)
+    return once.spread(np.array([numbers.get(key, 0) for key in once.keys], dtype=np.int32))
 
 
 def _joined(columns: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
@@ -147,16 +189,10 @@ def _index(
     engines: Sequence[Engine], offsets: Mapping[int, int], numbers: Mapping[tuple[int, int], int]
 ) -> WaveIndex:
     """The waves, by engine, SIMD, slot and number, as the columns have them."""
-    facts = [engine.columns.facts for engine in engines]
+    facts = [engine.facts for engine in engines]
     shift = [np.full(len(one), offsets.get(engine.se, 0)) for engine, one in zip(engines, facts, strict=True)]
     table = np.concatenate([np.zeros((0, 16), dtype=np.int64), *facts])
     moved = np.concatenate([np.zeros(0, dtype=np.int64), *shift])
-    size = [
-        1
-        + _TOKEN_BYTES * np.diff(engine.columns.token_first)
-        + _SPAN_BYTES * np.diff(engine.columns.state_first)
-        for engine in engines
-    ]
     return WaveIndex(
         se=fit(table[:, 1], np.int16),
         simd=fit(table[:, 2], np.int16),
@@ -167,8 +203,8 @@ def _index(
         cu=fit(table[:, 5], np.int16),
         sa=_joined([engine.arrays for engine in engines], np.int16),
         kernel=_joined([_kernels(engine.entry, numbers) for engine in engines], np.int32),
-        size=_joined(size, np.int64),
-        file=tuple(engine.name for engine in engines for _ in range(len(engine.columns.facts))),
+        size=_joined([engine.size for engine in engines], np.int64),
+        file=tuple(engine.name for engine in engines for _ in range(len(engine.facts))),
     )
 
 
@@ -320,7 +356,7 @@ def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
     frequency = next(
         (engine.stream.frequency for engine in engines if engine.stream.frequency > 0), NOMINAL_HZ
     )
-    busy = [engine.se for engine in engines if len(engine.stream.occupancy.time) or len(engine.columns.facts)]
+    busy = [engine.se for engine in engines if len(engine.stream.occupancy.time) or len(engine.facts)]
     lost = [se for se in busy if se not in samples]
     if len(busy) > 1 and not offsets:
         problems.inform(

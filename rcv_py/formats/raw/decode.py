@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,21 +11,25 @@ import numpy as np
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import distinct
+from rcv_py.base.runs import distinct, ranges
 from rcv_py.base.text import plural
-from rcv_py.formats.input.files import read_bytes
+from rcv_py.formats.input.files import read_bytes, read_start
+from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.raw.addresses import AddressMap, address_map
 from rcv_py.formats.raw.engine import (
     Engine,
     Places,
+    Walk,
     Where,
     engine_of,
     entries_of,
-    used,
+    known,
+    texts_of,
 )
 from rcv_py.formats.raw.files import CodeFile, StreamFile
-from rcv_py.formats.raw.objects import Objects, objects_of
+from rcv_py.formats.raw.objects import Objects, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions
+from rcv_py.formats.raw.spill import Spill
 from rcv_py.formats.raw.stitch import Starts, listing, programs_at, stitch
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.records import Stream, WaveRecords
@@ -41,38 +46,67 @@ class EngineJob:
     codes: tuple[CodeFile, ...]
     sidecars: frozenset[str]
     options: RawOptions
+    most: int = 0  # bytes of the stream that are decoded; 0: all
+    threads: int = 1  # that may work at once
+    spill: Path | None = None  # where columns may lie until all shader engines are there
+
+    @property
+    def size(self) -> int:
+        """Bytes that are decoded."""
+        return min(self.most or self.stream.size, self.stream.size)
 
 
 def decoded_engine(job: EngineJob) -> Engine:
     """Decode a shader engine; raise a TraceError if nothing in its file can be used."""
     problems = Problems()
+    before = unanswered()
     objects = objects_of(job.folder, job.codes, job.sidecars)
-    data = read_bytes(job.folder, job.stream.name)
+    name, is_part = job.stream.name, job.size < job.stream.size
+    data = read_start(job.folder, name, job.size) if is_part else read_bytes(job.folder, name)
     checkpoint()
-    stream = decode(data, job.stream.name)
+    stream = decode(data, name)
+    del data
     checkpoint()
     loads = address_map(stream.code_objects, objects.extents, entries_of(stream))
-    where: Where = loads
     if job.options.decoder == OFFICIAL:
-        stream, code, row, where = _official(job, stream, loads)
+        found = _official(job, stream, loads, objects)
     else:
-        waves, code, row = walk(stream, loads, objects)
-        stream = replace(stream, waves=waves)
-    _tell_stream(job.stream.name, stream, problems)
-    _tell_code(job.stream.name, stream.waves.token_first, row, problems)
-    return engine_of(
-        job.stream.name,
+        found = _Found(stream, *_walk(stream, loads, objects), where=loads)
+    if not is_part:  # whose waves are cut off
+        _tell_stream(name, found.stream, problems)
+    _tell_doubts(name, loads, problems)
+    engine = engine_of(
+        name,
         job.stream.se,
-        stream,
-        code=code,
-        row=row,
-        where=where,
-        programs=objects.programs_at(used(code, row)[0]),
+        found.stream,
+        code=found.code,
+        texts=found.texts,
+        walk=found.walk,
+        where=found.where,
+        programs_at=objects.programs_at,
         problems=problems,
+        columns=None if job.spill is None else Spill(job.spill),
+        threads=job.threads,
     )
+    _tell_code(engine, problems)
+    is_sure = unanswered() == before
+    if not is_sure:
+        forget()
+    return replace(engine, problems=tuple(problems), is_sure=is_sure)
 
 
-def _official(job: EngineJob, ours: Stream, loads: AddressMap) -> tuple[Stream, Places, np.ndarray, Where]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """A stream, all instructions that its tokens may stand at, and what finds those."""
+
+    stream: Stream
+    code: Places
+    texts: Sequence[str]
+    walk: Walk
+    where: Where
+
+
+def _official(job: EngineJob, ours: Stream, loads: AddressMap, objects: Objects) -> _Found:
     """What AMD's decoder says of the file; what lies where is told by us."""
     from rcv_py.formats.raw.official import OfficialJob, library_path, official  # noqa: PLC0415 - rarely there
 
@@ -86,30 +120,33 @@ def _official(job: EngineJob, ours: Stream, loads: AddressMap) -> tuple[Stream, 
             loads=loads,
         )
     )
-    return (
-        replace(found.stream, version=ours.version, cu=ours.cu, simds=ours.simds),
-        found.pcs.places,
-        found.row,
-        found.pcs,
+    code = found.pcs.places
+    return _Found(
+        stream=replace(found.stream, version=ours.version, cu=ours.cu, simds=ours.simds),
+        code=code,
+        texts=texts_of(code, objects.programs_at(code)),
+        walk=known(found.stream.waves, found.row),
+        where=found.pcs,
     )
 
 
-def walk(stream: Stream, where: AddressMap, objects: Objects) -> tuple[WaveRecords, Places, np.ndarray]:
-    """Walk the tokens of all waves beside their programs.
-
-    Return the waves as the programs correct them, all instructions, and the row of these for each token, -1
-    where none fits.
-    """
+def _walk(stream: Stream, where: AddressMap, objects: Objects) -> tuple[Places, Sequence[str], Walk]:
+    """All instructions of the programs that waves run, and the walk of tokens beside them."""
     waves = stream.waves
     entry, breaks = where.find(waves.entry), where.find(waves.break_address)
     numbers, addresses = (np.concatenate(parts) for parts in zip(entry, breaks, strict=True))
     first, _ = distinct(numbers, addresses)
     code = listing(programs_at(objects.by_id, numbers[first], addresses[first]))
     checkpoint()
-    starts = Starts(code.rows(*entry), code.rows(*breaks))
-    found = stitch(waves, code, starts, stream.gfxip, stream.excludes_barrier_waits)
-    checkpoint()
-    return found.waves, Places(code.number.astype(np.int64), code.address), found.row
+    begins, goes_on = code.rows(*entry), code.rows(*breaks)
+
+    def walk(rows: np.ndarray) -> tuple[WaveRecords, np.ndarray]:
+        count = np.diff(waves.break_first)[rows]
+        starts = Starts(begins[rows], goes_on[ranges(waves.break_first[:-1][rows], count)])
+        found = stitch(waves.at(rows), code, starts, stream.gfxip, stream.excludes_barrier_waits)
+        return found.waves, found.row
+
+    return Places(code.number.astype(np.int64), code.address), code.text, walk
 
 
 def _tell_stream(name: str, stream: Stream, problems: Problems) -> None:
@@ -141,14 +178,27 @@ def _tell_stream(name: str, stream: Stream, problems: Problems) -> None:
         )
 
 
-def _tell_code(name: str, first: np.ndarray, row: np.ndarray, problems: Problems) -> None:
-    lost = row < 0
-    count = int(np.count_nonzero(lost))
-    if not count:
+def _tell_doubts(name: str, loads: AddressMap, problems: Problems) -> None:
+    if not loads.doubts:
         return
-    waves = int(np.count_nonzero(np.add.reduceat(lost, first[:-1][np.diff(first) > 0])))
-    of = plural(len(lost), "token")
-    if count == len(lost):
+    more = len(loads.doubts) - 1
+    places = f"{loads.doubts[0]:#x}" + (
+        f" and {plural(more, 'other address', 'other addresses')}" if more else ""
+    )
+    problems.warn(
+        name,
+        f"Several code objects claim {places}, where waves of {name} begin: instructions may be those of"
+        " another program.",
+        "Keep the code objects of one run in a folder, without those of others.",
+        Affects.CODE,
+    )
+
+
+def _tell_code(engine: Engine, problems: Problems) -> None:
+    name, of = engine.name, plural(engine.tokens, "token")
+    if not engine.lost:
+        return
+    if engine.lost == engine.tokens:
         problems.warn(
             name,
             f"No instruction is known for the {of} of {name}: no code object beside it fits where its waves"
@@ -159,7 +209,7 @@ def _tell_code(name: str, first: np.ndarray, row: np.ndarray, problems: Problems
     else:
         problems.warn(
             name,
-            f"{count:,} of {of} of {name}, in {plural(waves, 'wave')}, could not be matched with"
-            " instructions; they have times and no code.",
+            f"{engine.lost:,} of {of} of {name}, in {plural(engine.lost_waves, 'wave')}, could not be matched"
+            " with instructions; they have times and no code.",
             "The rest of these waves is right; costs of instructions lack what was not matched.",
         )

@@ -3,15 +3,21 @@
 ```
 bytes ─ decode ─► waves, addresses as the stream has them
       ─ AddressMap ─► code object and address inside of it
-      ─ stitch ─► the instruction of each token
-      ─ derived ─► totals, waits ─► `Engine`, which `assemble.py` puts together with the others
+            ┌ stitch ─► the instruction of each token
+  a parcel ─┤
+  of waves  └ derived ─► totals, waits, columns ─► `Engine`, which `assemble.py` puts together with the others
 ```
+What becomes of a token on its way needs many times the memory of what comes of it: so waves go that way in
+parcels, by several threads if there are any to spare.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise, starmap
 from typing import Protocol
 
 import numpy as np
@@ -28,6 +34,8 @@ from rcv_py.formats.sqtt.records import Stream, WaveRecords
 from rcv_py.model.waves import WAVE_FACTS, WaveColumns
 
 FEWEST_SPANS = 3  # of a wave without instructions that is kept nevertheless: others were only passing
+_TOKEN_BYTES, _SPAN_BYTES = 16, 5
+PARCEL_TOKENS = 1 << 18  # and segments: what becomes of them meanwhile fits into caches
 Programs = Mapping[tuple[int, int], Program]  # by code object and first address
 
 
@@ -49,6 +57,15 @@ class Places:
         return len(self.codeobj)
 
 
+class Columns(Protocol):
+    """Takes columns of waves, and has them in that order: a list does, or a `Spill`."""
+
+    def append(self, columns: WaveColumns, /) -> None:
+        """Add columns behind the others."""
+
+    def __iter__(self) -> Iterator[WaveColumns]: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Engine:
     """What one `.att` file says; times are those of its own clock."""
@@ -56,9 +73,10 @@ class Engine:
     name: str  # of the file
     se: int
     stream: Stream  # without tokens
-    columns: (
-        WaveColumns  # of the waves that are kept, sorted by (SIMD, slot, wave); lines are rows of `places`
-    )
+    columns: Columns  # the waves that are kept, by (SIMD, slot, wave); lines are rows of all code
+    line: np.ndarray  # int32 [rows of all code + 1], row of `places`; -1: none, which the last one is for
+    facts: np.ndarray  # int64 [waves, WAVE_FACTS], those of all columns
+    size: np.ndarray  # int64, bytes of the columns of each of these waves, about
     arrays: np.ndarray  # int16, shader array of each of these waves
     entry: Places  # likewise
     places: Places  # with a token
@@ -67,6 +85,25 @@ class Engine:
     started: Places  # of each row of `stream.occupancy`
     launched: Places  # of each of `stream.dispatches`
     problems: tuple[Problem, ...]
+    tokens: int  # that waves issued
+    lost: int  # of them without an instruction
+    lost_waves: int  # that have some of these
+    is_sure: bool = True  # decoding it again gives the same: nothing was late or out of reach
+
+
+Walk = Callable[[np.ndarray], tuple[WaveRecords, np.ndarray]]
+"""Returns the waves at some rows as their programs correct them, and the row of all code that each of their
+tokens stands at, -1 if it stands nowhere."""
+
+
+def known(waves: WaveRecords, row: np.ndarray) -> Walk:
+    """Return the walk over waves of which the row of each token is known."""
+
+    def walk(rows: np.ndarray) -> tuple[WaveRecords, np.ndarray]:
+        count = np.diff(waves.token_first)[rows]
+        return waves.at(rows), row[ranges(waves.token_first[:-1][rows], count)]
+
+    return walk
 
 
 def engine_of(
@@ -75,47 +112,76 @@ def engine_of(
     stream: Stream,
     *,
     code: Places,
-    row: np.ndarray,
+    texts: Sequence[str],
+    walk: Walk,
     where: Where,
-    programs: Programs,
+    programs_at: Callable[[Places], Programs],
     problems: Problems,
+    columns: Columns | None = None,
+    threads: int = 1,
 ) -> Engine:
     """Put together what is known of a shader engine.
 
-    `row` is the row of `code` that each token of the stream stands at, -1 if it stands nowhere.
+    `code` are all instructions that a token may stand at, and `texts` those; `walk` finds which.  What it
+    holds in memory ends up in `columns`, which are empty at first; None: a list.
     """
     waves = stream.waves
     order, wid = kept_waves(waves)
-    places, line = used(code, row)
-    taken = _taken(waves, line, order)
-    checkpoint()
-    sums = totals(
-        taken.line,
-        first=taken.first,
-        begin=waves.begin[order],
-        time=taken.time,
-        stall=taken.stall,
-        duration=taken.duration,
-        rows=len(places),
-    )
-    checkpoint()
-    texts = texts_of(places, programs)
-    columns = _columns(se, stream, taken, (order, wid), texts)
+    sums, all_rows = Totals.none(len(code)), np.arange(len(code))
+    held: Columns = [] if columns is None else columns
+    facts, sizes = [np.zeros((0, WAVE_FACTS), dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    tokens = lost = lost_waves = 0
+    for part in _parcels(_Maker(se, stream, order, wid, walk, texts), waves, order, threads):
+        checkpoint()
+        sums.add(all_rows, part.totals)
+        held.append(part.columns)
+        facts.append(part.columns.facts)
+        sizes.append(_size(part.columns))
+        tokens, lost, lost_waves = tokens + part.tokens, lost + part.lost, lost_waves + part.lost_waves
+    used = np.flatnonzero(sums.hits)
+    places = Places(code.codeobj[used], code.address[used])
+    line = np.full(len(code) + 1, -1, dtype=np.int32)
+    line[used] = np.arange(len(used))
     entries = np.array([one.entry for one in stream.dispatches], dtype=np.uint64)
     return Engine(
         name=name,
         se=se,
-        stream=replace(stream, waves=_without_tokens(waves)),
-        columns=columns,
+        stream=replace(stream, waves=waves.at(order[:0])),
+        columns=held,
+        line=line,
+        facts=np.concatenate(facts),
+        size=np.concatenate(sizes),
         arrays=fit(waves.cu[order] >> 7 & 1, np.int16),
         entry=Places(*where.find(waves.entry[order])),
         places=places,
-        programs=programs,
-        totals=sums,
+        programs=programs_at(places),
+        totals=sums.at(used),
         started=Places(*where.find(stream.occupancy.entry)),
         launched=Places(*where.find(entries)),
         problems=tuple(problems),
+        tokens=tokens,
+        lost=lost,
+        lost_waves=lost_waves,
     )
+
+
+def _parcels(
+    make: Callable[[int, int], _Parcel], waves: WaveRecords, order: np.ndarray, threads: int
+) -> Iterator[_Parcel]:
+    """What is made of waves that follow each other, about PARCEL_TOKENS of them at a time, in order."""
+    weight = (np.diff(waves.token_first) + np.diff(waves.state_first))[order]
+    edges = np.flatnonzero(np.diff(borders(weight)[:-1] // PARCEL_TOKENS, prepend=-1)).tolist()
+    jobs = list(pairwise([*edges, len(order)]))
+    if threads < 2 or len(jobs) < 2:
+        yield from starmap(make, jobs)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = deque(pool.submit(make, *job) for job in jobs)
+        try:
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def entries_of(stream: Stream) -> np.ndarray:
@@ -152,17 +218,61 @@ def texts_of(places: Places, programs: Programs) -> list[str]:
     return texts
 
 
-def used(code: Places, row: np.ndarray) -> tuple[Places, np.ndarray]:
-    """Return the rows of a table that tokens stand at, and the row of these for each token; -1 stays."""
-    rows = np.flatnonzero(np.bincount(row + 1, minlength=1)[1:])
-    number = np.full(len(code) + 1, -1, dtype=np.int32)  # the last one is for tokens that stand nowhere
-    number[rows] = np.arange(len(rows))
-    return Places(code.codeobj[rows], code.address[rows]), number[row]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Parcel:
+    """What comes of some waves; lines are rows of all code."""
+
+    columns: WaveColumns
+    totals: Totals
+    tokens: int
+    lost: int
+    lost_waves: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Maker:
+    """Makes columns of waves, in any thread."""
+
+    se: int
+    stream: Stream
+    order: np.ndarray  # rows of the waves that are kept
+    wid: np.ndarray  # their number in the slot
+    walk: Walk
+    texts: Sequence[str]
+
+    def __call__(self, begin: int, stop: int) -> _Parcel:
+        """The columns of waves begin…stop of the order."""
+        waves, row = self.walk(self.order[begin:stop])
+        tokens = _taken(waves, row)
+        lost = tokens.line < 0
+        owned = np.diff(tokens.first) > 0
+        return _Parcel(
+            columns=_columns(self, begin, waves, tokens),
+            totals=totals(
+                tokens.line,
+                first=tokens.first,
+                begin=waves.begin,
+                time=tokens.time,
+                stall=tokens.stall,
+                duration=tokens.duration,
+                rows=len(self.texts),
+            ),
+            tokens=len(lost),
+            lost=int(np.count_nonzero(lost)),
+            lost_waves=int(np.count_nonzero(np.add.reduceat(lost, tokens.first[:-1][owned])))
+            if len(lost)
+            else 0,
+        )
+
+
+def _size(columns: WaveColumns) -> np.ndarray:
+    """Bytes of the columns of each wave, for whoever plans to read it."""
+    return 1 + _TOKEN_BYTES * np.diff(columns.token_first) + _SPAN_BYTES * np.diff(columns.state_first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Taken:
-    """The tokens of the waves that are kept, in their order."""
+    """Tokens of waves, sorted by start in each."""
 
     first: np.ndarray
     time: np.ndarray
@@ -172,67 +282,54 @@ class _Taken:
     line: np.ndarray
 
 
-def _taken(waves: WaveRecords, line: np.ndarray, order: np.ndarray) -> _Taken:
-    """The tokens of some waves, in their order and, within a wave, sorted by start."""
-    count = np.diff(waves.token_first)[order]
-    first = borders(count)
-    rows = ranges(waves.token_first[:-1][order], count)
-    time = waves.time[rows]
+def _taken(waves: WaveRecords, line: np.ndarray) -> _Taken:
+    first, time = waves.token_first, waves.time
     is_back = time[1:] < time[:-1]
     is_back[first[(first > 0) & (first < len(time))] - 1] = False  # the next wave begins
+    columns = (time, waves.kind, waves.stall, waves.duration, line)
     if is_back.any():
-        rows = rows[np.lexsort((time, np.repeat(np.arange(len(count)), count)))]
-    return _Taken(
-        first=first,
-        time=waves.time[rows],
-        kind=waves.kind[rows],
-        stall=waves.stall[rows],
-        duration=waves.duration[rows],
-        line=line[rows],
-    )
+        rows = np.lexsort((time, np.repeat(np.arange(len(waves)), np.diff(first))))
+        columns = (time[rows], waves.kind[rows], waves.stall[rows], waves.duration[rows], line[rows])
+    return _Taken(first, *columns)
 
 
-def _columns(
-    se: int, stream: Stream, tokens: _Taken, ids: tuple[np.ndarray, np.ndarray], texts: Sequence[str]
-) -> WaveColumns:
-    order, wid = ids
-    waves, line = stream.waves, tokens.line
+def _columns(maker: _Maker, begin_at: int, waves: WaveRecords, tokens: _Taken) -> WaveColumns:
+    """The columns of the waves that stand from there on in the order of the engine."""
+    number = np.arange(begin_at, begin_at + len(waves))
+    line = tokens.line
     count = np.diff(tokens.first)
-    begin, end = waves.begin[order], np.maximum(waves.begin[order], waves.end[order])
+    begin, end = waves.begin, np.maximum(waves.begin, waves.end)
     base = begin.copy()
     base[count > 0] = tokens.time[tokens.first[:-1][count > 0]]
-    spans = np.diff(waves.state_first)[order]
-    state_first = borders(spans)
-    rows = ranges(waves.state_first[:-1][order], spans)
-    total = borders(np.maximum(waves.state_duration[rows], 0))
+    state_first = waves.state_first
+    total = borders(np.maximum(waves.state_duration, 0))
     stall = tight(np.maximum(tokens.stall, 0))
-    lists = wait_lists(line, tokens.first, texts, stream.gfxip)
-    checkpoint()
+    lists = wait_lists(line, tokens.first, maker.texts, maker.stream.gfxip)
     owner = np.searchsorted(tokens.first, lists.token, side="right") - 1
-    waited = np.bincount(owner, minlength=len(order))
+    waited = np.bincount(owner, minlength=len(waves))
     released = np.diff(lists.first)
     # Edges count from 0 in every wave, and there is one more than rows.
-    edge_row = np.repeat(np.arange(len(order)), waited + 1)
+    edge_row = np.repeat(np.arange(len(waves)), waited + 1)
     edge = np.zeros(len(edge_row), dtype=np.int64)
     is_head = np.diff(edge_row, prepend=-1) > 0
     edge[~is_head] = released
     running = np.cumsum(edge)
-    edge = running - running[np.flatnonzero(is_head)][edge_row] if len(order) else edge
-    facts = np.zeros((len(order), WAVE_FACTS), dtype=np.int64)
+    edge = running - running[np.flatnonzero(is_head)][edge_row] if len(waves) else edge
+    facts = np.zeros((len(waves), WAVE_FACTS), dtype=np.int64)
     for place, column in enumerate(
         (
-            np.arange(len(order)),
-            np.full(len(order), se),
-            waves.simd[order],
-            waves.slot[order],
-            wid,
-            waves.cu[order] & 0x7F,
+            number,
+            np.full(len(waves), maker.se),
+            waves.simd,
+            waves.slot,
+            maker.wid[number],
+            waves.cu & 0x7F,
             begin,
             end,
-            waves.workgroup[order],
-            waves.cluster[order],
-            waves.me[order],
-            waves.pipe[order],
+            waves.workgroup,
+            waves.cluster,
+            waves.me,
+            waves.pipe,
             base,
             begin,
             np.diff(total[state_first]),
@@ -247,10 +344,10 @@ def _columns(
         stall=stall,
         busy=frozen(_busy(tokens.duration, stall)),
         kind=frozen(tokens.kind.astype(np.uint8)),
-        line=fit(line, np.int16 if len(texts) < 1 << 15 else np.int32),
+        line=frozen(line),
         state_first=state_first,
-        state_offset=tight(total[:-1] - np.repeat(total[state_first[:-1]], spans)),
-        state=frozen(waves.state[rows].astype(np.uint8)),
+        state_offset=tight(total[:-1] - np.repeat(total[state_first[:-1]], np.diff(state_first))),
+        state=frozen(waves.state.astype(np.uint8)),
         wait_line=fit(line[lists.token], np.int32),
         wait_first=fit(edge, np.int32),
         depends_on=fit(line[lists.producers], np.int32),
@@ -261,14 +358,3 @@ def _busy(duration: np.ndarray, stall: np.ndarray) -> np.ndarray:
     busy = np.maximum(tight(np.maximum(duration, 0)), stall)
     busy -= stall
     return busy
-
-
-def _without_tokens(waves: WaveRecords) -> WaveRecords:
-    none = {
-        name: getattr(waves, name)[:0]
-        for name in (
-            "time", "kind", "stall", "duration", "flags", "state", "state_duration", "break_token",
-            "break_address",
-        )
-    }  # fmt: skip
-    return replace(waves, **none)

@@ -23,9 +23,9 @@ from pathlib import Path
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import byte_size, plural
+from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import INDEX
 
-STREAM = ".att"
 CODE_SUFFIXES = (".out", ".hsaco")
 CODE_TABLE = "code.json"
 SNAPSHOTS = "snapshots.json"

@@ -2,12 +2,13 @@
 
 They lie in the user's cache folder, at most MOST_BYTES of them and no more than half of what is free; those
 that nobody opened for longest go.  One that is in use is locked by its process for as long as that lives, and
-stays.  A process that is killed leaves at most an unfinished file, which the next one that keeps something
-removes.
+stays.  What another try may decode better is not kept: its file has a name that nobody looks for, and goes
+with its process.  A process that is killed leaves a file that the next one that keeps something removes.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -16,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from time import time
 from typing import Any
@@ -32,8 +34,10 @@ if sys.platform != "win32":
 PLACE = "RCV_DECODED"  # names the folder, where it is set
 MOST_BYTES = 16 << 30
 UNFINISHED_S = 24 * 3600  # seconds after which an unfinished file is nobody's
-FORMAT = 2  # counts up when what is decoded, or how it is put together, changes
+FRESH_S = 60  # seconds in which a file that is not kept may not be locked yet
+FORMAT = 3  # counts up when what is decoded, or how it is put together, changes
 
+_numbers = count()
 _in_use: dict[Path, int] = {}  # files that this process has locked, and their descriptors
 
 
@@ -56,17 +60,18 @@ def key_of(capture: RawCapture, *decides: object) -> str:
     """Return a name that changes with the files of a capture, and with what else decides its decoding."""
     streams, codes = [one.name for one in capture.streams], [one.name for one in capture.codes]
     names = [*streams, *codes, *sorted(capture.sidecars)]
-    marks = [_mark(capture.folder / name) for name in names]
+    marks = [mark_of(capture.folder / name) for name in names]
     text = repr((FORMAT, os.path.realpath(capture.folder), len(streams), names, marks, decides))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-def _mark(path: Path) -> tuple[int, int]:
+def mark_of(path: Path) -> tuple[int, ...]:
+    """Return what changes with a file: its size and when it was changed; () if it is not there."""
     try:
         about = path.stat()
     except OSError:
-        return 0, 0
-    return about.st_size, about.st_mtime_ns
+        return ()
+    return about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
 
 def is_kept(key: str) -> bool:
@@ -93,8 +98,8 @@ def kept(key: str) -> Trace | None:
     return None
 
 
-def keep(key: str, write: Callable[[Path], object]) -> Trace:
-    """Have a packed capture written under a key, and open it.
+def keep(key: str, write: Callable[[Path], bool]) -> Trace:
+    """Have a packed capture written, and open it; it is kept under a key if `write` returns True.
 
     Raises ExportError, whose hint names the variable that chooses another place, if none can be written to.
     """
@@ -106,7 +111,12 @@ def keep(key: str, write: Callable[[Path], object]) -> Trace:
             if not _is_own(place):
                 continue
             make_room(place)
-            write(path)
+            aside = place / f"{key}.{os.getpid()}-{next(_numbers)}{SUFFIX}"
+            if write(aside):
+                aside.replace(path)
+            else:
+                path = aside
+                atexit.register(_forget, path)
             _lock(path)
             return open_packed(path)
         except OSError as error:
@@ -139,10 +149,8 @@ def make_room(place: Path, most: int = MOST_BYTES) -> None:
         with os.scandir(place) as entries:
             for entry in entries:
                 about = entry.stat(follow_symlinks=False)
-                if entry.name.endswith(SUFFIX):
+                if _stays(Path(entry.path), about.st_mtime):
                     found.append((about.st_mtime, about.st_size, Path(entry.path)))
-                elif entry.name.endswith(".part") and about.st_mtime < time() - UNFINISHED_S:
-                    Path(entry.path).unlink()
         most = min(most, (shutil.disk_usage(place).free + sum(size for _, size, _ in found)) // 2)
     except OSError:
         return
@@ -152,6 +160,30 @@ def make_room(place: Path, most: int = MOST_BYTES) -> None:
             return
         if _removed(path):
             total -= size
+
+
+def _stays(path: Path, changed: float) -> bool:
+    """Whether a file is a capture that is kept; what is none and old is removed, or raises OSError."""
+    if _is_aside(path.name):
+        if changed < time() - FRESH_S:
+            _removed(path)
+        return False
+    if path.name.endswith(".part") and changed < time() - UNFINISHED_S:
+        path.unlink()
+    return path.name.endswith(SUFFIX)
+
+
+def _is_aside(name: str) -> bool:
+    """Whether a file is one that is not kept."""
+    return name.endswith(SUFFIX) and "." in name.removesuffix(SUFFIX)
+
+
+def _forget(path: Path) -> None:
+    """Remove a file that is not kept, when its process ends; those that it forked leave it."""
+    if path.name.split(".")[1].startswith(f"{os.getpid()}-"):
+        _unlock(path)
+        with suppress(OSError):
+            path.unlink()
 
 
 def _removed(path: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ def listing(
     for engine in engines:
         at_number = numbers.find(engine.places)
         known = at_number >= 0
-        sums.add(at_number[known], _chosen(engine.totals, known))
+        sums.add(at_number[known], engine.totals.at(known))
     costs = zip(*(getattr(sums, name).tolist() for name in ("hits", "latency", "stall", "idle")), strict=True)
     header, no_samples = list(HEADER), [0, 0, []]
     for row, cost in zip(rows, costs, strict=True):
@@ -87,11 +87,13 @@ def _rows(
     for engine in engines:
         for key, program in engine.programs.items():
             programs.setdefault(key, program)
+    ordered = sorted(programs.items())
+    told = _sources(ordered, sources)
     rows: list[list[Any]] = []
     places: list[tuple[int, int, int]] = []  # code object, address, line number
     last: tuple[int, int] = (-1, -1)
-    for (codeobj, _), program in sorted(programs.items()):
-        told = sources(codeobj, program.address)
+    for (codeobj, first), program in ordered:
+        places_told = told[codeobj, first]
         for at, (address, text) in enumerate(zip(program.address.tolist(), program.text, strict=True)):
             if (codeobj, address) <= last:
                 continue  # code objects may say that kernels overlap
@@ -101,12 +103,24 @@ def _rows(
             if symbol:
                 rows.append([f"; {symbol}", 0, len(rows), nice or symbol, codeobj, address])
             places.append((codeobj, address, len(rows)))
-            rows.append([text, 0, len(rows), sidecar.source(codeobj, address) or told[at], codeobj, address])
+            rows.append(
+                [text, 0, len(rows), sidecar.source(codeobj, address) or places_told[at], codeobj, address]
+            )
     return rows, places
 
 
-def _chosen(totals: Totals, rows: np.ndarray) -> Totals:
-    return Totals(totals.hits[rows], totals.latency[rows], totals.stall[rows], totals.idle[rows])
+def _sources(
+    programs: Sequence[tuple[tuple[int, int], Program]], sources: Sources
+) -> dict[tuple[int, int], Sequence[str]]:
+    """The source places of each program; a code object is asked once, for that takes a process."""
+    found: dict[tuple[int, int], Sequence[str]] = {}
+    for codeobj, group in groupby(programs, lambda one: one[0][0]):
+        some = list(group)
+        told = sources(codeobj, np.concatenate([program.address for _, program in some]))
+        ends = np.cumsum([len(program) for _, program in some]).tolist()
+        for (key, program), end in zip(some, ends, strict=True):
+            found[key] = told[end - len(program) : end]
+    return found
 
 
 def kernel_names(

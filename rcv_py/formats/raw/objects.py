@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.errors import TraceError
-from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.problems import Affects, Problem, Problems
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Extent
@@ -47,6 +47,11 @@ class Objects:
             Extent(one.id, one.size, tuple(kernel.address for kernel in one.kernels))
             for one in self.by_id.values()
         )
+
+    @property
+    def doubts(self) -> tuple[Problem, ...]:
+        """What was found wrong with those that can be read, by what was asked of them."""
+        return tuple(problem for one in self.by_id.values() for problem in one.problems)
 
     @property
     def target(self) -> str:
@@ -108,3 +113,8 @@ def objects_of(folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[st
         except OSError:
             marks.append(0)
     return _opened(folder, codes, sidecars, tuple(marks))
+
+
+def forget() -> None:
+    """Read code objects again when they are asked for: what was found may not be all."""
+    _opened.cache_clear()

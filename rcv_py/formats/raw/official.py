@@ -104,7 +104,8 @@ def library_path(given: str = "") -> str:
     except OSError as error:
         raise OfficialMissing(
             "AMD's trace decoder is not installed.",
-            hint=f"Install it, name {LIBRARY} in {VARIABLES[0]}, or leave --decoder official out.",
+            hint=f"Install it, name {LIBRARY} in {VARIABLES[0]}, or leave out what asks for it:"
+            " --decoder official, --compare.",
             detail=repr(error),
         ) from error
     return LIBRARY
@@ -268,7 +269,11 @@ def _decoded(job: OfficialJob) -> Official:
     try:
         library = ctypes.CDLL(job.library)
     except OSError as error:
-        raise OfficialMissing(f"{job.library} cannot be loaded.", "Install it again.", repr(error)) from error
+        raise OfficialMissing(
+            f"{job.library} cannot be loaded as AMD's trace decoder.",
+            f"Install it again, or name another {LIBRARY} in {VARIABLES[0]}.",
+            repr(error),
+        ) from error
     call(library, data, instruction, records)
     return records.official(place)
 

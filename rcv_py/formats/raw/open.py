@@ -1,11 +1,14 @@
 """Opens a raw capture: every shader engine is decoded, by processes if somebody gives some, and put together.
 
 What comes of it is kept (`kept.py`), and opened from there at once for as long as its files stay the same.
+A stream can be decoded from its beginning as far as one likes.  So whoever waits for a large capture is shown
+its first bytes meanwhile, which are a capture of their own, only shorter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,23 +21,35 @@ from rcv_py.base.errors import Cancelled, NotATrace, RcvError, TraceError
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.formats.isa.candidates import candidates
+from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.packed.write import write_packed
 from rcv_py.formats.raw import kept
 from rcv_py.formats.raw.assemble import Assembled, assembled
 from rcv_py.formats.raw.decode import EngineJob, decoded_engine
 from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.files import RawCapture, raw_capture, raw_captures
-from rcv_py.formats.raw.objects import objects_of
-from rcv_py.formats.raw.options import Jobs, OfficialMissing, RawOptions
+from rcv_py.formats.raw.objects import forget, objects_of
+from rcv_py.formats.raw.options import OFFICIAL, Early, Jobs, OfficialMissing, RawOptions
 from rcv_py.formats.raw.sidecar import read_sidecar
-from rcv_py.formats.raw.sources import sources_of
+from rcv_py.formats.raw.spill import Spill
+from rcv_py.formats.raw.stitch import prepare
+from rcv_py.formats.sources.find import sources_of
+from rcv_py.formats.uiout.load import NO_WAVE
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveColumns
 
 USUAL = RawOptions()
+NO_SPILLS: Mapping[str, Path] = {}
+HINT = "Copy its .att files again, or record the trace again."
+HINTS = {OFFICIAL: "Leave out --decoder official: the decoder of rcv may read it."}
 STAGE = "Decoding shader engines"
+STAGE_SHOWN = "The beginning is shown; decoding shader engines"
 BEAT = 0.05  # seconds between two looks whether somebody still waits
+MOST_THREADS = 4  # of the process that decodes the only stream
 QUICK_BYTES = 4 << 20  # of `.att` files: decoding them takes less than a second
+LARGE_BYTES = 24 << 20  # of `.att` files: whoever waits for them is shown their beginning
+FIRST_BYTES = 4 << 20  # of all streams together that are decoded first
+LEAST_BYTES = 64 << 10  # of each
 
 
 def is_quick(capture: RawCapture, options: RawOptions = USUAL) -> bool:
@@ -43,18 +58,51 @@ def is_quick(capture: RawCapture, options: RawOptions = USUAL) -> bool:
 
 
 def open_raw(
-    path: Path, report: Report = silent, jobs: Jobs | None = None, options: RawOptions = USUAL
+    path: Path,
+    report: Report = silent,
+    jobs: Jobs | None = None,
+    options: RawOptions = USUAL,
+    early: Early | None = None,
 ) -> Trace:
     """Open the raw capture that a folder or one of its `.att` files names.
 
-    Raises a TraceError if nothing of it can be shown.
+    `early` is called with its beginning, if the rest takes a while.  Raises a TraceError if nothing of it can
+    be shown.
     """
+    capture = _capture(path)
+    key = _key(capture, options)
+    trace = kept.kept(key)
+    if trace is None:
+        is_large = capture.size > LARGE_BYTES
+        told = (lambda found: early(_begun(capture, options, found))) if early and is_large else None
+
+        def write(place: Path) -> bool:
+            with _spills(capture, place if is_large else None) as spills:
+                found = decoded(capture, report, jobs=jobs, options=options, early=told, spills=spills)
+                return _write(found, place) and _key(capture, options) == key  # else its files changed
+
+        trace = kept.keep(key, write)
+    return _with_sources(trace, capture, options)
+
+
+def open_beginning(path: Path, options: RawOptions = USUAL) -> Trace:
+    """Open the beginning of a raw capture, which takes no longer for a large one; raise a TraceError."""
+    capture = _capture(path)
+    trace = kept.kept(_first_key(capture, options))
+    if trace is None:
+        trace = _begun(capture, options, decoded(capture, options=options, most=_first_bytes(capture)))
+    return _with_sources(trace, capture, options)
+
+
+def _capture(path: Path) -> RawCapture:
     capture = raw_capture(path)
     if capture is None:
         several = len(raw_captures(path))
         raise NotATrace(path, f"it holds {several} raw captures" if several else "it holds no .att file")
-    key = _key(capture, options)
-    trace = kept.kept(key) or kept.keep(key, partial(_write, capture, report, jobs, options))
+    return capture
+
+
+def _with_sources(trace: Trace, capture: RawCapture, options: RawOptions) -> Trace:
     problems = Problems(trace.problems)
     sources = sources_of(
         capture.folder, capture.sidecars, [one.path for one in trace.sources], options.source_map, problems
@@ -64,30 +112,153 @@ def open_raw(
     )
 
 
-def _key(capture: RawCapture, options: RawOptions) -> str:
+def _key(capture: RawCapture, options: RawOptions, *more: object) -> str:
     # What disassembles decides the texts: a library that is installed later must count.
-    return kept.key_of(capture, __version__, tuple(map(str, candidates())), options.decoder, options.library)
+    library = (options.decoder, *(_official_mark(options) if options.decoder == OFFICIAL else ()))
+    return kept.key_of(capture, __version__, tuple(map(str, candidates())), *library, *more)
 
 
-def _write(capture: RawCapture, report: Report, jobs: Jobs | None, options: RawOptions, path: Path) -> None:
-    found = decoded(capture, report, jobs, options)
+def _official_mark(options: RawOptions) -> tuple[object, ...]:
+    """What changes with the official library; raise OfficialMissing without one."""
+    from rcv_py.formats.raw.official import library_path  # noqa: PLC0415 - rarely there
+
+    path = library_path(options.library)
+    return path, kept.mark_of(Path(path))
+
+
+def _first_key(capture: RawCapture, options: RawOptions) -> str:
+    return _key(capture, options, "beginning", _first_bytes(capture))
+
+
+def _first_bytes(capture: RawCapture) -> int:
+    return max(FIRST_BYTES // len(capture.streams), LEAST_BYTES)
+
+
+@contextmanager
+def _spills(capture: RawCapture, beside: Path | None) -> Iterator[dict[str, Path]]:
+    """Give files for the columns of each stream, which are gone behind the block; none without a place."""
+    names = [stream.name for stream in capture.streams] if beside is not None else []
+    # What a process leaves that is killed is removed by the next one that keeps something.
+    spills = {name: Path(f"{beside}.{os.getpid()}.{at}.part") for at, name in enumerate(names)}
+    try:
+        yield spills
+    finally:
+        for path in spills.values():
+            Spill(path).remove()
+
+
+def _write(found: Assembled, path: Path) -> bool:
+    """Write what decoding gave; return whether it will give the same again."""
     write_packed(path, found.trace, found.columns, is_compressed=False)
+    return found.is_sure
+
+
+def _begun(capture: RawCapture, options: RawOptions, found: Assembled) -> Trace:
+    """The beginning as a trace that any process can read waves of."""
+    trace = kept.keep(_first_key(capture, options), partial(_write, found))
+    return _with_sources(trace, capture, options)
 
 
 def decoded(
-    capture: RawCapture, report: Report = silent, jobs: Jobs | None = None, options: RawOptions = USUAL
+    capture: RawCapture,
+    report: Report = silent,
+    *,
+    jobs: Jobs | None = None,
+    options: RawOptions = USUAL,
+    early: Callable[[Assembled], None] | None = None,
+    most: int = 0,
+    spills: Mapping[str, Path] = NO_SPILLS,
 ) -> Assembled:
-    """Decode a capture; raise a TraceError if no shader engine of it can be."""
+    """Decode a capture; raise a TraceError if no shader engine of it can be.
+
+    `early` is called with its beginning as soon as that is decoded.  Of every stream `most` bytes at most
+    are decoded, all if it is 0.  `spills` are files for columns by the name of their stream.
+    """
+    parts = [] if early is None else _tasks(capture, options, _first_bytes(capture))
+    wholes = _tasks(capture, options, most, spills)
+    tasks = [*parts, *wholes]  # all that is short goes first
+    first, found = _Engines(parts), _Engines(wholes)
+    stage = STAGE
+    report(Stage(stage, 0, len(wholes)))
+    with (jobs or _here)([task.size for task in tasks]) as executor:
+        waiting = {executor.submit(decoded_engine, task): task for task in tasks[:1]}
+        if len(tasks) > 1:  # who is first makes the machine code that decodes, and the next what comes after
+            executor.submit(prepare)
+        waiting |= {executor.submit(decoded_engine, task): task for task in tasks[1:]}
+        while waiting:
+            done = wait(waiting, BEAT, FIRST_COMPLETED).done
+            checkpoint()
+            for future in done:
+                (found if waiting[future].most == most else first).take(waiting.pop(future), future)
+            if early is not None and first.is_complete:
+                if first.engines:
+                    stage = STAGE_SHOWN
+                    early(_put_together(capture, first, is_part=True))
+                early = None
+            report(Stage(stage, len(wholes) - found.left, len(wholes)))
+    if not found.engines:
+        raise TraceError(
+            f"{capture.path} cannot be decoded: {found.problems[-1].text}",
+            hint=HINTS.get(options.decoder, HINT),
+        )
+    return _put_together(capture, found, is_part=most > 0)
+
+
+def _tasks(
+    capture: RawCapture, options: RawOptions, most: int, spills: Mapping[str, Path] = NO_SPILLS
+) -> list[EngineJob]:
+    """What is to be decoded, the largest first: it takes longest."""
+    threads = max(1, min(MOST_THREADS, os.cpu_count() or 1) // len(capture.streams))
+    return [
+        EngineJob(
+            folder=capture.folder,
+            stream=stream,
+            codes=capture.codes,
+            sidecars=capture.sidecars,
+            options=options,
+            most=most,
+            threads=threads,
+            spill=spills.get(stream.name),
+        )
+        for stream in sorted(capture.streams, key=lambda stream: -stream.size)
+    ]
+
+
+class _Engines:
+    """The shader engines that could be decoded; why others could not are Problems."""
+
+    def __init__(self, tasks: list[EngineJob]) -> None:
+        self.left = len(tasks)
+        self.engines: list[Engine] = []
+        self.problems = Problems()
+        self.is_whole = True  # no process was lost
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.left
+
+    def take(self, task: EngineJob, future: Future[Engine]) -> None:
+        """Take an answer; raise what is no fault of the file."""
+        self.left -= 1
+        error = future.exception()
+        if error is None:
+            self.engines.append(future.result())
+        elif isinstance(error, TraceError):
+            self.problems.fail(task.stream.name, str(error), error.hint, Affects.WAVES)
+        elif isinstance(error, OfficialMissing | Cancelled) or not isinstance(error, RcvError):
+            raise error
+        else:
+            self.is_whole = False
+            _tell_lost(task.stream.name, error, self.problems)
+
+
+def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Assembled:
     problems = Problems()
     capture.tell(problems)
+    before = unanswered()
     objects = objects_of(capture.folder, capture.codes, capture.sidecars)
     problems += objects.problems
-    engines = _engines(capture, report, jobs, options, problems)
-    if not engines:
-        raise TraceError(
-            f"{capture.path} cannot be decoded: {problems[-1].text}",
-            hint="Copy its .att files again, or record the trace again.",
-        )
+    problems += found.problems
     if not objects.by_id and not objects.problems:
         problems.warn(
             capture.folder.name,
@@ -96,9 +267,15 @@ def decoded(
             Affects.CODE,
             Affects.SOURCE_LINES,
         )
-    return assembled(
+    if is_part:
+        problems.inform(
+            capture.folder.name,
+            "This is the beginning of the capture; the rest is being decoded.",
+            "Wait for it: totals grow until then.",
+        )
+    made = assembled(
         capture.path,
-        engines,
+        found.engines,
         sidecar=read_sidecar(capture.folder, capture.sidecars, problems),
         sources=objects.sources,
         names=objects.names,
@@ -106,37 +283,14 @@ def decoded(
         reader=_NoWaves(),
         problems=problems,
     )
-
-
-def _engines(
-    capture: RawCapture, report: Report, jobs: Jobs | None, options: RawOptions, problems: Problems
-) -> list[Engine]:
-    """The shader engines that can be decoded; the others become Problems."""
-    tasks = [
-        EngineJob(capture.folder, stream, capture.codes, capture.sidecars, options)
-        for stream in sorted(capture.streams, key=lambda stream: -stream.size)
-    ]
-    found: list[Engine] = []
-    report(Stage(STAGE, 0, len(tasks)))
-    with (jobs or _here)([task.stream.size for task in tasks]) as executor:
-        futures = {executor.submit(decoded_engine, task): task for task in tasks}
-        left = set(futures)
-        while left:
-            done, left = wait(left, BEAT, FIRST_COMPLETED)
-            checkpoint()
-            for future in done:
-                name = futures[future].stream.name
-                error = future.exception()
-                if error is None:
-                    found.append(future.result())
-                elif isinstance(error, TraceError):
-                    problems.fail(name, str(error), error.hint, Affects.WAVES)
-                elif isinstance(error, OfficialMissing | Cancelled) or not isinstance(error, RcvError):
-                    raise error
-                else:
-                    _tell_lost(name, error, problems)
-            report(Stage(STAGE, len(tasks) - len(left), len(tasks)))
-    return found
+    problems += objects.doubts  # what is wrong with source lines shows when they are asked for
+    if not len(made.trace.waves):
+        problems.warn(capture.folder.name, *NO_WAVE, Affects.WAVES, Affects.CODE)
+    told = tuple(problems)
+    is_sure = found.is_whole and all(one.is_sure for one in found.engines) and unanswered() == before
+    if not is_sure:
+        forget()
+    return replace(made, trace=replace(made.trace, problems=told, is_part=is_part), is_sure=is_sure)
 
 
 def _tell_lost(name: str, error: RcvError, problems: Problems) -> None:

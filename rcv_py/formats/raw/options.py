@@ -9,12 +9,17 @@ from contextlib import AbstractContextManager, contextmanager
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.records import dataclass
+from rcv_py.formats.input.run_places import SOURCE_MAP
+from rcv_py.formats.sources.rules import rule_of
+from rcv_py.model.trace import Trace
 
 DECODERS = ("auto", "own", "official")
 AUTO, OWN, OFFICIAL = DECODERS
 Jobs = Callable[[list[int]], AbstractContextManager[Executor]]
 """Gives an executor for files of so many bytes each."""
-DECODER_NAME, SOURCE_MAP_NAME = "RCV_DECODER", "RCV_SOURCE_MAP"  # of the environment, which processes inherit
+Early = Callable[[Trace], None]
+"""Is shown the beginning of a capture, as a trace of its own."""
+DECODER_NAME = "RCV_DECODER"  # of the environment, which processes inherit
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +35,19 @@ class OfficialMissing(RcvError):
     """There is no decoder of AMD's to be found, or it cannot be loaded."""
 
 
-def source_rule(text: str) -> tuple[str, str]:
-    """Read `FROM=TO` of `--source-map`; raise UsageError for anything else."""
-    begin, equals, here = text.partition("=")
-    if not equals or not begin.strip():
-        raise UsageError(
-            f"--source-map takes FROM=TO, not {text!r}.",
-            hint="FROM is how paths begin in the debug information, TO the folder that stands for it here.",
-        )
-    return begin.strip(), here.strip()
-
-
 def chosen() -> RawOptions:
     """Return what the environment of this process says; raise UsageError for what it cannot say."""
-    rules = os.environ.get(SOURCE_MAP_NAME, "").split("\n")
+    rules = os.environ.get(SOURCE_MAP, "").split("\n")
     decoder = os.environ.get(DECODER_NAME) or AUTO
     if decoder not in DECODERS:
         raise UsageError(f"There is no decoder {decoder}.", hint=f"There are: {', '.join(DECODERS)}.")
-    return RawOptions(decoder=decoder, source_map=tuple(source_rule(rule) for rule in rules if rule.strip()))
+    return RawOptions(decoder=decoder, source_map=tuple(rule_of(rule) for rule in rules if rule.strip()))
 
 
 @contextmanager
 def choosing(decoder: str | None, source_map: Sequence[str]) -> Iterator[None]:
     """Let `chosen` say so in the block, also in processes that begin in it; None and () change nothing."""
-    said = {DECODER_NAME: decoder, SOURCE_MAP_NAME: "\n".join(source_map)}
+    said = {DECODER_NAME: decoder, SOURCE_MAP: "\n".join(source_map)}
     before = {name: os.environ.get(name) for name in said}
     os.environ.update({name: value for name, value in said.items() if value})
     try:

@@ -17,7 +17,7 @@ from rcv_py.base.records import dataclass
 from rcv_py.formats.isa.categories import mnemonic
 from rcv_py.formats.isa.program import Category, Program
 from rcv_py.formats.sqtt.records import WaveRecords
-from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.model.kinds import TokenKind
 
 MOST_MISSED = 1000  # lines in a row without a token, until a wave is given up
 MOST_AHEAD = 4096  # lines that are looked ahead behind an s_barrier_wait
@@ -184,7 +184,6 @@ class Stitched:
     waves: WaveRecords  # as given, with what the program corrects
     row: np.ndarray  # int32 [tokens], row of the listing, -1 where the program does not fit
     matched: np.ndarray  # int64 [waves], tokens that the walk reached; fewer than it has: it lost its way
-    barrier: np.ndarray  # int32 [tokens], row of an s_barrier_wait without a token before this one, else -1
 
     @property
     def is_complete(self) -> bool:
@@ -197,7 +196,8 @@ def stitch(
 ) -> Stitched:
     """Return the row of the program of each token.
 
-    `excludes` is what the stream says of s_barrier_wait: that it may leave no token.
+    `excludes` is what the stream says of s_barrier_wait: that it may leave no token.  What such a wait
+    took stays the gap between its neighbours.
     """
     tokens = np.stack([one.astype(np.int64) for one in (waves.time, waves.kind, waves.stall, waves.duration)])
     lines = np.stack(
@@ -206,7 +206,7 @@ def stitch(
             for one in (program.category, program.after, program.target, program.traits, program.shown)
         ]
     )
-    places = np.full((2, tokens.shape[1]), -1, dtype=np.int32)
+    rows = np.full(tokens.shape[1], -1, dtype=np.int32)
     matched = np.zeros(len(waves), dtype=np.int64)
     tolds = waves.break_first + np.arange(len(waves) + 1)  # an entry is told as a break is
     told = np.zeros((2, int(tolds[-1])), dtype=np.int64)
@@ -223,7 +223,7 @@ def stitch(
         axis=1,
     ).astype(np.int64)
     state = np.zeros(len(STATE), dtype=np.int64)
-    _walk(of_wave, told, tokens, lines, places, matched, state, gfxip, int(excludes))
+    _walk(of_wave, told, tokens, lines, rows, matched, state, gfxip, int(excludes))
     changed = replace(
         waves,
         time=tokens[TIME],
@@ -231,79 +231,12 @@ def stitch(
         stall=tokens[STALL],
         duration=tokens[DURATION],
     )
-    return Stitched(changed, places[ROW], matched, places[BARRIER])
+    return Stitched(changed, rows, matched)
 
 
-def with_barrier_waits(stitched: Stitched) -> Stitched:
-    """Return the same with a token for each s_barrier_wait that left none: the gap before the next token.
-
-    The wave waits in that time, so a segment of its states that holds all of it is cut.
-    """
-    waves = stitched.waves
-    ahead = np.flatnonzero(stitched.barrier >= 0)
-    wave = np.searchsorted(waves.token_first, ahead, side="right") - 1
-    is_inside = ahead > waves.token_first[wave]  # before its first token a wave has not waited
-    ahead, wave = ahead[is_inside], wave[is_inside]
-    time, duration = waves.time.copy(), waves.duration.copy()
-    start = time[ahead - 1] + duration[ahead - 1]
-    is_late = (time[ahead] == start) & (duration[ahead] > 1)  # a cycle of it was the wait's
-    time[ahead] += is_late
-    duration[ahead] -= is_late
-    length = np.maximum(time[ahead] - start, 0)
-    inserted = np.bincount(wave, minlength=len(waves))
-    state, state_duration, state_first = _waited(waves, wave, start, length)
-    before = np.searchsorted(ahead, waves.token_first[:-1].repeat(np.diff(waves.break_first)))
-    after = np.searchsorted(
-        ahead, waves.token_first[:-1].repeat(np.diff(waves.break_first)) + waves.break_token, side="right"
-    )
-    changed = replace(
-        waves,
-        time=np.insert(time, ahead, start),
-        kind=np.insert(waves.kind, ahead, IMMED),
-        stall=np.insert(waves.stall, ahead, 0),
-        duration=np.insert(duration, ahead, length),
-        flags=np.insert(waves.flags, ahead, 0),
-        token_first=waves.token_first + np.concatenate([[0], inserted.cumsum()]),
-        break_token=waves.break_token + after - before,
-        state=state,
-        state_duration=state_duration,
-        state_first=state_first,
-    )
-    row = np.insert(stitched.row, ahead, stitched.barrier[ahead])
-    return Stitched(changed, row, stitched.matched + inserted, np.full(len(row), -1, dtype=np.int32))
-
-
-def _waited(
-    waves: WaveRecords, wave: np.ndarray, start: np.ndarray, length: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Segments of states, their durations and where those of each wave begin, with waits cut out."""
-    owner = np.repeat(np.arange(len(waves)), np.diff(waves.state_first))
-    total = np.concatenate([[0], waves.state_duration.cumsum()])
-    stop = waves.begin[owner] + total[1:] - total[waves.state_first[owner]]
-    # One axis for all waves: each has its own stretch of it.
-    far = int(max(stop.max(initial=0), (start + length).max(initial=0))) + 1
-    segment = np.searchsorted(owner * far + stop, wave * far + start, side="right")
-    fits = (segment < waves.state_first[wave + 1]) & (length > 0)
-    segment, start, length = segment[fits], start[fits], length[fits]
-    whole = (start >= stop[segment] - waves.state_duration[segment]) & (start + length <= stop[segment])
-    segment, start, length = segment[whole], start[whole], length[whole]
-    marks = np.concatenate([stop - waves.state_duration, start, start + length])
-    states = np.concatenate([waves.state, np.full(len(start), WaveState.WAIT), waves.state[segment]])
-    rows = np.concatenate([np.arange(len(owner)), segment, segment])
-    order = np.lexsort((marks, rows))
-    marks, states, rows = marks[order], states[order].astype(np.uint8), rows[order]
-    ends = np.append(marks[1:], 0)
-    is_last = np.append(rows[1:] != rows[:-1], True)[: len(rows)]
-    ends[is_last] = stop[rows[is_last]]
-    kept = (ends > marks) | (np.bincount(rows, minlength=len(owner))[rows] == 1)
-    counts = np.bincount(owner[rows[kept]], minlength=len(waves))
-    return states[kept], (ends - marks)[kept], np.concatenate([[0], counts.cumsum()])
-
-
-# Rows of what a walk is given of tokens and of lines, and of what it writes for tokens.
+# Rows of what a walk is given of tokens and of lines.
 TIME, KIND, STALL, DURATION = range(4)
 CATEGORY, AFTER, TARGET, TRAITS, SHOWN = range(5)
-ROW, BARRIER = range(2)
 STATE = (TOKEN, STOP, TOLD, LAST_TOLD, BEGIN, END, FIRST, LINE, MISSED, OWED, LEFT, MATCHED) = tuple(
     range(12)
 )
@@ -364,9 +297,9 @@ def _leaves_nothing(token: int, stop: int, line: int, tokens: np.ndarray, lines:
 
 
 @part
-def _place(state: np.ndarray, line: int, places: np.ndarray) -> None:
+def _place(state: np.ndarray, line: int, rows: np.ndarray) -> None:
     """The token belongs to the line; on to the next token."""
-    places[ROW, int(state[TOKEN])] = line
+    rows[int(state[TOKEN])] = line
     state[TOKEN] += 1
     state[MATCHED] += 1
     state[MISSED] = 0
@@ -401,7 +334,7 @@ def _scale(state: np.ndarray, tokens: np.ndarray) -> None:
 
 @part
 def _correct(
-    state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, places: np.ndarray, gfxip: int
+    state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray, gfxip: int
 ) -> None:
     """What the instruction tells of its token beyond what the stream does."""
     token, trait = int(state[TOKEN]), int(lines[TRAITS, line])
@@ -410,7 +343,7 @@ def _correct(
     if gfxip == 9 and trait & IS_SCALED:
         _scale(state, tokens)
     if gfxip == 9 and trait & IS_BARRIER and tokens[KIND, token] == MSG and _is_next(IMMED, state, tokens):
-        _place(state, line, places)  # one token when it entered, one when it left
+        _place(state, line, rows)  # one token when it entered, one when it left
 
 
 @part
@@ -452,7 +385,7 @@ def _otherwise(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarr
 
 @part
 def _step(
-    state: np.ndarray, tokens: np.ndarray, lines: np.ndarray, places: np.ndarray, gfxip: int, excludes: int
+    state: np.ndarray, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray, gfxip: int, excludes: int
 ) -> bool:
     """Compare the token with the line that follows; False if the wave's way is lost."""
     token, line = int(state[TOKEN]), int(state[LINE])
@@ -462,17 +395,15 @@ def _step(
     state[LINE] = int(lines[AFTER, line])
     outcome = MISSES
     if excludes and lines[TRAITS, line] & IS_BARRIER_WAIT:
-        if kind != IMMED or _leaves_nothing(token, int(state[STOP]), line, tokens, lines):
-            places[BARRIER, token] = max(int(places[BARRIER, token]), line)
-        else:
+        if kind == IMMED and not _leaves_nothing(token, int(state[STOP]), line, tokens, lines):
             outcome = FITS
     elif _is_plain(kind, int(lines[CATEGORY, line])):
-        _correct(state, line, tokens, lines, places, gfxip)
+        _correct(state, line, tokens, lines, rows, gfxip)
         outcome = FITS
     else:
         outcome = _otherwise(state, line, tokens, lines, gfxip)
     if outcome == FITS:
-        _place(state, line, places)
+        _place(state, line, rows)
     else:
         state[MISSED] += 1
         state[LEFT] -= 1
@@ -492,15 +423,15 @@ def _told(state: np.ndarray, told: np.ndarray) -> int:
 
 @part
 def _begin_at(
-    state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, places: np.ndarray, gfxip: int
+    state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray, gfxip: int
 ) -> None:
     """The token belongs to a line that the stream told, or to the next one behind it that leaves a token."""
     if lines[SHOWN, line] >= 0:
         line = int(lines[SHOWN, line])
     kind = int(tokens[KIND, int(state[TOKEN])])
     if gfxip == 9 and lines[TRAITS, line] & IS_BARRIER and _is_next(IMMED, state, tokens):
-        _place(state, line, places)
-    _place(state, line, places)
+        _place(state, line, rows)
+    _place(state, line, rows)
     state[LINE] = _goes_on(kind, line, lines)
 
 
@@ -510,13 +441,13 @@ def _walk(
     told: np.ndarray,
     tokens: np.ndarray,
     lines: np.ndarray,
-    places: np.ndarray,
+    rows: np.ndarray,
     matched: np.ndarray,
     state: np.ndarray,
     gfxip: int,
     excludes: int,
 ) -> None:
-    """Walk every wave: fill `places` and `matched`, and correct the tokens in place."""
+    """Walk every wave: fill `rows` and `matched`, and correct the tokens in place."""
     for wave in range(len(matched)):
         for at in range(6):
             state[at] = waves[wave, at]
@@ -532,9 +463,22 @@ def _walk(
                 state[TOKEN] = min(following, int(state[STOP]))
                 state[LINE] = -1
             elif tokens[KIND, int(state[TOKEN])] == TRAP:
-                _place(state, -1, places)
+                _place(state, -1, rows)
             elif line >= 0:
-                _begin_at(state, line, tokens, lines, places, gfxip)
-            elif not _step(state, tokens, lines, places, gfxip, excludes):
+                _begin_at(state, line, tokens, lines, rows, gfxip)
+            elif not _step(state, tokens, lines, rows, gfxip, excludes):
                 break
         matched[wave] = state[MATCHED]
+
+
+def prepare() -> None:
+    """Have the walk's machine code made, so that one process may do so while another decodes its stream."""
+    _walk(
+        np.zeros((0, len(STATE)), dtype=np.int64),
+        *(np.zeros((2, 0), dtype=np.int64), np.zeros((4, 0), dtype=np.int64)),
+        np.zeros((5, 0), dtype=np.int32),
+        np.zeros(0, dtype=np.int32),
+        *(np.zeros(0, dtype=np.int64), np.zeros(len(STATE), dtype=np.int64)),
+        0,
+        0,
+    )

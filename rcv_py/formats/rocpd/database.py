@@ -44,10 +44,9 @@ _SIZES = tuple(f"{what}_size_{axis}" for what in ("workgroup", "grid") for axis 
 def read_database(path: Path) -> Profile:
     """Return what a database holds; raise a TraceError if it is another one, or cannot be read."""
     problems = Problems()
+    check_database(path)
     with guarded(path) as database:
         processes = _processes(database)
-        if not processes:
-            raise NotATrace(path, _why_other(database))
         run = _Run(database, problems)
         for tables in processes:
             run.take(tables)
@@ -67,6 +66,13 @@ def read_database(path: Path) -> Profile:
             files=tuple(dict.fromkeys(run.files)),
             problems=tuple(problems),
         )
+
+
+def check_database(path: Path) -> None:
+    """Raise a TraceError if a database is no rocpd, or cannot be read; no row is looked at."""
+    with guarded(path) as database:
+        if not _processes(database):
+            raise NotATrace(path, _why_other(database))
 
 
 def _processes(database: Guarded) -> list[dict[str, str]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problems
+from rcv_py.base.records import dataclass
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import read_json
 from rcv_py.formats.rocpd.parts import (
@@ -31,6 +33,10 @@ _KERNEL = (
     "code_object_id", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count",
     "group_segment_size", "private_segment_size",
 )  # fmt: skip
+ENGINES = 4  # shader engines of an XCC, where a document does not tell
+_ENGINE = "DIMENSION_SHADER_ENGINE"
+_AXES = {"DIMENSION_XCC": 0x3F, _ENGINE: 0x3F, "DIMENSION_INSTANCE": 0x3FF}  # and the largest number on each
+_BITS = (0, 12, 36)  # where the number of an instance has these, if nothing else tells
 _NOT_ISSUED = ("pc_sample_host_trap", "pc_sample_stochastic")
 
 
@@ -57,11 +63,50 @@ def read_document(path: Path) -> Profile:
         launches=launches_of(document.launches, document.kernel_row, document.agent_row),
         counters=counters,
         values=values,
-        spm=tuple(document.spm()),
+        spm=document.spm(),
         samples=document.samples(),
         files=tuple(dict.fromkeys(document.files)),
         problems=tuple(problems),
     )
+
+
+class Place(NamedTuple):
+    """Where a counter that streams sits."""
+
+    engine: int  # shader engine of the GPU, or the XCC if the counter is one of all of that
+    instance: int
+    is_xcc: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the instances of a counter sit: as the document tells, else as their numbers have it."""
+
+    engines: int  # shader engines of an XCC that it counts for, 0: it counts for the XCC
+    told: Mapping[int, tuple[int, ...]]  # instance → XCC, shader engine of that, instance of that
+
+    @classmethod
+    def of(cls, counter: Mapping[str, Any]) -> _Places:
+        """Return the places that a record of a counter tells."""
+        sizes = {
+            text_of(one.get("name")): whole_number(one.get("instance_size"), 0)
+            for one in _records(counter.get("dimensions"))
+        }
+        told = {}
+        for one in _records(counter.get("instances")):
+            at = {
+                text_of(axis.get("dimension_name")): whole_number(axis.get("index"), 0)
+                for axis in _records(one.get("dimensions"))
+            }
+            xcc, engine, instance = (min(max(at.get(name, 0), 0), most) for name, most in _AXES.items())
+            told[whole_number(one.get("instance_id"), -1)] = xcc, engine, instance
+        return cls(min(max(sizes.get(_ENGINE, 0), 0), _AXES[_ENGINE]) if sizes else ENGINES, told)
+
+    def of_instance(self, number: int) -> Place:
+        """Return the place of an instance."""
+        bits = tuple(number >> at & most for at, most in zip(_BITS, _AXES.values(), strict=True))
+        xcc, engine, instance = self.told.get(number, bits)
+        return Place(xcc * self.engines + engine if self.engines else xcc, instance, not self.engines)
 
 
 class _Document:
@@ -79,7 +124,7 @@ class _Document:
         self.agent_row: dict[Any, int] = {}
         self.kernel_row: dict[Any, int] = {}
         self.launch_of: dict[Any, int] = {}
-        self._series: dict[tuple[str, int], list[tuple[int, float]]] = {}
+        self._streamed: dict[tuple[int, str, Place], dict[int, float]] = {}
         self._hits: Counter[tuple[int, int, str]] = Counter()
         self._issued: Counter[tuple[int, int, str]] = Counter()
 
@@ -145,12 +190,17 @@ class _Document:
             for record in _records(one.get("records")):
                 counter = _handle(record.get("counter_id"))
                 self.values.append((key, names.get(counter, ""), record.get("value")))
+        places = {_handle(one.get("id")): _Places.of(one) for one in _records(run.get("counters"))}
         for one in _records(calls.get("spm_counter_collection")):
-            name = names.get(_handle(one.get("counter_id")), "")
-            time, value = whole_number(one.get("timestamp"), -1), one.get("value")
-            if name and time >= 0 and isinstance(value, int | float):
-                place = whole_number(one.get("instance_id"), 0)
-                self._series.setdefault((name, place), []).append((time, float(value)))
+            about = _table(_table(one.get("dispatch_data")).get("dispatch_info"))
+            launch = whole_number(about.get("dispatch_id"), -1)
+            for record in _records(one.get("records")):
+                counter = _handle(record.get("counter_id"))
+                time, value = whole_number(record.get("timestamp"), -1), record.get("value")
+                if names.get(counter) and time >= 0 and isinstance(value, int | float) and isfinite(value):
+                    place = places[counter].of_instance(whole_number(record.get("instance_id"), 0))
+                    series = self._streamed.setdefault((launch, names[counter], place), {})
+                    series[time] = series.get(time, 0.0) + value
 
     def _take_samples(self, buffers: Mapping[str, Any], strings: Mapping[str, Any]) -> None:
         texts = _list(strings.get("pc_sample_instructions"))
@@ -166,12 +216,22 @@ class _Document:
                     self._hits[code, offset, text] += 1
                     self._issued[code, offset, text] += record.get("wave_issued") in (1, True)
 
-    def spm(self) -> Iterator[SpmSeries]:
-        """Streamed counters, each series by time."""
-        for (name, place), rows in self._series.items():
-            rows.sort()
-            time, value = zip(*rows, strict=True)
-            yield SpmSeries(name, -1, place, frozen(np.array(time, dtype=np.int64)), frozen(np.array(value)))
+    def spm(self) -> dict[int, tuple[SpmSeries, ...]]:
+        """Streamed counters by the number of their launch, each series by time."""
+        found: dict[int, list[SpmSeries]] = {}
+        for (launch, name, place), values in self._streamed.items():
+            time = sorted(values)
+            found.setdefault(launch, []).append(
+                SpmSeries(
+                    counter=name,
+                    se=place.engine,
+                    instance=place.instance,
+                    time=frozen(np.array(time, dtype=np.int64)),
+                    value=frozen(np.array([values[one] for one in time], dtype=np.float64)),
+                    is_xcc=place.is_xcc,
+                )
+            )
+        return {launch: tuple(series) for launch, series in found.items()}
 
     def samples(self) -> PcSamples | None:
         """PC samples by instruction; None if there are none."""

@@ -29,9 +29,8 @@ def decode(data: bytes | memoryview, name: str = "The file") -> Stream:
         from rcv_py.formats.sqtt.rdna import decode_rdna  # noqa: PLC0415 - kernels that are not needed else
 
         return decode_rdna(raw, version)
-    raise BrokenFile(
-        name, "it does not begin as a thread trace of a known GPU does", bytes(raw[:16]).hex(" ")
-    )
+    why = "it does not begin as a thread trace of a known GPU does" if len(raw) else "it is empty"
+    raise BrokenFile(name, why, bytes(raw[:16]).hex(" "))
 
 
 def format_of(raw: np.ndarray) -> tuple[int, int]:

@@ -515,7 +515,8 @@ def named(  # noqa: C901 - one rule
     if previous >= 0:
         trim(previous, begin, time, stall, duration)
         floor = time[previous] + duration[previous]
-    if UNIT[what]:
+    unit, replayed = UNIT[what], REPLAYED[what]
+    if unit:
         late = ((state[PHASE] + s // 16) % 4 + LATE[what]) // 4
         length = ISSUES + max(now - begin - 4 * late, 0)
         start, head = begin, state[STALL_HEAD + s]
@@ -525,21 +526,20 @@ def named(  # noqa: C901 - one rule
         state[STALL_HEAD + s] = head
         if start != begin:
             length = max(begin + length - start, ISSUES)
-        kind[at], time[at] = UNIT[what], start
+        kind[at], time[at] = unit, start
         stall[at], duration[at] = max(begin - start, 0), length
         if what < REPLAYABLE:
             state[LAST + SLOTS * what + s] = at
     else:
         kind[at], time[at] = VANISHED, previous
-        if REPLAYED[what] >= 0:
-            at = state[LAST + SLOTS * REPLAYED[what] + s]
-            state[LAST + SLOTS * REPLAYED[what] + s] = -1
+        if replayed >= 0:
+            latest = LAST + SLOTS * replayed + s
+            at = state[latest]
+            state[latest] = -1
             if at >= state[FIRST + s]:  # not of a wave that had the slot before
                 longer = max(now + ISSUES - time[at] - duration[at], 0)
-                stall[at], duration[at] = (
-                    stall[at] + longer,
-                    duration[at] + longer,
-                )
+                stall[at] += longer
+                duration[at] += longer
     at = state[FRONT + s] + 1
     while at < state[COUNT + s] and kind[at] != UNFINISHED:
         at += 1

@@ -15,7 +15,8 @@ from rcv_py.formats.sqtt.rdna_tables import TOKEN_TYPES, Known, Token, layout
 from rcv_py.formats.sqtt.records import Stream, WaveRecords
 from rcv_py.formats.sqtt.registers import dispatches, markers
 
-ROOM = 1024  # waves that the first walk has room for at first
+ROOM = 1024  # waves that the first walk has room for at first, at least
+WAVE_BYTES = 64  # of a stream for each wave, of which few have less
 STRETCH = 1 << (20 if IS_COMPILED else 14)  # bytes between two looks whether anybody still wants it
 UNIT = 32  # bytes that the hardware writes at once
 OTHER_SIMD = 2  # the SIMD beside the traced one has a number that differs by this bit
@@ -72,7 +73,7 @@ class Walked:
     header: Header
     ops: np.ndarray  # int64, see `Layout.instructions`
     state: np.ndarray  # int64, see `rdna_walk`
-    waves: np.ndarray  # int64 [waves + 1, WAVE_COLUMNS], as they began
+    waves: np.ndarray  # int64 [waves, WAVE_COLUMNS], as they ended
     columns: Columns
     notes: Notes = field(repr=False)
 
@@ -139,13 +140,14 @@ def walk(data: np.ndarray, version: int) -> Walked:
     given = (rules.rules, ops, known)
 
     state = rdna_walk.beginning()
-    waves = np.zeros((ROOM, rdna_walk.WAVE_COLUMNS), dtype=np.int64)
-    while not _go(words, len(data), given, state, waves, Columns.with_room(np.int32)):
+    waves = np.zeros((ROOM + len(data) // WAVE_BYTES, rdna_walk.WAVE_COLUMNS), dtype=np.int64)
+    none = Columns.with_room(np.int32)
+    # A row must stay free: the walk stops where the table is full.
+    while not _go(words, len(data), given, state, waves, none) or state[rdna_walk.WAVES] == len(waves):
         waves = np.concatenate([waves, np.zeros_like(waves)])
-    waves = waves[
-        : int(state[rdna_walk.WAVES]) + 1
-    ].copy()  # with room, or the walk would stop at the last one
-    order = np.argsort(waves[:-1, rdna_walk.W_ORDER])
+    count = int(state[rdna_walk.WAVES])
+    order = np.empty(count, dtype=np.int64)
+    order[waves[:count, rdna_walk.W_ORDER]] = np.arange(count)
     sizes = []
     for counted, first in (
         (rdna_walk.W_TOKENS, rdna_walk.W_TOKEN_FIRST),
@@ -164,7 +166,7 @@ def walk(data: np.ndarray, version: int) -> Walked:
     _go(words, len(data), given, state, waves, columns)
     token, time, place = columns.notes.reshape(3, -1)
     notes = Notes(token=token, time=time, place=place, words=words, known=known)
-    return Walked(header=header, ops=ops, state=state, waves=waves[:-1], columns=columns, notes=notes)
+    return Walked(header=header, ops=ops, state=state, waves=waves[order], columns=columns, notes=notes)
 
 
 def _go(
@@ -206,7 +208,7 @@ def _is_cut(data: np.ndarray, at: int, rules: np.ndarray) -> bool:
 
 def _waves(walked: Walked, began: Starts) -> WaveRecords:
     """The waves, as they ended."""
-    table = walked.waves[np.argsort(walked.waves[:, rdna_walk.W_ORDER])]
+    table = walked.waves
     column = table.T
     start = np.searchsorted(began.rows, column[rdna_walk.W_NOTE])
     is_new = began.meaning[start] == rdna_notes.STARTED
@@ -231,7 +233,7 @@ def _waves(walked: Walked, began: Starts) -> WaveRecords:
         is_complete=column[rdna_walk.W_IS_COMPLETE] == 1,
         entry=np.where(is_new, began.entry[start], 0).astype(np.uint64),
         workgroup=small(began.workgroup[start]),
-        cluster=small(-1),
+        cluster=small(np.where(is_new, began.cluster[start], -1)),
         me=small(began.me[start]),
         pipe=small(began.pipe[start]),
         contexts=small(np.minimum(column[rdna_walk.W_CONTEXTS], np.iinfo(np.int16).max)),

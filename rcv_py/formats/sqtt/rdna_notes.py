@@ -8,7 +8,16 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.base.records import dataclass
-from rcv_py.formats.sqtt.rdna_tables import OP_ACT, OP_CYCLES, Act, Known, Token
+from rcv_py.formats.sqtt.rdna_tables import (
+    OP_ACT,
+    OP_CYCLES,
+    START_COUNT,
+    START_PLACE,
+    TOKEN_TYPES,
+    Act,
+    Known,
+    Token,
+)
 from rcv_py.formats.sqtt.records import OccupancyRecords
 from rcv_py.formats.sqtt.registers import ENTRY_HIGH, ENTRY_LOW, ENTRY_MASK, INITIATOR, RegisterWrites
 from rcv_py.model.kinds import EventKind
@@ -22,7 +31,10 @@ STARTED, ENDED, SAVED, RESTORED, NEITHER = range(5)  # what a start or an end of
 CONTEXT = {count: SAVED for count in (66, 67, 70, 71)} | {
     count: RESTORED for count in (68, 69, 72, 73, 74, 75)
 }
-MEANING = np.array([CONTEXT.get(count, NEITHER if 66 <= count < 90 else STARTED) for count in range(128)])
+MEANING = np.array(
+    [CONTEXT.get(count, NEITHER if 66 <= count < 90 else STARTED) for count in range(128)], dtype=np.uint8
+)
+CLUSTER_FIRST, CLUSTER_LAST, CLUSTER_NUMBER = 17, 18, 19  # bits of a miscellaneous token of gfx1250
 
 EVENTS = {
     0x04: EventKind.CACHE_FLUSH,
@@ -59,7 +71,16 @@ class Notes:
 
     def of(self, *tokens: Token) -> np.ndarray:
         """Return the numbers of the notes of some types."""
-        return np.flatnonzero(np.isin(self.token, tokens))
+        is_wanted = np.zeros(TOKEN_TYPES, dtype=bool)
+        is_wanted[list(tokens)] = True
+        return np.flatnonzero(is_wanted[self.token])
+
+    def low(self, rows: np.ndarray) -> np.ndarray:
+        """Return uint32, the lowest 32 bits of each of the notes."""
+        at = self.place[rows]
+        word, shift = at >> 5, (at & 31).astype(np.uint32)
+        rest = self.words[word + 1] << (np.uint32(32) - shift & np.uint32(31))
+        return self.words[word] >> shift | np.where(shift, rest, np.uint32(0))
 
     def bits(self, rows: np.ndarray, first: int, width: int) -> np.ndarray:
         """Return int64, up to 63 bits of each of the notes."""
@@ -74,29 +95,18 @@ class Notes:
         """Return bits that the generation moved."""
         return self.bits(rows, int(self.known[known]), width)
 
+    def at(self, known: Known) -> np.uint32:
+        """Return what the generation has, beside bits of `low`."""
+        return np.uint32(self.known[known])
+
     def version(self) -> int:
         """Return the major version of the graphics IP."""
         return int(self.known[Known.GFXIP])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Place:
-    """Where waves are."""
-
-    cu: np.ndarray  # int64, WGP + 128 * shader array
-    simd: np.ndarray  # int64
-    slot: np.ndarray  # int64
-
-
-def places(notes: Notes, rows: np.ndarray, first: int, slot: int) -> Place:
-    """Return where waves are whose place begins at a bit, and their slot at another."""
-    wgps = int(notes.known[Known.PLACE_MASK]).bit_length() - 3
-    shader_array = notes.bits(rows, first, 1)
-    return Place(
-        cu=notes.bits(rows, first + 3, wgps) | shader_array << SA_SHIFT,
-        simd=notes.bits(rows, first + 1, 2),
-        slot=notes.bits(rows, slot, 5),
-    )
+def _unit_and_simd(spot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """WGP + 128 * shader array, and SIMD, of places as tokens have them."""
+    return spot >> 3 | (spot & 1) << SA_SHIFT, spot >> 1 & 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,30 +114,59 @@ class Starts:
     """Starts of waves, and contexts of theirs that were saved or restored."""
 
     rows: np.ndarray  # int64, numbers of the notes
-    where: Place
-    meaning: np.ndarray  # int64, STARTED…
-    me: np.ndarray  # int64
-    pipe: np.ndarray  # int64
-    workgroup: np.ndarray  # int64, -1 unknown
+    meaning: np.ndarray  # uint8, STARTED…
+    me: np.ndarray  # int16
+    pipe: np.ndarray  # int16
+    workgroup: np.ndarray  # int16, -1 unknown
+    cluster: np.ndarray  # int16, -1 unknown
     entry: np.ndarray  # int64, what the queue's register had then
 
 
 def starts(notes: Notes, writes: RegisterWrites) -> Starts:
     """Return all starts of waves; `writes` are those of the same stream, by `register_writes`."""
     rows = notes.of(Token.WAVE_START, Token.WAVE_START_EXT)
-    me, pipe = notes.field(rows, Known.START_ME, 1), notes.field(rows, Known.START_PIPE, 2)
-    is_told = (
-        (notes.token[rows] == Token.WAVE_START_EXT) & (notes.bits(rows, 32, 1) == 0) & (notes.version() == 12)
-    )
+    low = notes.low(rows)
+    me, pipe = low >> notes.at(Known.START_ME) & 1, low >> notes.at(Known.START_PIPE) & 3
+    meaning = MEANING[low >> START_COUNT & 127]
     return Starts(
         rows=rows,
-        where=places(notes, rows, 7, int(notes.known[Known.START_SLOT])),
-        meaning=MEANING[notes.bits(rows, 25, 7)],
-        me=me,
-        pipe=pipe,
-        workgroup=np.where(is_told, notes.bits(rows, 33, 5), -1),
-        entry=_entries(notes, writes, rows, me << 2 | pipe),
+        meaning=meaning,
+        me=me.astype(np.int16),
+        pipe=pipe.astype(np.int16),
+        workgroup=_workgroups(notes, rows),
+        cluster=_clusters(notes, rows, meaning),
+        entry=_entries(notes, writes, rows, (me << 2 | pipe).astype(np.int64)),
     )
+
+
+def _workgroups(notes: Notes, rows: np.ndarray) -> np.ndarray:
+    """Numbers of workgroups, which longer starts of gfx12 tell; int16, -1 unknown."""
+    numbers = np.full(len(rows), -1, dtype=np.int16)
+    if notes.version() == 12:
+        longer = np.flatnonzero(notes.token[rows] == Token.WAVE_START_EXT)
+        more = notes.bits(rows[longer], 32, 6)
+        numbers[longer] = np.where(more & 1, -1, more >> 1)
+    return numbers
+
+
+def _clusters(notes: Notes, rows: np.ndarray, meaning: np.ndarray) -> np.ndarray:
+    """Numbers of clusters, which gfx1250 tells before waves start; int16, -1 none.
+
+    What begins a cluster holds for all starts from there on, what ends it for one more.
+    """
+    numbers = np.full(len(rows), -1, dtype=np.int16)
+    if not notes.known[Known.IS_BYTE_ALIGNED]:
+        return numbers
+    misc = notes.of(Token.MISC)
+    low = notes.low(misc)
+    told = np.flatnonzero(low >> CLUSTER_FIRST & 3)
+    new = np.flatnonzero(meaning == STARTED)
+    at = np.searchsorted(misc[told], rows[new]) - 1
+    is_next = np.diff(at, prepend=-1) > 0  # the first start behind it
+    low = low[told][at] if len(told) else np.zeros(len(new), dtype=np.uint32)
+    holds = (at >= 0) & (is_next | (low >> CLUSTER_LAST & 1 == 0))
+    numbers[new[holds]] = (low >> CLUSTER_NUMBER & 15)[holds]
+    return numbers
 
 
 def _entries(notes: Notes, writes: RegisterWrites, rows: np.ndarray, queue: np.ndarray) -> np.ndarray:
@@ -135,9 +174,10 @@ def _entries(notes: Notes, writes: RegisterWrites, rows: np.ndarray, queue: np.n
     entry = np.zeros(len(rows), dtype=np.int64)
     wrote_at = notes.of(Token.REG, Token.REG_INIT)  # one for one with `writes`
     wrote_by = (writes.me.astype(np.int64) & 1) << 2 | writes.pipe
+    queues = np.flatnonzero(np.bincount(queue))
     for address, shift in ((ENTRY_LOW, 0), (ENTRY_HIGH, 32)):
         is_it = writes.is_compute & (writes.address == address)
-        for one in np.unique(queue):
+        for one in queues:
             mine = np.flatnonzero(is_it & (wrote_by == one))
             own = np.flatnonzero(queue == one)
             last = np.searchsorted(wrote_at[mine], rows[own]) - 1
@@ -184,47 +224,44 @@ def stamps(notes: Notes) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Turns:
-    """Starts, ends, and contexts that came and went, of one place after the other."""
+    """Starts and ends of waves, and contexts that came and went, in the order of the stream."""
 
     row: np.ndarray  # int64, numbers of the notes
-    place: np.ndarray  # int64, one number for shader array, WGP, SIMD and slot
-    meaning: np.ndarray  # int64, STARTED…
-    me: np.ndarray  # int64
-    pipe: np.ndarray  # int64
-    entry: np.ndarray  # int64, of the start of a wave
-    workgroup: np.ndarray  # int64
+    spot: np.ndarray  # uint32, shader array, SIMD and WGP as tokens have them
+    slot: np.ndarray  # uint32
+    meaning: np.ndarray  # uint8, STARTED…
+    start: np.ndarray  # int64, of the starts, -1 for an end
 
-    def latest(self, *meanings: int) -> np.ndarray:
-        """Return, for each, the number of the last one before it at the same place; -1 if there is none."""
-        numbers = np.arange(len(self.row))
-        is_first = np.ones(len(self.row), dtype=bool)
-        np.not_equal(self.place[1:], self.place[:-1], out=is_first[1:])
-        first = np.maximum.accumulate(np.where(is_first, numbers, 0))
-        last = np.maximum.accumulate(np.where(np.isin(self.meaning, meanings), numbers, -1))
-        before = np.concatenate([[-1], last])[:-1]
-        return np.where(before >= first, before, -1)
+    def latest(self, is_it: np.ndarray) -> np.ndarray:
+        """Return, for each, the last one before it at the same place that is so; -1 if there is none."""
+        place = (self.spot << 5 | self.slot).astype(np.uint16)
+        order = np.argsort(place, kind="stable")
+        numbers = np.arange(len(order))
+        sorted_places = place[order]
+        first = np.zeros(len(order), dtype=np.int64)
+        heads = np.flatnonzero(sorted_places[1:] != sorted_places[:-1]) + 1
+        first[heads] = heads
+        last = np.where(is_it[order], numbers, -1)
+        last[1:] = np.maximum.accumulate(last)[:-1]
+        last[:1] = -1
+        found = np.full(len(order), -1)
+        found[order] = np.where(last >= np.maximum.accumulate(first), order[last], -1)
+        return found
 
 
 def _turns(notes: Notes, began: Starts) -> Turns:
-    ends = notes.of(Token.WAVE_END)
-    where = places(notes, ends, int(notes.known[Known.END_PLACE]), int(notes.known[Known.END_SLOT]))
-    none = np.zeros(len(ends), dtype=np.int64)
-    place, ended = ((one.cu << 2 | one.simd) << 5 | one.slot for one in (began.where, where))
-    meaning = np.concatenate([began.meaning, none + ENDED])
-    row = np.concatenate([began.rows, ends])
-    by_row = np.argsort(row, kind="stable")
-    by_row = by_row[meaning[by_row] != NEITHER]
-    small = np.concatenate([place, ended])[by_row].astype(np.uint16)  # 15 bits, which are sorted in no time
-    order = by_row[np.argsort(small, kind="stable")]
-    return Turns(
-        row=row[order],
-        place=np.concatenate([place, ended])[order],
-        meaning=meaning[order],
-        me=np.concatenate([began.me, none])[order],
-        pipe=np.concatenate([began.pipe, none])[order],
-        entry=np.concatenate([np.where(began.meaning == STARTED, began.entry, 0), none])[order],
-        workgroup=np.concatenate([began.workgroup, none - 1])[order],
-    )
+    rows = notes.of(Token.WAVE_START, Token.WAVE_START_EXT, Token.WAVE_END)
+    is_end = notes.token[rows] == Token.WAVE_END
+    start = np.full(len(rows), -1)
+    start[~is_end] = np.arange(len(began.rows))
+    meaning = np.append(began.meaning, np.uint8(ENDED))[start]
+    if (meaning == NEITHER).any():
+        told = meaning != NEITHER
+        rows, is_end, start, meaning = rows[told], is_end[told], start[told], meaning[told]
+    low = notes.low(rows)
+    spot = low >> np.where(is_end, notes.at(Known.END_PLACE), np.uint32(START_PLACE))
+    slot = low >> np.where(is_end, notes.at(Known.END_SLOT), notes.at(Known.START_SLOT))
+    return Turns(rows, spot & notes.at(Known.PLACE_MASK), slot & 31, meaning, start)
 
 
 def occupancy(notes: Notes, began: Starts, lost: np.ndarray) -> OccupancyRecords:
@@ -234,47 +271,53 @@ def occupancy(notes: Notes, began: Starts, lost: np.ndarray) -> OccupancyRecords
     that was lost.
     """
     turns = _turns(notes, began)
-    start, save = turns.latest(STARTED, RESTORED), turns.latest(SAVED)
-    original = turns.latest(STARTED)
-    is_running = start > turns.latest(ENDED)
-    is_end, is_save = turns.meaning == ENDED, turns.meaning == SAVED
-    is_restored = turns.meaning == RESTORED
-    entry = np.append(turns.entry, 0)  # number -1: unknown
-    entry[:-1][is_restored] = np.where(save > original, entry[original], 0)[is_restored]
-    entry[:-1][is_end | is_save] = np.where(is_running, entry[start], 0)[is_end | is_save]
+    is_start, is_end = turns.meaning == STARTED, turns.meaning == ENDED
+    is_save, is_restored = turns.meaning == SAVED, turns.meaning == RESTORED
+    before = turns.latest(~is_save)  # whose wave runs on while its context is away
+    is_running = (before >= 0) & ~np.append(is_end, False)[before]
+    entry = np.where(is_start, np.append(began.entry, 0)[turns.start], 0)
+    entry = np.append(entry, 0)  # number -1: unknown
+    if is_restored.any():
+        original = turns.latest(is_start)
+        known = turns.latest(is_save) > original
+        entry[:-1][is_restored] = np.where(known, entry[original], 0)[is_restored]
+    goes = np.flatnonzero((is_end | is_save) & is_running)
+    entry[goes] = entry[before[goes]]
 
     losses = np.searchsorted(np.sort(lost), turns.row)  # before each
-    is_earlier = is_end & ~is_running & (losses == 0)
-    is_cut = (turns.meaning == STARTED) & is_running & (losses > np.append(losses, 0)[start])
+    earlier = np.flatnonzero(is_end & ~is_running & (losses == 0))
+    cut = np.flatnonzero(is_start & is_running & (losses > np.append(losses, 0)[before]))
     told = np.flatnonzero(~is_save | is_running)
-    earlier, cut = np.flatnonzero(is_earlier), np.flatnonzero(is_cut)
 
-    one = np.concatenate([earlier, cut, told])
-    is_told = np.arange(len(one)) >= len(earlier) + len(cut)
-    is_start = np.where(
-        is_told, np.isin(turns.meaning[one], (STARTED, RESTORED)), np.arange(len(one)) < len(earlier)
-    )
-    time = np.concatenate([0 * earlier, notes.time[turns.row[cut]] - 1, notes.time[turns.row[told]]])
-    known = np.concatenate([0 * earlier, entry[start[cut]], entry[told]])
-    rank = np.concatenate([turns.row[earlier] - len(notes), 2 * turns.row[cut] - 1, 2 * turns.row[told]])
-    order = np.argsort(rank, kind="stable")
-    one, is_told = one[order], is_told[order]
+    one = np.concatenate([earlier, told])
+    is_told = np.arange(len(one)) >= len(earlier)
+    is_begin = ~is_told | (is_start | is_restored)[one]
+    time = np.where(is_told, notes.time[turns.row[one]], 0)
+    known = np.where(is_told, entry[one], 0)
+    if len(cut):
+        at = len(earlier) + np.searchsorted(told, cut)
+        one, is_told = np.insert(one, at, cut), np.insert(is_told, at, False)
+        is_begin = np.insert(is_begin, at, False)
+        time = np.insert(time, at, notes.time[turns.row[cut]] - 1)
+        known = np.insert(known, at, entry[before[cut]])
 
-    def small(column: np.ndarray, otherwise: int | None = None) -> np.ndarray:
-        values = column[one] if otherwise is None else np.where(is_told, column[one], otherwise)
-        return values.astype(np.int16)
+    start = np.where(is_told, turns.start[one], -1)
 
+    def said(column: np.ndarray, unknown: int) -> np.ndarray:
+        return np.append(column, column.dtype.type(unknown))[start]
+
+    unit, simd = _unit_and_simd(turns.spot[one])
     return OccupancyRecords(
-        time=time[order],
-        is_start=is_start[order],
-        cu=small(turns.place >> 7),
-        simd=small(turns.place >> 5 & 3),
-        slot=small(turns.place & 31),
-        me=small(turns.me, 0),
-        pipe=small(turns.pipe, 0),
-        entry=known[order].astype(np.uint64),
-        workgroup=small(turns.workgroup, -1),
-        cluster=np.full(len(order), -1, dtype=np.int16),
+        time=time,
+        is_start=is_begin,
+        cu=unit.astype(np.int16),
+        simd=simd.astype(np.int16),
+        slot=turns.slot[one].astype(np.int16),
+        me=said(began.me, 0),
+        pipe=said(began.pipe, 0),
+        entry=known.astype(np.uint64),
+        workgroup=said(began.workgroup, -1),
+        cluster=said(began.cluster, -1),
     )
 
 
@@ -283,7 +326,8 @@ def shader_data(notes: Notes) -> np.ndarray:
     rows = notes.of(Token.SHADER_DATA, Token.SHADER_DATA_SHORT)
     if notes.version() == 11:
         rows = rows[notes.bits(rows, 14, 1) == 0]
-    where = places(notes, rows, int(notes.known[Known.DATA_PLACE]), int(notes.known[Known.DATA_SLOT]))
+    low = notes.low(rows)
+    spot = low >> notes.at(Known.DATA_PLACE) & notes.at(Known.PLACE_MASK)
     is_short = notes.token[rows] == Token.SHADER_DATA_SHORT
     first = int(notes.known[Known.DATA_VALUE])
     value = np.where(is_short, notes.bits(rows, first, 8), notes.bits(rows, first, 32))
@@ -291,7 +335,8 @@ def shader_data(notes: Notes) -> np.ndarray:
     if notes.version() == 12:
         rank = np.where(is_short, notes.bits(rows, first + 8, 2), notes.bits(rows, first + 32, 2))
         flags |= np.where(rank != 0, PRIVILEGED, 0)
-    return np.stack([notes.time[rows], value, where.cu, where.simd, where.slot, flags], axis=1)
+    slot = low >> notes.at(Known.DATA_SLOT) & 31
+    return np.stack([notes.time[rows], value, *_unit_and_simd(spot), slot, flags], axis=1)
 
 
 def told_events(notes: Notes) -> np.ndarray:

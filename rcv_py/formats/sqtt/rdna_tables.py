@@ -253,6 +253,7 @@ TOKEN_OPS = (
 READY_OP = Op(OPS + Token.WAVE_READY, TokenKind.NONE, act=Act.READY)  # where it is told in time
 REJOINING = 5  # waves that the short VALU token tells apart
 
+START_PLACE, START_COUNT = 7, 25  # bits of a start of a wave that no generation moves
 # A row of the table of tokens is one number for the walk: Token in the low 8 bits, and from these bits on
 RULE_BITS = 8  # of the whole token (8 bits)
 RULE_SHIFT, RULE_MASK, RULE_PLUS = 16, 24, 36  # cycles that passed (8, 12 and 8 bits)

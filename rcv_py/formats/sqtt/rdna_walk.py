@@ -26,6 +26,8 @@ from rcv_py.formats.sqtt.rdna_tables import (
     RULE_RECENT,
     RULE_SHIFT,
     RULE_SLOT,
+    START_COUNT,
+    START_PLACE,
     TOKEN_TYPES,
     Act,
     Known,
@@ -109,7 +111,6 @@ OP, OP_MASK, START_SLOT, END_SLOT = (
 PLACE, PLACE_MASK, END_PLACE = int(Known.PLACE), int(Known.PLACE_MASK), int(Known.END_PLACE)
 PC_MASK, MISC_SAVE = int(Known.PC_MASK), int(Known.MISC_SAVE)
 GFXIP, LATE, IS_BYTE_ALIGNED = int(Known.GFXIP), int(Known.LATE), int(Known.IS_BYTE_ALIGNED)
-START_PLACE, START_COUNT = 7, 25  # bits of tokens that no generation moves
 REJOINING_FIRST, REJOINING_LAST = 10, 14  # VALU instructions after which the short token knows the wave
 CONTEXT_FIRST, CONTEXT_LAST = 66, 89  # counts of a start that tells of a context
 SAVING, RESTORING = 0b0000110011, 0b1111001100  # which of them save it, which restore it

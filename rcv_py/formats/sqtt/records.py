@@ -12,6 +12,7 @@ from dataclasses import field
 import numpy as np
 
 from rcv_py.base.records import dataclass
+from rcv_py.base.runs import borders, ranges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +56,27 @@ class WaveRecords:
     def __len__(self) -> int:
         return len(self.simd)
 
+    def at(self, rows: np.ndarray) -> WaveRecords:
+        """Return some of the waves, in that order, with copies of all that is theirs."""
+        columns = {name: getattr(self, name)[rows] for name in OF_WAVES}
+        for border, names in OF_BORDERS.items():
+            first = getattr(self, border)
+            count = np.diff(first)[rows]
+            places = ranges(first[:-1][rows], count)
+            columns[border] = borders(count)
+            columns |= {name: getattr(self, name)[places] for name in names}
+        return WaveRecords(**columns)
 
+
+OF_WAVES = (
+    "simd", "slot", "cu", "begin", "end", "is_complete", "entry", "workgroup", "cluster", "me", "pipe",
+    "contexts",
+)  # fmt: skip
+OF_BORDERS = {
+    "token_first": ("time", "kind", "stall", "duration", "flags"),
+    "state_first": ("state", "state_duration"),
+    "break_first": ("break_token", "break_address"),
+}
 FLAG_SCALE = 1  # the load of a scaled MFMA: its start is 4 cycles later than the instruction's
 FLAG_BARRIER = 2  # the stream told that it is a barrier
 

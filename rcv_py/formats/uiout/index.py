@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -232,7 +232,7 @@ def wave_span(folder: Path, file: str) -> tuple[int, int] | None:
     return None if _NO_TIME in span else span
 
 
-def aligned(index: WaveIndex, offsets: dict[int, int]) -> WaveIndex:
+def aligned(index: WaveIndex, offsets: Mapping[int, int]) -> WaveIndex:
     """Return the index with every time moved by the offset of its shader engine."""
     if not offsets or not len(index):
         return index

@@ -38,6 +38,12 @@ _STAGES = 6
 _LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
 
 
+NO_WAVE = (
+    "No wave ran on the traced compute unit, so there are no instructions to show.",
+    "Choose another --att-target-cu, more engines in --att-shader-engine-mask, or a larger grid.",
+)
+
+
 def open_folder(path: Path, report: Report = silent) -> Trace:
     """Open a capture folder; raise a TraceError if nothing in it can be shown."""
     problems = Problems()
@@ -153,8 +159,7 @@ def _diagnose(
     elif not len(waves):
         problems.warn(
             INDEX,
-            "No wave ran on the traced compute unit, so there are no instructions to show.",
-            "Choose another --att-target-cu, more engines in --att-shader-engine-mask, or a larger grid.",
+            *NO_WAVE,
             *((Affects.WAVES,) if len(code) else (Affects.WAVES, Affects.CODE)),
         )
     if len(code) and not code.mapped_rows:

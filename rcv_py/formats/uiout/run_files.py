@@ -293,15 +293,16 @@ def _chosen(rows: list[_Row], folder: str, kernel: str, notes: list[str]) -> Ker
     """Return the launch that fits; where several do and differ, the most frequent one, with a note."""
     if not rows:
         return None
-    mine = [_launch(row) for row in _named(rows, kernel)]
-    if not mine:
+    named = _named(rows, kernel)
+    if not named:
         what = f"{kernel[:60]} is" if kernel else "a kernel without a name is"
         notes.append(
             f"{rows[0].file} has {plural(len(rows), 'launch', 'launches')}, but {what} none of them."
         )
         return None
     number = _DISPATCH.search(folder)
-    mine = [row for row in mine if number and row.dispatch == int(number[1])] or mine
+    same = [row for row in named if number and row.number("dispatch_id") == int(number[1])]
+    mine = [_launch(row) for row in same or named]
     kinds = Counter(map(_sizes, mine))
     best = kinds.most_common(1)[0][0]
     chosen = next(row for row in mine if _sizes(row) == best)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rcv_py.base.errors import TraceError
-from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.problems import Affects, Problem, Problems, Severity
 from rcv_py.base.text import plural
 from rcv_py.formats.input.columns import clipped, fit, frozen, int_column, whole_number
 from rcv_py.formats.input.files import read_bytes, try_json
@@ -30,7 +30,7 @@ _SPM = "spm.json"
 _STATES = re.compile(r"wstates(\d)\.json")
 _OTHER_SIMD_COLUMNS = ("time", "duration", "category")
 _SHADER_COLUMNS = ("time", "value", "cu", "simd", "wave_id", "flags")
-_SNAPSHOTS = "snapshots.json"
+SNAPSHOTS = "snapshots.json"
 _TAB = 4
 SOURCE_BYTES = 32 << 20  # bytes of one source copy
 _MAX_DEPTH = 200
@@ -199,25 +199,34 @@ def read_sources(files: Listing, paths: tuple[str, ...], problems: Problems) -> 
 
     A path finds its copy by the exact spelling, else by the normalised one.  Never raises.
     """
-    listed = _SNAPSHOTS in files
-    tree = try_json(files.path, _SNAPSHOTS, problems, Affects.SOURCE_TEXT) if listed else None
+    listed = SNAPSHOTS in files
+    tree = try_json(files.path, SNAPSHOTS, problems, Affects.SOURCE_TEXT) if listed else None
     if not isinstance(tree, dict | None):
-        text = f"{_SNAPSHOTS} is damaged: it is no tree of names."
-        problems.warn(_SNAPSHOTS, text, "Sources are not shown.")
+        text = f"{SNAPSHOTS} is damaged: it is no tree of names."
+        problems.warn(SNAPSHOTS, text, "Sources are not shown.")
     copies = dict(_leaves(tree, "", 0)) if isinstance(tree, dict) else {}
     by_normal = {_normal(path): name for path, name in reversed(copies.items())}
     found = [_source(files.path, path, copies.get(path) or by_normal.get(_normal(path))) for path in paths]
-    lost = [source for source in found if source.lines is None]
-    if lost:
-        some = f"{len(lost):,} of {plural(len(found), 'source file')}"
-        problems.warn(
-            _SNAPSHOTS,
-            f"{_SNAPSHOTS} has no copy of {some}, such as {lost[0].path}.",
-            "Costs by line are there all the same; record on the machine that has the sources to get their"
-            " text.",
-            *((Affects.SOURCE_TEXT,) if len(lost) == len(found) else ()),
-        )
+    problems += missing_copies(found)
     return tuple(found)
+
+
+def missing_copies(sources: Sequence[SourceFile]) -> list[Problem]:
+    """Return the Problem that sources have no copy, if some have none."""
+    lost = [source for source in sources if source.lines is None]
+    if not lost:
+        return []
+    some = f"{len(lost):,} of {plural(len(sources), 'source file')}"
+    return [
+        Problem(
+            Severity.WARNING,
+            SNAPSHOTS,
+            f"{SNAPSHOTS} has no copy of {some}, such as {lost[0].path}.",
+            "Costs by line are there all the same; say where the sources are: Locate … above the source, or"
+            " --source-map FROM=TO.",
+            (Affects.SOURCE_TEXT,) if len(lost) == len(sources) else (),
+        )
+    ]
 
 
 def _source(folder: Path, path: str, name: str | None) -> SourceFile:

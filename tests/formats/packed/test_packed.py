@@ -12,7 +12,7 @@ import pytest
 
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.locate import locate
-from rcv_py.formats.open import capture_entry, find_captures, open_capture, open_trace
+from rcv_py.formats.open import capture_entry, find_captures, open_capture, open_trace, origin_of
 from rcv_py.formats.packed import pieces, stored, write
 from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.write import packed_file, write_packed
@@ -50,7 +50,12 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(write, "PIECE_TOKENS", 9_000)
         trace = captures.real_trace(SMALL)
-        yield pack(trace, tmp_path_factory.mktemp("packed") / "it.rcvz", facts=facts_about(trace))
+        yield pack(
+            trace,
+            tmp_path_factory.mktemp("packed") / "it.rcvz",
+            facts=facts_about(trace),
+            origin=origin_of(trace.path),
+        )
 
 
 @pytest.mark.parametrize("name", captures.TRACES)
@@ -194,7 +199,10 @@ def test_it_is_found_as_a_folder_is(packed: Trace, tmp_path: Path) -> None:
 def test_a_library_tells_of_it_what_it_tells_of_the_folder(packed: Trace) -> None:
     folder = captures.trace_path(SMALL)
     ours, theirs = capture_entry(packed.path), capture_entry(folder)
-    assert [*differences(ours, theirs, without=("path", "name"))] == []
+    assert [*differences(ours, theirs, without=("path", "name", "size"))] == []
+    assert (ours.agent, ours.dispatch, ours.recorded) != (-1, -1, "")
+    assert ours.size == packed.path.stat().st_size
+    assert origin_of(packed.path) == origin_of(folder), "and so does one that is packed once more"
     assert find_captures(packed.path.parent)[0].kernel == theirs.kernel
     assert packed.title.startswith(theirs.kernel[:8])
 

@@ -12,8 +12,8 @@ from rcv_py.base.problems import Problems
 from rcv_py.formats.packed.read import open_packed
 from rcv_py.formats.packed.write import write_packed
 from rcv_py.formats.raw.addresses import Extent, address_map
-from rcv_py.formats.raw.assemble import Assembled, assembled
-from rcv_py.formats.raw.engine import Engine, engine_of, entries_of
+from rcv_py.formats.raw.assemble import Assembled, _Once, assembled
+from rcv_py.formats.raw.engine import Engine, Places, engine_of, entries_of, known, texts_of
 from rcv_py.formats.raw.sidecar import Sidecar
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -35,15 +35,17 @@ def engines_of(name: str, dispatch: int) -> list[Engine]:
         stream = stream_of(arch, engine, said["code"][id]["base"])
         places, row = places_of_tokens(engine)
         program = program_of(said["code"][id])
+        programs = {(int(id), int(program.address[0])): program}
         found.append(
             engine_of(
                 engine["file"],
                 engine["se"],
                 stream,
                 code=places,
-                row=row,
+                texts=texts_of(places, programs),
+                walk=known(stream.waves, row),
                 where=address_map((), extents, entries_of(stream)),
-                programs={(int(id), int(program.address[0])): program},
+                programs_at=lambda _, found=programs: found,
                 problems=Problems(),
             )
         )
@@ -151,3 +153,15 @@ def test_engines_with_clocks_are_aligned_and_others_are_told_of(trace: Trace) ->
     said = [problem for problem in trace.problems if problem.where == "clock"]
     assert trace.clock.is_aligned == (trace.target != "gfx950")
     assert bool(said) == (trace.target != "gfx1100")  # where engines ran waves and wrote no clock
+
+
+@pytest.mark.parametrize("rows", [0, 1, 500])
+def test_places_are_told_once_in_the_order_in_which_they_come(rows: int) -> None:
+    random = np.random.default_rng(rows)
+    codeobj = np.repeat(random.integers(-1, 3, rows), 3)
+    address = np.repeat(random.integers(0, 4, rows), 3).astype(np.uint64) << np.uint64(61)
+    once = _Once(Places(codeobj, address))
+    each = list(zip(codeobj.tolist(), address.tolist(), strict=True))
+    assert once.keys == list(dict.fromkeys(each))
+    named = once.spread(np.arange(len(once.keys)))
+    assert [once.keys[number] for number in named.tolist()] == each

@@ -117,8 +117,24 @@ def test_a_library_that_crashes_costs_its_engine_and_says_so(library, one_engine
 
 def test_a_library_that_refuses_is_quoted(library, one_engine, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("STUB_RECORDS", str(tmp_path / "missing"))
+    shutil.copyfile(library[0], tmp_path / official.LIBRARY)  # of which nothing is kept
     with pytest.raises(Exception, match=r"refuses it \(refused\)"):
-        open_trace(one_engine, options=RawOptions(decoder="official", library=str(library[0].parent)))
+        open_trace(one_engine, options=RawOptions(decoder="official", library=str(tmp_path)))
+
+
+def test_what_a_library_said_is_forgotten_when_it_is_another(
+    library, one_engine, monkeypatch, tmp_path
+) -> None:
+    mine = tmp_path / official.LIBRARY
+    shutil.copyfile(library[0], mine)
+    assert len(by_library((mine, library[1]), one_engine, monkeypatch).waves) == 4
+    monkeypatch.setenv("STUB_CRASH", "1")
+    assert len(by_library((mine, library[1]), one_engine, monkeypatch).waves) == 4  # it was kept
+    with mine.open("ab") as file:
+        file.write(b"newer")
+    with pytest.raises(Exception, match="ended while it read it") as caught:
+        by_library((mine, library[1]), one_engine, monkeypatch)
+    assert "Leave out --decoder official" in caught.value.hint
 
 
 def test_the_library_is_looked_for_where_tools_of_amd_look(monkeypatch, tmp_path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rcv_py.base.problems import Affects
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry, find_captures, open_trace
 from rcv_py.formats.raw.files import raw_captures
@@ -129,3 +130,11 @@ def test_an_entry_tells_kernel_and_costs() -> None:
     entry = capture_entry(raw_folder("gfx950/gemm_run_0"))
     assert (entry.kernel, entry.waves, entry.hits, entry.note) == ("r_32_32_16_2", 4, 232, "")
     assert entry.path == Path(raw_folder("gfx950/gemm_run_0"))
+
+
+def test_a_capture_whose_waves_ran_elsewhere_says_so() -> None:
+    trace = opened("gfx1100/sync_run_0", 2)
+    assert not len(trace.waves)
+    assert [problem.affects for problem in trace.problems if "traced compute unit" in problem.text] == [
+        (Affects.WAVES, Affects.CODE)
+    ]

@@ -6,6 +6,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from rcv_py.base import compiled
 from rcv_py.formats.isa.categories import categories, mnemonic, written_targets
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program
@@ -16,7 +17,6 @@ from rcv_py.formats.raw.stitch import (
     listing,
     programs_at,
     stitch,
-    with_barrier_waits,
 )
 from rcv_py.formats.sqtt.records import WaveRecords
 from rcv_py.model.kinds import TokenKind, WaveState
@@ -84,6 +84,14 @@ def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
             for inner in ("py_func", "__wrapped__"):
                 if not isinstance(value, type) and callable(getattr(value, inner, None)):
                     monkeypatch.setattr(module, name, getattr(value, inner))
+
+
+def test_what_is_prepared_is_what_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    module.prepare()
+    # Nothing is compiled any more for what streams and programs give.
+    monkeypatch.setattr(compiled._Compiled, "_first", lambda *_: pytest.fail("for other types"))
+    found = walked(waves([V]), program("v_mov_b32_e32 v0, v0"))
+    assert found.row.tolist() == [0]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -252,47 +260,10 @@ KERNEL_12 = program("s_mov_b32 s0, 0", *WAITS, "s_mov_b32 s1, 0", "s_endpgm")
 def test_gfx12_barrier_waits_have_a_token_or_none() -> None:
     alone = walked(waves([S, MSG, I, L, V, S, I]), KERNEL_12, gfxip=12, excludes=True)
     assert alone.row.tolist() == [0, 1, 3, 4, 5, 6, 7], "the wait that is told is that for loads"
-    assert alone.barrier.tolist() == [-1, -1, 2, -1, -1, -1, -1]
     both = walked(waves([S, MSG, I, I, L, V, S, I]), KERNEL_12, gfxip=12, excludes=True)
     assert both.row.tolist() == [0, 1, 2, 3, 4, 5, 6, 7]
-    assert set(both.barrier.tolist()) == {-1}
     none = walked(waves([S, MSG, I, L, V, S, I]), KERNEL_12, gfxip=12)
     assert none.row.tolist()[2] == 2, "only where the stream says so"
-
-
-def test_gaps_of_barrier_waits_become_tokens() -> None:
-    records = waves([S, MSG, I, L, V, S, I], [S, MSG, I, I, L, V, S, I], breaks={1: 0x108, 3: 0x114})
-    done = with_barrier_waits(walked(records, KERNEL_12, gfxip=12, excludes=True))
-    one = done.waves
-    assert one.token_first.tolist() == [0, 7, 15], "told breaks say that there was one"
-    plain = waves([S, MSG, I, L, V, S, I], [S, MSG, I, I, L, V, S, I])
-    done = with_barrier_waits(walked(plain, KERNEL_12, gfxip=12, excludes=True))
-    one = done.waves
-    assert one.token_first.tolist() == [0, 8, 16]
-    assert done.row.tolist() == [0, 1, 2, 3, 4, 5, 6, 7] * 2
-    assert one.kind.tolist()[:4] == [S, MSG, I, I]
-    assert (one.time[2], one.duration[2], one.stall[2]) == (14, 6, 0)
-    assert done.matched.tolist() == [8, 8]
-    first = slice(*one.state_first[:2])
-    assert one.state[first].tolist() == [WaveState.EXEC, WaveState.WAIT, WaveState.EXEC]
-    assert one.state_duration[first].tolist() == [14, 6, 50]
-    assert one.state_first.tolist() == [0, 3, 4]
-    assert int(one.state_duration.sum()) == int(plain.state_duration.sum())
-
-
-def test_breaks_move_with_the_tokens_that_are_put_before_them() -> None:
-    kernel = program("s_mov_b32 s0, 0", *WAITS, "s_swappc_b64 s[0:1], s[2:3]", "s_endpgm")
-    records = waves([S, MSG, I, L, V, S, I], breaks={5: 0x11C})
-    done = with_barrier_waits(walked(records, kernel, gfxip=12, excludes=True))
-    assert done.waves.break_token.tolist() == [6]
-    assert done.row.tolist() == [0, 1, 2, 3, 4, 5, 6, 7]
-
-
-def test_a_cycle_of_the_next_token_is_the_waits_if_there_is_no_gap() -> None:
-    records = waves([S, MSG, I, L, V, S, I], step=4)
-    done = with_barrier_waits(walked(records, KERNEL_12, gfxip=12, excludes=True)).waves
-    assert (done.time[2], done.duration[2]) == (8, 1)
-    assert (done.time[3], done.duration[3]) == (9, 3)
 
 
 def test_listings_join_code_objects() -> None:
@@ -352,6 +323,3 @@ def test_any_tokens_and_any_lines_end(seed: int) -> None:
         done = walked(records, program(*texts, goes=goes), gfxip=gfxip, excludes=bool(seed % 2))
         assert ((done.row >= -1) & (done.row < 60)).all()
         assert (done.matched <= np.diff(records.token_first)).all()
-        more = with_barrier_waits(done).waves
-        assert int(more.token_first[-1]) == len(more.kind) == len(more.time)
-        assert int(more.state_first[-1]) == len(more.state)

@@ -62,6 +62,22 @@ def test_devices_are_the_gpus_with_what_they_have(profile: Profile) -> None:
     }
 
 
+def test_single_launches_are_listed_the_longest_first(profile: Profile) -> None:
+    rows = tables(profile)["dispatches"].rows()
+    assert [(row["kernel"], row["dispatch"], row["begin_ns"], row["duration_ns"]) for row in rows] == [
+        ("slow()", 1, 0, 400),
+        ("slow()", 4, 3000, 300),
+        ("slow()", 3, 2000, 200),
+        ("quick", 2, 1000, 100),
+    ]
+    assert (rows[0]["gpu"], rows[0]["workgroup"], rows[0]["grid"], rows[0]["lds"]) == (
+        "gfx950",
+        64,
+        1024,
+        4096,
+    )
+
+
 def test_parts_of_a_counter_add_up_and_those_of_no_launch_are_left_out(profile: Profile) -> None:
     assert tables(profile)["counters"].rows() == [
         {"counter": "SQ_WAVES", "launches": 1, "total": 20.0, "mean": 20.0},
@@ -70,6 +86,9 @@ def test_parts_of_a_counter_add_up_and_those_of_no_launch_are_left_out(profile: 
 
 
 def test_code_objects_and_raw_files_are_named(profile: Profile) -> None:
+    assert tables(profile)["objects"].rows() == [
+        {"code_object": 5, "address": 1 << 40, "size": 4096, "kernels": 2, "uri": "memory://1"}
+    ]
     (code,) = profile.code
     assert (code.id, code.address, code.size) == (5, 1 << 40, 4096)
     assert profile.files == (ATT, CODE)
@@ -83,8 +102,21 @@ def test_pc_samples_and_streamed_counters_of_a_document(tmp_path: Path) -> None:
         {"text": "v_add_f32 v0, v1, v2", "code_object": 5, "offset": 64, "samples": 2, "issued": 1},
         {"text": "s_endpgm", "code_object": 5, "offset": 72, "samples": 1, "issued": 0},
     ]
-    (series,) = profile.spm
-    assert (series.counter, series.instance, series.time.tolist()) == ("SQ_WAVES", 3, [10, 30])
+    rows = {
+        launch: [
+            (one.counter, one.is_xcc, one.se, one.instance, one.time.tolist(), one.value.tolist())
+            for one in series
+        ]
+        for launch, series in profile.spm.items()
+    }
+    assert rows == {
+        1: [
+            ("SQ_WAVES", False, 4 * 2 + 3, 0, [10, 30], [4.0, 2.0]),
+            ("SQ_WAVES", False, 0, 5, [12], [2.0]),
+            ("TCC_REQ", True, 6, 9, [40], [2.0]),
+        ],
+        3: [("SQ_WAVES", False, 4, 0, [90], [2.0])],
+    }
 
 
 def test_processes_that_share_a_file_keep_their_rows_apart(tmp_path: Path) -> None:

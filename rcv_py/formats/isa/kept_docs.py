@@ -1,0 +1,157 @@
+"""What is kept of AMD's machine-readable ISA files: the words of each instruction, one file a GPU family.
+
+`rcv isa-docs add` reads such a file once and keeps its few texts in the user's folder, where commands,
+scripts and windows find them by the target of a capture.  So the file itself may go, and nobody parses it
+again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from rcv_py.base.errors import ExportError, MissingFile, TraceError, UsageError
+from rcv_py.base.records import dataclass
+from rcv_py.base.user_folders import data_folder
+from rcv_py.base.whole_files import whole_file
+from rcv_py.formats.input.files import read_bytes
+from rcv_py.formats.isa.described import (
+    MAX_BYTES,
+    MAX_INSTRUCTIONS,
+    Described,
+    IsaDescription,
+    read_description,
+)
+
+FORM = "rcv.isa-docs/1"
+FAMILIES = {  # of the architectures that AMD publishes → targets of that family
+    "cdna1": "gfx908",
+    "cdna2": "gfx90a",
+    "cdna3": "gfx94[012]|gfx9-4-generic",
+    "cdna4": "gfx950",
+    "rdna1": "gfx101[0-3]|gfx10-1-generic",
+    "rdna2": "gfx103[0-6]|gfx10-3-generic",
+    "rdna3": "gfx110[0-3]|gfx11-generic",
+    "rdna3.5": "gfx115[0-4]",
+    "rdna4": "gfx120[01]|gfx12-generic",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class KeptDocs:
+    """What is kept of one file."""
+
+    family: str  # of FAMILIES
+    file: str  # where it was read from, for people
+    description: IsaDescription
+
+
+def family_of(target: str) -> str:
+    """Return the family of a target such as gfx942, "" if the target does not tell."""
+    return next((name for name, targets in FAMILIES.items() if re.fullmatch(targets, target)), "")
+
+
+def add_docs(path: Path) -> KeptDocs:
+    """Read a file and keep what it says, in place of what was kept of its family.
+
+    Raises what `read_description` raises, UsageError for a family that is not known, and ExportError if it
+    cannot be kept.
+    """
+    found = read_description(path)
+    family = re.sub("^amd|[^a-z0-9.]", "", found.architecture.lower().replace("_", "."))
+    if family not in FAMILIES:
+        raise UsageError(
+            f"{path.name} does not say of which family of GPUs it is.",
+            hint=f"Known are {', '.join(FAMILIES)}; `rcv isa --isa-xml` takes any such file.",
+        )
+    names = {name: [one.name, one.description, one.group] for name, one in found.instructions.items()}
+    source = str(path.absolute()).encode(errors="replace").decode()
+    document = {
+        "schema": FORM,
+        "architecture": found.architecture,
+        "file": source,
+        "instructions": names,
+    }
+    with whole_file(_place(family)) as file:
+        file.write(orjson.dumps(document))
+    return KeptDocs(family, source, found)
+
+
+def remove_docs(family: str) -> None:
+    """Forget what is kept of a family; raise UsageError if there is nothing, ExportError if it stays."""
+    if family not in FAMILIES or not _place(family).exists():
+        raise UsageError(f"Nothing is kept of {family!r}.", hint="`rcv isa-docs` lists what is kept.")
+    try:
+        _place(family).unlink()
+    except OSError as error:
+        raise ExportError(f"{_place(family)} cannot be removed: {error.strerror}.") from error
+
+
+def kept_docs() -> tuple[KeptDocs, ...]:
+    """Return what is kept, family by family; raise UsageError for what cannot be read."""
+    return tuple(found for family in FAMILIES if (found := _of_family(family)) is not None)
+
+
+def words_of(target: str, file: Path | None = None) -> IsaDescription | None:
+    """Return what a file says, without one what is kept of the family of a target; None if there is nothing.
+
+    Raises what `read_description` raises, and UsageError if what is kept cannot be read.
+    """
+    if file is not None:
+        return read_description(file)
+    kept = _of_family(family_of(target))
+    return None if kept is None else kept.description
+
+
+def _place(family: str) -> Path:
+    return data_folder("isa") / f"{family}.json"
+
+
+def _of_family(family: str) -> KeptDocs | None:
+    place = _place(family)
+    try:
+        state = place.stat() if family else None
+    except OSError:
+        return None
+    return None if state is None else _read(family, place, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=2)
+def _read(family: str, place: Path, _written: int) -> KeptDocs | None:
+    """Read what is kept, again when it was written again."""
+    try:
+        document = orjson.loads(read_bytes(place.parent, place.name, MAX_BYTES))
+    except MissingFile:  # removed meanwhile
+        return None
+    except (TraceError, orjson.JSONDecodeError) as error:
+        raise _damaged(family) from error
+    return KeptDocs(family, *_checked(family, document))
+
+
+def _checked(family: str, document: Any) -> tuple[str, IsaDescription]:
+    """The file that was read, and what it said; UsageError for another shape."""
+    if not isinstance(document, dict) or document.get("schema") != FORM:
+        raise _damaged(family)
+    file, architecture, said = map(document.get, ("file", "architecture", "instructions"))
+    if not (isinstance(file, str) and isinstance(architecture, str) and isinstance(said, Mapping)):
+        raise _damaged(family)
+    if len(said) > MAX_INSTRUCTIONS * 2:  # with other names
+        raise _damaged(family)
+    instructions = {}
+    for name, texts in said.items():
+        if not (isinstance(texts, list) and len(texts) == 3 and all(isinstance(text, str) for text in texts)):
+            raise _damaged(family)
+        instructions[name] = Described(*texts)
+    return file, IsaDescription(architecture, instructions)
+
+
+def _damaged(family: str) -> UsageError:
+    return UsageError(
+        f"What is kept of the ISA file of {family} is damaged.",
+        hint=f"Add the file again, or remove it: `rcv isa-docs remove {family}`.",
+    )

@@ -1,0 +1,122 @@
+"""Texts of source files that a capture has no copy of: from this machine, by rules for their paths.
+
+Paths come from debug information, which strangers may have written.  So of the disk only plain files are read
+that are named as sources are, and where $RCV_ROOT is set only those below it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rcv_py.base.errors import TraceError
+from rcv_py.base.problems import Affects, Problem, Problems, Severity
+from rcv_py.base.text import plural
+from rcv_py.formats.input.files import read_bytes
+from rcv_py.formats.input.run_places import may_look
+from rcv_py.formats.sources.rules import Rule, mapped
+from rcv_py.formats.uiout.folder import listing
+from rcv_py.formats.uiout.side_files import (
+    SNAPSHOTS,
+    SOURCE_BYTES,
+    missing_copies,
+    read_sources,
+    source_lines,
+)
+from rcv_py.model.code import SourceFile
+from rcv_py.model.trace import Trace
+
+SUFFIXES = frozenset((
+    ".c", ".cc", ".cpp", ".cxx", ".c++", ".cl", ".cu", ".cuh", ".f", ".f90", ".f95", ".h", ".hh", ".hip",
+    ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".jl", ".ll", ".mlir", ".py", ".rs", ".s", ".td", ".tpp",
+    ".ttir", ".ttgir", ".zig",
+))  # fmt: skip
+
+
+def sources_of(
+    folder: Path,
+    names: frozenset[str],
+    paths: Sequence[str],
+    rules: Sequence[Rule],
+    problems: Problems,
+) -> tuple[SourceFile, ...]:
+    """Return a SourceFile for each path of a raw capture, in order: its copy, or the file of this machine.
+
+    What is missing becomes a Problem.  Never raises.
+    """
+    if SNAPSHOTS in names:
+        copies = read_sources(listing(folder), tuple(paths), Problems())
+    else:
+        copies = tuple(SourceFile(path, None) for path in paths)
+    found = tuple(one if one.lines is not None else on_disk(one.path, rules) for one in copies)
+    problems += missing_files(found)
+    return found
+
+
+def located(trace: Trace, rules: Sequence[Rule]) -> Trace:
+    """Return the trace with the texts of sources that it lacks, as far as rules say where they are."""
+    fitting = [one.lines is None and mapped(one.path, rules) != one.path for one in trace.sources]
+    if not any(fitting):
+        return trace
+    sources = tuple(
+        on_disk(one.path, rules) if fits else one for one, fits in zip(trace.sources, fitting, strict=True)
+    )
+    problems: list[Problem] = list(trace.problems)
+    for missing in (missing_files, missing_copies):
+        said = missing(trace.sources)
+        if said and said[0] in problems:
+            at = problems.index(said[0])
+            problems[at : at + 1] = missing(sources)
+    return replace(trace, sources=sources, problems=tuple(problems))
+
+
+def missing_files(sources: Sequence[SourceFile]) -> list[Problem]:
+    """Return the Problem that sources are not on this machine, if some are not."""
+    lost = [source for source in sources if source.lines is None]
+    if not lost:
+        return []
+    return [
+        Problem(
+            Severity.INFO,
+            SNAPSHOTS,
+            f"{len(lost):,} of {plural(len(sources), 'source file')} are not on this machine, such as"
+            f" {lost[0].path}.",
+            "Say where they are: Locate … above the source, or --source-map FROM=TO; costs by line are there"
+            " all the same.",
+            (Affects.SOURCE_TEXT,) if len(lost) == len(sources) else (),
+        )
+    ]
+
+
+def local_file(path: str, rules: Sequence[Rule]) -> Path | None:
+    """Return the plain file of this machine that a source path names, None if there is none.  Never raises.
+
+    Only what is named as a source file is looked for, and never on another machine (`//host/share`).
+    """
+    here = Path(mapped(path, rules))
+    is_remote = str(here).replace("\\", "/").startswith("//")
+    if is_remote or here.suffix.lower() not in SUFFIXES or not here.is_absolute():
+        return None
+    try:
+        return here if here.is_file() and may_look(Path(os.path.realpath(here))) else None
+    except (OSError, ValueError):
+        return None
+
+
+def on_disk(path: str, rules: Sequence[Rule]) -> SourceFile:
+    """Return the source file that a path names here, or why it has no lines.  Never raises."""
+    here = Path(mapped(path, rules))
+    why = f"There is no {here} on this machine."
+    if here.suffix.lower() not in SUFFIXES:
+        return SourceFile(path, None, f"{here} is not named as a source file is, so it is not read.")
+    try:
+        if not here.is_absolute() or not here.is_file():
+            return SourceFile(path, None, why)
+        real = Path(os.path.realpath(here))
+        if not may_look(real) or real.suffix.lower() not in SUFFIXES:
+            return SourceFile(path, None, f"{here} lies outside of what may be read.")
+        return SourceFile(path, source_lines(read_bytes(real.parent, real.name, SOURCE_BYTES)))
+    except (TraceError, OSError, ValueError) as error:
+        return SourceFile(path, None, str(error))

@@ -1,0 +1,73 @@
+"""Rules for paths of sources: `FROM=TO` says that paths which begin with FROM lie below TO on this machine.
+
+The first that fits counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from rcv_py.base.errors import UsageError
+
+Rule = tuple[str, str]  # how paths begin, and what stands for that here
+SEPARATOR = ";"  # between rules in one text
+
+
+def rule_of(text: str) -> Rule:
+    """Read `FROM=TO`; raise UsageError for anything else."""
+    begin, equals, here = text.partition("=")
+    if not equals or not begin.strip():
+        raise UsageError(
+            f"--source-map takes FROM=TO, not {text!r}.",
+            hint="FROM is how paths begin in the debug information, TO the folder that stands for it here.",
+        )
+    return begin.strip(), here.strip()
+
+
+def rules_of(text: str) -> tuple[Rule, ...]:
+    """Read rules behind each other, with `;` between them; what is none is left out."""
+    parts = (one.partition("=") for one in text.split(SEPARATOR))
+    return tuple((begin.strip(), here.strip()) for begin, equals, here in parts if equals and begin.strip())
+
+
+def text_of(rules: Sequence[Rule]) -> str:
+    """Return rules as `rules_of` reads them."""
+    return f"{SEPARATOR} ".join("=".join(rule) for rule in rules)
+
+
+def mapped(path: str, rules: Sequence[Rule]) -> str:
+    """Return where a path of the debug information lies here: a rule fits whole names of folders."""
+    for begin, here in rules:
+        stem = begin.rstrip("/\\")
+        rest = path[len(stem) :]
+        if path.startswith(stem) and (not rest or rest[0] in "/\\" or not stem):
+            return here.rstrip("/\\") + rest
+    return path
+
+
+def rule_for(path: str, chosen: Path) -> Rule | None:
+    """Return the rule by which a path of the debug information is a chosen file, or lies in a chosen folder.
+
+    It drops what both have at their ends, so that it fits as many other files as it can.  None if nothing of
+    the path is in the folder.
+    """
+    parts = PurePosixPath(path.replace("\\", "/")).parts
+    if chosen.is_dir():
+        for count in range(len(parts) - (parts[:1] == ("/",)), 0, -1):
+            if chosen.joinpath(*parts[-count:]).is_file():
+                return _rule(path, count, chosen)
+        return None
+    here = chosen.parts
+    same = 0
+    while same < min(len(parts), len(here)) - 1 and parts[-1 - same] == here[-1 - same]:
+        same += 1
+    return _rule(path, same, Path(*here[: len(here) - same]))
+
+
+def _rule(path: str, dropped: int, here: Path) -> Rule:
+    """The rule of a path without so many of its last names."""
+    begin = path
+    for _ in range(dropped):
+        begin = begin[: max(begin.rfind("/"), begin.rfind("\\"), 0)]
+    return begin or "/", str(here)

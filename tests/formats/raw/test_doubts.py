@@ -1,0 +1,96 @@
+"""What is doubtful about the code objects of a raw capture is told once, with the capture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.sqtt import registers
+from tests.formats.isa.test_dwarf import HERE, section
+from tests.formats.sqtt.encode_gfx9 import AFTER, ISSUES, Tape, compute, end, kind, register, start
+from tests.formats.sqtt.rdna_streams import streams
+from tests.support.object_files import TEXT, code_file
+
+BASE = 0x7F12_3400_0000
+NOP, END = b"\x00\x00\x80\xbf", b"\x00\x00\x81\xbf"
+SALU = 1
+CLAIM = "Several code objects claim"
+
+
+def stream(entry: int, loads: tuple[tuple[int, int, int], ...] = ()) -> bytes:
+    """One wave that issues an instruction; `loads` are told in the stream: number, address and size."""
+    tape = Tape()
+    words = [registers.MAGIC] if loads else []
+    for number, address, size in loads:
+        facts = {
+            registers.SIZE_LOW: size,
+            registers.ADDRESS_LOW: address & registers.HALF,
+            registers.ADDRESS_HIGH: address >> 32,
+            registers.TAIL: number << 2 | 2,
+        }
+        for part, value in facts.items():
+            words += [registers.CODE_OBJECT | part << 8, value]
+    for word in words:
+        tape.put(0, register(registers.USER_DATA_2, word))
+    tape.put(0, compute(registers.ENTRY_LOW, entry >> 8 & registers.HALF), AFTER)
+    tape.put(0, compute(registers.ENTRY_HIGH, entry >> 40), AFTER)
+    tape.put(100, start(0, 0, 0))
+    tape.issue(200, 0, 0, ISSUES)
+    tape.put(208, kind(0, 0, SALU), AFTER)
+    tape.put(300, end(0, 0, 0))
+    return tape.stream()
+
+
+def capture(folder: Path, data: bytes, *codes: bytes) -> list[str]:
+    """Sentences about a capture of one stream and some code objects."""
+    (folder / "1_0_shader_engine_0_1.att").write_bytes(data)
+    for number, code in enumerate(codes, 1):
+        (folder / f"gfx950_code_object_id_{number}.out").write_bytes(code)
+    return [problem.text for problem in open_trace(folder).problems]
+
+
+@pytest.fixture
+def code() -> bytes:
+    return code_file({"k": NOP * 16 + END}, kernels=("k",))
+
+
+def test_two_code_objects_that_are_told_to_lie_at_one_place(tmp_path: Path, code: bytes) -> None:
+    loads = ((1, BASE, 0x4000), (2, BASE + 0x1000, 0x4000))
+    said = [text for text in capture(tmp_path, stream(BASE + TEXT, loads), code, code) if CLAIM in text]
+    assert said == [
+        f"Several code objects claim {BASE + TEXT:#x}, where waves of 1_0_shader_engine_0_1.att begin:"
+        " instructions may be those of another program."
+    ]
+
+
+def test_code_objects_beside_each_other_claim_nothing_together(tmp_path: Path, code: bytes) -> None:
+    loads = ((1, BASE, 0x4000), (2, BASE + 0x4000, 0x4000), (1, BASE, 0x4000))
+    assert not [text for text in capture(tmp_path, stream(BASE + TEXT, loads), code, code) if CLAIM in text]
+
+
+def test_two_code_objects_whose_kernels_begin_alike(tmp_path: Path, code: bytes) -> None:
+    assert [text for text in capture(tmp_path, stream(BASE + TEXT), code, code) if CLAIM in text]
+
+
+def test_the_only_code_object_is_beyond_doubt(tmp_path: Path, code: bytes) -> None:
+    assert not [text for text in capture(tmp_path, stream(BASE + TEXT), code) if CLAIM in text]
+
+
+def test_source_lines_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    data = bytearray((HERE / "dwarf5.out").read_bytes())
+    _, at, size = section(bytes(data), b".debug_line")
+    data[at + 12 : at + size] = b"\xff" * (size - 12)
+    said = [text for text in capture(tmp_path, stream(BASE + TEXT), bytes(data)) if "source lines" in text]
+    assert len(said) == 1
+    assert said[0].startswith("The source lines of gfx950_code_object_id_1.out cannot all be read: ")
+
+
+@pytest.mark.parametrize("name", ["gfx10", "gfx11", "gfx12", "gfx1250"])
+def test_that_no_real_capture_has_checked_a_generation_is_told(tmp_path: Path, name: str) -> None:
+    (tmp_path / "1_0_shader_engine_0_1.att").write_bytes(streams()[name])
+    trace = open_trace(tmp_path)
+    assert trace.target == name  # gfx1250 is told by the layout of its stream alone
+    said = [problem.text for problem in trace.problems if "no capture of a real GPU" in problem.text]
+    assert len(said) == (name in ("gfx10", "gfx1250"))

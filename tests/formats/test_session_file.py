@@ -1,0 +1,98 @@
+"""Session files: what is written reads back, what is hostile is refused with a sentence or left out."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from rcv_py.base.errors import TraceError
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.session_file import read_session, write_session
+from rcv_py.model.notes import Note
+from rcv_py.state.saved import restore_state, state_of
+from rcv_py.state.session import Session
+from tests.fuzz.mutate import damaged_bytes, damaged_tree
+from tests.support.captures import trace_path
+
+STATE = {
+    "place": "se1/simd0/slot0/wv0:instruction 7",
+    "view": [174000, 176000],
+    "range": [174000, 175000],
+    "bookmarks": ["se1/simd0/slot0/wv0", "nowhere", 5],
+    "experiments": [{"latency": [["memory", 0.5]], "more_waves": 1}, {"free": [10**9]}, {"move": [[1]]}, 7],
+}
+
+
+def written(folder: Path, path: Path) -> dict[str, Any]:
+    write_session(path, open_trace(folder), state=STATE, layout={}, notes=(Note("a", "t"),))
+    document: dict[str, Any] = orjson.loads(path.read_bytes())
+    return document
+
+
+def test_a_session_goes_with_its_capture(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    shutil.copytree(trace_path("pa_mqa_small"), here / "capture")
+    written(here / "capture", here / "s.rcvsession")
+    shutil.move(here, tmp_path / "there")
+    saved = read_session(tmp_path / "there" / "s.rcvsession")
+    assert saved.capture == tmp_path / "there" / "capture"
+    assert [note.title for note in saved.notes] == ["t"]
+    shutil.rmtree(saved.capture)
+    with pytest.raises(TraceError, match="is not there"):
+        read_session(saved.path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"session": 2},
+        {"capture": None},
+        {"capture": {"path": "//server/share/capture"}},
+        {"capture": {"path": "\\\\server\\share"}},
+        {"capture": {"path": 5}},
+        {"capture": {"path": "x" * 5000}},
+        {"capture": {"path": "a\0b"}},
+        {"notes": {"annotations": 5}},
+    ],
+)
+def test_what_is_no_session_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "s.rcvsession"
+    document = written(trace_path("pa_mqa_small"), path) | change
+    path.write_bytes(orjson.dumps(document))
+    with pytest.raises(TraceError):
+        read_session(path)
+
+
+def test_what_does_not_fit_is_left_out() -> None:
+    session = Session()
+    session.open(open_trace(trace_path("pa_mqa_small")))
+    restore_state(session, STATE)
+    assert [str(mark) for mark in session.bookmarks.value] == ["se1/simd0/slot0/wv0"]
+    (asked,) = session.experiments.value
+    assert (list(asked.latency), asked.more_waves) == ([("memory", 0.5)], 1)
+    assert session.selection.value.line == 7
+    assert (session.view.value.begin, session.clock_range.value.end) == (174000, 175000)
+    again = Session()
+    again.open(session.trace.value)
+    restore_state(again, orjson.loads(orjson.dumps(state_of(session))))
+    assert state_of(again) == state_of(session)
+
+
+def test_damaged_sessions_are_read_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.rcvsession"
+    whole = written(trace_path("pa_mqa_small"), path)
+    session = Session()
+    session.open(open_trace(trace_path("pa_mqa_small")))
+    for seed in range(200):
+        rng = random.Random(seed)
+        data = orjson.dumps(damaged_tree(rng, whole), option=orjson.OPT_NON_STR_KEYS)
+        path.write_bytes(damaged_bytes(rng, data) if seed % 2 else data)
+        try:
+            restore_state(session, read_session(path).state)
+        except TraceError:
+            continue
