@@ -29,6 +29,7 @@ from rcv_py.analysis.findings.bound_class import (
 from rcv_py.analysis.findings.detect import gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs, launch_shape
 from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import AgentFacts, RunFacts
 from tests.support import captures
 from tests.support.findings import findings_near
@@ -177,6 +178,10 @@ def test_the_shape_of_a_launch_cycle_by_cycle(name: str) -> None:
         working[max(0, begin - low) : end - low] = True
     assert shape.working == int(working.sum())
     assert launch_shape(trace).simds == shape.used, "without the table only those that were seen"
+    unrecorded = replace(trace, occupancy=of_rows(trace.occupancy, np.arange(0)))
+    assert launch_shape(unrecorded, inputs.facts).unused_share == 0, (
+        "waves of traced units say nothing of others"
+    )
 
 
 @pytest.mark.parametrize("name", ["pa_mqa_small", "flash_attn_small_after"])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,10 @@ import pytest
 from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.cost.place_text import instruction_place
 from rcv_py.analysis.findings import detect
-from rcv_py.analysis.findings.detect import findings
+from rcv_py.analysis.findings.detect import findings, findings_from
 from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Finding, Findings, markdown
 from rcv_py.analysis.findings.inputs import FindingInputs, is_atomic, is_scratch
 from rcv_py.analysis.waves.populations import chosen_rows, only
-from rcv_py.formats.open import open_trace
 from rcv_py.model.code import SourceFile
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -39,13 +39,19 @@ EVERYWHERE = {
 AGAIN = {"redundant-wait", "memory-bound", "long-prologue"}
 
 
-def opened(folder: Path) -> tuple[Trace, list[WaveBatch]]:
-    trace = open_trace(folder)
-    return trace, [trace.reader.read(list(range(len(trace.waves))))]
+def opened(folder: Path) -> InMemory:
+    trace = captures.trace_at(folder)
+    return InMemory(trace, [trace.reader.read(list(range(len(trace.waves))))])
+
+
+@cache
+def of_real(name: str) -> InMemory:
+    """What analyses say of a real capture, each asked once for all tests."""
+    return opened(captures.trace_path(name))
 
 
 def real(name: str) -> Findings:
-    return findings(*opened(captures.trace_path(name)))
+    return findings_from(of_real(name))
 
 
 def named(found: Findings) -> dict[str, Finding]:
@@ -56,15 +62,17 @@ def named(found: Findings) -> dict[str, Finding]:
 
 def of_kernel(text: str, folder: Path, **launch: object) -> dict[str, Finding]:
     trace, batch = captured(text, folder / "ui_output_agent_1_dispatch_1", **launch)  # type: ignore[arg-type]
-    found = findings(trace, [batch])
-    assert_honest(trace, [batch], found)
+    answers = InMemory(trace, [batch])
+    found = findings_from(answers)
+    assert_honest(answers, found)
     return named(found)
 
 
-def assert_honest(trace: Trace, batches: list[WaveBatch], found: Findings) -> None:
+def assert_honest(answers: InMemory, found: Findings) -> None:
     """What must hold for findings of any capture."""
+    trace, batches = answers.trace, answers.batches
     stalled = sum(int(batch.stall.sum()) for batch in batches)
-    inputs = FindingInputs(InMemory(trace, batches))
+    inputs = FindingInputs(answers)
     table, ending = inputs.attribution, inputs.exposure.ending
     ranked = [
         one for one in found.findings if one.rank == RANKED and one.unit == SIMD_CYCLES and one.is_upper_bound
@@ -90,7 +98,7 @@ def assert_honest(trace: Trace, batches: list[WaveBatch], found: Findings) -> No
         assert_there(trace, batches, one.evidence)
 
 
-def assert_there(trace: Trace, batches: list[WaveBatch], evidence: Iterable[Evidence]) -> None:
+def assert_there(trace: Trace, batches: Sequence[WaveBatch], evidence: Iterable[Evidence]) -> None:
     waves = {wave.id: wave for batch in batches for wave in batch.waves}
     for place in evidence:
         if place.line >= 0 and int(trace.code.leaf[place.line]) >= 0:
@@ -174,9 +182,9 @@ def test_uneven_waves_and_the_tail_they_leave(tmp_path: Path) -> None:
 
 def test_barriers_name_the_last_wave(tmp_path: Path) -> None:
     write_sample("reduction", tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    trace, batches = opened(tmp_path / "ui_output_agent_1_dispatch_1")
-    found = findings(trace, batches)
-    assert_honest(trace, batches, found)
+    answers = opened(tmp_path / "ui_output_agent_1_dispatch_1")
+    found = findings_from(answers)
+    assert_honest(answers, found)
     barrier = named(found).get("barrier-skew")
     assert barrier is not None
     assert any(place.kind == "wave" and "last" in place.text for place in barrier.evidence)
@@ -199,20 +207,20 @@ def test_costs_on_a_decorator_are_called_a_collapse() -> None:
 @pytest.mark.parametrize("name", ["matmul_tiled", "vector_add", "gfx11", "gfx12", "kernels"])
 def test_findings_of_samples_are_honest(name: str, tmp_path: Path) -> None:
     write_sample(name, tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    trace, batches = opened(tmp_path / "ui_output_agent_1_dispatch_1")
-    found = findings(trace, batches)
+    answers = opened(tmp_path / "ui_output_agent_1_dispatch_1")
+    found = findings_from(answers)
     assert found.findings
-    assert_honest(trace, batches, found)
+    assert_honest(answers, found)
 
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
 def test_findings_of_real_captures_are_honest(name: str) -> None:
-    trace, batches = opened(captures.trace_path(name))
     # Of mla_decode all waves left early: nothing is ranked unless all waves are asked for.
-    found = findings(trace, batches, waves="all" if name == "mla_decode" else "working")
+    answers = of_real(name)
+    found = findings_from(answers, waves="all" if name == "mla_decode" else "working")
     assert found.findings
     assert not found.partial
-    assert_honest(trace, batches, found)
+    assert_honest(answers, found)
 
 
 def stalls_of(name: str, *fragments: str) -> int:
@@ -257,22 +265,19 @@ def test_pa_waits_for_cross_lane_moves_and_scalar_loads() -> None:
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_no_issue_cycles_are_those_of_the_reference_and_those_under_s_endpgm(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
-    trace, batches = opened(captures.trace_path(name))
-    found, whole = findings(trace, batches), FindingInputs(InMemory(trace, batches), waves="all").exposure
+    answers = of_real(name)
+    found, whole = findings_from(answers), FindingInputs(answers, waves="all").exposure
     assert found.resident == whole.resident == golden["resident"]
     assert 0 < whole.no_issue - golden["bubble"] <= whole.ending
     assert found.bubbles == whole.nothing < whole.no_issue, "the matrix unit works in some of them"
-    assert whole.lives == sum(wave.end - wave.begin for batch in batches for wave in batch.waves)
+    assert whole.lives == sum(wave.end - wave.begin for batch in answers.batches for wave in batch.waves)
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_the_matrix_unit_is_busy_as_long_as_its_passes(name: str) -> None:
     """All instructions of these captures fit behind each other: the union is as long as the sum."""
     golden = captures.golden(f"beyond/{name}.json")["mfma_model"]
-    trace, batches = opened(captures.trace_path(name))
-    assert (
-        FindingInputs(InMemory(trace, batches), waves="all").exposure.matrix == golden["matrix_busy_cycles"]
-    )
+    assert FindingInputs(of_real(name), waves="all").exposure.matrix == golden["matrix_busy_cycles"]
 
 
 def test_the_ceiling_is_the_matrix_work_of_the_reference() -> None:
@@ -300,7 +305,7 @@ def test_samples_are_told_by_reason() -> None:
 
 def test_a_capture_without_waves_says_why(tmp_path: Path) -> None:
     write_sample("placeholder", tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    found = findings(*opened(tmp_path / "ui_output_agent_1_dispatch_1"))
+    found = findings_from(opened(tmp_path / "ui_output_agent_1_dispatch_1"))
     assert not found.findings
     assert "Nothing ran on the traced compute unit" in found.headline
 
@@ -308,9 +313,10 @@ def test_a_capture_without_waves_says_why(tmp_path: Path) -> None:
 def test_waves_that_are_not_there_yet_make_it_partial() -> None:
     trace = captures.real_trace("pa_mqa_big")
     assert findings(trace, []).headline == detect.UNREAD
-    found = findings(trace, [trace.reader.read([0, 1, 2])])
+    some = InMemory(trace, [trace.reader.read([0, 1, 2])])
+    found = findings_from(some)
     assert found.partial == "3 of 32 waves"
-    assert_honest(trace, [trace.reader.read([0, 1, 2])], found)
+    assert_honest(some, found)
 
 
 def test_of_a_large_capture_whole_engines_are_chosen() -> None:

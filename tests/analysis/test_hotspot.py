@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot
+from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot, hottest
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
@@ -31,6 +32,17 @@ def test_a_window_cuts_tokens_where_the_reference_counts_them_in_full() -> None:
     cut = hotspot([build.batch(WAVE)], 6, None, bins=6, window=TimeWindow(3, 8))
     assert full.totals.tolist() == [4, 3, 2, 0, 0, 3]
     assert cut.totals.tolist() == [1, 2, 0, 0, 0, 0]
+
+
+def test_the_hottest_instructions_and_the_kinds_of_all() -> None:
+    code = build.code(["s_load", "v_a", "; k", "v_b", "s_wait", "v_c"], kinds=[1, 6, 0, 6, 9, 6])
+    found = hottest(code, np.array([5, 9, 100, 0, 9, 2]), 3)
+    assert found.line.tolist() == [1, 4, 0], "labels cost nothing; of equals the first one is first"
+    assert found.cost.tolist() == [9, 9, 5]
+    assert found.total == 25
+    assert found.kind.tolist() == [TokenKind.VALU, TokenKind.IMMED, TokenKind.SMEM]
+    assert found.kind_cost.tolist() == [11, 9, 5]
+    assert not len(hottest(code, np.zeros(6, dtype=np.int64), 3).line)
 
 
 def test_more_bins_than_lines_leave_the_last_ones_empty() -> None:

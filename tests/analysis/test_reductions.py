@@ -36,9 +36,12 @@ from rcv_py.analysis.health.check import CHECKS
 from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
+from rcv_py.analysis.iterations.segments import SEGMENTS
+from rcv_py.analysis.latency.access_holds import HOLDS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.bubbles import bubbles_by
+from rcv_py.analysis.latency.code_fetches import FETCHES
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.analysis.latency.memory_latency import MEMORY
@@ -47,6 +50,7 @@ from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.matrix_forms import MATRIX
+from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
@@ -81,6 +85,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "hotspot of a range": hotspot_bins(7, TimeWindow(2_000, 6_000)),
     "kinds": KINDS,
     "lines": LINES,
+    "load order": LOAD_ORDER,
     "load to use": LOAD_TO_USE,
     "loop totals": LOOP_TOTALS,
     "loops": LOOPS,
@@ -93,6 +98,9 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "state shares": STATE_SHARES,
     "state strip": STRIP,
     "unmatched": UNMATCHED,
+    "accesses": HOLDS,
+    "code fetches": FETCHES,
+    "segments": SEGMENTS,
     "spreads of latencies": latency_spreads((3, 4, 10_000)),
     "wave facts": WAVE_FACTS,
     "waits": WAITS,

@@ -8,12 +8,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rcv_py.analysis.whatif import predict
 from rcv_py.analysis.whatif.asked import Asked
-from rcv_py.analysis.whatif.changes import Free, Latency, Move, NoBarrier, Relax, Waves, repeated
-from rcv_py.analysis.whatif.event_loop import play
+from rcv_py.analysis.whatif.changes import (
+    Dpp,
+    Free,
+    Latency,
+    Merge,
+    Move,
+    NoBarrier,
+    Only,
+    Relax,
+    Waves,
+    repeated,
+)
+from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.experiments import sample
 from rcv_py.analysis.whatif.predict import Player
-from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Recording, recording, streams
+from rcv_py.analysis.whatif.recording import NOBODY, OTHERS, USUAL, Recording, recording, streams
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -75,14 +87,35 @@ def test_a_wait_for_nobody_is_no_wait(one: Recording) -> None:
     relaxed = one
     for line in lines:
         relaxed = Relax(line, 1000).of(relaxed)
-    assert not len(relaxed.awaited)
-    free = Latency(factor=0.0).of(one)
-    assert play(relaxed).span <= play(free).span
+    still = np.repeat(np.arange(len(one)), np.diff(relaxed.await_first))
+    is_wait = one.resource[still] == NOBODY
+    assert one.is_loose[still[is_wait]].all()
+    assert play(relaxed).span <= play(one).span
+    assert play(Latency(factor=0.0).of(relaxed)).span <= play(Latency(factor=0.0).of(one)).span
+
+
+def test_what_returns_in_any_order_leaves_nothing_to_relax(one: Recording) -> None:
+    loose = np.flatnonzero(one.is_loose & (np.diff(one.await_first) > 1))
+    assert len(loose)
+    for line in np.unique(one.line[loose]).tolist():
+        relaxed = Relax(line, 1).of(one)
+        still = one.line[np.repeat(np.arange(len(one)), np.diff(relaxed.await_first))]
+        rows = np.flatnonzero((one.line == line) & one.is_loose)
+        assert np.count_nonzero(still == line) >= np.diff(one.await_first)[rows].sum()
+
+
+def test_a_wait_for_named_operations_waits_for_no_others(one: Recording) -> None:
+    wait = int(np.flatnonzero(np.diff(one.await_first) > 1)[0])
+    newest = int(one.line[one.awaited[one.await_first[wait + 1] - 1]])
+    only = Only(int(one.line[wait]), (newest,)).of(one)
+    mine = only.awaited[only.await_first[wait] : only.await_first[wait + 1]]
+    assert set(one.line[mine].tolist()) == {newest}
+    assert play(only).span <= play(one).span
 
 
 def test_what_is_free_costs_nothing_of_its_own(one: Recording) -> None:
     all_lines = tuple(range(one.rows))
-    played = play(Free(all_lines).of(one))
+    played = play(Latency(factor=0.0).of(Free(all_lines).of(one)))
     gaps = int((one.pace - one.busy).clip(0).sum())
     assert played.span <= play(one).span
     assert int((played.end - played.begin).sum()) <= gaps + int((one.lead + one.tail).sum())
@@ -96,8 +129,10 @@ def test_more_waves_need_waves_that_queue(one: Recording) -> None:
     twice = repeated(one, 2)
     assert len(twice) == 2 * len(one)
     span = play(one).span
-    again = play(twice).span
-    assert 2 * span <= again
+    played = play(twice)
+    again = played.span
+    behind = np.flatnonzero(twice.before >= 0)
+    assert (played.begin[behind] >= played.end[twice.before[behind]]).all()
     more = play(Waves(1).of(twice)).span
     assert span <= more < again
 
@@ -112,6 +147,23 @@ def test_a_prediction_has_a_range_and_says_what_it_assumes() -> None:
     assert len(found.guesses) == 4
     none = player.predict([])
     assert (none.low, none.share, none.high) == (0, 0, 0)
+
+
+def test_a_recording_is_played_once_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[Recording] = []
+
+    def noted(recording: Recording) -> Played:
+        played.append(recording)
+        return play(recording)
+
+    monkeypatch.setattr(predict, "play", noted)
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    made = streams(trace, trace.reader.read(next(engines(trace))).waves)[:1]
+    experiments = [[Latency(factor=0.5)], [NoBarrier()], [Waves(1)], [Latency(factor=2.0)], [Waves(2)]]
+    player = Player(made)
+    found = [player.predict(one, is_quick=True) for one in experiments]
+    assert len(played) == 5 + 2, "with each change; as it was; and with each wave twice, so that some follow"
+    assert found == [Player(made).predict(one, is_quick=True) for one in experiments]
 
 
 def test_columns_of_a_recording_agree(one: Recording) -> None:
@@ -130,6 +182,8 @@ def test_what_is_asked_for_is_checked() -> None:
             wrong.changes(code)
     asked = Asked(latency=[("memory", 0.5), (str(ran), 2.0)], free=[ran], no_barriers=True, more_waves=1)
     assert [type(change) for change in asked.changes(code)] == [Latency, Latency, Free, NoBarrier, Waves]
+    asked = Asked(only=[(ran, 2), (ran, 1)], dpp=[ran], merge=[(1, 2), (1, ran)])
+    assert asked.changes(code) == [Only(ran, (2, 1)), Dpp((ran,)), Merge((1, 2, ran))]
 
 
 def test_a_sample_has_whole_engines() -> None:
@@ -139,3 +193,22 @@ def test_a_sample_has_whole_engines() -> None:
     assert some.engines == (int(trace.waves.se.min()),)
     assert set(some.rows) == set(np.flatnonzero(trace.waves.se == some.engines[0]).tolist())
     assert not sample(trace).is_part
+
+
+def test_units_that_were_not_played_to_the_end_are_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = captures.real_trace("flash_attn_small_after")
+    found = [one for rows in engines(trace) for one in streams(trace, trace.reader.read(rows).waves)]
+    player = Player(found)
+    player.recordings()
+    looks: list[int] = []
+
+    def stopped() -> None:
+        looks.append(1)
+        if len(looks) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(predict, "checkpoint", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        player.unchanged()
+    assert len(found) > 1
+    assert len(player.unchanged()) == len(found), "nothing of what was stopped is kept"

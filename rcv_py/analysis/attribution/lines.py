@@ -47,10 +47,10 @@ _FORMS: tuple[tuple[re.Pattern[str], Cause], ...] = tuple(
         (r"", Cause.WAIT_LOAD),
     )
 )
-_QUARTER = r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_|v_mul_(lo|hi)_[iu]32|v_\w+_f64"
+QUARTER = r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_|v_mul_(lo|hi)_[iu]32|v_\w+_f64"
 _SHARES_MATRIX = r"v_pk_(mul|add|fma|mov)_(f32|b32)|v_(?!cvt)\w+_f64"
 _NUMBER = re.compile(r"\s+(0x[0-9a-fA-F]+|\d+)")
-_RESULT_STATES = {8: 5, 16: 8, 32: 12, 64: 20}  # required distance, in turns, to a reader of a matrix result
+RESULT_STATES = {8: 5, 16: 8, 32: 12, 64: 20}  # required distance, in turns, to a reader of a matrix result
 _CHAIN = 8  # cycles behind the passes before the result can be accumulated on
 TAIL = 12  # cycles behind the passes before packed arithmetic gets the unit (gfx9; seen without exception)
 TO_MEMORY = 5  # turns from vector arithmetic to a memory instruction that reads its result (gfx9)
@@ -60,6 +60,7 @@ TO_MEMORY = 5  # turns from vector arithmetic to a memory instruction that reads
 class Lines:
     """Columns of all code lines and one row more, for tokens without a line."""
 
+    texts: tuple[str, ...]  # disassembly
     unit: np.ndarray  # uint8, NONE to MESSAGE
     form: np.ndarray  # uint8, Cause of a wait for it
     lead: np.ndarray  # int64, cycles from issue until the unit begins: scaled matrix forms issue twice
@@ -91,18 +92,19 @@ def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
         fits = re.compile(pattern).match
         return np.array([fits(text) is not None for text in texts], dtype=bool)
 
-    unit = np.array([_first(_UNITS, text, NONE) for text in texts], dtype=np.uint8)
+    unit = np.array([unit_of(text) for text in texts], dtype=np.uint8)
     step = 4 if gfxip <= 9 else 1
     passes = np.append(matrix_passes(code, target).cycles, 0)
     lead = np.where(that(r"v_mfma_scale") & (step == 4), step, 0)
     # A matrix instruction takes two turns to issue, lanes at a quarter of the rate take four.
-    turns = np.where(unit == MATRIX, 2, np.where(that(_QUARTER) & (unit == VALU), 4, 1))
+    turns = np.where(unit == MATRIX, 2, np.where(that(QUARTER) & (unit == VALU), 4, 1))
     # Results are there after the required distances on gfx9, and a bit after the passes later.
     result = np.where(passes > 0, passes + _CHAIN, 0)
-    for cycles, states in _RESULT_STATES.items() if step == 4 else ():
+    for cycles, states in RESULT_STATES.items() if step == 4 else ():
         result[passes == cycles] = (states + 1) * step
     known = [registers(text) for text in texts]
     return Lines(
+        texts=tuple(texts),
         unit=unit,
         form=np.array([_first(_FORMS, text, Cause.WAIT_LOAD) for text in texts], dtype=np.uint8),
         lead=lead,
@@ -121,6 +123,11 @@ def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
         reads=words([one.reads for one in known]),
         step=step,
     )
+
+
+def unit_of(text: str) -> int:
+    """Return the unit of an instruction, NONE to MESSAGE."""
+    return _first(_UNITS, text, NONE)
 
 
 def _first(table: tuple[tuple[re.Pattern[str], int], ...], text: str, otherwise: int) -> int:

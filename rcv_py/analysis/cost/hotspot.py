@@ -1,4 +1,4 @@
-"""Cycles by range of code lines and by token kind: the histogram over the program."""
+"""Cycles by range of code lines and by token kind, the histogram over the program; what costs most."""
 
 from __future__ import annotations
 
@@ -132,3 +132,27 @@ def kind_latency(batches: Iterable[WaveBatch], n: int) -> Bins:
     A branch is of two kinds: taken and not taken.  Kinds without a name count as NONE.
     """
     return hotspot(batches, n, None, n)
+
+
+@dataclass(frozen=True, eq=False)
+class Hottest:
+    """What costs most, in the unit of the costs: cycles, or samples."""
+
+    line: np.ndarray  # int64 [k], code rows, the most expensive first, equal ones in program order
+    cost: np.ndarray  # int64 [k], of each of these
+    kind: np.ndarray  # int64 [m], TokenKind, the most expensive first; only those that cost anything
+    kind_cost: np.ndarray  # int64 [m], of all instructions of the kind
+    total: int  # of the whole program
+
+
+def hottest(code: CodeTable, cost: np.ndarray, most: int) -> Hottest:
+    """Return at most so many instructions that cost anything, and the cost of each kind.
+
+    `cost` is what each code row is charged with, int64 [n]; labels cost nothing.  A kind is that of the
+    mnemonic; kinds without a name count as NONE.
+    """
+    own = np.where(code.is_label, 0, cost)
+    order = np.argsort(-own, kind="stable")[: min(most, int(np.count_nonzero(own > 0)))]
+    by_kind = sums_by_kind(np.zeros(len(own), dtype=np.int64), code.kind, own, 1)[0]
+    ranked = np.argsort(-by_kind, kind="stable")[: int(np.count_nonzero(by_kind > 0))]
+    return Hottest(order, own[order], ranked, by_kind[ranked], int(own.sum()))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,10 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.core.token_columns import of_waves
+from rcv_py.base.progress import checkpoint
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import run_starts
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.base.runs import ascending
+from rcv_py.model.columns import joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -81,47 +81,56 @@ def utilization(
     Instructions of the sibling SIMD count on its vector memory track: of compute units at `places` (None:
     those of the waves).
     """
-    piece = of_waves(waves)
-    base = trace.base_clock
-    unit_of_kind = np.full(256, UNITS.index("SCAL"), dtype=np.int64)
-    for name, kinds in (_GFX9 if trace.gfxip <= 9 else _LATER).items():
-        unit_of_kind[list(kinds)] = UNITS.index(name)
-    unit = unit_of_kind[piece.kind]
-    brief, shared = (np.isin(unit, list(map(UNITS.index, names))) for names in (_BRIEF_UNITS, _SHARED_UNITS))
-    cycles = piece.duration
-    busy = cycles - np.clip(piece.stall, 0, np.maximum(0, cycles - base))
-    length = np.where(brief, np.minimum(base, cycles), busy)
-    end = piece.start + cycles
-    simd, row = np.array([(wave.id.simd, wave.row) for wave in waves], dtype=np.int64).reshape(-1, 2).T
-    simd = np.where(shared, SHARED, simd[piece.owner])
-    token = np.arange(len(piece)) - piece.first[piece.owner]
-    parts = [
-        _Spans(
-            unit=unit,
-            simd=simd,
-            start=end - length,
-            end=end,
-            kind=piece.kind,
-            wave=row[piece.owner],
-            token=token,
-        )
-    ]
+    found = _of_waves(waves, trace)
     places = _places_of(waves) if places is None else places
     for other in trace.other_simd:
         if (other.se, other.cu) in places:
-            none = np.full(len(other.time), -1)
-            unit, simd = np.full_like(none, UNITS.index("VMEM")), np.full_like(none, max(other.simd, 0))
+            none = np.full(len(other.time), -1, dtype=np.int32)
             end = other.time + other.duration
-            parts.append(
-                _Spans(
-                    unit=unit, simd=simd, start=other.time, end=end, kind=other.kind, wave=none, token=none
-                )
+            found.setdefault((UNITS.index("VMEM"), max(other.simd, 0)), []).append(
+                _Spans(start=other.time, end=end, kind=other.kind, wave=none, token=none)
             )
-    spans = joined(parts)
-    order = np.lexsort((spans.start - spans.end, spans.start, spans.simd, spans.unit))
-    spans = of_rows(spans, order)
-    first = run_starts(spans.unit, spans.simd).tolist()
-    return tuple(_track(of_rows(spans, slice(*ends))) for ends in pairwise([*first, len(order)]))
+    return tuple(_track(*place, found[place]) for place in sorted(found) if any(map(len, found[place])))
+
+
+def _of_waves(waves: Sequence[Wave], trace: Trace) -> dict[tuple[int, int], list[_Spans]]:
+    """What tokens occupy, by number of the unit and SIMD; one place at a time, to save memory."""
+    piece, base = of_waves(waves), trace.base_clock
+    unit_of_kind = np.full(256, UNITS.index("SCAL"), dtype=np.int64)
+    for name, kinds in (_GFX9 if trace.gfxip <= 9 else _LATER).items():
+        unit_of_kind[list(kinds)] = UNITS.index(name)
+    simd, row = np.array([(wave.id.simd, wave.row) for wave in waves], dtype=np.int64).reshape(-1, 2).T
+    simds = ascending(np.append(simd, SHARED))
+    shared = [UNITS.index(name) for name in _SHARED_UNITS]
+    # The place of each token, in as few bytes as will do: all of them are gone through for each place.
+    at_simd = np.tile(np.searchsorted(simds, simd), (len(UNITS), 1))
+    at_simd[shared] = 0
+    place = at_simd + np.arange(len(UNITS))[:, None] * len(simds)
+    place = place.astype(np.min_scalar_type(place.max(initial=0)))
+    owner = np.repeat(np.arange(len(waves), dtype=np.int32), np.diff(piece.first))
+    key = place[unit_of_kind.astype(np.uint8)[piece.kind], owner]
+    found = {}
+    for at in np.flatnonzero(np.bincount(key, minlength=1)).tolist():
+        checkpoint()
+        unit, tokens = at // len(simds), np.flatnonzero(key == at)
+        wave = owner[tokens]
+        stall, cycles = piece.stall[tokens].astype(np.int64), piece.busy[tokens].astype(np.int64)
+        cycles += stall
+        end = piece.start[tokens] + cycles
+        if UNITS[unit] in _BRIEF_UNITS:
+            length = np.minimum(base, cycles)
+        else:
+            length = cycles - np.clip(stall, 0, np.maximum(0, cycles - base))
+        found[unit, int(simds[at % len(simds)])] = [
+            _Spans(
+                start=end - length,
+                end=end,
+                kind=piece.kind[tokens],
+                wave=row.astype(np.int32)[wave],
+                token=(tokens - piece.first[wave]).astype(np.int32),
+            )
+        ]
+    return found
 
 
 def _places_of(waves: Iterable[Wave]) -> frozenset[Place]:
@@ -191,25 +200,34 @@ def unit_title(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Spans:
-    unit: np.ndarray
-    simd: np.ndarray
     start: np.ndarray
     end: np.ndarray
     kind: np.ndarray
     wave: np.ndarray
     token: np.ndarray
 
+    def __len__(self) -> int:
+        return len(self.start)
 
-def _track(spans: _Spans) -> Track:
-    unit, simd = UNITS[int(spans.unit[0])], int(spans.simd[0])
-    wave, token = spans.wave.astype(np.int32), spans.token.astype(np.int32)
+
+def _track(unit: int, simd: int, parts: Sequence[_Spans]) -> Track:
+    """One track of some spans, in order of their begin, the longer of two first."""
+    spans = joined(parts)
+    # Waves come one after the other, each in order: a sort that knows runs has little to do.
+    order = np.argsort(spans.start, kind="stable")
+    start, end = spans.start[order], spans.end[order]
+    is_tie = np.append(False, start[1:] == start[:-1])
+    ties = np.flatnonzero(is_tie | np.append(is_tie[1:], False))
+    if len(ties):
+        order[ties] = order[ties][np.lexsort((-end[ties], start[ties]))]
+    name = UNITS[unit]
     return Track(
-        name=_name(unit, simd),
-        unit=unit,
+        name=_name(name, simd),
+        unit=name,
         simd=simd,
-        start=spans.start,
-        end=spans.end,
-        kind=spans.kind.astype(np.uint8),
-        wave=wave,
-        token=token,
+        start=start,
+        end=spans.end[order],
+        kind=spans.kind[order],
+        wave=spans.wave[order],
+        token=spans.token[order],
     )

@@ -211,7 +211,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         for finding in all_findings
         if finding.cycles or finding.rank != RANKED
     ]
-    ranked.sort(key=_place)
+    ranked.sort(key=place_of)
     exposure = (
         Exposure(resident=0, no_issue=0, nothing=0, matrix=0, lives=0, waves=0)
         if is_sampled
@@ -230,6 +230,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         bubbles=exposure.nothing,
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,
+        working_share=0.0 if is_sampled else inputs.shape.working_share,
     )
 
 
@@ -250,12 +251,13 @@ def gain_of(finding: Finding, shape: LaunchShape) -> float:
     return min(1.0, max(0.0, finding.share * factor)) if finding.rank == RANKED else 0.0
 
 
-def _place(finding: Finding) -> tuple[int, bool, bool, float, float, int, str]:
-    """Where a finding stands: by gain; of equal gains, by share, then by attributed cycles of all waves."""
+def place_of(finding: Finding) -> tuple[int, bool, bool, float, float, float, int, str]:
+    """Where a finding stands: by what is predicted, else the bound; then by bound, share and cycles."""
     return (
         _ORDER.index(finding.rank),
         finding.name in _LAST,
         finding.is_small,
+        -finding.expected,
         -finding.gain,
         -finding.share,
         -finding.attributed,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from rcv_py.analysis.waves.populations import WaveChoice
-from rcv_py.base.markdown import md_code, md_text
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
 
 if TYPE_CHECKING:  # it imports most analyses, and who shows findings shows them before any are looked for
     from rcv_py.analysis.findings.bound_class import BoundClass
+    from rcv_py.analysis.whatif.changes import Change
 
 SIMD_CYCLES = "cycles in which a SIMD held a traced wave"
 WORK_CYCLES = "cycles in which a SIMD held a traced wave, with and without an issue"
@@ -24,6 +25,10 @@ SAMPLES = "PC samples"
 # How findings are listed: ranked by gain, or after those, as context or a caution for all.
 RANKED, CONTEXT, CAUTION = "ranked", "context", "caution"
 SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain are listed in one line
+NO_PROMISE = (
+    "Predicted gains come from playing the recorded waves again with what a remedy changes. They are no "
+    "promise: caches, clocks, other compute units and what a compiler makes of it stay as they were."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,37 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """What of a recording is changed to predict what a remedy would gain."""
+
+    changes: tuple[Change, ...]
+    is_limit: bool = False  # not what the remedy does, but the most that can be done about the finding
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        return "; ".join(change.text for change in self.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """What playing a trial predicts, as parts of the kernel's duration; below 0 it would take longer.
+
+    `low` and `high` are the least and the most under all guesses and on each compute unit.
+    """
+
+    gain: float
+    low: float
+    high: float
+
+    @property
+    def text(self) -> str:
+        """`3.4 % (2.1 to 4.0 %)`; a minus: it would take longer."""
+        low, high = (signed_percent(share).removesuffix(" %") for share in (self.low, self.high))
+        return f"{signed_percent(self.gain)} ({low} to {high} %)"
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One pattern in one capture."""
 
@@ -98,11 +134,18 @@ class Finding:
     gain: float = 0.0  # at most this part of the kernel's duration, 0 to 1; an estimate if no upper bound
     remedy_id: str = ""  # of the table of remedies; "" if none fits
     effort: str = ""  # of the remedy: low, medium or high
+    trial: Trial | None = None  # what is played to predict the gain; None: that cannot be played
+    predicted: Predicted | None = None  # None: not played (yet)
+
+    @property
+    def expected(self) -> float:
+        """What findings are ranked by, of the kernel's duration: what is predicted, else the bound."""
+        return self.gain if self.predicted is None else self.predicted.gain
 
     @property
     def is_small(self) -> bool:
         """Whether it is listed in one line with others: less than SMALL of the kernel's duration to gain."""
-        return self.rank == RANKED and self.unit != SAMPLES and self.gain < SMALL
+        return self.rank == RANKED and self.unit != SAMPLES and self.expected < SMALL
 
     @property
     def gain_text(self) -> str:
@@ -111,6 +154,45 @@ class Finding:
             return ""
         bound = "at most" if self.is_upper_bound else "about"
         return f"{bound} {gain_percent(self.gain)} of the kernel's duration"
+
+    @property
+    def predicted_gain(self) -> float:
+        """The prediction, nan without one."""
+        return nan if self.predicted is None else self.predicted.gain
+
+    @property
+    def predicted_low(self) -> float:
+        """The least of it, nan without one."""
+        return nan if self.predicted is None else self.predicted.low
+
+    @property
+    def predicted_high(self) -> float:
+        """The most of it, nan without one."""
+        return nan if self.predicted is None else self.predicted.high
+
+    @property
+    def experiment(self) -> str:
+        """What was played, "" if nothing was."""
+        return "" if self.trial is None or self.predicted is None else self.trial.text
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether that is the most that can be done about the finding, and not what the remedy does."""
+        return bool(self.experiment) and self.trial is not None and self.trial.is_limit
+
+    @property
+    def predicted_text(self) -> str:
+        """`predicted 3.4 % (2.1 to 4.0 %)`; "" if it was not played."""
+        return "" if self.predicted is None else f"predicted {self.predicted.text}"
+
+    @property
+    def trial_text(self) -> str:
+        """What was played, and what that predicts, a sentence; "" if nothing was."""
+        if not self.experiment:
+            return ""
+        what = f"{self.experiment[:1].upper()}{self.experiment[1:]}"
+        limit = ", the limit of what can be done about it" if self.is_limit else ""
+        return f"{what}{limit}: {self.predicted_text} of the kernel's duration."
 
     @property
     def stake(self) -> str:
@@ -130,7 +212,13 @@ class Finding:
     def parts(self) -> tuple[tuple[str, str], ...]:
         """What every view shows beside title, evidence and assumption: label ("" for none) and sentence."""
         impact = (("Impact", f"{self.impact}."),) if self.impact else ()
-        return (*impact, ("", self.sentence), ("Fix", self.remedy))
+        played = (("Replayed", self.trial_text),) if self.trial_text else ()
+        return (*impact, ("", self.sentence), ("Fix", self.remedy), *played)
+
+
+def signed_percent(share: float) -> str:
+    """A predicted gain as text: `3.4 %`, `−0.2 %` where it would take longer."""
+    return f"{'−' if round(share, 4) < 0 else ''}{gain_percent(abs(share))}"
 
 
 def gain_percent(gain: float) -> str:
@@ -166,6 +254,8 @@ class Findings:
     alarm: str = ""  # why nothing may be concluded from the capture, and what to do; "" if all is well
     choice: WaveChoice | None = None  # whose costs are ranked, of those that were looked at
     unread: int = 0  # waves that were to be read and whose file is missing or damaged
+    working_share: float = 1.0  # of the launch, in which traced waves that count were resident
+    guesses: tuple[str, ...] = ()  # what predictions take for true in turn, sentences; () without any
 
     @property
     def in_full(self) -> tuple[Finding, ...]:
@@ -194,7 +284,7 @@ class Findings:
     @property
     def small_text(self) -> str:
         """Those in one line; "" if there are none."""
-        names = ", ".join(f"{finding.title} {gain_percent(finding.gain)}" for finding in self.small)
+        names = ", ".join(f"{finding.title} {signed_percent(finding.expected)}" for finding in self.small)
         return f"Below {SMALL:.0%} of the kernel's duration: {names}.".replace("%", " %", 1) if names else ""
 
     @property
@@ -214,6 +304,11 @@ class Findings:
             impact = first.gain_text or first.stake
             return f"{first.title}: {impact}" if impact else first.title
         return self.why or "Nothing stands out."
+
+    @property
+    def predictions(self) -> str:
+        """What predictions are and take for true, sentences; "" if there are none."""
+        return " ".join((NO_PROMISE, *self.guesses)) if self.guesses else ""
 
     @property
     def partial(self) -> str:
@@ -250,6 +345,8 @@ def one_as_markdown(number: int, finding: Finding) -> str:
 
 
 def _page(name: str, findings: Findings, shown: Sequence[Finding]) -> Iterator[str]:
+    from rcv_py.base.markdown import md_text  # noqa: PLC0415 - a window does without until one is copied
+
     yield f"# Triage of {md_text(name)}"
     yield ""
     if findings.alarm or findings.bound_class is not None:
@@ -265,11 +362,13 @@ def _page(name: str, findings: Findings, shown: Sequence[Finding]) -> Iterator[s
         yield from _section(place, finding)
     if findings.small_text and not any(finding.is_small for finding in shown):
         yield from ("", md_text(findings.small_text))
-    if findings.assumption:
-        yield from ("", f"*{md_text(findings.assumption)}*")
+    for taken in filter(None, (findings.assumption, findings.predictions)):
+        yield from ("", f"*{md_text(taken)}*")
 
 
 def _section(number: int, finding: Finding) -> Iterator[str]:
+    from rcv_py.base.markdown import md_code, md_text  # noqa: PLC0415 - as above
+
     yield f"## {number}. {md_text(finding.title)}"
     yield ""
     for label, sentence in finding.parts:

@@ -63,7 +63,7 @@ class LaunchShape:
     duration: int  # cycles from the first start of a wave to the last end, on all SIMDs that the trace saw
     working: int  # of them, cycles in which at least one traced wave that counts was resident
     used: int  # SIMDs that held a wave at any time
-    simds: int  # SIMDs of the shader engines that were seen; `used` where no table has their number
+    simds: int  # SIMDs of the engines that were seen; `used` if no table or no record of occupancy tells
     occupied: int  # cycles in which a SIMD held a wave, summed over SIMDs
 
     @property
@@ -106,7 +106,9 @@ def launch_shape(trace: Trace, facts: RunFacts | None = None, rows: np.ndarray |
     if len(counted):
         first, last = index.begin[counted], index.end[counted]
         working = IntervalSet.of(first, np.maximum(first, last)).total
-    return LaunchShape(high - low, working, len(distinct), _simds(engine, len(distinct), facts), occupied)
+    # Waves are traced on some units alone: they say nothing of SIMDs that only the record would know.
+    simds = _simds(engine, len(distinct), facts if len(lives) else None)
+    return LaunchShape(high - low, working, len(distinct), simds, occupied)
 
 
 def _simds(engine: np.ndarray, used: int, facts: RunFacts | None) -> int:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.situation import PRECONDITIONS, Situation
+from rcv_py.analysis.findings.trials import trial_of
 
 LOW, MEDIUM, HIGH = "low", "medium", "high"
 
@@ -249,20 +250,28 @@ _WORDS = re.compile(r"\{(\w+)\}")
 NONE_FITS = "No remedy that is known for it can be applied here: {reasons}."
 
 
-def remedy_fields(name: str, case: Situation) -> dict[str, str]:
+def remedy_fields(name: str, case: Situation) -> dict[str, Any]:
     """Return the first remedy of a finding whose preconditions all hold, or why none does.
 
-    These are fields of a finding; id and effort are left out if no remedy fits.
+    These are fields of a finding, with what is to be played of it; id and effort are left out if no remedy
+    fits.
     """
     failed: dict[str, None] = {}  # the first precondition of each remedy that does not hold, in that order
     for remedy in REMEDIES.get(name, ()):
         lacking = next((need for need in remedy.needs if not PRECONDITIONS[need].holds(case)), None)
         if lacking is None:
             words = {word: case[word] for word in _WORDS.findall(remedy.text)}
-            return {"remedy": remedy.text.format(**words), "remedy_id": remedy.id, "effort": remedy.effort}
+            return {
+                "remedy": remedy.text.format(**words),
+                "remedy_id": remedy.id,
+                "effort": remedy.effort,
+                "trial": trial_of(name, remedy.id, case),
+            }
         failed[lacking] = None
     reasons = "; ".join(f"that {PRECONDITIONS[need].text} is not so" for need in list(failed)[:3])
-    return {"remedy": NONE_FITS.format(reasons=reasons or "none is known")}
+    trial = trial_of(name, "", case)
+    known = {} if trial is None else {"trial": trial}
+    return {"remedy": NONE_FITS.format(reasons=reasons or "none is known"), **known}
 
 
 def finding_of(case: Situation, name: str, **words: Any) -> Finding:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -124,7 +124,7 @@ class LoopIterations:
     iterations: Iterations
     waves: int  # looked at
 
-    @property
+    @cached_property
     def outliers(self) -> np.ndarray:
         """Rows of iterations that took much longer than the others of their loop, longest first, int64.
 

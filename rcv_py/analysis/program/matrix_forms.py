@@ -46,6 +46,12 @@ def matrix_flops(text: str) -> int:
     return 2 * m * n * k * _blocks(form, m, k)
 
 
+def matrix_types(text: str) -> tuple[str, str]:
+    """Return the type of the result and those of the operands as a mnemonic spells them; "" if it is none."""
+    form = _FORM.match(text)
+    return ("", "") if form is None else (form["out"], form["types"])
+
+
 def _blocks(form: re.Match[str], m: int, k: int) -> int:
     if form["blocks"]:
         return number(form["blocks"])

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, Move, NoBarrier, Relax, Waves
+from rcv_py.analysis.whatif.changes import (
+    UNITS,
+    Change,
+    Dpp,
+    Free,
+    Latency,
+    Merge,
+    Move,
+    NoBarrier,
+    Only,
+    Relax,
+    Waves,
+)
 from rcv_py.base.errors import UsageError
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
@@ -20,21 +32,50 @@ class Asked:
     latency: Sequence[tuple[str, float]] = ()  # of a unit or an instruction, times a factor
     move: Sequence[tuple[int, int]] = ()  # an instruction, and before which one it shall stand
     relax: Sequence[tuple[int, int]] = ()  # a wait, and how many more operations it shall leave outstanding
+    only: Sequence[
+        tuple[int, int]
+    ] = ()  # a wait, and a load that it shall wait for alone, or with others so given
+    dpp: Sequence[int] = ()  # moves across lanes that shall be operands of arithmetic
+    merge: Sequence[tuple[int, int]] = ()  # an access, and another that shall be part of it
     free: Sequence[int] = ()  # instructions that shall take no time
     no_barriers: bool = False
     more_waves: int = 0  # on each SIMD
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The same as options of `rcv whatif`."""
+        return (
+            *(f"--latency={what}={factor:g}" for what, factor in self.latency),
+            *(f"--move={line}:{before}" for line, before in self.move),
+            *(f"--relax={line}:{more}" for line, more in self.relax),
+            *(f"--free={line}" for line in self.free),
+            *(("--no-barriers",) if self.no_barriers else ()),
+            *((f"--more-waves={self.more_waves}",) if self.more_waves else ()),
+        )
 
     def changes(self, code: CodeTable) -> list[Change]:
         """Return the changes; raise UsageError for what is no instruction, or one that never ran."""
         changes: list[Change] = [_latency(*given) for given in self.latency]
         changes += [Move(*given) for given in self.move]
         changes += [Relax(*given) for given in self.relax]
+        changes += [Only(wait, loads) for wait, loads in _together(self.only)]
+        changes += [Dpp(tuple(self.dpp))] if self.dpp else []
+        changes += [Merge((line, *others)) for line, others in _together(self.merge)]
         changes += [Free(tuple(self.free))] if self.free else []
         changes += [NoBarrier()] if self.no_barriers else []
         changes += [Waves(self.more_waves)] if self.more_waves else []
         named = [line for change in changes if isinstance(change, Latency) for line in change.lines]
-        _check(code, [*named, *self.free, *sum(self.move, ()), *(line for line, _ in self.relax)])
+        pairs = sum((*self.move, *self.only, *self.merge), ())
+        _check(code, [*named, *self.free, *self.dpp, *pairs, *(line for line, _ in self.relax)])
         return changes
+
+
+def _together(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, tuple[int, ...]]]:
+    """What stands second in pairs, by what stands first."""
+    found: dict[int, list[int]] = {}
+    for first, second in pairs:
+        found.setdefault(first, []).append(second)
+    return [(first, tuple(others)) for first, others in found.items()]
 
 
 def _latency(what: str, factor: float) -> Latency:

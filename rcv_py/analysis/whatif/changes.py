@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import LDS, SMEM, VMEM
-from rcv_py.analysis.whatif.recording import NOBODY, Recording
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, ranges, starts_run
+from rcv_py.base.text import some
 
+if TYPE_CHECKING:  # it imports a compiler, and a change is named long before it is played
+    from rcv_py.analysis.whatif.recording import Recording
+
+NOBODY = -1  # no token, wave or meeting, as in a recording
 UNITS = {"vmem": VMEM, "lds": LDS, "smem": SMEM}  # names of kinds of operations
+BYTES_A_CYCLE = {VMEM: 64, LDS: 128, SMEM: 16}
+RDNA_LATENCY = 4  # cycles that arithmetic waits for a result of arithmetic, beside its own turn
+NAMED = 3  # instructions that a text names
 LAUNCH = 32  # cycles between two launches on a SIMD where a slot is free, if nothing else is known
 
 
@@ -48,7 +55,8 @@ class Latency:
             names = self.units or tuple(UNITS)
             is_meant = np.isin(recording.unit, [UNITS[name] for name in names])
         if self.cycles is None:
-            latency = np.rint(recording.latency * self.factor).astype(np.int64)
+            latency = np.rint(np.maximum(recording.latency, 0) * self.factor).astype(np.int64)
+            latency = np.where(recording.latency > 0, latency, recording.latency)
         else:
             latency = np.minimum(recording.latency, self.cycles)
         return replace(recording, latency=np.where(is_meant, latency, recording.latency))
@@ -56,9 +64,10 @@ class Latency:
     @property
     def text(self) -> str:
         """What is changed."""
-        what = _named(self.lines) or " and ".join(self.units) or "memory"
-        how = f"× {self.factor:g}" if self.cycles is None else f"at most {self.cycles:,} cycles"
-        return f"latency of {what} {how}"
+        what = named(self.lines) or " and ".join(self.units) or "memory"
+        if self.cycles is not None:
+            return f"latency of {what} at most {self.cycles:,} cycles" if self.cycles else f"{what} at once"
+        return f"latency of {what} × {self.factor:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +94,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Relax:
-    """A wait allows `more` operations to stay outstanding: the newest of those that it waited for."""
+    """A wait allows `more` operations to stay outstanding: the newest of those that it waited for.
+
+    Operations that return in any order leave nothing to relax: only a count of 0 tells that one is there.
+    """
 
     line: int
     more: int
@@ -93,7 +105,7 @@ class Relax:
     def of(self, recording: Recording) -> Recording:
         """Return the recording with it."""
         counts = np.diff(recording.await_first)
-        is_meant = chosen(recording, (self.line,))
+        is_meant = chosen(recording, (self.line,)) & ~recording.is_loose
         kept = np.where(is_meant, np.maximum(counts - self.more, 0), counts)
         rows = ranges(recording.await_first[:-1], kept)
         return replace(recording, await_first=borders(kept), awaited=recording.awaited[rows])
@@ -102,6 +114,102 @@ class Relax:
     def text(self) -> str:
         """What is changed."""
         return f"wait {self.line} leaves {self.more} more outstanding"
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """A wait waits for operations of some instructions alone, as if it had been given the count for them."""
+
+    line: int
+    needed: tuple[int, ...]
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it."""
+        is_meant = np.repeat(chosen(recording, (self.line,)), np.diff(recording.await_first))
+        is_needed = chosen(recording, self.needed)[recording.awaited]
+        return _awaiting(recording, ~is_meant | is_needed)
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        return f"wait {self.line} only for {named(self.needed)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Dpp:
+    """Cross-lane moves by way of LDS become operands of arithmetic (DPP): nobody waits for them.
+
+    What is left of a move is the distance that the program must keep between arithmetic and an operand that
+    comes from another lane: two turns on gfx9, the latency of arithmetic later.
+    """
+
+    lines: tuple[int, ...]
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it."""
+        is_meant = chosen(recording, self.lines)
+        waits = np.unique(_waits(recording)[is_meant[recording.awaited]])
+        without = _awaiting(recording, ~is_meant[recording.awaited])
+        is_idle = np.zeros(len(is_meant), dtype=bool)
+        is_idle[waits[np.diff(without.await_first)[waits] == 0]] = True
+        gone = is_meant | is_idle
+        distance = 2 * recording.step if recording.step > 1 else RDNA_LATENCY
+        return replace(
+            _costless(without, gone), delay=np.where(gone, np.where(is_meant, distance, 0), recording.delay)
+        )
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        return f"{named(self.lines)} by DPP"
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Accesses of some instructions become one of the first of them, as wide as all together."""
+
+    lines: tuple[int, ...]
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it."""
+        place = np.empty(len(recording), dtype=np.int64)
+        place[recording.order] = np.arange(len(recording))
+        mine = np.flatnonzero(chosen(recording, self.lines))
+        mine = mine[np.argsort(place[mine], kind="stable")]
+        is_first = recording.line[mine] == self.lines[0]
+        heads = np.flatnonzero(is_first)
+        of = np.cumsum(is_first) - 1
+        owner = recording.owner
+        known = of >= 0
+        known[known] &= owner[mine[known]] == owner[mine[heads[of[known]]]]
+        mine, head = mine[known], mine[heads[of[known]]]
+        rest = mine != head
+        stand_in = np.arange(len(recording))
+        stand_in[mine] = head
+        gone = np.zeros(len(recording), dtype=bool)
+        gone[mine[rest]] = True
+        service, hold = recording.service.copy(), recording.hold.copy()
+        np.add.at(service, head[rest], recording.service[mine[rest]])
+        moved = np.bincount(head, recording.moves[mine], len(recording))
+        wide = np.unique(head)
+        speed = np.array([BYTES_A_CYCLE.get(unit, 1) for unit in range(int(recording.unit.max()) + 1)])
+        needed = -(-moved[wide] // speed[recording.unit[wide]])
+        hold[wide] = np.maximum(hold[wide], needed.astype(np.int64))
+        key = np.unique(_waits(recording) * len(recording) + stand_in[recording.awaited])
+        counts = np.bincount(key // len(recording), minlength=len(recording))
+        changed = replace(
+            recording,
+            service=service,
+            hold=hold,
+            await_first=borders(counts),
+            awaited=key % len(recording),
+        )
+        return replace(_costless(changed, gone), delay=np.where(gone, 0, changed.delay))
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        return f"{named(self.lines)} as one access"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +224,13 @@ class Free:
     def of(self, recording: Recording) -> Recording:
         """Return the recording with it."""
         is_meant = chosen(recording, self.lines)
-        kept = np.where(is_meant, 0, np.diff(recording.await_first))
-        rows = ranges(recording.await_first[:-1], kept)
-        return replace(
-            recording,
-            pace=np.where(is_meant, np.maximum(recording.pace - recording.busy, 0), recording.pace),
-            delay=np.where(is_meant, 0, recording.delay),
-            resource=np.where(is_meant, NOBODY, recording.resource).astype(np.int32),
-            await_first=borders(kept),
-            awaited=recording.awaited[rows],
-            meeting=np.where(is_meant, NOBODY, recording.meeting).astype(np.int32),
-        )
+        free = _awaiting(recording, ~is_meant[_waits(recording)])
+        return replace(_costless(free, is_meant), delay=np.where(is_meant, 0, recording.delay))
 
     @property
     def text(self) -> str:
         """What is changed."""
-        return f"{_named(self.lines)} for nothing"
+        return f"{named(self.lines)} for nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +246,15 @@ class NoBarrier:
             is_meant &= chosen(recording, self.lines)
         return replace(
             recording,
-            meeting=np.where(is_meant, NOBODY, recording.meeting).astype(np.int32),
+            meeting=np.where(is_meant, NOBODY, recording.meeting),
             delay=np.where(is_meant, 0, recording.delay),
+            least=np.where(is_meant, 0, recording.least),
         )
 
     @property
     def text(self) -> str:
         """What is changed."""
-        return f"no wait at {_named(self.lines) or 'any barrier'}"
+        return f"no wait at {named(self.lines) or 'any barrier'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +293,32 @@ class Waves:
 
 def chosen(recording: Recording, lines: Collection[int]) -> np.ndarray:
     """Return which tokens are executions of some instructions, bool."""
-    return np.isin(recording.line, np.fromiter(lines, dtype=np.int64))
+    is_meant = np.zeros(recording.rows + 1, dtype=bool)
+    is_meant[[line for line in lines if 0 <= line < recording.rows]] = True
+    return is_meant[recording.line]
+
+
+def _waits(recording: Recording) -> np.ndarray:
+    """The token that waits, of each row of `awaited`, int64."""
+    return np.repeat(np.arange(len(recording)), np.diff(recording.await_first))
+
+
+def _awaiting(recording: Recording, kept: np.ndarray) -> Recording:
+    """Return the recording with some of the operations that are awaited, bool [rows of `awaited`]."""
+    counts = np.bincount(_waits(recording)[kept], minlength=len(recording))
+    return replace(recording, await_first=borders(counts), awaited=recording.awaited[kept])
+
+
+def _costless(recording: Recording, gone: np.ndarray) -> Recording:
+    """Return the recording with tokens that take nothing of their own and nobody meets at, bool [tokens]."""
+    return replace(
+        recording,
+        pace=np.where(gone, np.maximum(recording.pace - recording.busy, 0), recording.pace),
+        least=np.where(gone, 0, recording.least),
+        resource=np.where(gone, NOBODY, recording.resource),
+        service=np.where(gone, 0, recording.service),
+        meeting=np.where(gone, NOBODY, recording.meeting),
+    )
 
 
 def moved_keys(recording: Recording, line: int, before: int) -> np.ndarray:
@@ -224,8 +349,9 @@ def moved_keys(recording: Recording, line: int, before: int) -> np.ndarray:
 
 
 _REPEATED = (
-    "line", "unit", "pace", "busy", "delay", "resource", "hold", "latency", "is_measured", "issued",
-    "opening", "members", "begin", "lead", "tail", "simd", "slot", "row",
+    "line", "unit", "pace", "busy", "least", "delay", "resource", "hold", "queue", "service", "latency",
+    "in_order", "moves", "is_measured", "is_loose", "issued", "opening", "members", "begin", "lead", "tail",
+    "simd", "slot", "row",
 )  # fmt: skip
 
 
@@ -287,7 +413,8 @@ def _launch(recording: Recording, own: np.ndarray, room: int) -> int:
     return int(np.median(steps)) if len(steps) else LAUNCH
 
 
-def _named(lines: Sequence[int]) -> str:
+def named(lines: Sequence[int]) -> str:
+    """Return `instructions 4, 7`, of many the first ones; "" for none."""
     if not lines:
         return ""
-    return f"{'instruction' if len(lines) == 1 else 'instructions'} {', '.join(map(str, lines))}"
+    return f"{'instruction' if len(lines) == 1 else 'instructions'} {some([*map(str, lines)], NAMED)}"

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from rcv_py.analysis.whatif.queues import CLASSES, FAR, FINE
 from rcv_py.analysis.whatif.recording import NOBODY, Recording
 from rcv_py.base.compiled import kernel, part
 from rcv_py.base.records import dataclass
 
 ARRIVES, TRIES = 0, 1  # what a wave waits for
-FAR = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +38,21 @@ class Tokens(NamedTuple):
 
     order: ndarray
     pace: ndarray
+    least: ndarray
     delay: ndarray
     resource: ndarray
     hold: ndarray
     rank: ndarray
+    queue: ndarray
+    service: ndarray
+    latency: ndarray
+    in_order: ndarray
     await_first: ndarray
     awaited: ndarray
-    latency: ndarray
     meeting: ndarray
     signals: ndarray
     issue: ndarray  # when each issued; changed
+    back: ndarray  # when its operation returned; changed
 
 
 class Waves(NamedTuple):
@@ -64,12 +69,15 @@ class Waves(NamedTuple):
     done: ndarray  # tokens that have issued; changed
     state: ndarray  # ARRIVES or TRIES; changed
     beside: ndarray  # the wave that waits at the same barrier and came before; changed
+    latest: ndarray  # when all operations of a class are back, CLASSES a wave; changed
 
 
 class Shared(NamedTuple):
     """What waves share, int64."""
 
     free: ndarray  # when units are free; changed
+    depth: ndarray  # cycles of work that units take before they refuse
+    served: ndarray  # when queues are empty, in parts of a cycle; changed
     members: ndarray  # of meetings
     opening: ndarray  # of meetings
     last: ndarray  # arrival at a meeting; changed
@@ -83,7 +91,7 @@ class Heap(NamedTuple):
     wave: ndarray
     moment: ndarray
     rank: ndarray
-    size: ndarray  # [1]
+    size: ndarray  # [2]: how many there are, and whether the first of them was taken
 
 
 def play(recording: Recording) -> Played:
@@ -99,9 +107,12 @@ def play(recording: Recording) -> Played:
     turn[some] = recording.rank[recording.order[recording.first[some]]]
     begin[recording.before < 0] = recording.begin[recording.before < 0]
     none, wide = np.zeros(waves, dtype=np.int64), np.int64
-    columns = {name: getattr(recording, name).astype(wide) for name in Tokens._fields if name != "issue"}
+    made = {"issue": issue, "back": issue.copy()}
+    columns = {
+        name: getattr(recording, name).astype(wide, copy=False) for name in Tokens._fields if name not in made
+    }
     loop(
-        Tokens(**columns, issue=issue),
+        Tokens(**columns, **made),
         Waves(
             first=recording.first,
             begin=begin,
@@ -114,16 +125,19 @@ def play(recording: Recording) -> Played:
             done=none.copy(),
             state=none.copy(),
             beside=none - 1,
+            latest=np.full(waves * CLASSES, -FAR, dtype=wide),
         ),
         Shared(
-            free=np.full(int(recording.resource.max(initial=0)) + 1, -FAR, dtype=wide),
-            members=recording.members.astype(wide),
+            free=np.full(len(recording.depth), -FAR, dtype=wide),
+            depth=recording.depth,
+            served=np.full(int(recording.queue.max(initial=0)) + 1, -FAR, dtype=wide),
+            members=recording.members.astype(wide, copy=False),
             opening=recording.opening,
             last=np.full(meetings, -FAR, dtype=wide),
             arrived=np.zeros(meetings, dtype=wide),
             waiting=np.full(meetings, NOBODY, dtype=wide),
         ),
-        Heap(none.copy(), none.copy(), none.copy(), np.zeros(1, dtype=wide)),
+        Heap(none.copy(), none.copy(), none.copy(), np.zeros(2, dtype=wide)),
     )
     return Played(issue, begin, end)
 
@@ -146,7 +160,12 @@ def swap(heap: Heap, one: int, other: int) -> None:
 
 @part
 def push(heap: Heap, wave: int, moment: int, rank: int) -> None:
-    """Add a wave."""
+    """Add a wave, in the place of the one that was taken if that is still empty."""
+    if heap.size[1]:
+        heap.size[1] = 0
+        heap.wave[0], heap.moment[0], heap.rank[0] = wave, moment, rank
+        sink(heap)
+        return
     place = int(heap.size[0])
     heap.size[0] = place + 1
     heap.wave[place], heap.moment[place], heap.rank[place] = wave, moment, rank
@@ -159,20 +178,27 @@ def push(heap: Heap, wave: int, moment: int, rank: int) -> None:
 
 
 @part
-def pop(heap: Heap) -> None:
-    """Take the first wave away."""
-    size = int(heap.size[0]) - 1
-    heap.size[0] = size
-    swap(heap, 0, size)
-    place = 0
+def sink(heap: Heap) -> None:
+    """Move the first wave down to where it belongs."""
+    place, size = 0, int(heap.size[0])
     while 2 * place + 1 < size:
         child = 2 * place + 1
         if child + 1 < size and is_sooner(heap, child + 1, child):
             child += 1
         if not is_sooner(heap, child, place):
             break
-        swap(heap, child, place)
+        swap(heap, place, child)
         place = child
+
+
+@part
+def close_up(heap: Heap) -> None:
+    """Fill the place of the wave that was taken, if nobody has."""
+    if heap.size[1]:
+        heap.size[1] = 0
+        heap.size[0] -= 1
+        swap(heap, 0, int(heap.size[0]))
+        sink(heap)
 
 
 @part
@@ -204,14 +230,36 @@ def wait_at(waves: Waves, shared: Shared, meeting: int, wave: int) -> None:
 
 
 @part
-def arrive(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
-    """Find out when a token is ready, and try then; at a barrier that is not open, be woken."""
-    wave, token, now = place
-    ready = now
+def ready_at(tokens: Tokens, token: int, now: int) -> int:
+    """When a token that arrives now has what it waits for, others of its workgroup aside.
+
+    All of it is known: operations are those of its own wave, which issues in order.
+    """
+    ready = now + int(tokens.least[token])
     for at in range(int(tokens.await_first[token]), int(tokens.await_first[token + 1])):
         operation = int(tokens.awaited[at])
-        if tokens.issue[operation] < FAR:
-            ready = max(ready, int(tokens.issue[operation]) + int(tokens.latency[operation]))
+        if tokens.back[operation] < FAR:
+            ready = max(ready, int(tokens.back[operation]))
+    return ready
+
+
+@part
+def come_to(heap: Heap, tokens: Tokens, waves: Waves, wave: int, now: int) -> None:
+    """Come to the next token of a wave: at once to when it tries for its unit, unless it meets others."""
+    token = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
+    if tokens.meeting[token] >= 0 or tokens.signals[token] >= 0:
+        waves.state[wave] = ARRIVES
+        push(heap, wave, now, int(tokens.rank[token]))
+        return
+    waves.state[wave] = TRIES
+    push(heap, wave, ready_at(tokens, token, now) + int(tokens.delay[token]), int(tokens.rank[token]))
+
+
+@part
+def arrive(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
+    """Meet others: find out when a token is ready, and try then; at a barrier that is not open, be woken."""
+    wave, token, now = place
+    ready = ready_at(tokens, token, now)
     waves.state[wave] = TRIES
     comes, waits = int(tokens.signals[token]), int(tokens.meeting[token])
     if comes >= 0 and comes == waits:
@@ -231,26 +279,69 @@ def arrive(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tupl
 def go_on(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
     """Have issued a token: signal, and come to the next one or to the end of the wave."""
     wave, token, now = place
-    waves.state[wave] = ARRIVES
     waves.done[wave] += 1
     comes = int(tokens.signals[token])
     if comes >= 0 and comes != int(tokens.meeting[token]) and come(shared, comes, now):
         open_meeting(heap, tokens, waves, shared, comes)
     at = int(waves.first[wave]) + int(waves.done[wave])
     if at < int(waves.first[wave + 1]):
-        push(heap, wave, now + int(tokens.pace[token]), int(tokens.rank[int(tokens.order[at])]))
+        come_to(heap, tokens, waves, wave, now + int(tokens.pace[token]))
     else:
-        push(heap, wave, now + int(waves.tail[wave]), int(tokens.rank[token]))
+        ends = now + int(waves.tail[wave])
+        for kind in range(CLASSES):
+            ends = max(ends, int(waves.latest[wave * CLASSES + kind]))
+        push(heap, wave, ends, int(tokens.rank[token]))
 
 
 @part
-def finish(heap: Heap, waves: Waves, wave: int, now: int) -> None:
+def send(tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
+    """Put an operation on its way, which leaves its unit at a moment: find out when it is back."""
+    wave, token, now = place
+    queue, kind = int(tokens.queue[token]), int(tokens.in_order[token])
+    gone = now
+    if queue >= 0:
+        done = max(int(shared.served[queue]), now * FINE) + int(tokens.service[token])
+        shared.served[queue] = done
+        gone = -(-done // FINE)
+    back = gone + int(tokens.latency[token])
+    at = wave * CLASSES + kind
+    if kind > 0:
+        back = max(back, int(waves.latest[at]))
+    tokens.back[token] = back
+    if queue >= 0:
+        waves.latest[at] = max(int(waves.latest[at]), back)
+
+
+@part
+def set_out(heap: Heap, tokens: Tokens, waves: Waves, wave: int) -> None:
+    """Have a wave begin: it comes to its first token, or to its end."""
+    now = int(waves.begin[wave]) + int(waves.lead[wave])
+    if waves.first[wave] < waves.first[wave + 1]:
+        come_to(heap, tokens, waves, wave, now)
+    else:
+        push(heap, wave, now, int(waves.turn[wave]))
+
+
+@part
+def finish(heap: Heap, tokens: Tokens, waves: Waves, wave: int, now: int) -> None:
     """Have a wave end, and the next one of its slot begin."""
     waves.end[wave] = now
     after = int(waves.after[wave])
     if after >= 0:
         waves.begin[after] = now + int(waves.handover[after])
-        push(heap, after, int(waves.begin[after]) + int(waves.lead[after]), int(waves.turn[after]))
+        set_out(heap, tokens, waves, after)
+
+
+@part
+def take(tokens: Tokens, shared: Shared, token: int, now: int) -> int:
+    """Have a unit take a token that tries for it: return when it is done with that, or FAR if it refuses."""
+    unit = int(tokens.resource[token])
+    if unit < 0:
+        return now
+    if int(shared.free[unit]) - int(shared.depth[unit]) > now:
+        return FAR
+    shared.free[unit] = max(now, int(shared.free[unit])) + int(tokens.hold[token])
+    return int(shared.free[unit]) if tokens.queue[token] >= 0 else now
 
 
 @kernel
@@ -261,23 +352,27 @@ def loop(tokens: Tokens, waves: Waves, shared: Shared, heap: Heap) -> None:
     """
     for wave in range(len(waves.begin)):
         if waves.begin[wave] < FAR:
-            push(heap, wave, int(waves.begin[wave]) + int(waves.lead[wave]), int(waves.turn[wave]))
-    while heap.size[0] > 0:
+            set_out(heap, tokens, waves, wave)
+    while True:
+        close_up(heap)
+        if heap.size[0] == 0:
+            break
         wave, now = int(heap.wave[0]), int(heap.moment[0])
-        pop(heap)
+        heap.size[1] = 1
         at = int(waves.first[wave]) + int(waves.done[wave])
         if at >= int(waves.first[wave + 1]):  # all of it is done, or there was nothing
-            finish(heap, waves, wave, now)
+            finish(heap, tokens, waves, wave, now)
             continue
         token = int(tokens.order[at])
         if waves.state[wave] == ARRIVES:
             arrive(heap, tokens, waves, shared, (wave, token, now))
             continue
-        unit = int(tokens.resource[token])
-        if unit >= 0:
-            if shared.free[unit] > now:
-                push(heap, wave, int(shared.free[unit]), int(tokens.rank[token]))
-                continue
-            shared.free[unit] = now + int(tokens.hold[token])
+        sent = take(tokens, shared, token, now)
+        if sent == FAR:
+            unit = int(tokens.resource[token])
+            accepts = int(shared.free[unit]) - int(shared.depth[unit])
+            push(heap, wave, accepts, int(tokens.rank[token]))
+            continue
         tokens.issue[token] = now
+        send(tokens, waves, shared, (wave, token, sent))
         go_on(heap, tokens, waves, shared, (wave, token, now))

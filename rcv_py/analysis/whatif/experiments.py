@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.analysis.attribution.lines import NONE
 from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, NoBarrier, Relax
 from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.base.records import dataclass
@@ -78,8 +79,8 @@ def usual_experiments(player: Player, code: CodeTable) -> list[Experiment]:
     stalled = np.zeros(rows + 1)  # cycles of waits, by instruction
     for one in recordings:
         np.add.at(waited, one.line[one.is_measured], one.latency[one.is_measured])
-        counts = np.diff(one.await_first)
-        several = np.flatnonzero(counts > 1)
+        is_wait = (one.unit == NONE) & ~one.is_loose
+        several = np.flatnonzero((np.diff(one.await_first) > 1) & is_wait)
         np.add.at(stalled, one.line[several], one.delay[several] + 1)
     changes += [Latency(lines=(line,), factor=0.5) for line in _largest(waited[:rows])]
     changes += [Relax(line, 1) for line in _largest(stalled[:rows])]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.analysis.whatif.changes import Change, Waves, repeated
+from rcv_py.analysis.whatif.critical_path import PathTable, path_table
 from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, recording
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.records import dataclass
+
+AT_ONCE = 2  # compute units that are played side by side
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class Player:
     def __init__(self, streams: Sequence[Stream]) -> None:
         self._streams = [stream for stream in streams if len(stream)]
         self._made: dict[Guess, list[Recording]] = {}
+        self._played: dict[tuple[Guess, int], list[tuple[Recording, Played]]] = {}
 
     def recordings(self, guess: Guess = USUAL) -> list[Recording]:
         """Return the recording of each compute unit under a guess."""
@@ -60,18 +65,43 @@ class Player:
             self._made[guess] = [recording(stream, guess) for stream in self._streams]
         return self._made[guess]
 
+    def unchanged(self, guess: Guess = USUAL, times: int = 1) -> list[tuple[Recording, Played]]:
+        """Return what is changed of each compute unit: its waves, so many times where none queues."""
+        if (guess, times) not in self._played:
+            made = []
+            for one in self.recordings(guess):
+                checkpoint()
+                base = one if times == 1 or (one.before >= 0).any() else repeated(one, times)
+                made.append((base, play(base)))
+            self._played[guess, times] = made  # all of them: it may be stopped, or asked in two threads
+        return self._played[guess, times]
+
+    def changed(self, changes: Sequence[Change]) -> Iterator[tuple[int, Recording, Played]]:
+        """Yield each compute unit with some changes, under the usual guess: base, recording, and its times.
+
+        The base is what times count from, in aligned cycles.
+        """
+        unchanged = self.unchanged(times=_times(changes))
+        for stream, (base, _) in zip(self._streams, unchanged, strict=True):
+            checkpoint()
+            made = applied(base, changes)
+            yield stream.base, made, play(made)
+
+    def path(self, changes: Sequence[Change] = ()) -> PathTable:
+        """Return what the critical paths of the compute units are spent on, with some changes."""
+        return path_table([(made, played) for _, made, played in self.changed(changes)])
+
     def predict(self, changes: Sequence[Change], *, is_quick: bool = False) -> Prediction:
         """Play all units without and with some changes; `is_quick`: under the usual guess alone."""
         shares: list[float] = []
         usual: tuple[list[Played], list[Played]] = ([], [])
-        times = 2 if any(isinstance(change, Waves) for change in changes) else 1
+        times = _times(changes)
         for guess in (USUAL, *(() if is_quick else OTHERS)):
-            before, after = [], []
-            for one in self.recordings(guess):
-                checkpoint()
-                base = one if times == 1 or (one.before >= 0).any() else repeated(one, times)
-                before.append(play(base))
-                after.append(play(applied(base, changes)))
+            checkpoint()
+            bases = self.unchanged(guess, times)
+            before = [played for _, played in bases]
+            with ThreadPoolExecutor(AT_ONCE) as pool:
+                after = list(pool.map(lambda base: play(applied(base[0], changes)), bases))
             if guess == USUAL:
                 usual = (before, after)
                 shares += [
@@ -101,6 +131,11 @@ def applied(recorded: Recording, changes: Sequence[Change]) -> Recording:
     for change in changes:
         recorded = change.of(recorded)
     return recorded
+
+
+def _times(changes: Sequence[Change]) -> int:
+    """How often waves are played one after the other, where none queues and some have to come sooner."""
+    return 2 if any(isinstance(change, Waves) for change in changes) else 1
 
 
 def _life(played: Sequence[Played]) -> float:

@@ -1,0 +1,86 @@
+"""What an instruction does, who executes it, how long that takes, and what has to be waited for.
+
+Sentences are those of `program/families`; unit, passes and distances are those that the rules of attribution
+use.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rcv_py.analysis.attribution.lines import (
+    LDS,
+    MATRIX,
+    QUARTER,
+    RESULT_STATES,
+    SMEM,
+    TAIL,
+    TO_MEMORY,
+    VALU,
+    VMEM,
+    unit_of,
+)
+from rcv_py.analysis.program.families import what_it_does
+from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, instruction_class
+from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
+from rcv_py.analysis.program.vector_forms import vector_flops
+from rcv_py.analysis.waits.hoisting import is_load
+from rcv_py.analysis.waits.waitcnt.generations import generation_of
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import plural
+
+UNIT_NAMES = (
+    "none", "VALU", "MFMA/WMMA", "VMEM", "LDS", "SMEM", "SALU", "branch", "message",
+)  # fmt: skip
+_PASS = 4  # cycles
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionHelp:
+    """What is known of an instruction."""
+
+    mnemonic: str
+    what: str  # a sentence
+    kind: str  # its class, in words
+    unit: str
+    cycles: int  # that its unit takes nothing else, at least; 0: none
+    passes: int  # of the matrix unit, 4 cycles each; 0 for others, and where they are not known
+    flop: int  # operations of one execution: a wave for matrix instructions, a lane for others
+    counters: tuple[str, ...]  # that it raises, or waits for
+    distances: tuple[str, ...]  # sentences: what must lie between it and who needs its result
+
+
+def instruction_help(text: str, gfxip: int, target: str, texts: tuple[str, ...] = ()) -> InstructionHelp:
+    """Return what is known of an instruction on a target; `texts` are those of its program."""
+    plain = text.strip()
+    unit, step = unit_of(plain), 4 if gfxip <= 9 else 1
+    cycles = matrix_cycles(plain, target) or 0
+    slow = 4 if unit == VALU and re.match(QUARTER, plain) else 2 if unit == MATRIX else 1
+    effect = generation_of(gfxip, target, texts or (plain,)).effect(plain)
+    raised = [f"{counter}cnt +1" for counter, _ in effect.raises]
+    waited = [f"waits until {counter}cnt is at most {left}" for counter, left in effect.waits]
+    return InstructionHelp(
+        mnemonic=plain.partition(" ")[0],
+        what=what_it_does(plain),
+        kind=CLASS_TEXT[instruction_class(plain)],
+        unit=UNIT_NAMES[unit],
+        cycles=max(cycles, slow * step) if unit in (VALU, MATRIX, VMEM, LDS, SMEM) else 0,
+        passes=cycles // _PASS,
+        flop=matrix_flops(plain) or vector_flops(plain),
+        counters=tuple(dict.fromkeys([*raised, *waited])),
+        distances=tuple(_distances(plain, unit, cycles, step)),
+    )
+
+
+def _distances(text: str, unit: int, cycles: int, step: int) -> list[str]:
+    if unit == MATRIX and step == 4 and cycles in RESULT_STATES:
+        return [
+            f"Another instruction can read its result {plural(RESULT_STATES[cycles], 'turn')} behind it; one "
+            "that accumulates on it with the same form need not wait so long.",
+            f"Packed arithmetic and that of doubles gets the unit {TAIL} cycles behind its passes.",
+        ]
+    if unit == VALU and step == 4:
+        return [f"A memory instruction that reads its result issues {plural(TO_MEMORY, 'turn')} behind it."]
+    if is_load(text):
+        return ["Its result is there when a wait for its counter says so."]
+    return []

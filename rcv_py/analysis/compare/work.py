@@ -1,0 +1,90 @@
+"""What work costs: cycles by operation, by byte and by instruction, which also hold where tiles differ.
+
+Another tiling has other waves that do other amounts, so cycles a wave say nothing.  What a wave computes and
+requests is known from its instructions: FLOP of MFMA and WMMA by their shapes, bytes by the width of
+accesses, all lanes on.  A launch does as much as a traced wave does, times its waves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.analysis.compare.costs import CaptureCosts
+from rcv_py.analysis.latency.access_widths import access_width
+from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
+from rcv_py.analysis.program.matrix_forms import flops_of
+from rcv_py.analysis.program.register_use import register_use
+from rcv_py.base.records import dataclass
+
+_MEMORY = (
+    InstructionClass.VMEM_LOAD,
+    InstructionClass.VMEM_STORE,
+    InstructionClass.LDS_DMA,
+    InstructionClass.ATOMIC,
+    InstructionClass.SCRATCH,
+)
+_WIDE = "gfx9"  # whose waves always have 64 lanes
+_KILO, _MEGA = 1e3, 1e6
+NAN = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkCosts:
+    """What the waves of a capture do and what that costs; means over waves, nan where it is not known."""
+
+    cycles: float  # of latency and idle, a wave
+    instructions: float  # executions a wave
+    flop: float  # of matrix instructions, a wave
+    bytes: float  # requested by vector memory instructions, a wave
+    duration: float  # cycles of the launch on the traced shader engines
+    duration_ns: float
+    launch_flop: float  # of that launch
+
+    @property
+    def cycles_per_instruction(self) -> float:
+        """Cycles of a wave for an execution."""
+        return _over(self.cycles, self.instructions)
+
+    @property
+    def cycles_per_kflop(self) -> float:
+        """Cycles of a wave for 1,000 operations."""
+        return _over(self.cycles, self.flop / _KILO)
+
+    @property
+    def cycles_per_kb(self) -> float:
+        """Cycles of a wave for 1,000 requested bytes."""
+        return _over(self.cycles, self.bytes / _KILO)
+
+    @property
+    def launch_cycles_per_mflop(self) -> float:
+        """Cycles of the launch for a million of its operations."""
+        return _over(self.duration, self.launch_flop / _MEGA)
+
+    @property
+    def clock_mhz(self) -> float:
+        """Cycles a microsecond."""
+        return _over(self.duration * _KILO, self.duration_ns)
+
+
+def work_costs(costs: CaptureCosts, duration_ns: float = NAN) -> WorkCosts:
+    """Return what the waves do and what it costs; `duration_ns` is that of the launch."""
+    lanes = 32 if costs.isa != _WIDE and register_use(costs.code).is_wave32 else 64
+    waves, launch = max(1, costs.wave_count), costs.launch
+    hits = costs.hits.sum(axis=0)
+    flop = float(hits @ flops_of(costs.code)) / waves
+    is_memory = np.isin(instruction_classes(costs.code), _MEMORY)
+    texts = zip(costs.code.text, is_memory.tolist(), strict=True)
+    width = np.array([access_width(text) if meant else 0 for text, meant in texts], dtype=np.int64)
+    return WorkCosts(
+        cycles=float(costs.column("cost").sum()) / waves,
+        instructions=float(hits.sum()) / waves,
+        flop=flop,
+        bytes=float(hits @ np.maximum(width, 0)) * lanes / waves,
+        duration=NAN if launch is None or launch.is_cut else float(launch.duration),
+        duration_ns=duration_ns,
+        launch_flop=NAN if launch is None or launch.is_cut else flop * launch.waves,
+    )
+
+
+def _over(value: float, amount: float) -> float:
+    return value / amount if amount > 0 else NAN

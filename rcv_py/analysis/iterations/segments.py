@@ -1,0 +1,219 @@
+"""Segments: what waves do from one barrier to the next, and what the others of their workgroup do meanwhile.
+
+```
+wave 0  ├─ begin → 40 ──b░░│── 40 → 90 ──────b│── 90 → 40 ──b░░░░│
+wave 4  ├─ begin → 40 ────b│── 40 → 40 ──b░░░░│── 40 → 90 ──────b│
+             turn 0              turn 1              turn 2
+```
+A segment begins when a wave leaves a barrier, or begins, and ends when it leaves the next one, or ends.  In
+it the wave works, and then waits in the barrier until the last of its workgroup is there (░).  Segments with
+the same two barriers are one row.
+
+Where halves of a workgroup take turns (ping-pong) one multiplies while the other fetches: the turns of a
+workgroup hold several segments, and each names the one that others ran beside it most often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+
+from rcv_py.analysis.core.median import at_ranks
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed, sums
+from rcv_py.analysis.core.token_columns import TokenColumns, sums_by_kind
+from rcv_py.analysis.program.matrix_forms import passes_of
+from rcv_py.analysis.waves.barriers import crossings, meetings
+from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import ascending, distinct, ends_run, numbered, ranges, starts_run
+from rcv_py.model.columns import of_rows
+from rcv_py.model.kinds import KIND_COUNT
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+OUTSIDE = -1  # instead of a barrier: the begin of a wave, or its end
+WORKGROUP = 32  # waves that one has at most
+_ENDS = 1 << 32  # of a key: more than code rows
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """One row a pair of barriers that followed each other in a wave, most cycles first.  Cycles are int64."""
+
+    first: np.ndarray  # int32, code row of the barrier behind which it begins; OUTSIDE: begin of the wave
+    last: np.ndarray  # int32, code row of the barrier in which it ends; OUTSIDE: end of the wave
+    hits: np.ndarray  # int64, executions
+    waves: np.ndarray  # int64, that ran it
+    cycles: np.ndarray  # of all executions, from leaving one barrier to leaving the next
+    median: np.ndarray  # float64, the one at n // 2 of the sorted n
+    p90: np.ndarray  # float64, the one at 9 n // 10
+    waiting: np.ndarray  # part of the cycles: in the barrier at its end
+    stall: np.ndarray  # part of the cycles before that
+    idle: np.ndarray  # the same, between instructions
+    kinds: np.ndarray  # [n, kinds], cycles of stall and issue by kind of token, the barrier aside
+    matrix_busy: np.ndarray  # passes of its matrix instructions
+    met: np.ndarray  # int64, executions that ended in a barrier with other traced waves
+    came_last: np.ndarray  # int64, of those: the wave was the last to arrive
+    beside_first: np.ndarray  # int32, what others of its workgroup ran most often in the same turn:
+    beside_last: np.ndarray  # int32, the barriers of that segment
+    beside: np.ndarray  # int64, executions beside it; 0: all others ran the same
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What some waves tell."""
+
+    barriers: Barriers  # of all waves
+    counted: np.ndarray  # int64, index rows of those that count
+    spent: Sums  # pair of barriers: stall, idle, kinds, matrix passes, of those that count
+
+
+_SPENT = 3 + KIND_COUNT  # columns
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Part:
+    tokens = parcel.own
+    counted = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
+    return _Part(barriers_of(trace, parcel), counted, _spent(trace, tokens))
+
+
+def _spent(trace: Trace, tokens: TokenColumns) -> Sums:
+    found = crossings(tokens, trace.code)
+    key = _keys(*_ends(found.line, found.wave, len(tokens.waves)))
+    is_barrier = np.zeros(len(tokens), dtype=bool)
+    is_barrier[found.token] = True
+    segment = np.cumsum(is_barrier) - is_barrier + tokens.owner  # a wave has one more than barriers
+    inside, n = np.flatnonzero(~is_barrier), len(key)
+    matrix, passes = passes_of(trace).of_tokens(tokens)
+    columns = (
+        sums(segment[inside], tokens.stall[inside], n),
+        sums(segment, tokens.idle, n),
+        *sums_by_kind(segment[inside], tokens.kind[inside], tokens.duration[inside], n).T,
+        sums(segment[matrix], passes, n),
+    )
+    return summed(key, *columns)
+
+
+def _ends(line: np.ndarray, wave: np.ndarray, waves: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the barriers around each segment, int64, wave by wave and in order: one more than barriers.
+
+    `line` and `wave` are those of all crossings, in the same order.
+    """
+    first, last = np.full((2, len(line) + waves), OUTSIDE, dtype=np.int64)
+    place = np.arange(len(line)) + wave
+    last[place] = line
+    first[place + 1] = line
+    return first, last
+
+
+def _keys(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """One number a pair of barriers, int64."""
+    return (first - OUTSIDE) * _ENDS + last - OUTSIDE
+
+
+def _merge(parts: Sequence[_Part]) -> _Part:
+    return _Part(
+        joined_barriers([part.barriers for part in parts]),
+        np.concatenate([np.zeros(0, dtype=np.int64), *(part.counted for part in parts)]),
+        joined_sums([no_sums(_SPENT), *(part.spent for part in parts)]),
+    )
+
+
+def _finish(_trace: Trace, part: _Part) -> Segments:
+    waves, at = part.barriers.waves, part.barriers.at
+    n, place = len(at) + len(waves), np.arange(len(at)) + at.wave
+    key = _keys(*_ends(at.line, at.wave, len(waves)))
+    owner = np.repeat(np.arange(len(waves)), 1 + np.bincount(at.wave, minlength=len(waves)))
+    left = np.empty(n, dtype=np.int64)  # when each segment was left
+    left[place], left[ends_run(owner)] = at.released, waves.end
+    entered = np.append(0, left[:-1])[:n]
+    entered[starts_run(owner)] = waves.begin
+    cycles = np.maximum(left - entered, 0)
+    waiting = np.zeros(n, dtype=np.int64)
+    waiting[place] = np.maximum(at.released - at.waited, 0)
+    group, _ = grouped(waves, at)
+    met = meetings(at, group, waves.last_end)
+    has_others, is_last = np.zeros((2, n), dtype=bool)
+    has_others[place] = (met.waves > 1)[met.of]
+    is_last[place[met.last[(met.waves > 1) & (met.left < 0)]]] = True
+
+    pair, *spent = part.spent
+    mine = np.flatnonzero(np.isin(waves.row, part.counted)[owner])
+    row = np.searchsorted(pair, key[mine])
+    count = len(pair)
+    median, p90 = at_ranks(row, cycles[mine], count, ((1, 2), (9, 10)))
+    beside, times = _beside(key, group[owner], _turns(owner), mine)
+    stall, idle, *kinds, busy = spent
+    found = Segments(
+        first=(pair // _ENDS + OUTSIDE).astype(np.int32),
+        last=(pair % _ENDS + OUTSIDE).astype(np.int32),
+        hits=np.bincount(row, minlength=count),
+        waves=np.bincount(ascending(row * len(waves) + owner[mine]) // max(1, len(waves)), minlength=count),
+        cycles=sums(row, cycles[mine], count),
+        median=median,
+        p90=p90,
+        waiting=sums(row, waiting[mine], count),
+        stall=stall,
+        idle=idle,
+        kinds=np.stack(kinds, axis=1),
+        matrix_busy=busy,
+        met=np.bincount(row, has_others[mine], count).astype(np.int64),
+        came_last=np.bincount(row, is_last[mine], count).astype(np.int64),
+        beside_first=(beside // _ENDS + OUTSIDE).astype(np.int32),
+        beside_last=(beside % _ENDS + OUTSIDE).astype(np.int32),
+        beside=times,
+    )
+    crossed = np.flatnonzero((found.first != OUTSIDE) | (found.last != OUTSIDE))
+    return of_rows(found, crossed[np.lexsort((pair[crossed], -found.cycles[crossed]))])
+
+
+def _turns(owner: np.ndarray) -> np.ndarray:
+    """How many segments of its wave came before each, int64."""
+    return ranges(0, np.bincount(owner))
+
+
+def _beside(
+    key: np.ndarray, group: np.ndarray, turn: np.ndarray, mine: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return of each pair that counts what others ran beside it most often, and how often, int64 each.
+
+    `group` and `turn` are those of each segment.  A pair beside which nobody ran anything else has itself, 0.
+    """
+    known, pair = numbered(key)
+    size = len(known)
+    turns = distinct(group, turn)[1] * size + pair
+    place, times = summed(turns[mine], np.ones(len(mine), dtype=np.int64))  # turn and pair: how often
+    ran = ascending(turns)
+    found = [(np.zeros(0, dtype=np.int64),) * 2]
+    for step in range(1, min(WORKGROUP, len(ran))):
+        low = np.flatnonzero(ran[step:] // size == ran[:-step] // size)
+        found += [(ran[low], ran[low + step]), (ran[low + step], ran[low])]
+        if not len(low):
+            break
+    one, other = map(np.concatenate, zip(*found, strict=True))
+    at = np.searchsorted(place, one)
+    counts = at < len(place)
+    counts[counts] = place[at[counts]] == one[counts]
+    both, total = summed((one % size * size + other % size)[counts], times[at[counts]])
+    order = np.lexsort((-both, total))  # the last one of each pair stays: most often, of equals the first
+    best, often = np.arange(size), np.zeros(size, dtype=np.int64)
+    best[both[order] // size], often[both[order] // size] = both[order] % size, total[order]
+    asked = ascending(pair[mine])
+    return known[best[asked]], often[asked]
+
+
+SEGMENTS = Reduction(_map, _merge, _finish)
+
+
+def segments(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Segments:
+    """Return the segments of the waves whose index row is in `rows` (None: all), each wave once.
+
+    Other waves still arrive at barriers and run beside them.
+    """
+    return SEGMENTS.of(trace, batches, rows)

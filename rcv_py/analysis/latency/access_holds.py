@@ -1,0 +1,162 @@
+"""How long memory instructions hold their unit, and how long their width alone would: conflicts, inferred.
+
+```
+wave 0   I                          gets the unit at once
+wave 1   ░░░░░░░░I                  refused until the unit took it
+wave 2   ░░░░░░░░░░░░░░░░I          refused longer: the one before held the unit for 8 cycles
+wave 3   ░░░░░░░░░░░░░░░░░░░░░░░░I  and so did this one
+                 ├──────┤├──────┤
+```
+While instructions are refused one after the other, the distance of two is how long the first of them held the
+unit.  Its width needs so many cycles at least: 128 bytes a cycle of LDS, 64 of vector memory, and its issue,
+twice of two addresses (`ds_read2`).  LDS that is held longer has bank conflicts, vector memory lanes that lie
+apart (no coalescing).  That is inferred: a trace has no addresses.  Where only some SIMDs of a compute unit
+were traced, others take the unit in between and make it seem longer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+
+from rcv_py.analysis.attribution.lines import LDS, VMEM, lines
+from rcv_py.analysis.core.median import at_ranks
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, summed
+from rcv_py.analysis.latency.access_widths import access_width
+from rcv_py.analysis.program.register_use import wave_lanes
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import distinct, starts_run
+from rcv_py.model.columns import of_rows
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+UNITS = {LDS: "LDS", VMEM: "VMEM"}
+BYTES_A_CYCLE = {LDS: 128, VMEM: 64}
+ENOUGH = 8  # distances of an instruction that tell how long it held its unit
+LONGER = 2.0  # times what its width needs: then something else is the matter
+_TWO = re.compile(r"ds_\w*2(st64|addr)?_")
+_LONGEST = (1 << 31) - 1  # cycles
+
+
+@dataclass(frozen=True, eq=False)
+class AccessHolds:
+    """One row an LDS or vector memory instruction that ran, most stall first."""
+
+    line: np.ndarray  # int32, code row
+    unit: np.ndarray  # uint8, of UNITS
+    width: np.ndarray  # int64, bytes a lane
+    hits: np.ndarray  # int64, executions
+    refused: np.ndarray  # int64, of those: they stalled behind another access of the unit
+    stall: np.ndarray  # int64, cycles of these stalls
+    samples: np.ndarray  # int64, executions of which it is seen how long they held the unit
+    held: np.ndarray  # float64, cycles, the median at n // 2; nan without ENOUGH samples
+    needed: np.ndarray  # int64, cycles that the width takes at least
+    is_part: bool  # SIMDs of a compute unit are missing
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @property
+    def factor(self) -> np.ndarray:
+        """How many times longer they held the unit than their width needs, float64; nan: not seen."""
+        return self.held / self.needed
+
+    @property
+    def is_longer(self) -> np.ndarray:
+        """Whether that is more than the width explains, bool."""
+        return np.nan_to_num(self.factor) >= LONGER
+
+    @property
+    def beyond(self) -> np.ndarray:
+        """Cycles that all executions held the unit beyond what their width needs, float64; 0: not seen."""
+        return np.nan_to_num(np.maximum(self.held - self.needed, 0)) * self.hits
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What some waves tell."""
+
+    rows: Sums  # code row: executions, refused ones, cycles of these stalls
+    distances: Sums  # code row << 32 | cycles, and how often
+    simds: np.ndarray  # int64, numbers of the SIMDs
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Part:
+    tokens, of_code = parcel.tokens, lines(trace.code, trace.gfxip, trace.target)
+    row = tokens.code_rows(len(trace.code))
+    unit = of_code.unit[row]
+    cu = np.array([wave.id.se * 4096 + max(0, wave.cu) for wave in tokens.waves], dtype=np.int64)
+    simd = np.array([wave.id.simd for wave in tokens.waves], dtype=np.int64)
+    found, distances = [no_sums(3)], [no_sums(1)]
+    for one in UNITS:
+        token = np.flatnonzero(unit == one)
+        place = cu[tokens.owner[token]]
+        order = np.lexsort((tokens.issue[token], place))
+        token, place = token[order], place[order]
+        issue, start, end = tokens.issue[token], tokens.start[token], tokens.end[token]
+        is_refused = ~starts_run(place) & (tokens.stall[token] > of_code.step)
+        is_refused[1:] &= start[1:] <= end[:-1]  # also right behind it, in the same wave
+        counts = parcel.is_counted[token]
+        line, stall = row[token], np.where(is_refused, tokens.stall[token], 0)
+        columns = (np.ones(len(token), dtype=np.int64), is_refused.astype(np.int64), stall)
+        found.append(summed(line[counts], *(column[counts] for column in columns)))
+        both = np.flatnonzero(is_refused[1:] & is_refused[:-1] & counts[:-1])
+        apart = np.minimum(issue[both + 1] - issue[both], _LONGEST)
+        distances.append(summed(line[both] << 32 | apart, np.ones(len(both), dtype=np.int64)))
+    return _Part(joined_sums(found), joined_sums(distances), np.unique(cu * 16 + simd))
+
+
+def _merge(parts: Sequence[_Part]) -> _Part:
+    simds = np.concatenate([np.zeros(0, dtype=np.int64), *(part.simds for part in parts)])
+    return _Part(
+        joined_sums([no_sums(3), *(part.rows for part in parts)]),
+        joined_sums([no_sums(1), *(part.distances for part in parts)]),
+        np.unique(simds),
+    )
+
+
+def _finish(trace: Trace, part: _Part) -> AccessHolds:
+    code, of_code = trace.code, lines(trace.code, trace.gfxip, trace.target)
+    hits, refused, stall = dense(part.rows, len(code) + 1)
+    key, times = part.distances
+    line, apart = key >> 32, key & _LONGEST
+    (held,) = at_ranks(line, apart, len(code) + 1, ((1, 2),), times)
+    samples = np.bincount(line, times, len(code) + 1).astype(np.int64)
+    row = np.flatnonzero(hits[:-1])
+    unit = of_code.unit[row]
+    width = np.array([max(0, access_width(code.text[at])) for at in row.tolist()], dtype=np.int64)
+    speed = np.array([BYTES_A_CYCLE.get(one, 1) for one in range(int(unit.max(initial=0)) + 1)])
+    turns = np.array([1 + (_TWO.match(of_code.texts[at]) is not None) for at in row.tolist()], dtype=np.int64)
+    needed = np.maximum(of_code.hold[row] * turns, -(-width * wave_lanes(trace) // speed[unit]))
+    per_unit = 4 if trace.gfxip <= 9 else 2
+    units = len(distinct(part.simds // 16)[0]) if len(part.simds) else 0
+    found = AccessHolds(
+        line=row.astype(np.int32),
+        unit=unit,
+        width=width,
+        hits=hits[row],
+        refused=refused[row],
+        stall=stall[row],
+        samples=samples[row],
+        held=np.where(samples[row] >= ENOUGH, held[row], np.nan),
+        needed=needed,
+        is_part=len(part.simds) < units * per_unit,
+    )
+    return of_rows(found, np.lexsort((row, -found.stall, -found.beyond)))
+
+
+HOLDS = Reduction(_map, _merge, _finish, is_together=True)
+
+
+def access_holds(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> AccessHolds:
+    """Return the memory instructions of the waves whose index row is in `rows` (None: all), each wave once.
+
+    Other waves of a compute unit still hold its units.
+    """
+    return HOLDS.of(trace, batches, rows)

@@ -1,0 +1,174 @@
+"""Where waves waited for instructions: code lines that were not in the instruction cache.
+
+```
+         line 7           line 8 (64 bytes each)
+wave 0   ▓▓▓▓▓▓ ···········▓▓▓▓▓▓▓▓   a slow fetch: nothing ran for SLOW cycles or longer
+wave 1      ▓▓▓▓▓▓ ········▓▓▓▓▓▓▓▓   waits for the same
+wave 2                         ▓▓▓▓▓▓▓▓▓▓▓▓▓▓   the line is there
+```
+A wave executes nothing while it fetches, so a fetch is a gap in front of the first instruction of a code
+line, or behind a branch.  From the cache that takes up to 36 cycles on gfx9 in real captures, from beyond it
+several hundred: nothing lies between.  The cache is shared with compute units that were not traced, and its
+size is known from documents alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+
+from rcv_py.analysis.attribution.lines import lines
+from rcv_py.analysis.core.parcels import FOREVER, Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, summed, sums
+from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import numbered, starts_run
+from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+SLOW = 64  # cycles of a gap from which on a line was not in the cache
+LINE = 64  # bytes
+# Bytes of the instruction cache that compute units share (AMD CDNA 2 and 3 white papers, RDNA white paper).
+_CACHES = (("gfx94", 1 << 16), ("gfx95", 1 << 16), ("gfx9", 1 << 15), ("gfx1", 1 << 15))
+
+
+@dataclass(frozen=True, eq=False)
+class CodeFetches:
+    """One row a code line that a wave had to wait for, most cycles first; int64 but for `line`."""
+
+    first: np.ndarray  # int32, its first code row
+    last: np.ndarray  # int32, its last code row
+    arrivals: np.ndarray  # times that a wave came to it from another line
+    slow: np.ndarray  # times that it was not there
+    again: np.ndarray  # of those: a wave of the compute unit had run it before
+    cycles: np.ndarray  # that waves waited
+    longest: np.ndarray  # cycles
+    elsewhere: int  # cycles of gaps as long within lines, which are of other causes
+    capacity: int  # bytes that the cache holds; 0: not known
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gaps:
+    """Slow fetches, one row each; int64."""
+
+    line: np.ndarray  # code row
+    cu: np.ndarray  # number of the compute unit
+    start: np.ndarray  # cycles, aligned: when the instruction began
+    cycles: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What some waves tell."""
+
+    arrivals: Sums  # code row, how often a wave that counts came to its line by it
+    gaps: _Gaps  # of waves that count
+    earliest: _Gaps  # of all waves: when each line was first run on each unit; without cycles
+    elsewhere: int
+
+
+_NO_GAPS = _Gaps(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Part:
+    tokens = parcel.own
+    row, at, is_arrival = _arrivals(trace, tokens)
+    drains = lines(trace.code, trace.gfxip, trace.target).is_end[row[at]]  # a wave's last operations
+    slow = at[(tokens.idle[at] >= SLOW) & ~drains]
+    gaps = _Gaps(row[slow], _units(tokens)[tokens.owner[slow]], tokens.start[slow], tokens.idle[slow])
+    long = (tokens.idle >= SLOW) & ~is_arrival & ~starts_run(tokens.owner)
+    return _Part(
+        summed(row[at], np.ones(len(at), dtype=np.int64)),
+        gaps,
+        _earliest(trace, parcel.begun),
+        int(np.minimum(tokens.idle[long], 1 << 40).sum()),
+    )
+
+
+def _arrivals(trace: Trace, tokens: TokenColumns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the code row of each token, which tokens come to another line, and whether each does."""
+    of_code = lines(trace.code, trace.gfxip, trace.target)
+    row = tokens.code_rows(len(trace.code))
+    jumps = np.zeros(len(row), dtype=bool)
+    jumps[1:] = row[1:] != row[:-1] + 1
+    is_first = starts_run(tokens.owner)
+    is_arrival = (starts_run(of_code.block[row]) | jumps) & ~is_first & (row < len(trace.code))
+    return row, np.flatnonzero(is_arrival), is_arrival
+
+
+def _units(tokens: TokenColumns) -> np.ndarray:
+    return np.array([wave.id.se * 4096 + max(0, wave.cu) for wave in tokens.waves], dtype=np.int64)
+
+
+def _earliest(trace: Trace, tokens: TokenColumns) -> _Gaps:
+    of_code = lines(trace.code, trace.gfxip, trace.target)
+    row = tokens.code_rows(len(trace.code))
+    at = np.flatnonzero(starts_run(tokens.owner, of_code.block[row]) & (row < len(trace.code)))
+    return _first_of(trace, _Gaps(row[at], _units(tokens)[tokens.owner[at]], tokens.start[at], 0 * at))
+
+
+def _first_of(trace: Trace, gaps: _Gaps) -> _Gaps:
+    """The earliest of each line and unit, named by the first row of the line that is there."""
+    block = lines(trace.code, trace.gfxip, trace.target).block[gaps.line]
+    order = np.lexsort((gaps.line, gaps.start, block, gaps.cu))
+    kept = order[starts_run(gaps.cu[order], block[order])]
+    return of_rows(gaps, kept)
+
+
+def _merge(parts: Sequence[_Part]) -> _Part:
+    return _Part(
+        joined_sums([no_sums(1), *(part.arrivals for part in parts)]),
+        joined([_NO_GAPS, *(part.gaps for part in parts)]),
+        joined([_NO_GAPS, *(part.earliest for part in parts)]),
+        sum(part.elsewhere for part in parts),
+    )
+
+
+def _finish(trace: Trace, part: _Part) -> CodeFetches:
+    of_code, count = lines(trace.code, trace.gfxip, trace.target), len(trace.code)
+    gaps, earliest = part.gaps, _first_of(trace, part.earliest)
+    known, block_of = numbered(of_code.block[:count])
+    n = len(known)
+    place = block_of[gaps.line]
+    key, ran = gaps.cu * n + place, earliest.cu * n + block_of[earliest.line]
+    order = np.argsort(ran)
+    since = np.full(len(key), FOREVER)
+    if len(ran):
+        since = earliest.start[order[np.searchsorted(ran[order], key)]]
+    is_again = since <= gaps.start - gaps.cycles
+    longest = np.zeros(n, dtype=np.int64)
+    np.maximum.at(longest, place, gaps.cycles)
+    (arrivals,) = dense(part.arrivals, count + 1)
+    instruction = np.flatnonzero(~trace.code.is_label)
+    first, last = np.full(n, count, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    np.minimum.at(first, block_of[instruction], instruction)
+    np.maximum.at(last, block_of[instruction], instruction)
+    found = CodeFetches(
+        first=first.astype(np.int32),
+        last=last.astype(np.int32),
+        arrivals=sums(block_of, arrivals[:count], n),
+        slow=np.bincount(place, minlength=n),
+        again=np.bincount(place[is_again], minlength=n),
+        cycles=sums(place, gaps.cycles, n),
+        longest=longest,
+        elsewhere=part.elsewhere,
+        capacity=next((size for name, size in _CACHES if trace.target.startswith(name)), 0),
+    )
+    rows = np.flatnonzero(found.slow)
+    return of_rows(found, rows[np.lexsort((rows, -found.cycles[rows]))])
+
+
+FETCHES = Reduction(_map, _merge, _finish)
+
+
+def code_fetches(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> CodeFetches:
+    """Return the lines that waves whose index row is in `rows` (None: all) waited for, each wave once."""
+    return FETCHES.of(trace, batches, rows)

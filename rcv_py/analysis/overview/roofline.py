@@ -1,0 +1,169 @@
+"""How near a kernel and its loops are to what a compute unit can compute, and to what memory can deliver.
+
+```
+operations a cycle
+      │        ┌──────────── peak of the type
+      │      ╱ :
+      │    ╱ x :             x  the kernel: operations a cycle and compute unit at its intensity
+      │  ╱     :
+      └────────┴──────────── operations a byte that is requested
+             ridge = peak / bytes that memory delivers a compute unit and cycle
+```
+Operations are those of `matrix_forms` (exact) and `vector_forms` (of all lanes: at most), bytes those that
+vector memory instructions request (all lanes: at most; caches may serve them).  Cycles are those in which a
+compute unit held a wave, or a wave in the loop.  Where not all SIMDs of a compute unit were traced, what the
+others did is not known: rates are those of as many compute units as the traced SIMDs make.  Williams,
+Waterman, Patterson: "Roofline: an insightful visual performance model" (2009).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.analysis.core.intervals import occupied_cycles
+from rcv_py.analysis.findings.bound_class import MEMORY_ROOF
+from rcv_py.analysis.iterations.loop_summary import LoopSummary
+from rcv_py.analysis.latency.access_widths import AccessWidths
+from rcv_py.analysis.program.matrix_forms import flops_of, passes_of
+from rcv_py.analysis.program.peaks import MATRIX, kinds_of, matrix_peak, vector_peak
+from rcv_py.analysis.program.vector_forms import lane_flops_of
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import distinct
+from rcv_py.model.trace import Trace
+
+MOST_LOOPS = 8
+_LEAST = 0.01  # of the operations of the kernel: loops that compute or request less are left out
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """Operations of one unit with one type."""
+
+    unit: str  # MATRIX or VECTOR
+    type: str
+    flop: float
+    rate: float  # a compute unit and cycle
+    peak: float  # a compute unit and cycle; nan: not known
+
+    @property
+    def share(self) -> float:
+        """The rate as a part of the peak; nan if that is not known."""
+        return self.rate / self.peak
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The kernel or a loop."""
+
+    first: int  # code row
+    last: int  # code row, that of the branch of a loop
+    is_loop: bool
+    cycles: float  # of compute units
+    computed: tuple[Computed, ...]  # what most was computed with first
+    bytes: float  # requested by vector memory instructions
+    local_bytes: float  # requested of LDS
+    roof: float  # bytes that memory delivers a compute unit and cycle; nan: not known
+    matrix_busy: float  # of the cycles of SIMDs: the matrix unit works
+
+    def flop(self, unit: str = "") -> float:
+        """Operations of a unit, or of all."""
+        return sum(one.flop for one in self.computed if not unit or one.unit == unit)
+
+    def share_of_peak(self, unit: str) -> float:
+        """The part of the cycles that a unit needs at its peaks; nan if one is not known."""
+        return sum(one.share for one in self.computed if one.unit == unit)
+
+    @property
+    def intensity(self) -> float:
+        """Operations a byte, inf without bytes."""
+        return self.flop() / self.bytes if self.bytes else np.inf if self.flop() else np.nan
+
+    @property
+    def byte_rate(self) -> float:
+        """Bytes a compute unit and cycle."""
+        return self.bytes / self.cycles if self.cycles else np.nan
+
+    @property
+    def ridge(self) -> float:
+        """The intensity from which on the peak of what it mostly computes is the roof; nan: not known."""
+        return self.computed[0].peak / self.roof if self.computed else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Roofline:
+    """The kernel, then its loops, those with most operations and bytes first."""
+
+    scopes: tuple[Scope, ...]  # none of a capture without instructions
+    waves: int
+    waves_per_simd: float  # in the mean, while there is any; nan without instructions
+
+
+def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline:
+    """Return how near the waves come to their roofs, of which `widths` and `loops` tell."""
+    index, lanes, code = trace.waves, widths.lanes, trace.code
+    per_unit = 4 if trace.gfxip <= 9 else 2
+    simds = len(distinct(index.se, index.cu, index.simd)[0]) if len(index) else 0
+    units = len(distinct(index.se, index.cu)[0]) if len(index) else 0
+    part = simds / max(1, units * per_unit)  # compute units that the SIMDs of a traced one make
+    kinds = kinds_of(code)
+    flop = flops_of(code) * widths.executions + lane_flops_of(code) * lanes * widths.executions
+    moved = np.maximum(0, widths.width) * widths.executions * lanes
+    busy = passes_of(trace).cycles * widths.executions
+
+    def scope(first: int, last: int, cycles: int, *, is_loop: bool) -> Scope:
+        rows, scaled = slice(first, last + 1), cycles * part
+        sums: dict[tuple[str, str], float] = {}
+        for kind, done in zip(kinds[rows], flop[rows].tolist(), strict=True):
+            if done:
+                sums[kind] = sums.get(kind, 0.0) + done
+        computed = [
+            Computed(
+                unit=unit,
+                type=type_,
+                flop=done,
+                rate=done / scaled if scaled else np.nan,
+                peak=(matrix_peak if unit == MATRIX else vector_peak)(trace.target, type_),
+            )
+            for (unit, type_), done in sums.items()
+        ]
+        return Scope(
+            first=first,
+            last=last,
+            is_loop=is_loop,
+            cycles=scaled,
+            computed=tuple(sorted(computed, key=lambda one: (-one.flop, one.unit, one.type))),
+            bytes=float((moved * widths.is_vector)[rows].sum()),
+            local_bytes=float((moved * widths.is_local)[rows].sum()),
+            roof=MEMORY_ROOF.get(trace.target, np.nan),
+            matrix_busy=float(busy[rows].sum()) / (scaled * per_unit) if scaled else np.nan,
+        )
+
+    if not len(code):
+        return Roofline((), loops.waves, np.nan)
+    kernel = code.main_kernel
+    first, stop = (0, len(code)) if kernel is None else (kernel.first, kernel.stop)
+    whole = scope(first, stop - 1, widths.unit_cycles, is_loop=False)
+    inner = [scope(head, branch, cycles, is_loop=True) for head, branch, cycles in _loops(trace, loops)]
+    least = _LEAST * whole.flop(), _LEAST * whole.bytes
+    inner = [one for one in inner if one.flop() > least[0] or one.bytes > least[1]]
+    inner.sort(key=lambda one: (-one.flop(), -one.bytes, one.first))
+    resident = max(1, widths.unit_cycles * max(1, simds) // max(1, units))
+    lived = float((index.end - index.begin).sum()) if len(index) else 0.0
+    return Roofline((whole, *inner[:MOST_LOOPS]), loops.waves, lived / resident)
+
+
+def _loops(trace: Trace, loops: LoopSummary) -> list[tuple[int, int, int]]:
+    """Return first and last row and cycles of each loop: those in which a compute unit held a wave inside.
+
+    Several jumps back to one head are one loop.
+    """
+    table, iterations, index = loops.found.table, loops.found.iterations, trace.waves
+    place = index.se.astype(np.int64) << 20 | index.cu.astype(np.int64) + 1
+    found = []
+    for head in np.unique(table.head[: loops.found.iterations.loop.max(initial=-1) + 1]).tolist():
+        same = np.flatnonzero(table.head == head)
+        own = np.isin(iterations.loop, same)
+        lives = np.stack([place[iterations.wave[own]], iterations.begin[own], iterations.end[own]], axis=1)
+        if cycles := occupied_cycles(lives):
+            found.append((head, int(table.branch[same].max()), cycles))
+    return found

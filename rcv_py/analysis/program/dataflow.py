@@ -1,0 +1,66 @@
+"""Data flow over basic blocks: what holds at their borders, as sets that are integers with a bit a fact.
+
+```
+forward    in[b]  = union of out[p] over blocks p before b,  out = gen | (in & ~kill)
+backward   out[b] = union of in[s]  over blocks s behind b,  in  = gen | (out & ~kill)
+```
+Sets only grow until nothing changes any more (Aho, Sethi, Ullman: iterative data-flow analysis), which does
+not depend on the order of blocks; the order only decides how soon.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+
+from rcv_py.analysis.program.blocks import Blocks
+from rcv_py.base.progress import checkpoint
+
+Ways = Sequence[Sequence[int]]  # of each block: others, by number
+_CHECKED = 4096  # blocks that are looked at between two checkpoints
+
+
+def ways(table: Blocks) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the blocks that may run before each block, and those that may run behind it."""
+    before: list[list[int]] = [[] for _ in range(len(table))]
+    behind: list[list[int]] = [[] for _ in range(len(table))]
+    for source, target in zip(table.edge_from.tolist(), table.edge_to.tolist(), strict=True):
+        before[target].append(source)
+        behind[source].append(target)
+    return before, behind
+
+
+def forward(gen: Sequence[int], kill: Sequence[int], before: Ways, behind: Ways) -> list[int]:
+    """Return the union of what the blocks before each block may hand over, at its begin."""
+    return _spread(gen, kill, before, behind, range(len(gen)))
+
+
+def backward(gen: Sequence[int], kill: Sequence[int], before: Ways, behind: Ways) -> list[int]:
+    """Return the union of what the blocks behind each block may ask for, at its end."""
+    return _spread(gen, kill, behind, before, range(len(gen) - 1, -1, -1))
+
+
+def _spread(
+    gen: Sequence[int], kill: Sequence[int], sources: Ways, dependents: Ways, order: Sequence[int]
+) -> list[int]:
+    value, given = [0] * len(gen), list(gen)
+    todo, is_waiting = deque(order), [True] * len(gen)
+    looked = 0
+    while todo:
+        looked += 1
+        if looked % _CHECKED == 0:
+            checkpoint()
+        block = todo.popleft()
+        is_waiting[block] = False
+        value[block] = reduce(or_, (given[source] for source in sources[block]), 0)
+        made = gen[block] | (value[block] & ~kill[block])
+        if made == given[block]:
+            continue
+        given[block] = made
+        for other in dependents[block]:
+            if not is_waiting[other]:
+                is_waiting[other] = True
+                todo.append(other)
+    return value

@@ -1,0 +1,218 @@
+"""Which registers hold a value that is still needed, at every instruction of a program.
+
+```
+                               live behind it
+ v_mov_b32   v0, 1             v0
+ v_mov_b32   v1, 2             v0 v1        pressure 2: the peak
+ v_add_f32   v2, v0, v1        v2
+ global_store v[4:5], v2       nothing
+```
+A register is live where some way through the program reads it before it is written anew (backward data flow
+over the control-flow graph), and where anything may have written it: what comes with the launch (arguments,
+ids) counts from the begin of the program to its last use.  Where some lanes may be switched off, writing a
+vector register keeps what the other lanes hold, so what was live stays live.
+
+The pressure of an instruction is what must be held at a time: what is needed before it, or what is needed
+behind it and what it writes, whichever is more.  No allocation can do with fewer there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+from itertools import pairwise
+
+import numpy as np
+
+from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.program.blocks import blocks
+from rcv_py.analysis.program.branches import flow
+from rcv_py.analysis.program.dataflow import backward, forward, ways
+from rcv_py.analysis.program.registers import SPECIAL, A, Registers, S, V, registers
+from rcv_py.base.progress import checkpoint
+from rcv_py.base.records import dataclass
+from rcv_py.model.code import CodeTable
+
+
+class RegisterFile(IntEnum):
+    """The kinds of registers that are allocated."""
+
+    VGPR = 0
+    AGPR = 1
+    SGPR = 2
+
+
+FILE_NAMES = ("VGPR", "AGPR", "SGPR")
+_BEGINS = (V, A, S, SPECIAL["vcc"])
+_MASKS = tuple(((1 << stop - first) - 1) << first for first, stop in pairwise(_BEGINS))
+_VECTOR = _MASKS[RegisterFile.VGPR] | _MASKS[RegisterFile.AGPR]
+_CHECKED = 4096  # rows between two checkpoints
+_KEEPS = re.compile(r"\S*_d16|\S*_mix(lo|hi)|.*UNUSED_PRESERVE")  # writes half a register
+_ALL_LANES = re.compile(r"s_mov_b(?:32|64)\s+exec(?:_lo)?,\s*-1\b|s_or_saveexec_b(?:32|64)\s+\S+,\s*-1\b")
+_RESTORES = re.compile(
+    r"s_(?:or_b(?:32|64)\s+exec(?:_lo)?,\s*exec(?:_lo)?|mov_b(?:32|64)\s+exec(?:_lo)?),\s*(\S+)"
+)
+_SAVES = re.compile(r"s_\w*saveexec_b(?:32|64)\s+(\S+?),|s_mov_b(?:32|64)\s+(s\S+),\s*exec")
+_EXEC = 1 << SPECIAL["exec"]
+
+
+@dataclass(frozen=True, eq=False)
+class LiveRegisters:
+    """Rows are those of the code."""
+
+    held: tuple[int, ...]  # sets of registers that are needed before or behind each row, or written by it
+    pressure: np.ndarray  # int32 [rows, files], how many of each file must be held at a time
+
+    def peak(self, *files: RegisterFile, first: int = 0, stop: int | None = None) -> int:
+        """Return the first row with the highest pressure of these files together, -1 if there is none."""
+        part = self.pressure[first:stop, list(files)].sum(axis=1)
+        return first + int(part.argmax()) if part.any() else -1
+
+    def of_file(self, row: int, file: RegisterFile) -> tuple[int, ...]:
+        """Return the numbers of the registers of a file that are held at a row, ascending."""
+        return numbers(self.held[row], file)
+
+
+def numbers(found: int, file: RegisterFile) -> tuple[int, ...]:
+    """Return the numbers of the registers of a file in a set, ascending."""
+    rest, low = (found & _MASKS[file]) >> _BEGINS[file], []
+    while rest:
+        bit = rest & -rest
+        low.append(bit.bit_length() - 1)
+        rest ^= bit
+    return tuple(low)
+
+
+def ranges_text(found: tuple[int, ...], letter: str) -> str:
+    """Return registers as an assembler writes them: `v[0:3], v7`; "" for none."""
+    parts: list[list[int]] = []
+    for number in found:
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(f"{letter}{low}" if low == high else f"{letter}[{low}:{high}]" for low, high in parts)
+
+
+@kept
+def live_registers(code: CodeTable) -> LiveRegisters:
+    """Return what is held at every row of a program; computed once a table."""
+    flow = _Flow(code)
+    # What is read before anything wrote it comes with the launch.
+    given = flow.needed([_writes(known, is_whole=True) for known in flow.known])
+    kills = [
+        _writes(known, is_whole=not (is_partial or _KEEPS.match(text)))
+        for known, is_partial, text in zip(flow.known, _partial(flow.texts, code), flow.texts, strict=True)
+    ]
+    behind = flow.needed(kills)
+    return flow.held(kills, behind, flow.written(given))
+
+
+class _Flow:
+    """Blocks of a program, and what each row reads and writes."""
+
+    def __init__(self, code: CodeTable) -> None:
+        pairs = zip(code.text, code.is_label.tolist(), strict=True)
+        self.texts = ["" if is_label else text.strip() for text, is_label in pairs]
+        self.known = [registers(text) for text in self.texts]
+        self.table = blocks(code)
+        self.ways = ways(self.table)
+        self.spans = list(zip(self.table.first.tolist(), self.table.stop.tolist(), strict=True))
+
+    def needed(self, kills: Sequence[int]) -> list[int]:
+        """Return what is needed behind each block, where each row ends what `kills` has of it."""
+        uses, ends = [], []
+        for number, (first, stop) in enumerate(self.spans):
+            _pause(number)
+            use = end = 0
+            for row in range(stop - 1, first - 1, -1):
+                use = self.known[row].reads | (use & ~kills[row])
+                end |= kills[row]
+            uses.append(use)
+            ends.append(end)
+        return backward(uses, ends, *self.ways)
+
+    def written(self, behind: Sequence[int]) -> list[int]:
+        """Return what may have been written before each block, or came with the launch.
+
+        `behind` is what is needed behind each block if every write ends what was there.
+        """
+        makes, begins = [], []
+        for number, (first, stop) in enumerate(self.spans):
+            _pause(number)
+            made = begin = 0
+            if self.table.is_entry[number] or not self.ways[0][number]:
+                begin = self._first_uses(number, behind[number])
+            for row in range(first, stop):
+                made |= self.known[row].writes
+            makes.append(made | begin)
+            begins.append(begin)
+        handed = forward(makes, [0] * len(makes), *self.ways)
+        return [before | begin for before, begin in zip(handed, begins, strict=True)]
+
+    def _first_uses(self, number: int, behind: int) -> int:
+        first, stop = self.spans[number]
+        for row in range(stop - 1, first - 1, -1):
+            behind = self.known[row].reads | (behind & ~self.known[row].writes)
+        return behind
+
+    def held(self, kills: Sequence[int], behind: Sequence[int], written: Sequence[int]) -> LiveRegisters:
+        """Return the answer: what is needed and may have been written."""
+        held = [0] * len(self.texts)
+        pressure = np.zeros((len(held), len(FILE_NAMES)), dtype=np.int32)
+        for number, (first, stop) in enumerate(self.spans):
+            _pause(number)
+            there, before = [], written[number]
+            for row in range(first, stop):
+                there.append(before)
+                before |= self.known[row].writes
+            needed = behind[number]
+            for row in range(stop - 1, first - 1, -1):
+                known, was = self.known[row], there[row - first]
+                after = (needed & (was | known.writes)) | known.writes
+                needed = known.reads | (needed & ~kills[row])
+                held[row] = after | (needed & (was | known.reads))
+                ahead = needed & (was | known.reads)
+                pressure[row] = [max((after & m).bit_count(), (ahead & m).bit_count()) for m in _MASKS]
+        return LiveRegisters(tuple(held), pressure)
+
+
+def _pause(number: int) -> None:
+    if number % _CHECKED == 0:
+        checkpoint()
+
+
+def _writes(known: Registers, *, is_whole: bool) -> int:
+    """What a row ends: of vector registers nothing where not all of their lanes are written."""
+    return known.writes if is_whole else known.writes & ~_VECTOR
+
+
+def _partial(texts: Sequence[str], code: CodeTable) -> list[bool]:
+    """Whether some lanes may be switched off at each row, by the order of the text.
+
+    Compilers nest what narrows the mask of lanes and what restores it; a loop that goes on with some lanes
+    off has them off from its begin on.
+    """
+    begins = {kernel.first for kernel in code.kernels}
+    depth, deep = 0, []
+    saved: dict[str, int] = {}
+    for row, text in enumerate(texts):
+        if row in begins:
+            depth, saved = 0, {}
+        if _ALL_LANES.match(text):
+            depth = 0
+        elif restored := _RESTORES.match(text):
+            depth = saved.get(restored[1], max(0, depth - 1))
+        else:
+            if save := _SAVES.match(text):
+                saved[save[1] or save[2]] = depth
+            if registers(text).writes & _EXEC:
+                depth += 1
+        deep.append(depth > 0)
+    how = flow(code)
+    loops = np.flatnonzero((how.target >= 0) & (how.target <= np.arange(len(texts))) & np.array(deep, bool))
+    edges = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.add.at(edges, how.target[loops], 1)
+    np.add.at(edges, loops + 1, -1)
+    return (np.array(deep, dtype=bool) | (np.cumsum(edges)[:-1] > 0)).tolist()

@@ -1,0 +1,67 @@
+"""What other waves of a SIMD issued while one of its waves stood still.
+
+```
+ this wave    ▓issue▓ · · · · stall · · · · ▓issue▓
+ others           ▓VALU▓ ▓VALU▓    ▓MFMA▓       ▓VALU▓
+ covered          └─────────┘      └────┘              what hides the stall
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.base.records import dataclass
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
+
+
+@dataclass(frozen=True, slots=True)
+class Meanwhile:
+    """Cycles in which others issued or executed, in a stretch of time."""
+
+    covered: int  # cycles in which any of them did
+    by_kind: tuple[tuple[int, int], ...]  # token kind and its cycles, most first; they may overlap
+    line: int  # code row that took most of them, -1: none
+    waves: int  # that did
+
+
+NOBODY = Meanwhile(0, (), -1, 0)
+
+
+def meanwhile(wave: Wave, waves: Iterable[Wave], span: TimeWindow) -> Meanwhile:
+    """Return what other waves on the SIMD of a wave issued within a span; `waves` may be of anywhere."""
+    place = _place(wave)
+    begins, ends, kinds, lines, count = [], [], [], [], 0
+    for other in waves:
+        if other.row == wave.row or _place(other) != place:
+            continue
+        if other.end <= span.begin or other.begin >= span.end:
+            continue
+        tokens = other.tokens
+        rows = tokens.rows_in(span)
+        issue = tokens.base + tokens.offset[rows].astype(np.int64) + tokens.stall[rows]
+        begin = np.maximum(issue, span.begin)
+        end = np.minimum(issue + tokens.busy[rows], span.end)
+        met = np.flatnonzero(end > begin)
+        count += bool(len(met))
+        begins.append(begin[met])
+        ends.append(end[met])
+        kinds.append(tokens.kind[rows][met])
+        lines.append(tokens.line[rows][met].astype(np.int64))
+    if not count:
+        return NOBODY
+    begin, end, kind, line = (np.concatenate(parts) for parts in (begins, ends, kinds, lines))
+    cycles = np.bincount(kind, end - begin).astype(np.int64)
+    by_kind = [(int(one), int(cycles[one])) for one in np.argsort(-cycles, kind="stable") if cycles[one]]
+    known = line >= 0
+    of_line = np.bincount(line[known], (end - begin)[known])
+    most = int(of_line.argmax()) if len(of_line) else -1
+    return Meanwhile(IntervalSet.of(begin, end).total, tuple(by_kind), most, count)
+
+
+def _place(wave: Wave) -> tuple[int, int, int]:
+    return wave.id.se, wave.cu, wave.id.simd

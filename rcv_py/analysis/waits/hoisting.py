@@ -1,0 +1,211 @@
+"""How far up a memory instruction may move inside of its basic block, told by texts alone.
+
+```
+ 283  buffer_load v[80:83] …        ▲ may stand before this one
+ 285  v_add v3, v4, v5              │ touches nothing of 319
+ 319  buffer_load v[70:73], v9 …    ┘ its address is there, its destination dead
+```
+It stays behind whatever writes its address, the mask of lanes or its destination, behind reads of its
+destination, behind barriers, cache maintenance and stores that may write what it reads, and where an address
+that was loaded itself is known to be there: a wait for all of a counter stands above, or somebody read it.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+import numpy as np
+
+from rcv_py.analysis.program.blocks import Blocks, blocks
+from rcv_py.analysis.program.dataflow import forward, ways
+from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
+from rcv_py.analysis.program.registers import BITS, SPECIAL, registers
+from rcv_py.analysis.waits.waitcnt.generations import Generation, generation_of
+from rcv_py.base.records import dataclass
+from rcv_py.model.code import CodeTable
+
+FARTHEST = 512  # instructions that are looked at above a load
+
+
+class Limit(IntEnum):
+    """What an instruction cannot be moved above."""
+
+    BLOCK = 0
+    ADDRESS = 1
+    PENDING = 2
+    DESTINATION = 3
+    STORE = 4
+    BARRIER = 5
+    FAR = 6
+
+
+LIMIT_TEXT = {
+    Limit.BLOCK: "begin of the basic block",
+    Limit.ADDRESS: "its address or the mask of lanes is written there",
+    Limit.PENDING: "its address is still being loaded there",
+    Limit.DESTINATION: "its destination is in use there",
+    Limit.STORE: "a store there may write what it reads",
+    Limit.BARRIER: "barrier or cache maintenance",
+    Limit.FAR: f"{FARTHEST} instructions are looked at",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hoist:
+    """How far an instruction may move; `renamed` is where its destination were other, free registers."""
+
+    up: int  # instructions above it that it may pass
+    limit: Limit
+    at: int  # code row that limits it
+    renamed_up: int
+    destination: int  # registers of 32 bits that it writes
+
+
+_C = InstructionClass
+_LOADS = (_C.VMEM_LOAD, _C.LDS, _C.SMEM, _C.SCRATCH)
+_WRITES = re.compile(r"\S*(_store|_write|_atomic|_wb|_add|_sub|_cmpst|_wrxchg)")
+_MASKED = (_C.VMEM_LOAD, _C.LDS, _C.SCRATCH)
+
+
+def is_load(text: str) -> bool:
+    """Whether an instruction loads from memory or LDS into registers."""
+    return bool(registers(text).writes) and not _stores(text) and instruction_class(text) in _LOADS
+
+
+@lru_cache(maxsize=1 << 14)
+def _stores(text: str) -> bool:
+    known = instruction_class(text)
+    return known in (_C.VMEM_STORE, _C.ATOMIC) or (known in _LOADS and _WRITES.match(text) is not None)
+
+
+def _hides(store: str, load: InstructionClass) -> bool:
+    """Whether an instruction may write what a load of that class reads."""
+    is_local = load is _C.LDS
+    if instruction_class(store) is _C.LDS_DMA:
+        return is_local or "store" in store
+    return _stores(store) and (store.startswith("flat_") or store.startswith("ds_") == is_local)
+
+
+class Hoists:
+    """Answers for a program; what was asked before is kept."""
+
+    def __init__(self, code: CodeTable, gfxip: int, target: str) -> None:
+        self._code, self._rules = code, generation_of(gfxip, target, code.text)
+        self._texts = [text.strip() for text in code.text]
+        self._known: dict[int, Hoist] = {}
+        self._rows: dict[int, list[int]] = {}  # registers that are on their way before each row of a block
+
+    def of(self, row: int) -> Hoist:
+        """Return how far the instruction at a code row may move."""
+        if row not in self._known:
+            self._known[row] = self._walk(row)
+        return self._known[row]
+
+    def _walk(self, row: int) -> Hoist:
+        text = self._texts[row]
+        known, moved = instruction_class(text), registers(text)
+        wanted = moved.reads | (1 << SPECIAL["exec"] if known in _MASKED else 0)
+        block = int(self._table.of_row[row])
+        first, pending = int(self._table.first[block]), self._pending(block)
+        up, strict = 0, None
+        limit, at = Limit.BLOCK, row
+        for above in range(row - 1, max(first, row - FARTHEST) - 1, -1):
+            if self._code.is_label[above]:
+                continue
+            other = registers(self._texts[above])
+            at = above
+            if other.writes & wanted:
+                limit = Limit.ADDRESS
+                break
+            if pending[above - first] & wanted:
+                limit = Limit.PENDING
+                break
+            if instruction_class(self._texts[above]) in (_C.BARRIER, _C.CACHE):
+                limit = Limit.BARRIER
+                break
+            if _hides(self._texts[above], known):
+                limit = Limit.STORE
+                break
+            if strict is None and (other.reads | other.writes) & moved.writes:
+                strict = up, Limit.DESTINATION, above
+            up += 1
+        else:
+            limit = Limit.BLOCK if row - FARTHEST <= first else Limit.FAR
+        up_, limit_, at_ = strict or (up, limit, at)
+        return Hoist(up=up_, limit=limit_, at=at_, renamed_up=up, destination=moved.writes.bit_count())
+
+    @property
+    def _table(self) -> Blocks:
+        return self._flow[0]
+
+    @property
+    def _flow(self) -> tuple[Blocks, list[int]]:
+        return _at_begin(self._code, self._rules)
+
+    def _pending(self, block: int) -> list[int]:
+        """Registers that loads may still write, before each row of a block."""
+        if block not in self._rows:
+            table, begins = self._flow
+            pending, rows = begins[block], []
+            for row in range(int(table.first[block]), int(table.stop[block])):
+                rows.append(_any_counter(pending))
+                gen, kill = _step(self._rules, self._texts[row])
+                pending = gen | (pending & ~kill)
+            self._rows[block] = rows
+        return self._rows[block]
+
+
+@lru_cache(maxsize=2)
+def _at_begin(code: CodeTable, rules: Generation) -> tuple[Blocks, list[int]]:
+    """Return the blocks of a program, and what loads may still write at the begin of each."""
+    table = blocks(code)
+    gens, kills = [], []
+    for first, stop in zip(table.first.tolist(), table.stop.tolist(), strict=True):
+        gen = kill = 0
+        for row in range(first, stop):
+            more, less = _step(rules, code.text[row].strip())
+            gen, kill = more | (gen & ~less), kill | less
+        gens.append(gen)
+        kills.append(kill)
+    return table, forward(gens, kills, *ways(table))
+
+
+# A set has the registers of each counter, one counter after the other.
+_ONE = (1 << BITS) - 1
+
+
+@lru_cache(maxsize=1 << 14)
+def _step(rules: Generation, text: str) -> tuple[int, int]:
+    """Return what an instruction leaves on its way, and what is there behind it; sets of each counter."""
+    known, effect = registers(text), rules.effect(text)
+    count = len(rules.order)
+    everywhere = sum(1 << at * BITS for at in range(count))
+    gen, kill = 0, (known.reads | known.writes) * everywhere
+    for counter, left in effect.waits:
+        if left == 0:
+            kill |= _ONE << rules.order.index(counter) * BITS
+    for counter, _ in effect.raises:
+        gen |= known.writes << rules.order.index(counter) * BITS
+    return gen, kill
+
+
+def _any_counter(pending: int) -> int:
+    found = 0
+    while pending:
+        found |= pending & _ONE
+        pending >>= BITS
+    return found
+
+
+@lru_cache(maxsize=2)
+def hoists(code: CodeTable, gfxip: int, target: str) -> Hoists:
+    """Return the answers for a program; cached, since every parcel of waves asks."""
+    return Hoists(code, gfxip, target)
+
+
+def passable(found: Hoists, rows: np.ndarray, *, is_renamed: bool) -> np.ndarray:
+    """Return how many instructions each of some code rows may pass, int64."""
+    known = [found.of(row) for row in rows.tolist()]
+    return np.array([one.renamed_up if is_renamed else one.up for one in known], dtype=np.int64)

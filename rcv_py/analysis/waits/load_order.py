@@ -1,0 +1,347 @@
+"""Order of loads: waits that end late because what they wait for was issued last.
+
+```
+ 283  load a ─┐
+ 285  load b ─┼─ in order ─┐      a wait for `c` waits for `a` and `b` too, whose data nobody needs before
+ 319  load c ─┘            │      the next wait: it is inverted.  Were `c` issued before `a`, the wait could
+ 332  s_waitcnt ◄──────────┘      leave `a` and `b` outstanding, and end earlier by what lies between
+ 333  uses c                      `a` and `c`, at most by its stall.
+ 360  s_waitcnt
+ 361  uses a, b
+```
+Only counters whose results come back in order can be inverted.  Who needs what is told by the registers that
+executed instructions between two waits for the counter read or overwrite; where a load may stand, by
+`hoisting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
+from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.analysis.program.registers import registers, words
+from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Hoists, hoists, is_load, passable
+from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import borders, numbered, ranges
+from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+_BITS = 20  # of a code row in a key; larger programs are not looked at
+_MOST = (1 << _BITS) - 1
+NOWHERE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class LoadOrder:
+    """One row an inverted wait and a load that it waits for too late, the largest bound first."""
+
+    wait: np.ndarray  # int32, code row
+    load: np.ndarray  # int32, code row: what is needed
+    before: np.ndarray  # int32, code row that it should stand before; NOWHERE: it may not
+    hits: np.ndarray  # int64, executions of the wait that were inverted so
+    stall: np.ndarray  # int64, cycles, of those
+    bound: np.ndarray  # int64, cycles that the move can save at most, summed over waves; 0 without a place
+    registers: np.ndarray  # int32, vector registers more that the move takes
+    is_carried: np.ndarray  # bool, only once waits before it leave loads outstanding
+    limit: np.ndarray  # int32, code row that the load cannot be moved above
+    why: tuple[str, ...]  # what stands there, in words
+    deferred: tuple[tuple[int, ...], ...]  # code rows of the loads that the wait could leave outstanding
+    until: tuple[tuple[int, ...], ...]  # code rows of the waits that would wait for them instead
+    cycles: int  # that all waves lived
+    waves: int
+
+    def __len__(self) -> int:
+        return len(self.wait)
+
+    @property
+    def share(self) -> np.ndarray:
+        """The bound as a part of all cycles of waves, float64."""
+        return self.bound / max(1, self.cycles)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What some waves say: keys of (wait, load, place), and of (wait, deferred load, next wait)."""
+
+    moves: Sums  # executions, stall, bound, how many need other registers, and how many are carried
+    deferred: Sums  # times
+    cycles: int
+    waves: int
+
+
+def load_order(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> LoadOrder:
+    """Return inverted waits in the waves whose index row is in `rows` (None: all), each wave once."""
+    return LOAD_ORDER.of(trace, batches, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Program:
+    """What a program's lines are to this analysis; the last row is for tokens without a line."""
+
+    is_load: np.ndarray  # bool
+    touches: np.ndarray  # uint64 [rows, words], registers that are read or written
+    writes: np.ndarray  # uint64 [rows, words]
+    waits: np.ndarray  # bool [counters, rows], it waits for the counter
+
+
+@lru_cache(maxsize=2)
+def _program(code: CodeTable, gfxip: int, target: str) -> _Program:
+    texts = [*(text.strip() for text in code.text), ""]
+    effect = generation_of(gfxip, target, code.text).effect
+    known = [registers(text) for text in texts]
+    waits = np.zeros((len(COUNTERS), len(texts)), dtype=bool)
+    for row, text in enumerate(texts):
+        for counter, _ in effect(text).waits:
+            waits[COUNTERS.index(counter), row] = True
+    return _Program(
+        is_load=np.array([is_load(text) for text in texts], dtype=bool),
+        touches=words([one.writes | one.reads for one in known]),
+        writes=words([one.writes for one in known]),
+        waits=waits,
+    )
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Part:
+    tokens, code = parcel.own, trace.code
+    begin, end = tokens.lives
+    part = _Part(no_sums(5), no_sums(1), int(np.maximum(end - begin, 0).sum()), len(tokens.waves))
+    if len(code) > _MOST or not len(tokens):
+        return part
+    program = _program(code, trace.gfxip, trace.target)
+    links = replay(tokens, code, trace.gfxip, trace.target)
+    known = hoists(code, trace.gfxip, trace.target)
+    moves, deferred = [part.moves], [part.deferred]
+    for counter in np.unique(links.counter[links.is_ordered]).tolist():
+        pairs = _Pairs.of(tokens, tokens.code_rows(len(code)), links, counter, program)
+        found = _inverted(pairs, known)
+        moves.append(_moves(pairs, found, tokens))
+        deferred.append(_deferred(pairs, found))
+    return replace(part, moves=joined_sums(moves), deferred=joined_sums(deferred))
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """One row a wait for a counter and an operation, by wait and in order of issue.
+
+    Operations are those that it released, and loads that waits before it released, which nobody has touched
+    yet: they could still be outstanding.  Rows of waits are numbers in `wait`.
+    """
+
+    seg: np.ndarray  # int64, number of the wait
+    token: np.ndarray  # int64, the operation
+    line: np.ndarray  # int64, its code row
+    is_idle: np.ndarray  # bool, a load whose data nobody touches before the next wait
+    is_load: np.ndarray  # bool
+    is_new: np.ndarray  # bool, it is this wait that released it
+    wait: np.ndarray  # int64 [waits], token
+    wait_line: np.ndarray  # int64 [waits]
+    until: np.ndarray  # int64 [waits], code row of the next wait of its wave, _MOST: none
+
+    @classmethod
+    def of(
+        cls, tokens: TokenColumns, line: np.ndarray, links: WaitLinks, counter: int, program: _Program
+    ) -> _Pairs:
+        """Return the pairs of a counter."""
+        wait = np.flatnonzero(program.waits[counter].take(line))
+        end = tokens.first[tokens.owner[wait] + 1]
+        following = np.append(wait[1:], FAR)
+        has_next = following < end
+        touched = _touched(line, wait + 1, np.minimum(following, end), program)
+        rows = np.flatnonzero(links.counter == counter)
+        is_known = np.ones(len(wait), dtype=bool)  # what is outstanding comes back in order
+        is_known[np.searchsorted(wait, links.token[rows])] = links.is_ordered[rows]
+        counts = np.diff(links.first)[rows]
+        token = links.producers[ranges(links.first[rows], counts)]
+        seg = np.searchsorted(wait, np.repeat(links.token[rows], counts))
+        columns = []
+        for turn in range(CARRIED):
+            is_there = is_known[seg]
+            seg, token = seg[is_there], token[is_there]
+            own = line[token]
+            is_load = program.is_load[own]
+            is_idle = is_load & ~(touched[seg] & program.writes[own]).any(axis=1)
+            columns.append((seg, token, own, is_idle, is_load, np.full(len(seg), turn == 0)))
+            goes_on = is_idle & has_next[seg]
+            seg, token = seg[goes_on] + 1, token[goes_on]
+        seg, token, own, is_idle, is_load, is_new = map(np.concatenate, zip(*columns, strict=True))
+        order = np.lexsort((token, seg))
+        return cls(
+            seg=seg[order],
+            token=token[order],
+            line=own[order],
+            is_idle=is_idle[order],
+            is_load=is_load[order],
+            is_new=is_new[order],
+            wait=wait,
+            wait_line=line[wait],
+            until=np.where(has_next, np.append(line[wait[1:]], _MOST), _MOST),
+        )
+
+    def __len__(self) -> int:
+        return len(self.seg)
+
+    def least(self, is_meant: np.ndarray) -> np.ndarray:
+        """The first operation that is meant of each wait, FAR of none; int64 [waits]."""
+        least = np.full(len(self.wait), FAR)
+        np.minimum.at(least, self.seg[is_meant], self.token[is_meant])
+        return least
+
+    def any(self, is_meant: np.ndarray) -> np.ndarray:
+        """Whether any operation of each wait is meant, bool [waits]."""
+        found = np.zeros(len(self.wait), dtype=bool)
+        found[self.seg[is_meant]] = True
+        return found
+
+
+CARRIED = 8  # waits at which a load that nobody needs is looked at, the one that released it included
+FAR = 1 << 62
+
+
+def _touched(line: np.ndarray, first: np.ndarray, stop: np.ndarray, program: _Program) -> np.ndarray:
+    """Return the registers that tokens `first` to `stop - 1` of each range touch, uint64 [ranges, words]."""
+    touched = np.zeros((len(first), program.touches.shape[1]), dtype=np.uint64)
+    some = np.flatnonzero(stop > first)
+    turn = np.cumsum(stop[some] - first[some]) // _PIECE
+    for number in np.unique(turn).tolist():
+        own = some[turn == number]
+        counts = stop[own] - first[own]
+        rows = program.touches[line[ranges(first[own], counts)]]
+        touched[own] = np.bitwise_or.reduceat(rows, borders(counts)[:-1], axis=0)
+    return touched
+
+
+_PIECE = 1 << 16  # tokens whose registers are in memory at a time
+
+
+@dataclass(frozen=True, eq=False)
+class _Inverted:
+    """What is wrong with each wait; tokens, int64 [waits]."""
+
+    newest: np.ndarray  # the newest load that is needed and stands behind one that is not; -1: none
+    place: np.ndarray  # before which the late loads may stand; FAR: nowhere
+    is_renamed: np.ndarray  # bool, into other registers
+    is_carried: np.ndarray  # bool, what it need not wait for was released before it
+    is_late: np.ndarray  # bool [pairs], a load that is to be moved
+
+
+def _inverted(pairs: _Pairs, known: Hoists) -> _Inverted:
+    first_idle = pairs.least(pairs.is_idle)
+    is_late = ~pairs.is_idle & (pairs.token > first_idle[pairs.seg])
+    # What is no load (a store, a copy to LDS) may be needed without a register that says so.
+    is_late &= ~pairs.any(is_late & ~pairs.is_load)[pairs.seg]
+    newest = np.full(len(pairs.wait), -1)
+    np.maximum.at(newest, pairs.seg[is_late], pairs.token[is_late])
+    place = _places(pairs, is_late, newest, known, is_renamed=False)
+    elsewhere = _places(pairs, is_late, newest, known, is_renamed=True)
+    is_renamed = (place == FAR) & (elsewhere < FAR)
+    place = np.where(is_renamed, elsewhere, place)
+    moves = is_late & ((pairs.token > place[pairs.seg]) | (pairs.token == newest[pairs.seg]))
+    is_carried = ~pairs.any(pairs.is_idle & pairs.is_new)
+    return _Inverted(newest=newest, place=place, is_renamed=is_renamed, is_carried=is_carried, is_late=moves)
+
+
+def _places(
+    pairs: _Pairs, is_late: np.ndarray, newest: np.ndarray, known: Hoists, *, is_renamed: bool
+) -> np.ndarray:
+    """Return the first idle load of each wait before which all late ones may stand, FAR if there is none."""
+    late = np.flatnonzero(is_late)
+    lines, number = numbered(pairs.line[late])
+    up = passable(known, lines, is_renamed=is_renamed)[number]
+    # The first idle load of the same wait that the late one may pass: rows are in order of wait and issue.
+    step = int(pairs.token.max(initial=0)) + 2
+    key = pairs.seg * step + pairs.token
+    idle = np.flatnonzero(pairs.is_idle)
+    at = np.searchsorted(key[idle], pairs.seg[late] * step + np.maximum(pairs.token[late] - up, 0))
+    at = np.append(idle, len(pairs))[at]
+    target = np.where(at < late, np.append(pairs.token, 0)[at], pairs.token[late])
+    least = np.zeros(len(pairs.wait), dtype=np.int64)
+    np.maximum.at(least, pairs.seg[late], target)
+    first = pairs.least(pairs.is_idle & (pairs.token >= least[pairs.seg]))
+    return np.where(first < newest, first, FAR)
+
+
+def _moves(pairs: _Pairs, found: _Inverted, tokens: TokenColumns) -> Sums:
+    late = np.flatnonzero(found.is_late)
+    seg = pairs.seg[late]
+    place = found.place[seg]
+    has_place = place < FAR
+    stall = tokens.stall[pairs.wait[seg]].astype(np.int64)
+    target = np.where(has_place, place, found.newest[seg])
+    apart = np.maximum(tokens.issue[found.newest[seg]] - tokens.issue[target], 0)
+    rows = np.where(has_place, tokens.line[target].astype(np.int64), _MOST)
+    key = (pairs.wait_line[seg] << _BITS | pairs.line[late]) << _BITS | rows
+    flags = (np.ones(len(late), dtype=bool), found.is_renamed[seg], found.is_carried[seg])
+    once, renamed, carried = (column.astype(np.int64) for column in flags)
+    return summed(key, once, stall, np.minimum(stall, apart), renamed, carried)
+
+
+def _deferred(pairs: _Pairs, found: _Inverted) -> Sums:
+    rows = np.flatnonzero(pairs.is_idle & (pairs.token >= found.place[pairs.seg]))
+    seg = pairs.seg[rows]
+    key = (pairs.wait_line[seg] << _BITS | pairs.line[rows]) << _BITS | pairs.until[seg]
+    return summed(key, np.ones(len(rows), dtype=np.int64))
+
+
+def _merge(parts: Sequence[_Part]) -> _Part:
+    return _Part(
+        moves=joined_sums([no_sums(5), *(part.moves for part in parts)]),
+        deferred=joined_sums([no_sums(1), *(part.deferred for part in parts)]),
+        cycles=sum(part.cycles for part in parts),
+        waves=sum(part.waves for part in parts),
+    )
+
+
+def _finish(trace: Trace, part: _Part) -> LoadOrder:
+    order = np.lexsort((part.moves[0], -part.moves[2], -part.moves[3]))
+    key, hits, stall, bound, renamed, carried = (column[order] for column in part.moves)
+    wait, load, before = (_unpacked(key, place) for place in (2, 1, 0))
+    known = hoists(trace.code, trace.gfxip, trace.target)
+    of_load = [known.of(row) for row in load.tolist()]
+    deferred, until = _by_wait(part.deferred[0])
+    return LoadOrder(
+        wait=wait.astype(np.int32),
+        load=load.astype(np.int32),
+        before=np.where(before == _MOST, NOWHERE, before).astype(np.int32),
+        hits=hits,
+        stall=stall,
+        bound=bound,
+        registers=np.where(renamed > 0, [one.destination for one in of_load], 0).astype(np.int32),
+        is_carried=carried == hits,
+        limit=np.array([one.at for one in of_load], dtype=np.int32),
+        why=tuple(LIMIT_TEXT[one.limit] for one in of_load),
+        deferred=tuple(deferred.get(row, ()) for row in wait.tolist()),
+        until=tuple(until.get(row, ()) for row in wait.tolist()),
+        cycles=part.cycles,
+        waves=part.waves,
+    )
+
+
+def _unpacked(key: np.ndarray, place: int) -> np.ndarray:
+    return key >> place * _BITS & _MOST
+
+
+def _by_wait(key: np.ndarray) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int, ...]]]:
+    """Return the loads that each wait could leave outstanding, and the waits behind it."""
+    lines: dict[int, set[int]] = {}
+    until: dict[int, set[int]] = {}
+    columns = (_unpacked(key, place).tolist() for place in (2, 1, 0))
+    for wait, line, behind in zip(*columns, strict=True):
+        lines.setdefault(wait, set()).add(line)
+        until.setdefault(wait, set()).update({behind} - {_MOST})
+    return (
+        {wait: tuple(sorted(own)) for wait, own in lines.items()},
+        {wait: tuple(sorted(own)) for wait, own in until.items()},
+    )
+
+
+LOAD_ORDER = Reduction(_map, _merge, _finish)

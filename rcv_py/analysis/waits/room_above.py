@@ -1,0 +1,95 @@
+"""Where above its place an instruction could stand, and what keeps it from going further, for people.
+
+Loads are judged by `hoisting`, which knows what is on its way and what may write the same memory.  Others
+pass nothing that writes what they read or touches what they write, and nothing that stores, waits, jumps or
+meets.
+"""
+
+from __future__ import annotations
+
+from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
+from rcv_py.analysis.program.registers import registers
+from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Limit, hoists, is_load
+from rcv_py.base.records import dataclass
+from rcv_py.model.trace import Trace
+
+REACH = 64  # instructions that one which is no load may pass
+_C = InstructionClass
+_MOVES = frozenset((_C.CROSS_LANE, _C.MATRIX, _C.VALU, _C.TRANSCENDENTAL, _C.SALU, _C.OTHER))
+STAYS = "Only what loads into registers or computes can be tried elsewhere."
+NEVER = "It was never executed, so nothing follows from it."
+BELOW = "Only places above it can be tried: what waits for it further down is not in the recording."
+HERE = "It stands there."
+
+
+@dataclass(frozen=True, slots=True)
+class RoomAbove:
+    """Code rows: an instruction may stand before each of those from `top` to its own."""
+
+    top: int
+    why: str  # a sentence: what keeps it from standing higher, or anywhere else
+
+
+def room_above(trace: Trace, row: int) -> RoomAbove:
+    """Return where an instruction of a program could stand."""
+    code = trace.code
+    if code.is_label[row] or not code.hits[row]:
+        return RoomAbove(row, NEVER)
+    text = code.text[row].strip()
+    if is_load(text):
+        return _of_load(trace, row)
+    if instruction_class(text) not in _MOVES:
+        return RoomAbove(row, STAYS)
+    return _of_other(trace, row)
+
+
+def why_not_before(trace: Trace, row: int, before: int) -> str:
+    """Return why an instruction cannot stand right before another one, a sentence; "" if it can."""
+    room = room_above(trace, row)
+    if room.top == row and room.why in (NEVER, STAYS):
+        return room.why
+    if before in (row, row + 1):
+        return HERE
+    return BELOW if before > row else room.why if before < room.top else ""
+
+
+def _of_load(trace: Trace, row: int) -> RoomAbove:
+    code = trace.code
+    found = hoists(code, trace.gfxip, trace.target).of(row)
+    why = _sentence(trace, found.at, LIMIT_TEXT[found.limit])
+    if found.limit is Limit.DESTINATION and found.renamed_up > found.up:
+        higher = _above(trace, row, found.renamed_up)
+        why = f"{why[:-1]}; with other registers that are free it could go up to {higher}."
+    if found.limit is Limit.BLOCK:
+        why = f"The basic block begins at {_above(trace, row, found.up)}."
+    return RoomAbove(_above(trace, row, found.up), why)
+
+
+def _of_other(trace: Trace, row: int) -> RoomAbove:
+    code, top = trace.code, row
+    own = registers(code.text[row])
+    for above in range(row - 1, max(-1, row - REACH - 1), -1):
+        if code.is_label[above]:
+            return RoomAbove(top, f"The basic block begins at {above + 1}.")
+        text = code.text[above].strip()
+        other = registers(text)
+        if other.writes & own.reads:
+            return RoomAbove(top, _sentence(trace, above, "it writes what the instruction reads"))
+        if (other.reads | other.writes) & own.writes:
+            return RoomAbove(top, _sentence(trace, above, "it reads or writes what the instruction writes"))
+        if instruction_class(text) not in _MOVES and not is_load(text):
+            return RoomAbove(top, _sentence(trace, above, "nothing is moved past that"))
+        top = above
+    return RoomAbove(top, f"At most {REACH} instructions are passed.")
+
+
+def _sentence(trace: Trace, at: int, why: str) -> str:
+    return f"Instruction {at}, {trace.code.text[at].strip().partition(' ')[0]}: {why}."
+
+
+def _above(trace: Trace, row: int, steps: int) -> int:
+    """The code row so many instructions above another, labels not counted."""
+    while steps > 0 and row > 0:
+        row -= 1
+        steps -= not trace.code.is_label[row]
+    return row

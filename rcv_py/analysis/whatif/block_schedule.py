@@ -1,0 +1,177 @@
+"""How good the order of instructions in hot blocks is: as it ran, and in the best order that was found."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from rcv_py.analysis.attribution.lines import LDS, MATRIX, MEMORY, NONE, SMEM, VALU, VMEM, Lines, lines
+from rcv_py.analysis.program.block_order import (
+    NO_KIND,
+    Moved,
+    Work,
+    length,
+    moves,
+    scheduled,
+)
+from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
+from rcv_py.analysis.program.branches import Branches
+from rcv_py.analysis.program.registers import SPECIAL, registers
+from rcv_py.analysis.waits.hoisting import is_load
+from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.base.progress import checkpoint
+from rcv_py.base.records import dataclass
+from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
+
+MOST_BLOCKS = 8
+LONGEST = 2_000  # instructions of a block that is looked at
+LEAST = 0.01  # of all cycles: blocks that cost less are left out
+TURNS = 4  # iterations of a loop that is one block, of which the last counts
+_USUAL = {VMEM: 800, LDS: 100, SMEM: 250}  # cycles of loads of which no wait tells
+_FENCES = re.compile(
+    r"s_(barrier|c?branch|setpc|swappc|call|endpgm|sendmsg|sleep|setprio|setreg|sethalt|trap|dcache|icache|rfe)"
+    r"|(buffer|global)_(inv|wb|gl)|s_set_gpr|s_memtime|s_memrealtime|exp"
+)
+_LEFT_OUT = re.compile(r"s_(wait|nop|delay_alu|clause)|v_nop")
+_MEMORY_BIT, _LDS_BIT = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSchedule:
+    """One block; cycles are of one execution by one wave alone."""
+
+    block: int
+    first: int  # code row
+    last: int  # code row
+    instructions: int  # waits and nops aside
+    hits: int
+    cost: int  # cycles of latency and idle, summed over waves
+    measured: float  # the same of one execution
+    length: int  # in the order that ran
+    best: int  # in the best order that was found
+    bound: int  # no order is shorter: cycles of issue, and in a loop those of its busiest unit
+    order: tuple[int, ...]  # code rows in that order
+    moves: tuple[tuple[int, int, int], ...]  # code row, before which one, cycles saved by it alone
+
+    @property
+    def saved(self) -> float:
+        """Part of the length that the best order saves, 0 to 1."""
+        return 1 - self.best / self.length if self.length else 0.0
+
+
+def block_schedules(
+    trace: Trace, code: CodeTable, known: WaitLatency, jumps: Branches | None = None
+) -> tuple[BlockSchedule, ...]:
+    """Return the costliest blocks, the costliest first; `code` has the costs that count.
+
+    `known` are latencies that waits tell; loads without one take the median of their kind.
+    """
+    table = blocks(trace.code, jumps)
+    of_code = lines(trace.code, trace.gfxip, trace.target)
+    costs = block_costs(table, trace.code, code)
+    latency = _latencies(of_code, known)
+    whole = max(1, int(costs.cost.sum()))
+    rows = np.argsort(-costs.cost, kind="stable")[:MOST_BLOCKS]
+    found = []
+    for at in rows.tolist():
+        size = int(table.stop[at] - table.first[at])
+        if costs.cost[at] < LEAST * whole or not costs.hits[at] or size > LONGEST:
+            continue
+        checkpoint()
+        work = _work(code, of_code, latency, range(int(table.first[at]), int(table.stop[at])))
+        if len(work) > 1:
+            found.append(_schedule(table, at, work, int(costs.hits[at]), int(costs.cost[at])))
+    return tuple(found)
+
+
+def _schedule(table: Blocks, at: int, work: Work, hits: int, cost: int) -> BlockSchedule:
+    is_loop = bool(((table.edge_from == at) & (table.edge_to == at)).any())
+    turns = TURNS if is_loop else 1
+    order = scheduled(work, turns)
+    usual = length(work, range(len(work)), turns)
+    best = length(work, order, turns)
+    held = dict.fromkeys(work.unit, 0)
+    for unit, hold in zip(work.unit, work.hold, strict=True):
+        held[unit] += hold
+    bound = max(sum(work.busy), *held.values()) if is_loop else sum(work.busy)
+    return BlockSchedule(
+        block=at,
+        first=int(table.first[at]),
+        last=int(table.stop[at]) - 1,
+        instructions=len(work),
+        hits=hits,
+        cost=cost,
+        measured=cost / max(1, hits),
+        length=usual,
+        best=best,
+        bound=min(bound, best),
+        order=tuple(work.row[place] for place in order),
+        moves=tuple(_rows(work, one) for one in moves(work, turns)),
+    )
+
+
+def _rows(work: Work, moved: Moved) -> tuple[int, int, int]:
+    return work.row[moved.at], work.row[moved.before], moved.saved
+
+
+def _latencies(of_code: Lines, known: WaitLatency) -> np.ndarray:
+    """Cycles until loads return, int64 [rows of Lines]."""
+    found = np.full(len(of_code), np.nan)
+    found[known.line] = known.median
+    for unit in MEMORY:
+        own = of_code.unit == unit
+        seen = found[own & np.isfinite(found)]
+        found[own & ~np.isfinite(found)] = np.median(seen) if len(seen) else _USUAL[unit]
+    return np.nan_to_num(found).astype(np.int64)
+
+
+def _work(code: CodeTable, of_code: Lines, latency: np.ndarray, rows: range) -> Work:
+    """Return the instructions of a block."""
+    kept = [row for row in rows if not (code.is_label[row] or _LEFT_OUT.match(code.text[row].strip()))]
+    texts = [code.text[row].strip() for row in kept]
+    unit = [int(of_code.unit[row]) for row in kept]
+    known = [registers(text) for text in texts]
+    masked = [1 << SPECIAL["exec"] if one in (VALU, MATRIX, VMEM, LDS) else 0 for one in unit]
+    hits = np.maximum(1, code.hits)
+    busy = np.maximum((code.latency - code.stall) // hits, of_code.step)
+    is_loading = [is_load(text) for text in texts]
+    memory = [_memories(text, one) for text, one in zip(texts, unit, strict=True)]
+    return Work(
+        row=tuple(kept),
+        reads=tuple(one.reads | mask for one, mask in zip(known, masked, strict=True)),
+        writes=tuple(one.writes for one in known),
+        busy=tuple(busy[kept].tolist()),
+        unit=tuple(unit),
+        hold=tuple(_hold(of_code, row, one) for row, one in zip(kept, unit, strict=True)),
+        result=tuple(
+            int(latency[row] if loads else of_code.result[row])
+            for row, loads in zip(kept, is_loading, strict=True)
+        ),
+        kind=tuple(one if loads else NO_KIND for one, loads in zip(unit, is_loading, strict=True)),
+        loads=tuple(loads for loads, _ in memory),
+        stores=tuple(stores for _, stores in memory),
+        is_fence=tuple(_FENCES.match(text) is not None for text in texts),
+    )
+
+
+def _hold(of_code: Lines, row: int, unit: int) -> int:
+    if unit == NONE:
+        return 0
+    return max(int(of_code.hold[row]), int(of_code.passes[row]))
+
+
+def _memories(text: str, unit: int) -> tuple[int, int]:
+    """Which memories an instruction reads and may write, as bits."""
+    if unit not in (VMEM, LDS, SMEM) or text.startswith(("ds_bpermute", "ds_permute", "ds_swizzle")):
+        return 0, 0
+    if text.startswith("flat_"):
+        both = _MEMORY_BIT | _LDS_BIT
+        return (both, 0) if is_load(text) else (both, both)
+    if is_load(text):
+        return (_LDS_BIT if unit == LDS else _MEMORY_BIT), 0
+    if unit == VMEM and re.search(r"\blds\b|_load_lds|async_to_lds", text):
+        return _MEMORY_BIT, _LDS_BIT
+    bit = _LDS_BIT if unit == LDS else _MEMORY_BIT
+    return bit, bit

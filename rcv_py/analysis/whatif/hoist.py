@@ -1,0 +1,130 @@
+"""Loads issued before others that are needed later, and waits that leave those outstanding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rcv_py.analysis.waits.load_order import NOWHERE, LoadOrder
+from rcv_py.analysis.whatif.changes import NAMED, Move, chosen
+from rcv_py.analysis.whatif.predict import Player, Prediction
+from rcv_py.analysis.whatif.recording import Recording
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import borders, starts_run
+from rcv_py.base.text import some
+
+EACH = 4  # groups of moves that are tried one by one, those with the largest bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Hoist:
+    """Loads stand before another one, and their wait leaves what is needed later to the next wait."""
+
+    wait: int
+    loads: tuple[int, ...]  # in the order in which they issue
+    before: int
+    deferred: tuple[int, ...]  # loads that the wait leaves outstanding
+    until: tuple[int, ...]  # waits that wait for them instead
+
+    def of(self, recording: Recording) -> Recording:
+        """Return the recording with it."""
+        for load in self.loads:
+            recording = Move(load, self.before).of(recording)
+        waits = np.repeat(np.arange(len(recording)), np.diff(recording.await_first))
+        is_later = (recording.line[waits] == self.wait) & np.isin(
+            recording.line[recording.awaited], np.array(self.deferred, dtype=np.int64)
+        )
+        behind = _next(recording, waits[is_later], self.until)
+        waits[is_later] = behind
+        kept = np.flatnonzero(waits >= 0)
+        waits, awaited = waits[kept], recording.awaited[kept]
+        rows = np.lexsort((awaited, waits))
+        rows = rows[starts_run(waits[rows], awaited[rows])]
+        counts = np.bincount(waits[rows], minlength=len(recording))
+        return replace(recording, await_first=borders(counts), awaited=awaited[rows])
+
+    @property
+    def text(self) -> str:
+        """What is changed."""
+        names = some([*map(str, self.loads)], NAMED)
+        loads = f"{'load' if len(self.loads) == 1 else 'loads'} {names}"
+        return f"{loads} before {self.before}, and wait {self.wait} for no more than that"
+
+
+def _next(recording: Recording, tokens: np.ndarray, lines: Sequence[int]) -> np.ndarray:
+    """Return the next execution of any of some instructions behind each token in its wave, -1: none."""
+    place = np.empty(len(recording), dtype=np.int64)
+    place[recording.order] = np.arange(len(recording))
+    marks = np.sort(place[chosen(recording, lines)])
+    at = np.searchsorted(marks, place[tokens], side="right")
+    following = np.append(marks, len(recording))[at]
+    stop = recording.first[np.searchsorted(recording.first, place[tokens], side="right")]
+    return np.where(following < stop, np.append(recording.order, -1)[following], -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Moves that only help together: each wait leaves to the next one what the one before it left."""
+
+    hoists: tuple[Hoist, ...]  # in the order of the program
+    rows: tuple[int, ...]  # of the order of loads
+
+
+def groups(found: LoadOrder) -> list[Group]:
+    """Return what would set right inverted waits, the largest bound first."""
+    rows: dict[int, list[int]] = {}
+    place: dict[int, int] = {}
+    for row, (wait, before) in enumerate(zip(found.wait.tolist(), found.before.tolist(), strict=True)):
+        if before != NOWHERE and place.setdefault(wait, before) == before:
+            rows.setdefault(wait, []).append(row)
+    head = {wait: wait for wait in rows}
+    for wait in sorted(rows):
+        own = rows[wait][0]
+        for other in found.until[own]:
+            shared = other in rows and {*found.deferred[own]} & {*found.deferred[rows[other][0]]}
+            if shared and other > wait:
+                head[other] = head[wait]
+    members: dict[int, list[int]] = {}
+    for wait in sorted(rows):
+        members.setdefault(head[wait], []).append(wait)
+    made = []
+    for waits in members.values():
+        own_rows = [row for wait in waits for row in rows[wait]]
+        hoists = tuple(
+            Hoist(
+                wait=wait,
+                loads=tuple(sorted(int(found.load[row]) for row in rows[wait])),
+                before=place[wait],
+                deferred=found.deferred[rows[wait][0]],
+                until=found.until[rows[wait][0]],
+            )
+            for wait in waits
+        )
+        made.append(Group(hoists, tuple(own_rows)))
+    return sorted(made, key=lambda one: -sum(int(found.bound[row]) for row in one.rows))
+
+
+def goes_with(found: LoadOrder) -> dict[int, list[int]]:
+    """Return for each inverted wait (code row) the others of its group."""
+    every = [[hoist.wait for hoist in group.hoists] for group in groups(found)]
+    return {wait: [other for other in waits if other != wait] for waits in every for wait in waits}
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Predictions of moves."""
+
+    of_row: dict[int, Prediction]  # by row of the order of loads; others were not tried
+    together: Prediction | None  # of all moves that were tried; None: there was none
+
+
+def tried(player: Player, found: LoadOrder, most: int = EACH) -> Tried:
+    """Predict what the moves with the largest bounds would gain, group by group and all together."""
+    made = groups(found)[:most]
+    of_row: dict[int, Prediction] = {}
+    for group in made:
+        of_row |= dict.fromkeys(group.rows, player.predict(group.hoists))
+    every = [hoist for group in made for hoist in group.hoists]
+    return Tried(of_row, player.predict(every) if every else None)

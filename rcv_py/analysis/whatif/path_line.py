@@ -1,0 +1,44 @@
+"""The critical path as a timeline draws it: which wave it goes through when, and why.
+
+It imports nothing that compiles, so that who only draws waits for no compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rcv_py.base.records import dataclass
+
+_COLUMNS = ("wave", "line", "cause", "begin", "end")
+
+
+@dataclass(frozen=True, eq=False)
+class PathLine:
+    """Pieces in order of time, int64 columns; of a compute unit each begins where the one before it ends."""
+
+    wave: np.ndarray  # row of the wave index
+    line: np.ndarray  # code row, -1: of no instruction
+    cause: np.ndarray  # PathCause
+    begin: np.ndarray  # cycles, aligned
+    end: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.wave)
+
+    @classmethod
+    def joined(cls, parts: Sequence[PathLine]) -> PathLine:
+        """Return several, one after the other."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return cls(*(np.concatenate([nothing, *(getattr(one, name) for one in parts)]) for name in _COLUMNS))
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of all pieces."""
+        return int((self.end - self.begin).sum())
+
+    def at(self, wave: int, time: int) -> int:
+        """Return the piece that goes through a wave at a time, -1 for none."""
+        found = np.flatnonzero((self.wave == wave) & (self.begin <= time) & (time < self.end))
+        return int(found[0]) if len(found) else -1

@@ -1,0 +1,293 @@
+"""How units of memory were seen to work: what they refused, what stood in their queues, what returned when.
+
+```
+   issue        sent                  left                       back
+   ──┤ pipe: hold ┤ queue: service ▒▒▒▒▒▒▒┤ latency ───────────────────┤
+```
+A pipe takes an operation while less than `depth` cycles of work lie in it: else the instruction stalls.  What
+leaves it waits until memory has served all before it, which takes time by bytes, and returns `latency` cycles
+after that, but not before older operations of its wave that return in order.
+
+None of that is in a capture.  What is: when each operation issued, and when those returned that a wait
+stalled for.  Distances of operations that stalled one after the other are what each held the pipe; the bytes
+a cycle are those under which the rest, the latency of an instruction, differs least from time to time; if no
+such number makes it differ clearly less, nobody queued.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.lines import LDS, MEMORY, VALU, VMEM
+from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.attribution.waits import wait_ends
+from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.latency.access_widths import access_width
+from rcv_py.base.compiled import kernel
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import starts_run
+
+FINE = 256  # parts of a cycle in which service is counted
+CLASSES = 4  # orders of return a wave has: none, loads, stores, LDS
+FAR = 1 << 62
+ENDLESS = 1 << 40  # cycles of work that no pipe refuses
+LDS_BYTES = 128  # a cycle
+_RATES = (0.25, 256.0)  # bytes a cycle between which memory is looked for
+_EXACT = 0.0003  # how exactly the slowest is found under which hardly an operation returns before it leaves
+_FEW = 100  # one of so many may
+_TRIED = 32  # rates above that
+_CLEARLY = 0.85  # so much of the difference may be left for a queue to be believed
+_ENOUGH = 8  # returns of an instruction from which on they count
+_RIVALS = 32  # waits of arithmetic for that of other waves that tell how long it holds its SIMD
+_LONGER = 512  # cycles by which one operation may hold its pipe longer than such ones usually do
+_REFUSED = 3  # distances of stalled operations that tell how long they held the pipe
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What is estimated from a stream.  `unit` and `hold` are of each code row and one more."""
+
+    hold: np.ndarray  # int64, cycles its pipe takes nothing else
+    depth: dict[int, int]  # by unit: cycles of work a pipe holds before it refuses
+    service: np.ndarray  # int64, parts of a cycle that memory is busy with it
+    moves: np.ndarray  # int64, bytes of a wave
+    order: np.ndarray  # int64, of CLASSES
+
+
+class Rows(NamedTuple):
+    """Operations and other instructions that take a unit, in order of issue; int64."""
+
+    unit: ndarray
+    issue: ndarray
+    ready: ndarray  # when nothing but the unit held it back
+    stretch: ndarray  # by how much more its hold may turn out; 0: its form says what it is
+
+
+class Units(NamedTuple):
+    """Units, int64; all but `depth` are changed."""
+
+    depth: ndarray
+    free: ndarray
+    since: ndarray  # from when on it has refused without a gap
+    last: ndarray  # what it took last, a place in Rows
+
+
+class Taken(NamedTuple):
+    """What comes out, int64, of each of Rows."""
+
+    hold: ndarray  # given, and corrected by what was seen
+    sent: ndarray  # when the unit was done with it
+    since: ndarray  # from when on the unit refused until it took this one
+
+
+@kernel
+def take(rows: Rows, units: Units, taken: Taken) -> None:
+    """Go through what units took, and correct how long each held its unit by when the next one issued.
+
+    Nothing issues while its unit refuses, so a hold that says so was shorter; what was ready before and came
+    a bit later tells that the hold was longer.
+    """
+    for at in range(len(rows.unit)):
+        unit, issue = int(rows.unit[at]), int(rows.issue[at])
+        last = int(units.last[unit])
+        accepts = int(units.free[unit]) - int(units.depth[unit])
+        if last >= 0:
+            late = issue - accepts
+            if late < 0 or (late > 0 and late <= int(rows.stretch[last]) and int(rows.ready[at]) <= accepts):
+                taken.hold[last] += late
+                taken.sent[last] += late
+                units.free[unit] += late
+                accepts = issue
+        if last < 0 or accepts != issue:
+            units.since[unit] = issue
+        taken.since[at] = units.since[unit]
+        units.free[unit] = max(int(units.free[unit]), issue) + int(taken.hold[at])
+        taken.sent[at] = units.free[unit]
+        units.last[unit] = at
+
+
+def left(sent: np.ndarray, service: np.ndarray) -> np.ndarray:
+    """When memory is done with operations, in parts of a cycle; they come in order, one is served at a time.
+
+    `sent` int64 in cycles, ascending.
+    """
+    done = np.cumsum(service)
+    return done + np.maximum.accumulate(sent * FINE - (done - service))
+
+
+@kernel
+def serve_all(sent: ndarray, service: ndarray, latest: ndarray, gone: ndarray) -> None:
+    """As `left`, but nobody leaves later than it is back: then it was served quicker.
+
+    `service` is corrected, `gone` filled in.
+    """
+    done = -FAR
+    for at in range(len(sent)):
+        begins = max(done, int(sent[at]) * FINE)
+        service[at] = max(0, min(int(service[at]), int(latest[at]) * FINE - begins))
+        done = begins + int(service[at])
+        gone[at] = -(-done // FINE)
+
+
+def serve(sent: np.ndarray, service: np.ndarray, latest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return when operations leave a queue, in cycles, and how long each was really served, in parts."""
+    gone, service = np.zeros_like(sent), service.copy()
+    serve_all(sent, service, latest, gone)
+    return gone, service
+
+
+def cycles(parts: np.ndarray) -> np.ndarray:
+    """Whole cycles after which so many parts are over."""
+    return -(-parts // FINE)
+
+
+@kept
+def returns(stream: Stream) -> tuple[np.ndarray, np.ndarray]:
+    """Return operations whose return a wait stalled for, int64, ascending, and when that was, int64."""
+    ends = wait_ends(stream)
+    is_held = stream.tokens.stall[ends.token] > stream.lines.step
+    token, back = ends.operation[is_held], stream.issue[ends.token[is_held]]
+    rows = np.lexsort((back, token))
+    token, back = token[rows], back[rows]
+    first = starts_run(token)  # a later wait says nothing new
+    return token[first], back[first]
+
+
+@kept
+def seen(stream: Stream) -> Seen:
+    """Return what a stream tells of its pipes, and the order in which operations return."""
+    lines = stream.lines
+    lanes = 64 if lines.step == 4 else 32
+    moves = np.array([max(access_width(text), 0) for text in lines.texts]) * lanes
+    hold, depth = lines.hold.copy(), {}
+    is_lds = lines.unit == LDS
+    hold[is_lds] = np.maximum(hold, moves // LDS_BYTES)[is_lds]
+    for unit in MEMORY:
+        depth[unit] = _pipe(stream, unit, hold)
+    _vector(stream, hold)
+    is_store = (lines.form == Cause.WAIT_STORE) & (lines.step < 4)
+    order = np.where(lines.unit == VMEM, np.where(is_store, 2, 1), np.where(is_lds, 3, 0))
+    service = _service(stream, np.where(lines.unit == VMEM, moves, 0), hold, depth[VMEM])
+    return Seen(hold=hold, depth=depth, service=service, moves=moves, order=order)
+
+
+def _pipe(stream: Stream, unit: int, hold: np.ndarray) -> int:
+    """Fill in how long operations of a unit hold its pipe, and return how much work that takes."""
+    token = in_time(stream, stream.of_unit(unit))
+    issue, line = stream.issue[token], stream.line[token]
+    if len(token) < _REFUSED:
+        return ENDLESS
+    stalls = np.append(False, stream.start[token[1:]] <= issue[:-1])
+    both = np.flatnonzero(stalls[1:] & stalls[:-1])
+    distance = issue[both + 1] - issue[both]
+    for group in (hold, np.arange(len(hold))):  # of those that hold it as long by their form, then of each
+        middle, count = medians(group[line[both]], distance, int(group.max()) + 1)
+        is_known = (count >= _REFUSED)[group] & (stream.lines.unit == unit)
+        hold[is_known] = middle[group][is_known]
+    work = cycles(left(issue, hold[line] * FINE))
+    ahead = work[:-1] - issue[1:]  # when the next one issues
+    full = ahead[stalls[1:] & ~stalls[:-1]]
+    full = full[full > 0]
+    return int(np.median(full)) if len(full) >= _REFUSED else ENDLESS
+
+
+def _vector(stream: Stream, hold: np.ndarray) -> None:
+    """Raise how long arithmetic holds its SIMD to the least that another wave waited behind it."""
+    token = in_time(stream, stream.of_unit(VALU))
+    token = token[np.argsort(stream.simd[stream.owner[token]], kind="stable")]
+    before, after = token[:-1], token[1:]
+    owner = stream.owner
+    is_pair = stream.simd[owner[before]] == stream.simd[owner[after]]
+    is_pair &= (owner[before] != owner[after]) & (stream.start[after] <= stream.issue[before])
+    before, after = before[is_pair], after[is_pair]
+    form = hold[stream.line[before]]
+    for held in np.unique(form)[::-1].tolist():
+        distance = np.sort((stream.issue[after] - stream.issue[before])[form == held])
+        if len(distance) >= _RIVALS:
+            hold[(stream.lines.unit == VALU) & (hold == held)] = max(held, int(distance[len(distance) // 10]))
+
+
+def _service(stream: Stream, moves: np.ndarray, hold: np.ndarray, depth: int) -> np.ndarray:
+    """How long memory is busy with each code row, in parts of a cycle, int64."""
+    nothing = np.zeros(len(moves), dtype=np.int64)
+    token = in_time(stream, stream.of_unit(VMEM))
+    line = stream.line[token]
+    known, back = returns(stream)
+    place = np.full(len(stream), -1)
+    place[token] = np.arange(len(token))
+    is_mine = place[known] >= 0
+    at, back = place[known[is_mine]], back[is_mine]
+    enough = np.bincount(line[at], minlength=len(moves)) >= _ENOUGH
+    keep = enough[line[at]]
+    at, back = at[keep], back[keep]
+    if not len(at):
+        return nothing
+    own = np.zeros(len(token), dtype=np.int64)
+    sent = pipe(own, stream.issue[token], stream.start[token], hold[line], [depth])[1]
+
+    def at_rate(rate: float) -> np.ndarray:
+        return np.rint(moves * FINE / rate).astype(np.int64)
+
+    def rest_of(service: np.ndarray) -> np.ndarray:
+        return back - cycles(left(sent, service[line]))[at]
+
+    def early(service: np.ndarray) -> int:
+        return int(np.count_nonzero(rest_of(service) < 0))
+
+    def apart(service: np.ndarray) -> float:
+        rest = rest_of(service)
+        middle, _ = medians(line[at], rest, len(moves))
+        return float(np.abs(rest - middle[line[at]]).sum() + 4 * np.maximum(-rest, 0).sum())
+
+    allowed = early(nothing) + len(at) // _FEW
+
+    # A queue that never empties tells its rate exactly: a bit slower, and operations return before they
+    # leave.
+    slow, fast = _RATES
+    while fast / slow > 1 + _EXACT:
+        middle = float(np.sqrt(slow * fast))
+        slow, fast = (middle, fast) if early(at_rate(middle)) > allowed else (slow, middle)
+    choices = [at_rate(fast * (1 + more)) for more in (0.0, *np.geomspace(_EXACT, _RATES[1] / fast, _TRIED))]
+    scores = [apart(service) for service in choices]
+    best = int(np.argmin(scores))
+    return choices[best] if scores[best] < _CLEARLY * apart(nothing) else nothing
+
+
+def pipe(
+    unit: np.ndarray,
+    issue: np.ndarray,
+    ready: np.ndarray,
+    hold: np.ndarray,
+    depth: Sequence[int] | np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for how long each really held its unit, when that was done with it, and since when it refused.
+
+    All int64, rows in order of issue; `depth` is of each unit: 0 for one that takes one at a time.
+    """
+    limit = np.array(depth, dtype=np.int64)
+    rows = Rows(unit.astype(np.int64), issue, ready, np.where(limit[unit] > 0, np.maximum(hold, _LONGER), 0))
+    units = Units(limit, np.full(len(limit), -FAR), np.full(len(limit), -FAR), np.full(len(limit), -1))
+    taken = Taken(hold.copy(), np.zeros_like(issue), np.zeros_like(issue))
+    take(rows, units, taken)
+    return taken
+
+
+def in_time(stream: Stream, token: np.ndarray) -> np.ndarray:
+    """Tokens in the order in which they issued."""
+    return token[np.argsort(stream.issue[token], kind="stable")]
+
+
+def medians(group: np.ndarray, value: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The lower median of the values of each group, 0 of none, and how many it has; int64 [size]."""
+    count = np.bincount(group, minlength=size)
+    middle = np.zeros(size, dtype=np.int64)
+    rows = np.lexsort((value, group))
+    some = np.flatnonzero(count)
+    first = (np.cumsum(count) - count)[some]
+    middle[some] = value[rows[first + (count[some] - 1) // 2]]
+    return middle, count

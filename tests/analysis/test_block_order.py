@@ -1,0 +1,145 @@
+"""Orders of instructions in a block: lengths by hand, and what every schedule must keep."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rcv_py.analysis.program.block_order import (
+    NO_KIND,
+    Work,
+    dependencies,
+    length,
+    moves,
+    scheduled,
+)
+from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.analysis.whatif.block_schedule import block_schedules
+from tests.support.captures import real_trace
+
+LOAD, MATH, STORE, FENCE = range(4)
+Instruction = tuple[int, int, int, int]  # what it is, what it reads, what it writes, and its latency
+
+
+def work(*instructions: Instruction) -> Work:
+    kind = [one for one, *_ in instructions]
+    return Work(
+        row=tuple(range(len(instructions))),
+        reads=tuple(reads for _, reads, _, _ in instructions),
+        writes=tuple(writes for _, _, writes, _ in instructions),
+        busy=(4,) * len(instructions),
+        unit=tuple(1 if one == MATH else 2 for one in kind),
+        hold=(4,) * len(instructions),
+        result=tuple(latency for *_, latency in instructions),
+        kind=tuple(7 if one == LOAD else NO_KIND for one in kind),
+        loads=tuple(int(one == LOAD) for one in kind),
+        stores=tuple(int(one == STORE) for one in kind),
+        is_fence=tuple(one == FENCE for one in kind),
+    )
+
+
+A, B, C, D = 1, 2, 4, 8
+LATE = ((MATH, 0, A, 0), (MATH, 0, B, 0), (LOAD, D, C, 100), (MATH, C, A, 0))
+
+
+def test_length_by_hand() -> None:
+    # Two of 4 cycles, a load at 8 that returns at 108, its reader until 112.
+    assert length(work(*LATE), (0, 1, 2, 3)) == 112
+    # The load first: it returns at 100, the reader ends at 104.
+    assert length(work(*LATE), (2, 0, 1, 3)) == 104
+    assert length(work(*LATE), scheduled(work(*LATE))) == 104
+    (move,) = moves(work(*LATE))
+    assert (move.at, move.before, move.saved) == (2, 0, 8)
+
+
+def test_loads_return_in_order() -> None:
+    slow_first = work((LOAD, 0, A, 200), (LOAD, 0, B, 50), (MATH, B, C, 0))
+    assert length(slow_first, (0, 1, 2)) == 200 + 4
+    assert scheduled(slow_first) == [1, 0, 2], "what is needed first is issued first"
+    assert length(slow_first, (1, 0, 2)) == 50 + 4
+
+
+def test_iterations_of_a_loop_overlap() -> None:
+    """A load at the end is waited for at the begin of the next iteration."""
+    loop = work((MATH, A, B, 0), (MATH, 0, C, 0), (LOAD, D, A, 100))
+    assert length(loop, (0, 1, 2)) == 12
+    assert length(loop, (0, 1, 2), turns=3) == 108  # 8 is when the load issues; at 108 the next one begins
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((MATH, 0, A, 0), (MATH, A, B, 0)),
+        ((MATH, A, B, 0), (MATH, 0, A, 0)),
+        ((MATH, 0, A, 0), (MATH, 0, A, 0)),
+        ((STORE, A, 0, 0), (LOAD, 0, B, 9)),
+        ((LOAD, 0, B, 9), (STORE, A, 0, 0)),
+        ((STORE, A, 0, 0), (STORE, B, 0, 0)),
+        ((FENCE, 0, 0, 0), (MATH, 0, A, 0)),
+        ((MATH, 0, A, 0), (FENCE, 0, 0, 0)),
+    ],
+)
+def test_what_stays_before_what(first: Instruction, second: Instruction) -> None:
+    assert dependencies(work(first, second)) == [[], [0]]
+
+
+def test_what_is_free() -> None:
+    assert dependencies(work((LOAD, D, A, 9), (LOAD, D, B, 9), (MATH, C, C, 0))) == [[], [], []]
+
+
+def conflict(one: Instruction, other: Instruction) -> bool:
+    """Whether two instructions must keep their order, by the definition and not by our code."""
+    (kind, reads, writes, _), (kind2, reads2, writes2, _) = one, other
+    is_register = writes & (reads2 | writes2) or reads & writes2
+    is_memory = STORE in (kind, kind2) and {kind, kind2} <= {LOAD, STORE}
+    return bool(is_register or is_memory or FENCE in (kind, kind2))
+
+
+INSTRUCTIONS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 63), st.integers(0, 63), st.sampled_from((0, 20, 300))),
+    max_size=24,
+)
+
+
+@given(INSTRUCTIONS, st.sampled_from((1, 3)))
+@settings(max_examples=150, deadline=None)
+def test_every_dependency_is_kept_and_no_schedule_is_longer(found: list[Instruction], turns: int) -> None:
+    made = work(*found)
+    order = scheduled(made, turns)
+    assert sorted(order) == list(range(len(found)))
+    place = {at: turn for turn, at in enumerate(order)}
+    for at in range(len(found)):
+        for before in range(at):
+            if conflict(found[before], found[at]):
+                assert place[before] < place[at]
+    assert length(made, order, turns) <= length(made, range(len(found)), turns)
+
+
+@given(st.lists(INSTRUCTIONS.map(lambda made: made[:1]).filter(bool), min_size=2, max_size=6))
+@settings(max_examples=40, deadline=None)
+def test_small_blocks_come_near_the_best_order_that_there_is(found: list[list[Instruction]]) -> None:
+    made = work(*(one for (one,) in found))
+    needs = dependencies(made)
+    legal = [
+        order
+        for order in permutations(range(len(made)))
+        if all(order.index(before) < order.index(at) for at in order for before in needs[at])
+    ]
+    best = min(length(made, order) for order in legal)
+    assert best <= length(made, scheduled(made)) <= 2 * best
+
+
+def test_the_hot_loop_of_a_real_gemm() -> None:
+    trace = real_trace("preshuffle_gemm")
+    known = wait_summary(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = {one.first: one for one in block_schedules(trace, trace.code, known.latency)}
+    loop = found[206]
+    assert (loop.last, loop.hits) == (346, 1020)
+    assert loop.bound <= loop.best < loop.length < loop.measured
+    assert 258 in {row for row, _, _ in loop.moves}, "one of the loads that are issued too late"
+    place = {row: turn for turn, row in enumerate(loop.order)}
+    assert place[275] > place[254], "nothing crosses the barrier"
+    assert place[319] > place[275]

@@ -1,0 +1,115 @@
+"""The critical path: its length is the span, and only what lies on it can make the span shorter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.whatif.changes import Latency
+from rcv_py.analysis.whatif.critical_path import PathCause, critical_path, path_table
+from rcv_py.analysis.whatif.event_loop import Played, play
+from rcv_py.analysis.whatif.path_line import PathLine
+from rcv_py.analysis.whatif.predict import Player
+from rcv_py.analysis.whatif.recording import USUAL, Guess, Recording, recording, streams
+from rcv_py.analysis.whatif.schedule_changes import Prompt
+from rcv_py.analysis.whatif.timelines import path_line
+from tests.support import captures
+
+NAMES = ("flash_attn_small_after", "pa_mqa_small", "fused_rope_cache", "mla_decode", "vec_add")
+ALONE = Guess(has_contention=False)
+
+
+@cache
+def unit(name: str, guess: Guess = USUAL) -> tuple[Recording, Played]:
+    trace = captures.real_trace(name)
+    rows = np.flatnonzero(trace.waves.se == trace.waves.se.min()).tolist()
+    made = recording(streams(trace, trace.reader.read(rows).waves)[0], guess)
+    return made, play(made)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_length_is_the_span(name: str) -> None:
+    made, played = unit(name)
+    path = critical_path(made, played)
+    assert path.length == played.span
+    assert np.array_equal(path.begin[1:], path.end[:-1]), "pieces follow each other without a gap"
+    assert path.begin[0] == played.begin.min()
+    assert path.end[-1] == played.end.max()
+    assert (path.slack[path.token[path.token >= 0]] == 0).all(), "nothing on the path has slack"
+
+
+def test_a_timeline_has_it_in_aligned_cycles_and_by_wave() -> None:
+    trace = captures.real_trace("flash_attn_small_after")
+    rows = np.flatnonzero(trace.waves.se == trace.waves.se.min())
+    line = path_line(Player(streams(trace, trace.reader.read(rows.tolist()).waves)))
+    assert np.array_equal(line.begin[1:], line.end[:-1])
+    assert set(line.wave.tolist()) <= set(rows.tolist())
+    assert line.begin[0] == trace.waves.begin[rows].min()
+    assert line.end[-1] == trace.waves.end[rows].max()
+    at = len(line) // 2
+    assert line.at(int(line.wave[at]), int(line.begin[at])) == at
+    assert line.at(-5, int(line.begin[at])) == -1
+    assert line.cycles == int(line.end[-1] - line.begin[0])
+    assert len(PathLine.joined(())) == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_off_the_path_changes_nothing(name: str) -> None:
+    made, played = unit(name, ALONE)
+    path = critical_path(made, played)
+    on = set(made.line[path.token[path.token >= 0]].tolist())
+    off = [line for line in np.unique(made.line).tolist() if line not in on]
+    for line in off[:: max(1, len(off) // 8)]:
+        for change in (Latency(lines=(line,), factor=0.5), Prompt((line,))):
+            assert play(change.of(made)).span == played.span, (line, change.text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_on_the_path_wins_at_most_its_cycles(name: str) -> None:
+    made, played = unit(name, ALONE)
+    table = path_table([(made, played)])
+    for line in np.unique(table.line[(table.cycles > 0) & (table.line >= 0)]).tolist()[::4]:
+        own = table.line == line
+        cycles = {cause: int(table.cycles[own & (table.cause == cause)].sum()) for cause in PathCause}
+        shorter = play(Latency(lines=(line,), cycles=0).of(made))
+        assert played.span - shorter.span <= cycles[PathCause.LATENCY], line
+        prompt = play(Prompt((line,)).of(made))
+        held = cycles[PathCause.DEPENDENCY] + cycles[PathCause.GAP] + cycles[PathCause.LAUNCH]
+        assert played.span - prompt.span <= held, line
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_has_slack_may_be_later(name: str) -> None:
+    """An operation whose instruction has slack may take as much longer each time."""
+    made, played = unit(name, ALONE)
+    path = critical_path(made, played)
+    lines = np.unique(made.line[made.awaited])
+    for line in lines[:: max(1, len(lines) // 6)].tolist():
+        own = made.line == line
+        least = int(path.slack[own].min())
+        later = replace(made, latency=made.latency + np.where(own, least // max(1, int(own.sum())), 0))
+        assert play(later).span == played.span, line
+
+
+def test_a_table_adds_up() -> None:
+    units = [unit("flash_attn_small_after"), unit("pa_mqa_small")]
+    table = path_table(units)
+    assert table.length == sum(played.span for _, played in units) == table.cycles.sum()
+    assert sum(table.by_cause().values()) == table.length
+    on = table.cycles > 0
+    assert (np.diff(table.cycles[on]) <= 0).all()
+    assert (np.diff(table.slack[~on]) >= 0).all()
+    assert not set(table.line[on]) & set(table.line[~on])
+
+
+def test_a_path_of_what_would_run() -> None:
+    """Of a changed kernel the path is as long as its predicted span."""
+    trace = captures.real_trace("flash_attn_small_after")
+    rows = np.flatnonzero(trace.waves.se == trace.waves.se.min()).tolist()
+    player = Player(streams(trace, trace.reader.read(rows).waves))
+    changes = (Latency(units=("vmem",), factor=0.5),)
+    assert player.path(changes).length == player.predict(changes, is_quick=True).after
+    assert player.path().length == player.predict(changes, is_quick=True).before

@@ -1,0 +1,57 @@
+"""Help of instructions: every mnemonic of the captures, and numbers of AMD's guides."""
+
+from __future__ import annotations
+
+import pytest
+
+from rcv_py.analysis.attribution.instruction_help import instruction_help
+from rcv_py.analysis.program.families import what_it_does
+from rcv_py.formats.open import open_trace
+from rcv_py.results.instruction_help import asked
+from tests.support import captures
+
+
+@pytest.mark.parametrize("name", captures.TRACES)
+def test_something_is_known_of_every_mnemonic_of_real_captures(name: str) -> None:
+    code = open_trace(captures.trace_path(name)).code
+    texts = {text.strip() for text, is_label in zip(code.text, code.is_label, strict=True) if not is_label}
+    assert not sorted(text for text in texts if not what_it_does(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("v_cvt_f32_f16_e32 v0, v1", "Converts each lane from half floats to floats."),
+        ("v_cmp_lt_i32_e64 s[0:1], v1, v2", "set where the first operand is less."),
+        ("s_and_saveexec_b64 s[0:1], vcc", "Saves the mask of active lanes and narrows it (and)."),
+        ("ds_read2_b64 v[0:3], v4", "two offsets"),
+        ("v_add_f32_sdwa v0, v1, v2", "(add), of floats."),
+    ],
+)
+def test_sentences(text: str, sentence: str) -> None:
+    assert sentence in what_it_does(text)
+
+
+def test_numbers_of_a_matrix_instruction() -> None:
+    """32x32x16 of bf16 on gfx950: 8 passes, 2 * 32 * 32 * 16 operations, 12 turns to a reader."""
+    found = instruction_help("v_mfma_f32_32x32x16_bf16 v[0:15], v[16:19], v[20:23], v[0:15]", 9, "gfx950")
+    assert (found.unit, found.cycles, found.passes, found.flop) == ("MFMA/WMMA", 32, 8, 32_768)
+    assert "12 turns" in found.distances[0]
+
+
+def test_counters() -> None:
+    assert instruction_help("buffer_load_dword v0, off, s[0:3], 0", 9, "gfx942").counters == ("vmcnt +1",)
+    assert instruction_help("s_waitcnt vmcnt(3)", 9, "gfx942").counters == ("waits until vmcnt is at most 3",)
+    flat = instruction_help("flat_load_dword v0, v[2:3]", 9, "gfx942").counters
+    assert flat == ("vmcnt +1", "lgkmcnt +1")
+    assert instruction_help("global_load_b32 v0, v[2:3], off", 12, "gfx1200").counters == ("loadcnt +1",)
+
+
+def test_who_is_meant() -> None:
+    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    assert {text.split(" ")[0] for text in asked(trace, "buffer_")} == {
+        text.split(" ")[0] for text in trace.code.text if text.startswith("buffer_")
+    }
+    assert asked(trace, "3") == [trace.code.text[3].strip()]
+    assert asked(trace, "999999") == []
+    assert asked(trace, "v_sin_f32") == ["v_sin_f32"], "what the program does not have stands for itself"

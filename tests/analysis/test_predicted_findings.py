@@ -1,0 +1,133 @@
+"""Findings with what their remedies would gain: what is played, how it ranks, and what it never says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from math import isnan
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.findings.detect import findings
+from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted
+from rcv_py.analysis.findings.remedies import REMEDIES
+from rcv_py.analysis.findings.trials import LIMITS, PLAYED
+from rcv_py.analysis.whatif.event_loop import play
+from rcv_py.analysis.whatif.predict import Player
+from rcv_py.analysis.whatif.recording import Recording, recording, streams
+from rcv_py.analysis.whatif.schedule_changes import Ahead, Later, Prompt
+from tests.support import captures
+
+
+@cache
+def found_in(name: str) -> tuple[Findings, Player]:
+    trace = captures.real_trace(name)
+    batch = trace.reader.read(list(range(len(trace.waves))))
+    player = Player(
+        [
+            stream
+            for se in np.unique(trace.waves.se).tolist()
+            for stream in streams(trace, [wave for wave in batch.waves if wave.id.se == se])
+        ]
+    )
+    return findings(trace, [batch]), player
+
+
+@pytest.fixture(scope="module")
+def one() -> Recording:
+    trace = captures.real_trace("pa_mqa_small")
+    waves = trace.reader.read(list(range(len(trace.waves)))).waves
+    return recording(streams(trace, [wave for wave in waves if wave.id.se == waves[0].id.se])[0])
+
+
+def test_what_is_played_is_of_a_remedy_or_a_finding() -> None:
+    assert set(PLAYED) <= {remedy.id for of in REMEDIES.values() for remedy in of}
+    assert set(LIMITS) <= set(REMEDIES)
+
+
+@pytest.mark.parametrize("name", ["flash_attn_small_after", "pa_mqa_small"])
+def test_findings_are_ranked_by_what_is_predicted(name: str) -> None:
+    plain, player = found_in(name)
+    found = predicted(plain, player)
+    ranked = [one for one in found.findings if one.rank == "ranked"]
+    large = [one.expected for one in ranked if not one.is_small]
+    assert large == sorted(large, reverse=True)
+    assert {one.name for one in found.findings} == {one.name for one in plain.findings}
+    told = [one for one in ranked if one.predicted is not None]
+    assert told
+    for each in told:
+        assert each.predicted.low <= each.predicted.gain <= each.predicted.high
+        assert each.predicted.gain <= each.gain or not each.is_upper_bound, "at most is at most"
+        assert each.experiment[1:] in each.trial_text
+        assert "predicted" in dict(each.parts)["Replayed"]
+        assert "predicted" not in each.title
+    for each in ranked:
+        assert isnan(each.predicted_gain) == (each.predicted is None) == (each.experiment == "")
+    assert "no promise" in found.predictions
+    assert not plain.predictions
+
+
+def test_a_prediction_is_of_the_kernel() -> None:
+    """Traced waves that were there for half of the launch change half of it."""
+    plain, player = found_in("flash_attn_small_after")
+    half = replace(plain, working_share=plain.working_share / 2)
+    nops, halved = (
+        next(one for one in predicted(of, player).findings if one.name == "hazard-nops")
+        for of in (replace(plain, findings=tuple(replace(one, gain=1.0) for one in plain.findings)), half)
+    )
+    assert nops.predicted is not None
+    assert halved.predicted is not None
+    assert halved.predicted.gain == pytest.approx(nops.predicted.gain / 2)
+    alone = player.predict(nops.trial.changes)
+    assert nops.predicted.gain == pytest.approx(-alone.share * plain.working_share)
+
+
+def test_nothing_helps_is_an_answer() -> None:
+    plain, player = found_in("flash_attn_small_after")
+    barrier = tuple(one for one in plain.findings if one.name == "barrier-skew")
+    found = predicted(replace(plain, findings=barrier), player)
+    assert found.why == NOTHING_HELPS
+    assert not found.in_full
+
+
+def test_findings_without_a_trial_stay_as_they_are() -> None:
+    plain, player = found_in("flash_attn_small_after")
+    tail = replace(plain, findings=tuple(one for one in plain.findings if one.trial is None))
+    assert tail.findings
+    assert predicted(tail, player) is tail
+
+
+def test_data_an_iteration_ahead_are_those_of_the_execution_before(one: Recording) -> None:
+    lines, counts = np.unique(one.line[one.awaited], return_counts=True)
+    line = int(lines[np.argmax(counts)])
+    ahead = Ahead((line,)).of(one)
+    for was, now in zip(one.awaited.tolist(), ahead.awaited.tolist(), strict=True):
+        owner = int(one.owner[was])
+        own = np.flatnonzero((one.line == one.line[was]) & (one.owner == owner))
+        at = int(np.searchsorted(own, was))
+        is_meant = one.line[was] == line and at > 0
+        assert now == (int(own[at - 1]) if is_meant else was)
+    assert play(ahead).span <= play(one).span
+
+
+def test_what_stands_later_passes_as_many_instructions(one: Recording) -> None:
+    lines = one.line[one.order[one.first[0] : one.first[1]]].tolist()
+    line = next(each for each in lines[5:] if lines.count(each) == 1)
+    at = lines.index(line)
+    later = Later(line, 3).of(one)
+    moved = one.line[later.order[one.first[0] : one.first[1]]].tolist()
+    assert moved == [*lines[:at], *lines[at + 1 : at + 4], line, *lines[at + 4 :]]
+    last = Later(line, 10_000).of(one)
+    assert one.line[last.order[one.first[0] : one.first[1]]].tolist()[-1] == line
+
+
+def test_what_is_prompt_waits_for_counters_all_the_same(one: Recording) -> None:
+    prompt = Prompt(tuple(range(one.rows))).of(one)
+    assert not prompt.delay.any()
+    assert np.array_equal(prompt.awaited, one.awaited)
+    assert np.array_equal(prompt.latency, one.latency)
+    assert play(prompt).span < play(one).span
+    none = Prompt(()).of(one)
+    assert np.array_equal(play(none).issue, play(one).issue)

@@ -1,0 +1,71 @@
+"""Predictions against a simulator that ran the changed kernel: a few pairs; all are in `make precision`."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import rcv_py.analysis.whatif
+import rcv_py.synth
+from tests.support.prediction_pairs import PAIRS, SCENES
+from tests.support.prediction_truth import Measured, measured, quantile, summary
+
+MOST = 0.03  # of the span: the pairs here are some that are well understood
+QUICK = (
+    "matmul_12_one: latency of memory × 0.5",  # its queue is full: a quicker memory gains little
+    "inverted: the load that is used first issued first",
+    "chain: DPP instead of LDS moves",
+    "nops: no s_nop",
+    "barriers: a barrier removed",
+    "short: 2 more waves a SIMD",
+    "narrow: one wide access for four",
+)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_prediction_comes_true(name: str) -> None:
+    (pair,) = (pair for pair in PAIRS if pair.name == name)
+    found = measured(pair)
+    assert found.error <= MOST, found
+    assert found.low <= found.predicted <= found.high
+
+
+def test_pairs_are_many_and_each_is_another() -> None:
+    assert len(PAIRS) >= 40
+    assert len({pair.name for pair in PAIRS}) == len(PAIRS)
+    assert {scene.hardware.generation for scene in SCENES.values()} == {9, 11, 12}
+
+
+def test_what_is_said_of_pairs_follows_from_them() -> None:
+    right = [Measured(f"pair {n}", -0.1, -0.1 - n / 1000, -0.2, 0.0) for n in range(9)]
+    wrong = Measured("the wrong one", +0.05, -0.05, 0.0, 0.1)
+    assert wrong.is_wrong_way
+    assert not Measured("small", +0.01, -0.01, 0.0, 0.0).is_wrong_way
+    assert quantile([*right, wrong], 0.9) == pytest.approx(0.008)
+    text = summary([*right, wrong])
+    assert "10 pairs" in text
+    assert "1 clear changes have the wrong sign: the wrong one" in text
+
+
+def imports(folder: Path) -> set[str]:
+    """All modules that the files of a folder import."""
+    found: set[str] = set()
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                found |= {f"{node.module}", *(f"{node.module}.{name.name}" for name in node.names)}
+            elif isinstance(node, ast.Import):
+                found |= {name.name for name in node.names}
+    return found
+
+
+def test_simulator_and_replay_share_no_code_about_time() -> None:
+    simulator = imports(Path(rcv_py.synth.__file__).parent)
+    replay = imports(Path(rcv_py.analysis.whatif.__file__).parent)
+    assert not {name for name in simulator if name.startswith("rcv_py.analysis")}
+    assert not {name for name in replay if name.startswith("rcv_py.synth")}
+    shared = {name for name in simulator & replay if name.startswith("rcv_py")}
+    allowed = ("rcv_py.base", "rcv_py.model")  # records, runs of equal values, tables: nothing about hardware
+    assert not {name for name in shared if not name.startswith(allowed)}

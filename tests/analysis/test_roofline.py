@@ -1,0 +1,119 @@
+"""Rooflines: operations of a known launch, peaks of data sheets, and two ways to the same share."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.iterations.loop_summary import loop_summary
+from rcv_py.analysis.latency.access_widths import access_widths
+from rcv_py.analysis.overview.roofline import Roofline, roofline
+from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
+from rcv_py.analysis.program.peaks import (
+    MATRIX,
+    VECTOR,
+    matrix_peak,
+    matrix_type,
+    vector_peak,
+    vector_type,
+)
+from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.results.roofline import roofline_facts
+from tests.support.captures import real_trace
+
+
+@cache
+def of(name: str) -> Roofline:
+    trace = real_trace(name)
+    batches = [trace.reader.read(list(range(len(trace.waves))))]
+    return roofline(trace, access_widths(trace, batches), loop_summary(trace, batches))
+
+
+@pytest.mark.parametrize(
+    ("target", "type_", "tflops", "cus", "ghz"),
+    [  # dense matrix rates of AMD's data sheets: MI100, MI250X, MI300X, MI355X, RX 7900 XTX, RX 9070 XT
+        ("gfx908", "f16", 184.6, 120, 1.502),
+        ("gfx90a", "bf16", 383.0, 220, 1.7),
+        ("gfx90a", "f64", 95.7, 220, 1.7),
+        ("gfx942", "f16", 1307.4, 304, 2.1),
+        ("gfx942", "f8", 2614.9, 304, 2.1),
+        ("gfx942", "xf32", 653.7, 304, 2.1),
+        ("gfx950", "bf16", 2516.6, 256, 2.4),
+        ("gfx950", "f8", 5033.2, 256, 2.4),
+        ("gfx950", "f6f4", 10066.3, 256, 2.4),
+        ("gfx950", "f64", 78.6, 256, 2.4),
+        ("gfx1100", "f16", 122.8, 96, 2.499),
+        ("gfx1201", "f16", 194.6, 64, 2.97),
+    ],
+)
+def test_peaks_are_those_of_data_sheets(target: str, type_: str, tflops: float, cus: int, ghz: float) -> None:
+    assert matrix_peak(target, type_) == pytest.approx(tflops * 1e12 / (cus * ghz * 1e9), rel=0.01)
+
+
+def test_vector_peaks_are_those_of_data_sheets() -> None:
+    assert vector_peak("gfx942", "f32") == pytest.approx(163.4e12 / (304 * 2.1e9), rel=0.01)
+    assert vector_peak("gfx942", "f64") == pytest.approx(81.7e12 / (304 * 2.1e9), rel=0.01)
+    assert np.isnan(vector_peak("gfx999", "f32"))
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "type_"),
+    [
+        ("gfx942", "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]", "f16"),
+        ("gfx942", "v_mfma_f32_16x16x16_bf16 a[0:3], v[0:1], v[2:3], a[0:3]", "bf16"),
+        ("gfx942", "v_mfma_f32_32x32x16_fp8_bf8 a[0:15], v[0:1], v[2:3], a[0:15]", "f8"),
+        ("gfx942", "v_mfma_f64_16x16x4_f64 a[0:7], v[0:1], v[2:3], a[0:7]", "f64"),
+        ("gfx942", "v_mfma_f32_32x32x2_f32 a[0:15], v0, v1, a[0:15]", "f32"),
+        ("gfx942", "v_mfma_i32_32x32x16_i8 a[0:15], v[0:1], v[2:3], a[0:15]", "i8"),
+        ("gfx950", "v_mfma_f32_16x16x32_bf16 a[0:3], v[0:3], v[4:7], a[0:3]", "bf16"),
+        ("gfx950", "v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[4:7], v[8:11], v[0:3], v1, v2", "f8"),
+        ("gfx950", "v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[4:7], v[8:11] cbsz:4 blgp:4", "f6f4"),
+        ("gfx1100", "v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], v[0:7]", "f16"),
+        ("gfx1100", "v_wmma_i32_16x16x16_iu4 v[0:7], v[8:9], v[10:11], v[0:7]", "i4"),
+    ],
+)
+def test_the_fastest_forms_reach_the_peak(target: str, text: str, type_: str) -> None:
+    """Passes of the ISA guide and rates of the data sheet are two sources of one number."""
+    assert matrix_type(text) == type_
+    cycles = matrix_cycles(text, target)
+    assert cycles is not None
+    simds = 4 if target.startswith("gfx9") else 2
+    assert matrix_flops(text) / cycles * simds == pytest.approx(matrix_peak(target, type_))
+
+
+def test_types_of_vector_instructions() -> None:
+    assert vector_type("v_fma_f64 v[0:1], v[2:3], v[4:5], v[6:7]") == "f64"
+    assert vector_type("v_pk_fma_f16 v0, v1, v2, v3") == "f16"
+    assert vector_type("v_add_f32_e32 v0, v1, v2") == "f32"
+    assert vector_type("s_nop 0") == ""
+
+
+def test_a_known_launch_computes_twice_m_n_k() -> None:
+    """4096 x 4096 x 4096, by 1,024 workgroups of 4 waves, each of which makes a tile of 128 x 128."""
+    trace = real_trace("preshuffle_gemm")
+    run = facts_about(trace, ())
+    assert run.kernel is not None
+    groups = run.kernel.grid[0] * run.kernel.grid[1] // run.kernel.threads
+    assert groups * 128 * 128 == 4096 * 4096
+    facts = roofline_facts(trace, of("preshuffle_gemm"), run, 64)
+    assert facts["launch_waves"] == 4 * groups
+    assert facts["launch_flop"] == 2 * 4096**3
+
+
+@pytest.mark.parametrize("name", ["preshuffle_gemm", "pa_mqa_big", "flash_attn_small_after"])
+def test_the_share_of_the_peak_is_how_busy_the_unit_is(name: str) -> None:
+    """Operations by the peak rate, and passes by cycles: forms that run at the peak give the same."""
+    for scope in of(name).scopes:
+        assert scope.share_of_peak(MATRIX) == pytest.approx(scope.matrix_busy, rel=0.001)
+        assert 0 < scope.share_of_peak(VECTOR) + scope.share_of_peak(MATRIX) < 1
+
+
+def test_loops_are_parts_of_the_kernel() -> None:
+    whole, *loops = of("preshuffle_gemm").scopes
+    assert [(one.first, one.last) for one in loops] == [(206, 346)]
+    assert loops[0].flop() < whole.flop()
+    assert loops[0].cycles < whole.cycles
+    assert whole.intensity == pytest.approx(whole.flop() / whole.bytes)
+    assert whole.ridge == pytest.approx(8192 / (8e12 / (256 * 2.4e9)))

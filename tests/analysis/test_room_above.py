@@ -1,0 +1,64 @@
+"""Where above its place an instruction could stand, and what says why not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rcv_py.analysis.waits.room_above import BELOW, HERE, NEVER, STAYS, room_above, why_not_before
+from rcv_py.model.trace import Trace
+from tests.analysis import build
+from tests.support.captures import real_trace
+
+PROGRAM = (
+    "; kernel",
+    "v_mov_b32_e32 v0, 1",
+    "v_mov_b32_e32 v9, v3",
+    "v_mov_b32_e32 v1, 2",
+    "v_add_f32_e32 v2, v0, v1",
+    "s_waitcnt vmcnt(0)",
+    "v_mul_f32_e32 v5, v6, v6",
+    "v_mov_b32_e32 v7, v0",
+    "global_store_dword v[10:11], v5, off",
+    "s_endpgm",
+)
+
+
+def program() -> Trace:
+    table = build.code(PROGRAM, hits=[0, *[4] * (len(PROGRAM) - 1)])
+    return build.trace(replace(table, hits=np.where(np.arange(len(PROGRAM)) == 2, 0, table.hits)), [])
+
+
+def test_arithmetic_stays_behind_what_it_reads_and_what_waits() -> None:
+    trace = program()
+    assert room_above(trace, 4).top == 4
+    assert (
+        why_not_before(trace, 4, 3) == "Instruction 3, v_mov_b32_e32: it writes what the instruction reads."
+    )
+    assert room_above(trace, 7).top == 6, "it passes what has nothing to do with it, and no wait"
+    assert why_not_before(trace, 7, 6) == ""
+    assert why_not_before(trace, 7, 5) == "Instruction 5, s_waitcnt: nothing is moved past that."
+    assert why_not_before(trace, 3, 1) == "", "no label above it"
+    assert why_not_before(trace, 3, 0) == "The basic block begins at 1."
+
+
+def test_what_cannot_be_tried_anywhere_says_so() -> None:
+    trace = program()
+    assert why_not_before(trace, 2, 1) == NEVER
+    assert why_not_before(trace, 5, 4) == STAYS
+    assert why_not_before(trace, 8, 6) == STAYS
+    assert why_not_before(trace, 7, 7) == why_not_before(trace, 7, 8) == HERE
+    assert why_not_before(trace, 3, 6) == BELOW
+
+
+def test_a_load_of_a_real_kernel_goes_as_far_as_its_registers_allow() -> None:
+    trace = real_trace("preshuffle_gemm")
+    # Its destination is last read by 259, its address is written by 213 (told by the listing).
+    assert why_not_before(trace, 319, 283) == ""
+    assert 259 <= room_above(trace, 319).top <= 283
+    assert why_not_before(trace, 319, room_above(trace, 319).top - 1).endswith(".")
+    for row in np.flatnonzero(trace.code.hits)[::40].tolist():
+        room = room_above(trace, row)
+        assert 0 <= room.top <= row
+        assert room.why
