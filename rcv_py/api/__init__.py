@@ -19,6 +19,7 @@ from rcv_py.api.capture import Capture
 from rcv_py.api.capture_tables import one_of
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
 from rcv_py.api.table import Answer, Table
+from rcv_py.api.timeline import Timeline
 from rcv_py.api.waves import DEFAULT_GB, Wave
 from rcv_py.base.errors import (
     BrokenFile,
@@ -49,6 +50,7 @@ __all__ = [
     "NotATrace",
     "RcvError",
     "Table",
+    "Timeline",
     "TooLarge",
     "TraceError",
     "UnequalColumns",

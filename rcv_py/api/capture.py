@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
-from rcv_py.analysis.compare.changes import BY as COMPARED
+from rcv_py.analysis.compare.changes import BY as CHANGED_BY
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, costs_from, explained_costs_from
+from rcv_py.analysis.compare.work import work_costs
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.cost.distribution import LineHits, hits_of
 from rcv_py.analysis.cost.ranking import BY, Ranked
@@ -31,19 +34,29 @@ from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.analysis.iterations.between import between_of
-from rcv_py.analysis.iterations.loop_summary import LoopSummary
+from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS, LoopSummary
+from rcv_py.analysis.latency.access_holds import HOLDS, AccessHolds
+from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
+from rcv_py.analysis.latency.code_fetches import FETCHES, CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MEMORY, MemoryLatency
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_of
+from rcv_py.analysis.overview.roofline import Roofline, roofline
 from rcv_py.analysis.program.branches import BRANCHES
+from rcv_py.analysis.program.live_registers import LiveRegisters, live_registers
 from rcv_py.analysis.program.matrix_forms import MATRIX
+from rcv_py.analysis.timeline.wave_places import waves_of_unit
+from rcv_py.analysis.waits.load_order import LOAD_ORDER, LoadOrder
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
+from rcv_py.analysis.whatif.critical_path import PathTable
 from rcv_py.analysis.whatif.experiments import EVERYTHING, Experiment, ranked, sample, usual_experiments
-from rcv_py.analysis.whatif.predict import Prediction
+from rcv_py.analysis.whatif.hoist import tried
+from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.api.capture_tables import (
     CaptureTables,
     LoopTable,
@@ -56,15 +69,19 @@ from rcv_py.api.capture_tables import (
     one_of,
 )
 from rcv_py.api.table import Answer, Table
+from rcv_py.api.timeline import THEMES, Timeline, timeline
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.base.whole_files import whole_file
-from rcv_py.export.report.files import write_report
+from rcv_py.export.interactive.page import interactive_page
+from rcv_py.export.report.files import PAGES, check_form, write_page, write_report
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
+from rcv_py.formats.isa.kept_docs import words_of
+from rcv_py.formats.notes.store import NotePlaces
 from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -76,21 +93,34 @@ from rcv_py.results.causes import blamed_table, cause_table, each_table
 from rcv_py.results.check import NOTE_ROWS, note_table
 from rcv_py.results.check import facts as health_facts
 from rcv_py.results.clock_range import between_facts, range_facts, range_table
-from rcv_py.results.compare import change_table
+from rcv_py.results.compare import change_table, work_table
 from rcv_py.results.counters import counter_table
 from rcv_py.results.flame import frames
 from rcv_py.results.hotspot import ranking_table, totals
+from rcv_py.results.instruction_help import asked, help_table
 from rcv_py.results.isa import LISTED, Listing, listing
 from rcv_py.results.line import hit_table, sample_table, spread_facts, spreads
 from rcv_py.results.occupancy import curve_table, limit_document, limit_table, step_table
+from rcv_py.results.registers import (
+    file_table,
+    instruction_table,
+    main_use,
+    place_table,
+    register_facts,
+)
+from rcv_py.results.roofline import roofline_facts, roofline_table
+from rcv_py.results.schedule import SCHEDULES, schedule_table
 from rcv_py.results.summary import summary_table
 from rcv_py.results.tables import CURVE
 from rcv_py.results.triage import finding_table
 from rcv_py.results.whatif import facts as whatif_facts
-from rcv_py.results.whatif import prediction_table
+from rcv_py.results.whatif import path_facts, path_rows, prediction_table
+from rcv_py.work import packing
+from rcv_py.work.builds import launch_ns
 from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
-from rcv_py.work.whatif import player_of
+from rcv_py.work.whatif import player_of, quick_player, with_predictions
 
+COMPARED = (*CHANGED_BY, "work")
 CAUSES_BY = (*CAUSES, "each")
 OCCUPANCY_BY = get_args(OccupancyBy)
 RULES = get_args(Rule)
@@ -144,6 +174,24 @@ class Capture(CaptureTables):
         one_of("kind", kind, LISTED)
         found = listing(self._counted(waves), kind, lambda: self._explained(BRANCHES, waves))
         return Answer.of(found.table, found, {"measure": found.measure})
+
+    def instruction_help(
+        self, of: int | str, isa_xml: str | PathLike[str] | None = None
+    ) -> Answer[tuple[str, ...]]:
+        """Return what instructions do, by index or the begin of their mnemonic: unit, passes, distances.
+
+        `isa_xml` is a machine-readable ISA file of AMD, for its words; None: what `rcv isa-docs add` kept of
+        the GPU's family.  `result` are the instructions.
+        Raises UsageError for an index that there is not, and for what is no such file.
+        """
+        if isinstance(of, int):
+            check_line(self.trace, of)
+        texts = asked(self.trace, str(of))
+        words = words_of(self.trace.target, None if isa_xml is None else Path(isa_xml))
+        mnemonics = [text.partition(" ")[0] for text in texts]
+        said = {} if words is None else {name: found for name in mnemonics if (found := words.of(name))}
+        table = help_table(self.trace, texts, {name: found.description for name, found in said.items()})
+        return Answer.of(table, tuple(texts), {"target": self.trace.target})
 
     def line(self, line: int, waves: Waves = WORKING) -> Answer[LineHits]:
         """Return every execution of a code line; `facts` tell how latency, stall, idle and distance spread.
@@ -212,6 +260,40 @@ class Capture(CaptureTables):
         facts = {"total": tree.whole(measure), "unit": tree.unit, "note": note}
         return Answer.of(frames(self.trace, tree, measure, Order(order)), tree, facts)
 
+    def timeline(
+        self,
+        begin: int | None = None,
+        end: int | None = None,
+        waves: Waves = None,
+        *,
+        width: int = 1000,
+        row_height: int = 14,
+        theme: Literal["light", "dark"] = "light",
+    ) -> Timeline:
+        """Return what waves did from one cycle to another, as a picture that notebooks show.
+
+        A row is a slot of a SIMD, at most 64 of them.  Without `waves` they are those of the compute unit of
+        the first wave; without cycles it is all of their lives.  Raises UsageError for a range that ends
+        before it begins, and for a picture that is not 16 to 8,000 pixels wide, with rows of 3 to 200.
+        """
+        one_of("theme", theme, THEMES)
+        if not (16 <= width <= 8_000 and 3 <= row_height <= 200):
+            raise UsageError(f"A picture {width} pixels wide with rows of {row_height} cannot be drawn.")
+        rows = self.chosen(waves)
+        if waves is None and len(self.trace.waves):
+            rows = waves_of_unit(self.trace, 0).tolist()
+        found = tuple(self._cache.batches(rows))
+        lives = [wave for batch in found for wave in batch.waves]
+        first = min((wave.begin for wave in lives), default=0) if begin is None else begin
+        last = max((wave.end for wave in lives), default=first + 1) if end is None else end
+        if last <= first:
+            raise UsageError(f"The range ends at {last}, not after its begin, {first}.")
+        span = TimeWindow(first, last)
+        return timeline(self.trace, found, span, width=width, row_height=row_height, theme=theme)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self)[1:-1])}</p>{self.waves._repr_html_()}"
+
     # -- why waves stalled and idled -----------------------------------------------------------------------
 
     def causes(
@@ -253,6 +335,18 @@ class Capture(CaptureTables):
         """Return how long instructions took to answer, by the waits for them: `rcv waits --latency`."""
         return self._waits(waits.latency_table, waves)
 
+    def load_order(self, waves: Waves = WORKING, *, predict: bool = True) -> Answer[LoadOrder]:
+        """Return waits for loads issued behind others that are needed later: `rcv waits --inverted`.
+
+        One row a wait and a load to move; `predicted` is what the moves would change, unless `predict` is
+        not set, by playing the recording again.
+        """
+        found = self._explained(LOAD_ORDER, waves)
+        attempt = tried(self._player(), found) if predict and len(found) else None
+        return Answer.of(
+            waits.load_table(self.trace, found, attempt), found, waits.load_facts(found, attempt)
+        )
+
     def _waits(
         self, make: Callable[[Trace, WaitSummary], results.Table], waves: Waves
     ) -> Answer[WaitSummary]:
@@ -263,7 +357,8 @@ class Capture(CaptureTables):
         """Return a table about loops; columns such as `kinds_VALU` are cycles by kind of instruction.
 
         `show` is `loops`, their `iterations`, `phases` of waves, costs of `first` executions, `distance` from
-        loads to their waits, `chains` of cross-lane operations, or skew of `barriers`.
+        loads to their waits, `chains` of cross-lane operations, skew of `barriers`, or `segments` between
+        these.
         """
         one_of("show", show, tuple(loops.TABLES))
         rows = self.chosen(waves)
@@ -307,6 +402,22 @@ class Capture(CaptureTables):
         facts = {"assumption": found.assumption, "reason": found.reason}
         return Answer.of(latency.memory_rows(self.trace, found), found, facts)
 
+    def memory_accesses(self, waves: Waves = WORKING) -> Answer[AccessHolds]:
+        """Return how long LDS and vector memory instructions held their unit: `rcv latency --by access`.
+
+        Much longer than their width needs points to bank conflicts, or to lanes that lie apart; inferred.
+        """
+        found = self._explained(HOLDS, waves)
+        return Answer.of(
+            latency.access_rows(self.trace, found), found, latency.access_totals(self.trace, found)
+        )
+
+    def code_fetches(self, waves: Waves = WORKING) -> Answer[CodeFetches]:
+        """Return code lines that were not in the instruction cache: `rcv latency --by fetch`."""
+        found, loops = self._explained(FETCHES, waves), self._explained(LOOP_TOTALS, waves)
+        facts = latency.fetch_totals(self.trace, found, loops.found.table)
+        return Answer.of(latency.fetch_rows(self.trace, found), found, facts)
+
     # -- what happened around the waves --------------------------------------------------------------------
 
     def occupancy_numbers(self, by: OccupancyBy = "se") -> Answer[list[OccupancyRow]]:
@@ -327,6 +438,45 @@ class Capture(CaptureTables):
             None,
             lambda: occupancy_rows(self.trace, by, self._of),
         )
+
+    def schedules(self, waves: Waves = WORKING) -> Answer[tuple[BlockSchedule, ...]]:
+        """Return how long the costliest blocks take in their order and in a better one: `rcv schedule`.
+
+        `result` has the best order of each, and the loads that pay when each alone is moved up.
+        """
+        code = self._counted(waves).code
+        known = self._explained(WAITS, waves).latency
+        found = block_schedules(self.trace, code, known, self._explained(BRANCHES, waves))
+        total = int((code.latency + code.idle)[~code.is_label].sum())
+        return Answer.of(schedule_table(self.trace, found, total), found, {"note": SCHEDULES.note})
+
+    def roofline(self, waves: Waves = WORKING) -> Answer[Roofline]:
+        """Return how near the kernel and its loops are to the peaks of a compute unit and of memory.
+
+        Rates are a compute unit and cycle; `result` has operations by unit and type.
+        """
+        widths = self._explained(WIDTHS, waves)
+        found = roofline(self.trace, widths, self._explained(LOOPS, waves))
+        facts = roofline_facts(self.trace, found, self.facts, widths.lanes)
+        return Answer.of(roofline_table(self.trace, found), found, facts)
+
+    def registers(
+        self, by: Literal["file", "instruction"] = "file", *, line: int | None = None
+    ) -> Answer[LiveRegisters]:
+        """Return how many registers hold what is still needed, one row a register `file` or `instruction`.
+
+        With `line`, an instruction, which are held and which are free there.  `result` has the sets of
+        registers of each instruction.  Raises UsageError if there is no such instruction.
+        """
+        one_of("by", by, ("file", "instruction"))
+        found = live_registers(self.trace.code)
+        if line is not None:
+            check_line(self.trace, line)
+            return Answer.of(place_table(found, main_use(self.trace), line), found, {})
+        if by == "instruction":
+            return Answer.of(instruction_table(self.trace, found), found, {})
+        limits = limits_of(self.trace, self.facts)
+        return Answer.of(file_table(self.trace, found, limits), found, register_facts(limits))
 
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
         """Return how many waves of a SIMD each resource allows, and what the next step takes."""
@@ -375,13 +525,16 @@ class Capture(CaptureTables):
 
     # -- what to think of it -------------------------------------------------------------------------------
 
-    def triage(self, *, every_wave: bool = False, waves: str = WORKING) -> Answer[Findings]:
+    def triage(
+        self, *, every_wave: bool = False, waves: str = WORKING, predict: bool = False
+    ) -> Answer[Findings]:
         """Return the findings, by what the kernel's duration can gain at most.
 
         `facts["class"]` says what limits the kernel, with the numbers that show it; `facts["alarm"]` is not
         empty if nothing may be concluded from the capture.
         Of more than 48 MB of waves some whole shader engines are looked at, unless `every_wave`.  `waves`
-        says whose costs are ranked: `working`, `all`, or the id of a population.
+        says whose costs are ranked: `working`, `all`, or the id of a population.  With `predict` each remedy
+        is played, and findings are ranked by what that predicts.
         """
         rows = None if every_wave else chosen_rows(self.trace.waves)
         found = self._once(
@@ -389,6 +542,11 @@ class Capture(CaptureTables):
             None,
             lambda: findings_from(self._looking(rows), facts=self.facts, waves=waves),
         )
+        if predict:
+            plain = found
+            found = self._once(
+                ("predicted", every_wave, waves), None, lambda: with_predictions(self.trace, plain)
+            )
         facts = {
             "alarm": found.alarm,
             "class": None if found.bound_class is None else found.bound_class.as_json(),
@@ -402,6 +560,7 @@ class Capture(CaptureTables):
             "below_threshold": len(found.small),
             "numbers": {number.id: number.text for number in found.numbers},
             "assumption": found.assumption,
+            "predictions_assume": list(found.guesses),
             "note": found.why,
         }
         return Answer.of(finding_table(found.findings), found, facts)
@@ -425,7 +584,7 @@ class Capture(CaptureTables):
     def compare(
         self,
         other: Capture,
-        by: Literal["instruction", "source", "block", "class"] = "instruction",
+        by: Literal["instruction", "source", "block", "class", "work"] = "instruction",
         *,
         measure: Literal["cost", "latency", "stall"] = "cost",
         least: float | None = None,
@@ -433,18 +592,24 @@ class Capture(CaptureTables):
         seed: int = 0,
         waves: Waves = WORKING,
     ) -> Answer[Comparison]:
-        """Compare another capture with this one as the baseline, by `line`, `source`, `block` or `class`.
+        """Compare another capture with this one as the baseline, by instruction, source line, block or class.
 
         Columns of this one end in `_a`, of the other in `_b`; cycles are those a wave, at the executions of
         this one.  A difference of the kernel below the share `least` is not reported; `twin` is another
         capture of this build.  `facts["verdict"]` is about the launch where both captures say how long it
-        took, else about cycles a wave or a hit (`facts["per"]`).
+        took, else about cycles a wave or a hit (`facts["per"]`).  `work` is what operations, bytes and the
+        launch cost in both, which also holds where tiles differ.
         """
         one_of("by", by, COMPARED)
         one_of("measure", measure, MEASURES)
         a, b = self.line_costs(waves), other.line_costs(waves)
         replicate = None if twin is None else twin.line_costs(waves)
         found = compare_costs(a, b, seed, measure=measure, threshold=least, replicate=replicate)
+        if by == "work":
+            table = work_table(
+                *(work_costs(side, launch_ns(of.trace, side)) for of, side in ((self, a), (other, b)))
+            )
+            return Answer.of(table, found, _compared(found))
         return Answer.of(change_table(found, by), found, _compared(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:
@@ -467,6 +632,9 @@ class Capture(CaptureTables):
         latency: Mapping[str | int, float] | None = None,
         move: Sequence[tuple[int, int]] = (),
         relax: Sequence[tuple[int, int]] = (),
+        only: Sequence[tuple[int, int]] = (),
+        dpp: Sequence[int] = (),
+        merge: Sequence[tuple[int, int]] = (),
         free: Sequence[int] = (),
         no_barriers: bool = False,
         more_waves: int = 0,
@@ -476,8 +644,44 @@ class Capture(CaptureTables):
 
         They are predictions: the recording is played again.  `latency` has factors of `vmem`, `lds`,
         `smem`, `memory` or an instruction; `move` pairs of an instruction and the one it shall stand before;
-        `relax` waits and how many more operations they leave outstanding; `free` instructions that take no
-        time.  Of a large capture some shader engines are played, unless `every` is set.
+        `relax` waits and how many more operations they leave outstanding; `only` waits and a load
+        that they wait for alone; `dpp` moves across lanes that become operands of arithmetic; `merge`
+        accesses and others that become part of them; `free` instructions that take no time.  Of a large
+        capture some shader engines are played, unless `every` is set.
+        """
+        asked = Asked(
+            latency=[(str(what), factor) for what, factor in (latency or {}).items()],
+            move=move,
+            relax=relax,
+            only=only,
+            dpp=dpp,
+            merge=merge,
+            free=free,
+            no_barriers=no_barriers,
+            more_waves=more_waves,
+        )
+        changes = asked.changes(self.trace.code)
+        played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
+        player = self._player(every=every)
+        tried = [Experiment(tuple(changes))] if changes else usual_experiments(player, self.trace.code)
+        found = ranked(player, tried)
+        return Answer.of(prediction_table(found), tuple(found), whatif_facts(found, played))
+
+    def critical_path(
+        self,
+        *,
+        latency: Mapping[str | int, float] | None = None,
+        move: Sequence[tuple[int, int]] = (),
+        relax: Sequence[tuple[int, int]] = (),
+        free: Sequence[int] = (),
+        no_barriers: bool = False,
+        more_waves: int = 0,
+        every: bool = False,
+    ) -> Answer[PathTable]:
+        """Return what the span of the compute units is made of: instructions and causes on the critical path.
+
+        Instructions off it follow with their slack.  The arguments are those of `whatif`: with changes it is
+        the path that a kernel so changed is predicted to have.
         """
         asked = Asked(
             latency=[(str(what), factor) for what, factor in (latency or {}).items()],
@@ -488,23 +692,40 @@ class Capture(CaptureTables):
             more_waves=more_waves,
         )
         changes = asked.changes(self.trace.code)
+        found = self._player(every=every).path(changes)
+        return Answer.of(path_rows(self.trace, found), found, path_facts(found, self.trace))
+
+    def _player(self, *, every: bool = False) -> Player:
+        """Return the recordings that experiments play, made once."""
         played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
-        player = self._once(("player", every), None, lambda: player_of(self.trace, played))
-        tried = [Experiment(tuple(changes))] if changes else usual_experiments(player, self.trace.code)
-        found = ranked(player, tried)
-        return Answer.of(prediction_table(found), tuple(found), whatif_facts(found, played))
+        return self._once(("player", every), None, lambda: player_of(self.trace, played))
 
     # -- files ---------------------------------------------------------------------------------------------
 
-    def report(self, path: str | PathLike[str], *, waves: str = WORKING) -> Path:
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        waves: str = WORKING,
+        predict: bool = False,
+        interactive: bool = False,
+    ) -> Path:
         """Write the report, a name ending in .html or .md; raise UsageError or ExportError.
 
-        `waves` says whose costs are explained: `working`, `all`, or the id of a population.
+        `waves` says whose costs are explained: `working`, `all`, or the id of a population.  With `predict`
+        it has what remedies are predicted to gain, and the critical path.  `interactive` writes a page of
+        HTML to look around in: timelines, listing, sources and findings.
         """
         target = Path(path)
         inputs = ReportInputs(self._looking(), facts=self.facts, waves=waves)
+        inputs.play = partial(quick_player, self.trace) if predict else None
+        inputs.notes = self.notes.result
         assert inputs.choice  # another word is refused before anything is written
-        write_report(inputs, target)
+        if not interactive:
+            write_report(inputs, target)
+            return target
+        check_form(target, PAGES)
+        write_page(interactive_page(inputs), target)
         return target
 
     def export(
@@ -541,6 +762,26 @@ class Capture(CaptureTables):
             else:
                 chosen = self._all(waves if waves is not None or not len(self.waves) else [0])
                 write_speedscope(self.trace, [wave for batch in chosen for wave in batch.waves], stream)
+        return target
+
+    def pack(self, path: str | PathLike[str], *, sources: bool = True, notes: bool = False) -> Path:
+        """Write the capture into one small file that `open` takes, a name ending in .rcvz.
+
+        What tables of the run tell goes with it; the text of source files only if `sources` is set, and notes
+        about the capture only with `notes`.  Raises UsageError for another name, and ExportError.
+        """
+        target = Path(path)
+        data = NotePlaces.of(self.trace).packed(self.notes.result) if notes else b""
+        packing.pack(self.trace, target, packing.columns_of(self.trace), has_sources=sources, notes=data)
+        return target
+
+    def unpack(self, path: str | PathLike[str]) -> Path:
+        """Write the capture, packed, raw or decoded, as a `ui_output` folder that other tools open.
+
+        Raises UsageError unless the folder is new or empty, and ExportError.
+        """
+        target = Path(path)
+        packing.unpack(self.trace, target, packing.columns_of(self.trace))
         return target
 
     @property

@@ -22,23 +22,27 @@ from rcv_py.api.errors import UnequalColumns
 from rcv_py.api.table import Answer, Table, of_rows
 from rcv_py.api.waves import DEFAULT_GB, OF_WAVES, Wave, WaveCache, batch_table, in_order, wave_table
 from rcv_py.base.errors import UsageError
-from rcv_py.base.problems import Problem
+from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import plural
 from rcv_py.export.tables import TABLES
+from rcv_py.formats.notes.store import NotePlaces, new_note
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.notes import Anchor, Note, NoteChanges
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.model.window import TimeWindow
 from rcv_py.results import waves as wave_results
 from rcv_py.results.info import info
+from rcv_py.results.notes import note_table
 from rcv_py.results.tables import PROBLEMS, SOURCES
 from rcv_py.work.opening import open_trace
 from rcv_py.work.reduce import Reading
 
 Waves = str | int | WaveId | Table | np.ndarray | Iterable[str | int | WaveId] | None
-LoopTable = Literal["loops", "iterations", "phases", "first", "distance", "chains", "barriers"]
+LoopTable = Literal["loops", "iterations", "phases", "first", "distance", "chains", "barriers", "segments"]
 OccupancyBy = Literal["se", "kernel", "state"]
 Rule = Literal["ours", "reference"]
 TableName = Literal["code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters"]
@@ -270,6 +274,53 @@ class CaptureTables:
             text = f"{path} cannot be shown: {why}."
             raise UsageError(text, hint="The table sources lists what there is.")
         return files[0].lines
+
+    @property
+    def notes(self) -> Answer[tuple[Note, ...]]:
+        """Notes about the capture, as their files hold them now; `result` has them as objects."""
+        book = NotePlaces.of(self.trace).read()
+        facts = {"problems": [str(problem) for problem in book.problems]}
+        return Answer.of(note_table(self.trace, book.notes), book.notes, facts)
+
+    def add_note(
+        self,
+        title: str,
+        *,
+        text: str = "",
+        severity: Literal["info", "warning", "error"] = "info",
+        instructions: Iterable[int] = (),
+        source: tuple[str, int] | None = None,
+        wave: str | int | WaveId | None = None,
+        cycles: int | tuple[int, int] | None = None,
+        author: str = "",
+        beside: bool = False,
+    ) -> str:
+        """Write a note about a place of the capture and return its id; raise UsageError or ExportError.
+
+        `source` is a path, or its end, and a line; `cycles` a moment, or begin and end of a range.  With
+        `beside` it goes into `annotations.json` in the folder of the capture, else into the user's folder.
+        """
+        one_of("severity", severity, tuple(Severity))
+        if isinstance(cycles, int):
+            cycles = (cycles, cycles + 1)
+        anchor = Anchor(
+            instructions=tuple(instructions),
+            source=source,
+            wave=None if wave is None else self.trace.waves.id(index_row(self.trace, wave)),
+            span=None if cycles is None else TimeWindow(*cycles),
+        )
+        note = new_note(self.trace, anchor, title, text=text, severity=Severity(severity), author=author)
+        NotePlaces.of(self.trace).save(NoteChanges(put=(note,)), is_beside=beside)
+        return note.id
+
+    def remove_note(self, id: str) -> None:
+        """Remove a note by its id; one that stands in a packed file, or another's, is not shown any more.
+
+        Raise UsageError if there is none.
+        """
+        if id not in self.notes["id"].tolist():
+            raise UsageError(f"The capture has no note {id}.", hint="The table notes has their ids.")
+        NotePlaces.of(self.trace).save(NoteChanges(removed=frozenset((id,))))
 
     @property
     def problems(self) -> Table:

@@ -12,6 +12,7 @@ from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.waves.populations import only
 from rcv_py.api.errors import TooLarge
 from rcv_py.api.table import Table, joined
+from rcv_py.api.timeline import Timeline, timeline
 from rcv_py.export.table_files import NO_WAVES
 from rcv_py.export.tables import TABLES, Column
 from rcv_py.model import waves
@@ -84,6 +85,16 @@ class Wave:
 
     def __repr__(self) -> str:
         return f"<Wave {self.id}: {len(self.record.tokens):,} instructions>"
+
+    def timeline(self, *, width: int = 1000, row_height: int = 40) -> Timeline:
+        """Return what the wave did over time, as a picture."""
+        return timeline(self._trace, [batch_of([self.record])], width=width, row_height=row_height)
+
+    def _repr_png_(self) -> bytes:
+        return self.timeline().png
+
+    def _repr_html_(self) -> str:
+        return self.timeline()._repr_html_()
 
 
 class WaveCache:

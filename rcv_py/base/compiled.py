@@ -18,14 +18,20 @@ import gc
 import hashlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, wraps
 from pathlib import Path
-from types import ModuleType
-from typing import Any, ParamSpec, TypeVar
+from threading import Lock
+from time import monotonic, sleep
+from types import BuiltinFunctionType, ModuleType
+from typing import IO, Any, ParamSpec, TypeVar
 
 import numpy as np
+
+if sys.platform != "win32":
+    import fcntl
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,12 +47,61 @@ def _numba() -> ModuleType | None:
 
 NUMBA = _numba()
 IS_COMPILED = NUMBA is not None
-PLAIN = {"no_cfunc_wrapper": True, "error_model": "numpy", "_nrt": False}  # nothing that no kernel needs
+PLAIN = {  # nothing that no kernel needs, because compiling takes its time
+    "no_cfunc_wrapper": True,
+    "error_model": "numpy",
+    "no_rewrites": True,
+    "_nrt": False,
+}
+
+WAITS_S = 30.0  # for another process that compiles, at most
+BEAT_S = 0.02
+_ONE = Lock()  # of the threads that compile
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
     """Function decorator: a function that becomes part of every kernel that calls it."""
-    return NUMBA.njit(function, forceinline=True, no_cpython_wrapper=True, **PLAIN) if NUMBA else function
+    if NUMBA is None:
+        return function
+    made: Callable[P, R] = NUMBA.njit(
+        function, forceinline=True, no_cpython_wrapper=True, pipeline_class=_PARTS.compiler, **PLAIN
+    )
+    _PARTS.all.append(made)
+    return _compiled_once(made)
+
+
+class _Parts:
+    """All parts, and which of numba's compilers compiles them: one that leaves out what none needs."""
+
+    def __init__(self) -> None:
+        self.all: list[Any] = []
+        self.compiler: Any = None
+        if NUMBA is None:
+            return
+        try:
+            from rcv_py.base.compiling import OfParts  # noqa: PLC0415 - needs numba, and one it knows
+        except (ImportError, AttributeError):
+            self.wholly()
+        else:
+            self.compiler = OfParts
+
+    def wholly(self) -> None:
+        """Compile parts as numba compiles everything: this one is built otherwise than we know."""
+        assert NUMBA is not None
+        self.compiler = NUMBA.core.compiler.Compiler
+        for one in self.all:
+            one._compiler.pipeline_class = self.compiler
+
+
+_PARTS = _Parts()
+
+
+def _compiled_once(code: Any) -> Any:
+    """Let a part be compiled once, and not again for each number that a call spells out."""
+    assert NUMBA is not None
+    unliteral, found = NUMBA.types.unliteral, code.get_call_template
+    code.get_call_template = lambda values, named: found(tuple(map(unliteral, values)), named)
+    return code
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -60,57 +115,130 @@ class _Compiled:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._code: Callable[..., Any] | None = None
+        self._known: set[tuple[Any, ...]] = set()  # types of values that it was called with
         self._is_kept = True
 
     def called(self) -> Callable[..., Any]:
         @wraps(self._function)
         def call(*values: Any) -> Any:
-            code = self._code
-            if code is None:
-                code = self._code = self._made()
+            assert NUMBA is not None
+            types = tuple(map(NUMBA.typeof, values))
+            if self._code is not None and types in self._known:
+                return self._code(*values)
             try:
-                return _quickly(code, values)
+                return self._first(types, values)
             except Exception:  # of compiling, for a kernel raises nothing: a full disk, a file that is cut
                 if not self._is_kept:
                     raise
                 self._is_kept = False
-                self._code = self._made()
-                return self._code(*values)
+                self._code = None
+                _PARTS.wholly()
+                return self._first(types, values)
 
         return call
+
+    def _first(self, types: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+        """Call it with values of types that it may have to be compiled for."""
+        self._code = code = self._code or self._made()
+        with _alone(self._folder, self._function.__qualname__) if self._is_kept else nullcontext():
+            result = _quickly(code, values)
+        self._known.add(types)
+        return result
+
+    @property
+    def _folder(self) -> Path:
+        """Where machine code is kept: where the user says, else in a folder of ours."""
+        assert NUMBA is not None
+        chosen = NUMBA.config.CACHE_DIR
+        return Path(chosen) if chosen else cache_folder(Path(self._function.__code__.co_filename).parent)
 
     def _made(self) -> Callable[..., Any]:
         assert NUMBA is not None
         code = NUMBA.njit(self._function, nogil=True, **PLAIN)
         if self._is_kept:
-            _keep(code, cache_folder(Path(self._function.__code__.co_filename).parent))
+            _keep(code, self._folder)
         return code
 
 
+@contextmanager
+def _alone(folder: Path, name: str) -> Iterator[None]:
+    """Let one process at a time compile functions of a name: the others find there what it kept.
+
+    Numba numbers what it keeps of a function, and two that keep at once may give the same number twice.
+    """
+    lock: IO[bytes] | None = None
+    if sys.platform != "win32":
+        with suppress(OSError):
+            lock = (folder / f"{name}.lock").open("ab")
+    end = monotonic() + WAITS_S
+    try:
+        while lock is not None and monotonic() < end and not _is_locked(lock):
+            sleep(BEAT_S)
+        yield
+    finally:
+        if lock is not None:
+            lock.close()
+
+
+def _is_locked(file: IO[bytes]) -> bool:
+    """Try to have a file to ourselves; it is so as well where files cannot be locked."""
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def _quickly(code: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-    """Call a function that may have to be compiled: without collecting garbage, of which that leaves none.
+    """Call a function that has to be compiled: without collecting garbage, of which that leaves none.
 
     It is compiled in a thread, whose stack begins empty: where the callers' happens to end near the border of
     a piece of memory, Python 3.11 gives that piece back and takes it hundreds of thousands of times.
     """
-    if getattr(code, "signatures", None):
-        return code(*values)
     collects = gc.isenabled()
     gc.disable()
     try:
-        with ThreadPoolExecutor(1) as pool:
+        with ThreadPoolExecutor(1) as pool, _remembered():
             return pool.submit(code, *values).result()
     finally:
         if collects:
             gc.enable()
 
 
+@contextmanager
+def _remembered() -> Iterator[None]:
+    """Let numba remember what an operator makes of which types: else it tries dozens of rules each time."""
+    assert NUMBA is not None
+    functions = NUMBA.types.Function
+    found: dict[tuple[Any, Any], Any] = {}
+
+    def remembered(self: Any, context: Any, values: Any, named: Any) -> Any:
+        if named or not isinstance(self.typing_key, BuiltinFunctionType):
+            return asked(self, context, values, named)
+        key = self, values
+        if key not in found:
+            found[key] = asked(self, context, values, named)
+        return found[key]
+
+    with _ONE:
+        asked = functions.get_call_type
+        functions.get_call_type = remembered
+        try:
+            yield
+        finally:
+            functions.get_call_type = asked
+
+
 def _keep(code: Any, folder: Path) -> None:
-    """Let a function keep its machine code in our folder, and those of other programs where theirs is."""
+    """Let a function keep its machine code in a folder, and those of other programs where theirs is."""
     assert NUMBA is not None
     before = NUMBA.config.CACHE_DIR
     try:
-        NUMBA.config.CACHE_DIR = before or str(folder)
+        NUMBA.config.CACHE_DIR = str(folder)
         code.enable_caching()
     except (OSError, RuntimeError):
         return  # nowhere to write
@@ -125,7 +253,7 @@ def cache_folder(room: Path) -> Path:
     Numba compares the file of a kernel with what it kept, and not the files of its parts.
     """
     sources = hashlib.sha256()
-    for file in (Path(__file__), *sorted(room.glob("*.py"))):
+    for file in (*sorted(Path(__file__).parent.glob("compil*.py")), *sorted(room.glob("*.py"))):
         sources.update(file.read_bytes())
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA", "")

@@ -48,7 +48,7 @@ class NotATrace(TraceError):
     def __init__(self, path: object, reason: str = "it has no filenames.json") -> None:
         super().__init__(
             f"{path} is not a decoded thread trace: {reason}.",
-            hint="Choose a ui_output_agent_*_dispatch_* folder, or the folder that holds several of them.",
+            hint="Choose a ui_output_* folder, .att files, an .rcvz file, or a folder with some of them.",
         )
 
 

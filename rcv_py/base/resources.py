@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-_CHECKOUT = Path(__file__).resolve().parents[2]
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def _roots() -> tuple[Path, ...]:
     frozen = getattr(sys, "_MEIPASS", None)
-    installed = Path(sys.prefix) / "share" / "rcv"
-    user = Path.home() / ".local" / "share" / "rcv"
-    return (*((Path(frozen),) if frozen else ()), _CHECKOUT, installed, user)
+    installed, checkout = _PACKAGE / "bundled", _PACKAGE.parent
+    return (*((Path(frozen),) if frozen else ()), installed, checkout)
 
 
 def find(name: str) -> Path | None:

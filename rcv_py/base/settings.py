@@ -7,7 +7,7 @@ from rcv_py.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One setting of the viewer.  `choices` limits text, `low` and `high` limit numbers."""
+    """One setting of the viewer.  `choices` limits text if there are some, `low` and `high` limit numbers."""
 
     name: str
     default: bool | int | str
@@ -37,9 +37,41 @@ OPTIONS = (
     Option("isa.bar_scale", "sqrt", "Scale of cost bars.", choices=("linear", "sqrt", "log")),
     Option("isa.per_block", False, "Draw the bars of the listing relative to the longest of their block."),
     Option("isa.color_text", True, "Colour instructions by the unit they run on, and their operands."),
+    Option(
+        "isa.whole_text", False, "Scroll sideways for long instructions and source lines, never cut them."
+    ),
+    Option("isa.registers", False, "Show how many registers are held at each instruction of the listing."),
+    Option(
+        "isa.description",
+        "",
+        "A machine-readable ISA file of AMD (XML), whose words the panel Instruction shows; "
+        "empty: what rcv isa-docs keeps of the GPU's family.",
+    ),
     Option("isa.cold_permille", 5, "Blocks below this share of all cost are cold, in thousandths.", 0, 500),
     Option("isa.show_idle", True, "Count the idle time before an instruction in its cost bar."),
+    Option(
+        "findings.predict",
+        True,
+        "Play the recording again with the remedy of each finding, once nothing else is computed, and rank "
+        "findings by what that predicts.",
+    ),
     Option("hotspot.bins", 32, "Number of bars of the hotspot histogram.", 4, 100),
+    Option(
+        "notes.beside",
+        False,
+        "Keep notes in annotations.json in the folder of the capture, where that can be written.",
+    ),
+    Option(
+        "sources.map",
+        "",
+        "Where sources lie that a capture has no copy of: FROM=TO; FROM=TO … as --source-map has it.",
+    ),
+    Option(
+        "sources.editor",
+        "",
+        "What opens a source line: code, clion or vim, or words with {file} and {line} such as "
+        "code --goto {file}:{line}; empty: $RCV_EDITOR, or the first editor that is found.",
+    ),
     Option("load.workers", 0, "Processes that read waves; 0: as many as there are processors.", 0, 64),
     Option(
         "load.budget_gb",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 DASH = "–"  # what is printed where something is not known: never 0
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
@@ -125,14 +126,22 @@ def no_formula(text: str) -> str:
     return text
 
 
-_UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+_UNSEEN = (  # beside the control characters below the blank
+    "\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
     "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\uffff\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bcaf\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff]"
+    "\U000e0000-\U000e0fff"
 )
+_LAYOUT = "\n\r\t"
 
 _HALF = re.compile("[\ud800-\udfff]")
+
+
+@cache
+def _unseen(keep: str) -> re.Pattern[str]:
+    """A letter that is not seen as one, but for some control characters: a long text has many of those."""
+    controls = "".join(f"\\x{code:02x}" for code in range(0x20) if chr(code) not in keep)
+    return re.compile(f"[{controls}{_UNSEEN}]")
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -140,37 +149,35 @@ def visible(text: str, keep: str = "") -> str:
 
     These are the control characters (C0, DEL, C1), those that turn or end lines, those without width, and
     halves of a pair that no encoding can hold: a terminal obeys them, and a reader is misled by them.
-    `keep` names those that stay, such as `"\n"` for text of several lines.
+    `keep` names control characters that stay, such as `"\n"` for text of several lines.
     """
     if text.isascii() and text.isprintable():
         return text
-    return _UNSEEN.sub(lambda found: _escape(found[0], keep), text)
+    return _unseen(keep).sub(lambda found: _escape(found[0]), text)
 
 
 def encodable(text: str) -> str:
     r"""Return the text with an escape such as `\udc80` for each half of a pair, which UTF-8 cannot hold."""
-    return text if text.isascii() else _HALF.sub(lambda found: _escape(found[0], ""), text)
+    return text if text.isascii() else _HALF.sub(lambda found: _escape(found[0]), text)
 
 
-def _escape(letter: str, keep: str) -> str:
-    if letter in keep:
-        return letter
+def _escape(letter: str) -> str:
     code = ord(letter)
-    if letter in "\n\r\t":
+    if letter in _LAYOUT:
         return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[letter]
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def escaped_json(document: str) -> str:
-    r"""Return JSON that says the same in letters that are all seen, with `\u202e` for what is not."""
-    return _UNSEEN.sub(_json_escape, document)
+    r"""Return JSON that says the same in letters that are all seen, with `\u202e` for what is not.
+
+    What belongs to the layout stays: inside of texts JSON has it escaped.
+    """
+    return _unseen(_LAYOUT).sub(_json_escape, document)
 
 
 def _json_escape(found: re.Match[str]) -> str:
-    letter = found[0]
-    if letter in "\n\r\t":  # of the layout: inside of texts JSON has them escaped
-        return letter
-    units = letter.encode("utf-16-be", "surrogatepass")
+    units = found[0].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 

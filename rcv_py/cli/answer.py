@@ -15,13 +15,13 @@ from rcv_py import __version__
 from rcv_py.analysis.core.search import find
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import elide_left, elide_right, encodable, escaped_json, visible
+from rcv_py.base.text import elide_left, elide_right, encodable, escaped_json, short_paths, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import ChosenWaves, all_captures
 from rcv_py.cli.options.option import FORM, Options, written
 from rcv_py.cli.options.shared import ALL, Matched, OfCaptures, Rows
-from rcv_py.cli.terminal import at_words, bold, width_of
+from rcv_py.cli.terminal import at_words, bold, link_sources, width_of
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import At
 from rcv_py.results.places import with_short_sources
@@ -260,8 +260,27 @@ class Answer:
         elif form:
             sys.stdout.write(self.forms[form]())
         else:
+            trace = self.of.trace if isinstance(self.of, ChosenWaves) else self.of
+            if trace is not None:
+                link_sources(partial(_files_of, trace))
             for part in self.text():
                 put(part)
+
+
+def _files_of(trace: Trace) -> Callable[[str], Path | None]:
+    """What says which file of this machine a source is, by its path or as tables print it."""
+    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - only a terminal asks
+    from rcv_py.formats.sources.find import local_file  # noqa: PLC0415
+
+    rules = chosen().source_map  # of this command alone
+    short = short_paths(source.path for source in trace.sources)
+    paths = {shown: path for path, shown in short.items()} | {path: path for path in short}
+
+    def file_of(name: str) -> Path | None:
+        path = paths.get(name)
+        return None if path is None else local_file(path, rules)
+
+    return file_of
 
 
 def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) -> Answer:

@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
-from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import visible
 from rcv_py.cli.exit_codes import codes_text
@@ -20,14 +19,16 @@ from rcv_py.cli.options.option import Options, add_arguments, read_options
 
 _USAGE = "usage: rcv [FOLDER]\n       rcv COMMAND [ARGUMENT …]"
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
-_MORE = "`rcv help COMMAND` prints what a command takes, `rcv --version` the version."
+_MORE = "`rcv help COMMAND` prints what a command takes, `rcv --version` the versions of all there is."
 _HELP = ("-h", "--help")
 
 
 def parse(words: list[str]) -> Options:
     """Return the options of the command that the words name; raise UsageError or SystemExit."""
     if words[:1] == ["--version"]:
-        _print_and_leave(f"rcv {__version__}\n")
+        from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
+
+        _print_and_leave(versions_text())
     if words and words[0] in _HELP:
         _print_and_leave(help_text())
     words = [*FOLDED.get(words[0], words[:1]), *words[1:]] if words else []

@@ -91,7 +91,7 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
 def run_command(options: Options) -> int:
     """Run a command, print its answer if it gives one, and return the exit code."""
     with _raw_files(options):
-        answer = import_module(f"rcv_py.cli.commands.{options.command}").run(options)
+        answer = import_module(f"rcv_py.cli.commands.{options.command.replace('-', '_')}").run(options)
         return (
             int(answer or ExitCode.DONE)
             if answer is None or isinstance(answer, int)

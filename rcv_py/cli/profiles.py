@@ -31,7 +31,7 @@ def describe(path: Path) -> Answer:
             "launches": len(profile.launches),
             "code_objects": len(profile.code),
             "files": list(profile.files),
-            "spm_series": len(profile.spm),
+            "spm_series": _streamed(profile),
             "trace": trace,
             "problems": problems,
             **{name: table.rows() for name, table in found.items()},
@@ -42,6 +42,10 @@ def describe(path: Path) -> Answer:
     )
 
 
+def _streamed(profile: Profile) -> int:
+    return sum(map(len, profile.spm.values()))
+
+
 def _text(profile: Profile, found: dict[str, Table], trace: str) -> Iterator[Part]:
     version = f", schema {profile.version}" if profile.version else ""
     facts = [
@@ -49,7 +53,7 @@ def _text(profile: Profile, found: dict[str, Table], trace: str) -> Iterator[Par
         ("command", profile.command),
         ("launches", plural(len(profile.launches), "launch", "launches")),
         ("code", f"{plural(len(profile.code), 'code object')}, {plural(len(profile.kernels), 'kernel')}"),
-        ("streamed counters", plural(len(profile.spm), "series", "series") if profile.spm else ""),
+        ("streamed counters", plural(_streamed(profile), "series", "series") if profile.spm else ""),
         ("thread trace", trace),
         *(("problem", str(problem)) for problem in profile.problems),
     ]

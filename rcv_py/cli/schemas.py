@@ -22,17 +22,22 @@ from rcv_py.results import (
     hotspot,
     hotspot_like,
     info,
+    instruction_help,
     isa,
     json_types,
     latency,
     library,
     line,
     loops,
+    notes,
     occupancy,
     place,
     pmc,
     profile,
     recording,
+    registers,
+    roofline,
+    schedule,
     search,
     source,
     summary,
@@ -211,6 +216,26 @@ def schemas() -> tuple[Schema, ...]:
             ),
         ),
         Schema(
+            "schedule",
+            "How long hot blocks take in the order that ran, and in the best order that was found.",
+            (*schedule.FACTS, schedule.DOCUMENT.field()),
+            version=1,
+        ),
+        Schema(
+            "roofline",
+            "How near the kernel and its loops are to the peaks of a compute unit and of memory.",
+            (*roofline.FACTS, roofline.DOCUMENT.field()),
+            version=1,
+        ),
+        Schema(
+            "registers",
+            "Registers that hold what is still needed, and where most do.",
+            forms=tuple(
+                Form(words, (*facts, spec.field())) for spec, facts, words in registers.VARIANTS.values()
+            ),
+            version=1,
+        ),
+        Schema(
             "occupancy_limits",
             "What limits the waves of a SIMD, and what the next step takes (--limits).",
             occupancy.LIMITS_DOCUMENT,
@@ -235,8 +260,15 @@ def schemas() -> tuple[Schema, ...]:
         Schema(
             "isa",
             "The program: instructions, basic blocks, branches or labels.",
-            forms=tuple(
-                _form(words, isa.FACTS, "kind", kind, spec) for kind, (spec, words) in isa.VARIANTS.items()
+            forms=(
+                *(
+                    _form(words, isa.FACTS, "kind", kind, spec)
+                    for kind, (spec, words) in isa.VARIANTS.items()
+                ),
+                Form(
+                    "What instructions do: --help-of.",
+                    (*instruction_help.FACTS, instruction_help.HELP.field()),
+                ),
             ),
         ),
         Schema(
@@ -286,6 +318,12 @@ def schemas() -> tuple[Schema, ...]:
             (*compare.VIEW_FACTS, compare.LISTING.field()),
         ),
         Schema(
+            "compare.work",
+            "What an operation, a byte and the launch cost in A and in B (--by work).",
+            (*compare.VIEW_FACTS, compare.WORK.field()),
+            version=1,
+        ),
+        Schema(
             "compare.flame",
             "The flamegraph of B with what each frame takes in both (--by flame).",
             (*compare.VIEW_FACTS, compare.FRAMES.field("frames")),
@@ -331,6 +369,11 @@ def schemas() -> tuple[Schema, ...]:
             (*whatif.FACTS, whatif.PREDICTIONS.field("experiments")),
         ),
         Schema(
+            "whatif.path",
+            "The critical path: what the span of the compute units is made of (--path).",
+            (*whatif.PATH_FACTS, whatif.PATH.field()),
+        ),
+        Schema(
             "search",
             "Where a text occurs: instructions and labels, then source lines, then markers.",
             (*search.FACTS, search.HITS.field()),
@@ -366,6 +409,7 @@ def schemas() -> tuple[Schema, ...]:
                     "Memory latency of instructions: --latency.",
                     (*waits.FACTS, waits.LATENCIES.field("latency")),
                 ),
+                Form("Inverted waits: --inverted.", (*waits.LOAD_FACTS, waits.LOAD_ORDER.field())),
             ),
         ),
         Schema(
@@ -415,6 +459,7 @@ def schemas() -> tuple[Schema, ...]:
             "The captures below a folder in order, each compared with the one before of the same kernel.",
             (*trend.TREND_FACTS, trend.TREND.field("captures")),
         ),
+        Schema("notes", "Notes about a capture.", (*notes.FACTS, notes.NOTES.field()), version=1),
         Schema("report", "Reports that were written.", written.REPORT),
         Schema("export", "What was exported.", written.EXPORT),
         Schema("pack", "A capture that was written as one file.", written.PACKED, version=1),
@@ -432,6 +477,12 @@ def schemas() -> tuple[Schema, ...]:
             "Synthetic samples: those there are, or those that were written.",
             written.SYNTH,
             command="synth",
+        ),
+        Schema(
+            "isa-docs",
+            "What is kept of AMD's machine-readable ISA files, or what was added.",
+            (instruction_help.DOCS.field(),),
+            version=1,
         ),
         Schema(
             "documents",

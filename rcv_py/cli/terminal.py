@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import StringIO
+from pathlib import Path
 from typing import Any, TextIO, TypeVar, cast
 
 from rcv_py.base.progress import Report, Stage, silent
@@ -23,6 +24,7 @@ from rcv_py.base.text import MAX_DIGITS, visible
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.options.shared import Forms
 
+_LINK, _END = "\x1b]8;;", "\x1b\\"
 BOLD, UPRIGHT, WIPE = "\x1b[1m", "\x1b[0m", "\r\x1b[K"
 _MARKS = {code: f"<{os.urandom(16).hex()}>" for code in (BOLD, UPRIGHT, WIPE)}  # no capture can know them
 
@@ -135,6 +137,57 @@ def watched(
             yield item
 
 
+# -- source places that a terminal opens ------------------------------------------------------------------
+
+_PLACE = re.compile(r"(?<![^\s(])([^\s:()][^\s:]*):([1-9]\d{0,8})(?![\w:])")
+MAX_LINKS = 2_000  # of a listing: each asks the disk once a file
+Files = Callable[[str], Path | None]  # the file of this machine that a short path of a source names
+
+
+def link_sources(files: Callable[[], Files]) -> None:
+    """Let what is printed next link source places, if it is shown on a terminal that knows links."""
+    held = getattr(sys.stdout, "below", None)
+    if isinstance(held, _Held) and held.isatty() and knows_links(os.environ):
+        held.files = files()
+
+
+def linked(text: str, files: Files) -> str:
+    """Return the text with links (OSC 8) around each `file.py:186` whose file is on this machine.
+
+    An address is `file://HOST/PATH#186` with all of the path percent-encoded: nothing of a capture gets into
+    an escape as it is.
+    """
+    from urllib.parse import quote  # noqa: PLC0415 - pipes do not wait for it
+
+    known: dict[str, str] = {}
+    host = quote(os.uname().nodename, safe="") if hasattr(os, "uname") else ""
+    count = 0
+
+    def link(found: re.Match[str]) -> str:
+        nonlocal count
+        name = found[1]
+        if name not in known:
+            file = files(name) if len(known) < MAX_LINKS else None
+            known[name] = "" if file is None else f"file://{host}{quote(os.fsencode(file.as_posix()))}"
+        count += 1
+        if not known[name] or count > MAX_LINKS:
+            return found[0]
+        return f"{_LINK}{known[name]}#{found[2]}{_END}{found[0]}{_LINK}{_END}"
+
+    return _PLACE.sub(link, text)
+
+
+def knows_links(environment: Mapping[str, str]) -> bool:
+    """Whether a terminal may be sent links: one that has no style is not, nor one that prints them.
+
+    $RCV_LINKS says it for all others, 0 for no.
+    """
+    if environment.get("RCV_LINKS"):
+        return environment["RCV_LINKS"] != "0"
+    plain = environment.get("NO_COLOR") or environment.get("TERM", "dumb") in ("dumb", "linux", "")
+    return not plain
+
+
 USUAL = "less -FRX"
 LESS = "FRX"  # the options of a `less` that is given none, as of git
 _WRITERS = ("report", "synth", "schema", "record")  # they print names while they work, or a document
@@ -148,6 +201,7 @@ class _Held(StringIO):
     def __init__(self, terminal: TextIO) -> None:
         super().__init__()
         self.terminal = terminal
+        self.files: Files | None = None  # of the capture that is printed
 
     def isatty(self) -> bool:
         """Whether the terminal is one."""
@@ -176,6 +230,8 @@ def on_a_terminal(options: Options) -> Iterator[None]:
         sys.stdout = outlet
         text = wrapped(held.getvalue(), width)
         words = pager_words(os.environ) if is_whole and _is_long(text, held.terminal) else []
+        if held.files is not None:
+            text = linked(text, held.files)
         if not (words and _shown(text, words, held.terminal)):
             held.terminal.write(text)
 

@@ -12,12 +12,13 @@ from rcv_py.analysis.compare.changes import most_changed, ranked, side_places
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import LaunchDelta, why_not_per_wave
+from rcv_py.analysis.compare.work import WorkCosts
 from rcv_py.base.text import percent, short_paths, short_place
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import At, Field, only, record
+from rcv_py.results.field import At, Field, only, record, unknown
 from rcv_py.results.flame import frame_names, visible_frames
 from rcv_py.results.table import Columns, Spec, Table
 
@@ -296,6 +297,49 @@ def widest(table: Table, top: int) -> Table:
     """Return the frames that take most in either capture, in the order they had; 0: all."""
     widths = np.maximum(np.asarray(table.columns["cycles_a"]), np.asarray(table.columns["cycles_b"]))
     return table[np.sort(np.argsort(-widths, kind="stable")[: top or None])]
+
+
+# -- what work costs ------------------------------------------------------------------------------------
+
+_AMOUNT = replace(kinds.NUMBER, text="{:,.5g}".format, digits=6)
+_WORK_ROWS = (  # attribute of WorkCosts, what it is, and its unit
+    ("duration", "Launch", "cycles"),
+    ("duration_ns", "Launch", "ns"),
+    ("clock_mhz", "Clock during the launch", "MHz"),
+    ("launch_flop", "MFMA or WMMA operations of the launch", "FLOP"),
+    ("launch_cycles_per_mflop", "The launch, for a million of these operations", "cycles"),
+    ("cycles", "Latency and idle of a wave", "cycles"),
+    ("instructions", "Executions of a wave", "executions"),
+    ("flop", "MFMA or WMMA operations of a wave", "FLOP"),
+    ("bytes", "Bytes that a wave requests, at most", "bytes"),
+    ("cycles_per_kflop", "A wave for 1,000 operations", "cycles"),
+    ("cycles_per_kb", "A wave for 1,000 requested bytes", "cycles"),
+    ("cycles_per_instruction", "A wave for an execution", "cycles"),
+)
+WORK = Spec.of(
+    "compare work",
+    "One row a measure: what waves and the launch do, and what that costs.",
+    "measure",
+    kinds.TEXT("name", "Name of the measure", at=At.DATA),
+    kinds.NOTE("measure", "What is measured"),
+    *unknown(_AMOUNT("a", "Of A", "A"), _AMOUNT("b", "Of B", "B")),
+    kinds.TEXT("unit", "In what"),
+    *unknown(
+        replace(kinds.RATIO, text=lambda value: f"{100 * (value - 1):+.1f} %")(
+            "ratio", "B divided by A", "B against A"
+        )
+    ),
+    nothing="Nothing ran.",
+    note="The launch is that of the traced shader engines; its operations are those of the waves that count, "
+    "times its waves.",
+)
+
+
+def work_table(a: WorkCosts, b: WorkCosts) -> Table:
+    """Return one row a measure that either side has."""
+    rows = [(name, text, getattr(a, name), getattr(b, name), unit) for name, text, unit in _WORK_ROWS]
+    known = [row for row in rows if row[2] > 0 or row[3] > 0]
+    return Table.of_rows(WORK, [(*row, row[3] / row[2] if row[2] > 0 else float("nan")) for row in known])
 
 
 # -- the comparison as a document ------------------------------------------------------------------------

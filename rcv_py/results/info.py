@@ -139,12 +139,22 @@ CAPTURES = Spec.of(
         kinds.TEXT("path", "Path of its folder"),
     ),
     kinds.NOTE("kernel", "Name of the kernel"),
+    *unknown(
+        kinds.INDEX("agent", "Number of the GPU; null if no name tells", at=At.DATA),
+        kinds.INDEX("dispatch", "Number of the launch; null if no name tells"),
+    ),
     kinds.WAVES("waves", "Traced"),
     *_INSTRUCTIONS,
     _MAPPED,
     *_COSTS,
+    *unknown(
+        kinds.CYCLES("cycles", "From the first to the last time that anything is known of", "duration"),
+        kinds.BYTES("size", "Files of waves, or the only file"),
+    ),
+    kinds.TEXT("recorded", "When its files were written, local time; empty if nothing says"),
+    kinds.FLAG("is_part", "Whether it is raw and not decoded yet, so that numbers are not known", at=At.DATA),
     kinds.NOTE("note", "What is wrong with it; empty if nothing is"),
-    order="place waves instructions executed mapped hits latency",
+    order="place dispatch waves instructions executed mapped hits latency cycles size recorded",
 )
 BELOW = (CAPTURES.field("captures"),)
 

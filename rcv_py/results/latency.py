@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.attribution.lines import LDS
+from rcv_py.analysis.counters.counter_shares import counter_shares
+from rcv_py.analysis.iterations.loop_summary import LoopTable
+from rcv_py.analysis.latency.access_holds import LONGER, UNITS, AccessHolds
+from rcv_py.analysis.latency.code_fetches import SLOW, CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HiddenTable
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, entries, matched_lines
 from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import Field, record_field, unknown
-from rcv_py.results.places import placed
+from rcv_py.results.field import At, Field, record_field, unknown
+from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.table import Spec, Table
 
+BRANCH_BYTES = 4
+CONFLICTS, LDS_CYCLES = "LDS_BANK_CONFLICT", "LDS_IDX_ACTIVE"  # counters
 _COUNT = replace(kinds.COUNT, json=json_types.number)
 _MEAN = replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=3)
 _PLACE = (INSTRUCTION_TEXT, SOURCE_PLACE)
@@ -77,6 +86,62 @@ MEMORY_AND_WAITS = Spec.of(
     window="instruction text source counter mean standard_error standard_deviation samples in_flight exact "
     "median p90",
 )
+
+
+def _judged(row: Mapping[str, Any]) -> str:
+    if row["held"] is None or np.isnan(row["held"]):
+        return ""
+    if row["times_needed"] < LONGER:
+        return "as its width needs"
+    return "bank conflicts likely" if row["unit"] == UNITS[LDS] else "lanes apart, or far memory"
+
+
+ACCESSES = Spec.of(
+    "memory_accesses",
+    "LDS and vector memory instructions that ran, most stall first.",
+    "instruction",
+    INSTRUCTION_INDEX,
+    replace(kinds.TEXT, width=6)("unit", "LDS or VMEM"),
+    kinds.BYTES("width", "Bytes a lane"),
+    kinds.COUNT("hits", "Executions"),
+    kinds.COUNT("refused", "Executions that stalled behind another access of the unit"),
+    kinds.CYCLES("stall", "Stall of these"),
+    kinds.COUNT("samples", "Executions of which it is seen how long they held the unit", at=At.DATA),
+    *unknown(
+        kinds.RANK_CYCLES("held", "Median time that one held the unit, seen while others were refused"),
+    ),
+    kinds.CYCLES("needed", "What its width and issue take at least"),
+    *unknown(
+        replace(kinds.RATIO, text="{:.1f}".format)(
+            "times_needed", "Time that one held the unit, by what it needs", "times", key="factor"
+        ),
+    ),
+    kinds.NOTE("judgement", "What that means, inferred", at=At.PEOPLE, of=_judged),
+    *_PLACE,
+    nothing="No LDS or vector memory instruction ran.",
+    window="instruction text source unit judgement",
+)
+FETCHES = Spec.of(
+    "code_fetches",
+    "Code lines of 64 bytes that waves had to wait for, most cycles first.",
+    "code line",
+    kinds.ROW("first_instruction", "Index of its first instruction", "first", key="first"),
+    kinds.ROW("last_instruction", "Index of its last instruction", "last", key="last"),
+    kinds.COUNT("arrivals", "Times that a wave came to it from another line, or by a jump"),
+    kinds.COUNT("slow", "Times that it was not in the instruction cache"),
+    kinds.COUNT("again", "Of these: a wave of the compute unit had run it before"),
+    kinds.CYCLES("cycles", "Time that waves waited for it"),
+    kinds.CYCLES("longest", "Longest wait"),
+    *_PLACE,
+    nothing="No wave waited for an instruction that was not in the cache.",
+    window="first_instruction last_instruction text source",
+)
+ACCESS_NOTE = (
+    "Inferred: accesses that were refused one after the other tell how long each held its unit; a trace has "
+    "no addresses."
+)
+_ACCESS_PART = "Some SIMDs of the compute unit were not traced: their accesses count as if these had held it."
+FETCH_NOTE = f"A gap of {SLOW} cycles or more in front of a code line or behind a branch is a slow fetch."
 FACTS = (
     CAPTURE,
     Field("rule", kinds.choice("ours", "reference"), "Our estimate, or the one of the reference viewer"),
@@ -99,6 +164,30 @@ MEMORY_TOTALS = record_field(
     kinds.COUNT("samples", "Returns that were matched"),
     kinds.COUNT("in_flight", "Operations whose return was not seen"),
 )
+ACCESS_TOTALS = record_field(
+    "totals",
+    "Sums over all rows",
+    kinds.COUNT("refused", "Executions that stalled behind another access of their unit"),
+    kinds.CYCLES("stall", "Stall of these"),
+    kinds.COUNT("longer", "Instructions that held their unit much longer than their width needs"),
+    kinds.FLAG("is_part", "Whether SIMDs of a compute unit were not traced: then others seem to hold it"),
+    kinds.SHARE(
+        "conflict_share_of_lds_cycles",
+        "Cycles of LDS that were lost to bank conflicts, by hardware counters",
+        is_unknown=True,
+    ),
+)
+FETCH_TOTALS = record_field(
+    "totals",
+    "Sums over all rows, and the size of loops",
+    kinds.COUNT("slow", "Fetches that were not served by the instruction cache"),
+    kinds.COUNT("again", "Of these: of lines that a wave of the compute unit had run before"),
+    kinds.CYCLES("cycles", "Time that waves waited for them"),
+    kinds.CYCLES("elsewhere", "Gaps as long where no new code line begins, which have other causes"),
+    kinds.BYTES("cache_size", "Instruction cache that compute units share", is_unknown=True),
+    kinds.BYTES("largest_loop", "Code of the largest loop that ran, from its head to its branch"),
+    kinds.COUNT("loops_beyond_cache", "Loops that ran whose code is larger than the cache"),
+)
 VARIANTS = {  # kind of the document → its table, its totals, and what asks for it
     "hidden": (HIDDEN, HIDDEN_TOTALS, "What other waves hide."),
     "memory": (MEMORY, MEMORY_TOTALS, "How long memory takes: --by memory."),
@@ -107,6 +196,8 @@ VARIANTS = {  # kind of the document → its table, its totals, and what asks fo
         MEMORY_TOTALS,
         "How long memory takes by counters and by waits: --by memory --waits.",
     ),
+    "fetch": (FETCHES, FETCH_TOTALS, "Code lines that waves waited for: --by fetch."),
+    "access": (ACCESSES, ACCESS_TOTALS, "How long accesses hold their unit: --by access."),
 }
 
 
@@ -142,6 +233,78 @@ def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency 
         },
     }
     return Table(MEMORY_AND_WAITS, columns)
+
+
+def access_rows(trace: Trace, found: AccessHolds) -> Table:
+    """Return one row an LDS or vector memory instruction, most stall first."""
+    units = np.array([UNITS[unit] for unit in found.unit.tolist()], dtype=object)
+    return Table.of(ACCESSES, found, placed(trace, found.line) | {"unit": units})
+
+
+def access_assumption(found: AccessHolds) -> str:
+    """Return what the rows take for granted."""
+    return " ".join([ACCESS_NOTE, *([_ACCESS_PART] if found.is_part else [])])
+
+
+def access_text(totals: Mapping[str, Any]) -> str:
+    """Return in words what the totals of accesses say."""
+    text = f"{plural(totals['longer'], 'instruction')} held their unit twice as long as needed, or longer."
+    if totals["conflict_share_of_lds_cycles"] is not None:
+        share = percent(totals["conflict_share_of_lds_cycles"], 1)
+        text += f" Counters: {share} of the cycles of LDS were lost to bank conflicts."
+    return text
+
+
+def access_totals(trace: Trace, found: AccessHolds) -> dict[str, Any]:
+    """Return sums over all rows, and what counters of the thread trace say of bank conflicts."""
+    return {
+        "refused": int(found.refused.sum()),
+        "stall": int(found.stall.sum()),
+        "longer": int(found.is_longer.sum()),
+        "is_part": found.is_part,
+        "conflict_share_of_lds_cycles": _conflicts(trace),
+    }
+
+
+def _conflicts(trace: Trace) -> float | None:
+    shares = counter_shares(trace)
+    if shares is None or not {CONFLICTS, LDS_CYCLES} <= set(shares.names):
+        return None
+    lost, all_ = (float(shares.total[:, shares.names.index(name)].sum()) for name in (CONFLICTS, LDS_CYCLES))
+    return min(1.0, lost / all_) if all_ else None
+
+
+def fetch_rows(trace: Trace, found: CodeFetches) -> Table:
+    """Return one row a code line that waves waited for, most cycles first."""
+    places = {"text": instructions(trace, found.first), "source": sources(trace, found.first)}
+    return Table.of(FETCHES, found, places)
+
+
+def fetch_totals(trace: Trace, found: CodeFetches, loops: LoopTable) -> dict[str, Any]:
+    """Return sums over all rows, and how large loops are beside the cache."""
+    address = trace.code.address.astype(np.int64)
+    size = np.maximum(address[loops.branch] + BRANCH_BYTES - address[loops.head], 0)
+    return {
+        "slow": int(found.slow.sum()),
+        "again": int(found.again.sum()),
+        "cycles": int(found.cycles.sum()),
+        "elsewhere": found.elsewhere,
+        "cache_size": found.capacity or None,
+        "largest_loop": int(size.max(initial=0)),
+        "loops_beyond_cache": int((size > found.capacity).sum()) if found.capacity else 0,
+    }
+
+
+def fetch_text(totals: Mapping[str, Any]) -> str:
+    """Return in words what the totals of fetches say."""
+    text = (
+        f"{plural(totals['slow'], 'slow fetch', 'slow fetches')}, {count(totals['cycles'])} cycles of waves."
+    )
+    if totals["largest_loop"]:
+        text += f" The largest loop that ran has {count(totals['largest_loop'])} bytes"
+        cache = totals["cache_size"]
+        text += f", the instruction cache {count(cache)}." if cache else "."
+    return text
 
 
 def memory_totals(found: MemoryLatency) -> dict[str, int]:

@@ -11,6 +11,8 @@ import numpy as np
 from rcv_py.analysis.core.answers import Answers, Rows
 from rcv_py.analysis.iterations.loop_summary import LOOPS as ALL_LOOPS
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary, LoopTable
+from rcv_py.analysis.iterations.segments import OUTSIDE, Segments
+from rcv_py.analysis.iterations.segments import SEGMENTS as ALL_SEGMENTS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
@@ -192,6 +194,66 @@ CHAINS = Spec.of(
     nothing="No chain of cross-lane operations was found.",
     note="Each link waits for the one before. Whether it must, or DPP could do it, is not looked at.",
 )
+_BEGIN = replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row != OUTSIDE else "begin")
+_END = replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row != OUTSIDE else "end")
+
+
+def _meanwhile(row: Mapping[str, Any]) -> str:
+    share = row["beside_share_of_hits"]
+    first, last = _BEGIN.text(row["beside_first_instruction"]), _END.text(row["beside_last_instruction"])
+    return f"{first} → {last} ({100 * share:.0f} %)" if share else ""
+
+
+SEGMENTS = Spec.of(
+    "loops segments",
+    "One row a segment: what waves do from one barrier to the next, most cycles first.",
+    "segment",
+    _BEGIN(
+        "first_instruction",
+        "Index of the barrier behind which it begins; -1: the begin of the wave",
+        "from",
+        key="first",
+    ),
+    _END(
+        "last_instruction", "Index of the barrier in which it ends; -1: the end of the wave", "to", key="last"
+    ),
+    kinds.WAVES("waves", "Waves that ran it"),
+    kinds.COUNT("hits", "Executions"),
+    kinds.CYCLES("cycles", "Time of all executions, from leaving a barrier to leaving the next"),
+    kinds.RANK_CYCLES("median", "Median of an execution", is_unknown=True),
+    kinds.RANK_CYCLES("p90", "What nine tenths of them do not exceed", is_unknown=True, at=At.DATA),
+    kinds.CYCLES("barrier_wait", "Time in the barrier at its end", "in barrier", key="waiting"),
+    kinds.SHARE(
+        "last_share_of_hits",
+        "Part of the executions whose wave came last to that barrier, of those met by others",
+        "came last",
+        is_unknown=True,
+    ),
+    _DATA_STALL,
+    _DATA_IDLE,
+    kinds.CYCLES("mfma_busy", "Passes of its MFMA or WMMA instructions", key="matrix_busy", at=At.DATA),
+    kinds.SHARE(
+        "mfma_busy_share_of_cycles", "Passes of its MFMA or WMMA instructions, part of its time", "MFMA busy"
+    ),
+    _BEGIN(
+        "beside_first_instruction",
+        "Barrier behind which that begins which others of the workgroup mostly run meanwhile",
+        at=At.DATA,
+        key="beside_first",
+    ),
+    _END("beside_last_instruction", "Barrier in which that ends", at=At.DATA, key="beside_last"),
+    kinds.SHARE(
+        "beside_share_of_hits",
+        "Part of the executions beside it; 0: all waves of the workgroup run the same meanwhile",
+        at=At.DATA,
+    ),
+    kinds.NOTE("meanwhile", "What others of the workgroup mostly run", at=At.PEOPLE, of=_meanwhile),
+    _KINDS,
+    _SPLIT,
+    kinds.SOURCE("source", "Source place of the barrier at its end as file:line; empty if none"),
+    nothing="No wave that counts went through a barrier.",
+    note="A segment lasts from leaving a barrier to leaving the next; split: cycles outside of the barrier.",
+)
 BARRIERS = Spec.of(
     "loops barriers",
     "One row a meeting at a barrier, the largest skew first.",
@@ -367,6 +429,22 @@ def _chains(inputs: Inputs) -> Table:
     return Table.of(CHAINS, found, places)
 
 
+def _segments(inputs: Inputs) -> Table:
+    return segment_table(inputs.trace, inputs.answers.of(ALL_SEGMENTS, inputs.rows))
+
+
+def segment_table(trace: Trace, found: Segments) -> Table:
+    """Return one row a segment, most cycles first."""
+    hits, cycles = np.maximum(1, found.hits), np.maximum(1, found.cycles)
+    columns: Columns = {
+        "last_share_of_hits": np.where(found.met > 0, found.came_last / np.maximum(1, found.met), np.nan),
+        "mfma_busy_share_of_cycles": found.matrix_busy / cycles,
+        "beside_share_of_hits": found.beside / hits,
+        "source": sources(trace, found.last),
+    }
+    return Table.of(SEGMENTS, found, columns)
+
+
 def _barriers(inputs: Inputs) -> Table:
     found = inputs.answers.of(BARRIER_SKEW, inputs.rows)
     found = of_rows(found, np.argsort(-found.skew, kind="stable"))
@@ -375,7 +453,11 @@ def _barriers(inputs: Inputs) -> Table:
 
 
 ASKED = (ALL_LOOPS, BARRIER_SKEW)  # by every table
-ASKED_BY = {"distance": (LOAD_TO_USE,), "chains": (CROSS_LANE,)}  # by one of them besides
+ASKED_BY = {
+    "distance": (LOAD_TO_USE,),
+    "chains": (CROSS_LANE,),
+    "segments": (ALL_SEGMENTS,),
+}  # by one of them besides
 TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --by
     "loops": (LOOPS, _loops),
     "iterations": (ITERATIONS, _iterations),
@@ -384,6 +466,7 @@ TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of
     "distance": (DISTANCE, _distance),
     "chains": (CHAINS, _chains),
     "barriers": (BARRIERS, _barriers),
+    "segments": (SEGMENTS, _segments),
 }
 
 

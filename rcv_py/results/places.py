@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,11 @@ def placed(trace: Trace, rows: np.ndarray, prefix: str = "") -> dict[str, Column
         f"{prefix}text": instructions(trace, rows),
         f"{prefix}source": sources(trace, rows),
     }
+
+
+def placed_facts(trace: Trace, line: int) -> dict[str, Any]:
+    """Return index, text and innermost source place of one instruction, for a document."""
+    return {"instruction": line, "text": trace.code.text[line], "source": source_of(trace, line)}
 
 
 def waves(trace: Trace, rows: np.ndarray) -> Words:

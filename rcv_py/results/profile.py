@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,6 +16,8 @@ from rcv_py.results.table import Spec, Table
 
 _COUNT = replace(kinds.COUNT, has_minus_one=True)
 _BYTES = replace(kinds.BYTES, has_minus_one=True)
+_INDEX = replace(kinds.INDEX, has_minus_one=True)
+MOST_DISPATCHES = 100_000  # rows of single launches; of more the longest
 MOST_SHOWN = 20  # rows of a table for people
 
 KERNELS = Spec.of(
@@ -75,7 +78,46 @@ SAMPLES = Spec.of(
     kinds.COUNT("issued", "Of these, samples that issued"),
     nothing="It has no PC samples.",
 )
-TABLES = {"kernels": KERNELS, "agents": AGENTS, "counters": COUNTERS, "samples": SAMPLES}
+DISPATCHES = Spec.of(
+    "profile dispatches",
+    "Single launches, the longest first.",
+    "dispatch",
+    kinds.NOTE(
+        "name", "Short name of the kernel", "kernel", at=At.PEOPLE, of=lambda row: short_kernel(row["kernel"])
+    ),
+    *only(At.DATA, kinds.TEXT("kernel", "Name of the kernel; empty if the file does not tell")),
+    *unknown(
+        _INDEX("dispatch", "Number of the launch"),
+        kinds.NANOSECONDS("begin_ns", "When it began, from the first launch, in nanoseconds", "begin ns"),
+        kinds.NANOSECONDS("duration_ns", "How long it took, in nanoseconds", "duration ns"),
+    ),
+    kinds.TEXT("gpu", "Target of its GPU; empty if the file does not tell", "GPU"),
+    kinds.COUNT("workgroup", "Threads of a workgroup"),
+    kinds.COUNT("grid", "Threads of the launch", "threads"),
+    *unknown(_BYTES("lds", "LDS of a workgroup", "LDS"), _BYTES("scratch", "Scratch memory of a lane")),
+    nothing="It lists no launch.",
+)
+CODE_OBJECTS = Spec.of(
+    "profile code objects",
+    "Code objects that were loaded.",
+    "code object",
+    kinds.INDEX("code_object", "Its number", "code object"),
+    *unknown(
+        replace(kinds.ADDRESS, has_minus_one=True)("address", "Where it lies"),
+        _BYTES("size", "How long it is"),
+    ),
+    kinds.COUNT("kernels", "Kernels that it holds"),
+    kinds.SOURCE("uri", "Where it came from"),
+    nothing="It lists no code object.",
+)
+TABLES = {
+    "kernels": KERNELS,
+    "agents": AGENTS,
+    "counters": COUNTERS,
+    "samples": SAMPLES,
+    "dispatches": DISPATCHES,
+    "objects": CODE_OBJECTS,
+}
 FACTS = (
     kinds.TEXT("file", "The file"),
     Field("form", kinds.choice("rocpd", "results.json"), "What it is"),
@@ -98,6 +140,8 @@ def tables(profile: Profile) -> dict[str, Table]:
         "agents": _agents(profile),
         "counters": _counters(profile),
         "samples": _samples(profile),
+        "dispatches": _dispatches(profile),
+        "objects": _code_objects(profile),
     }
 
 
@@ -155,6 +199,49 @@ def _counters(profile: Profile) -> Table:
             "launches": launches,
             "total": total,
             "mean": total / np.maximum(launches, 1),
+        },
+    )
+
+
+def _dispatches(profile: Profile) -> Table:
+    launches = profile.launches
+    time = launches.end - launches.begin
+    order = np.lexsort((launches.dispatch, -time))[:MOST_DISPATCHES]
+    has_times = time[order] > 0
+    first = int(launches.begin[launches.begin > 0].min(initial=np.iinfo(np.int64).max))
+    kernels = [*(kernel.name for kernel in profile.kernels), ""]
+    gpus = [*(agent.name for agent in profile.agents), ""]
+    return Table(
+        DISPATCHES,
+        {
+            "kernel": [kernels[row] for row in launches.kernel[order].tolist()],
+            "dispatch": launches.dispatch[order],
+            "begin_ns": np.where(has_times, launches.begin[order] - first, np.nan),
+            "duration_ns": np.where(has_times, time[order], np.nan),
+            "gpu": [gpus[row] for row in launches.agent[order].tolist()],
+            "workgroup": _volume(launches.workgroup[order]),
+            "grid": _volume(launches.grid[order]),
+            "lds": launches.lds[order],
+            "scratch": launches.scratch[order],
+        },
+    )
+
+
+def _volume(sizes: np.ndarray) -> np.ndarray:
+    """The product of three sizes, int64; of nonsense the largest number that is exact."""
+    return np.minimum(sizes.prod(axis=1, dtype=np.float64), 1 << 53).astype(np.int64)
+
+
+def _code_objects(profile: Profile) -> Table:
+    held = Counter(kernel.code_object for kernel in profile.kernels)
+    return Table(
+        CODE_OBJECTS,
+        {
+            "code_object": [one.id for one in profile.code],
+            "address": [one.address for one in profile.code],
+            "size": [one.size for one in profile.code],
+            "kernels": [held[one.id] for one in profile.code],
+            "uri": [one.uri for one in profile.code],
         },
     )
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.markdown import md_table, md_text
 from rcv_py.base.records import dataclass
 from rcv_py.results.field import At, Field, of_analysis, rows_field
 
@@ -258,6 +257,8 @@ class Table:
 
     def markdown(self) -> str:
         """Return the fields that reports show as a table of Markdown."""
+        from rcv_py.base.markdown import md_table, md_text  # noqa: PLC0415 - a window does without
+
         fields = [(field.title, field.is_number) for field in self.fields(At.REPORT)]
         rows = [[*map(md_text, cells)] for cells in self.cells(At.REPORT)]
         return "".join(f"{line}\n" for line in md_table(fields, rows))

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rcv_py.analysis.compare.builds import Step
+from rcv_py.analysis.compare.builds import NAN, Step
 from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.compare.work import work_costs
 from rcv_py.base.text import DASH, count, nanoseconds
 from rcv_py.results import kinds
 from rcv_py.results.field import At, Field, only, unknown
@@ -45,6 +46,17 @@ TREND = Spec.of(
             "duration_ns",
             "The same in nanoseconds; without it that of the table of launches",
             at=At.DATA,
+        ),
+    ),
+    *only(
+        At.DATA,
+        *unknown(
+            kinds.NUMBER("clock_mhz", "Clock during the launch, in MHz"),
+            kinds.MEAN_CYCLES("cycles_per_kflop", "A wave for 1,000 MFMA or WMMA operations", digits=4),
+            kinds.MEAN_CYCLES("cycles_per_kb", "A wave for 1,000 bytes that it requests", digits=4),
+            kinds.MEAN_CYCLES(
+                "launch_cycles_per_mflop", "The launch for a million of its MFMA or WMMA operations", digits=4
+            ),
         ),
     ),
     kinds.CYCLES("launch", "The launch in time and cycles", at=At.PEOPLE, of=_launch),
@@ -106,9 +118,15 @@ SEVERAL_FACTS = (
 def trend_table(rows: Sequence[Step], places: Sequence[str]) -> Table:
     """Return one row a capture, in their order; people see their places."""
     columns = {name: [of(row) for row in rows] for name, of in _VALUES.items()}
+    work = [
+        None if row.build.costs is None else work_costs(row.build.costs, row.build.duration_ns)
+        for row in rows
+    ]
+    columns |= {name: [NAN if one is None else getattr(one, name) for one in work] for name in _WORK}
     return Table.of(TREND, rows, {"place": list(places), **columns})
 
 
+_WORK = ("clock_mhz", "cycles_per_kflop", "cycles_per_kb", "launch_cycles_per_mflop")
 _VALUES: dict[str, Callable[[Step], Any]] = {
     "capture": lambda row: row.build.name,
     "path": lambda row: str(row.build.path),

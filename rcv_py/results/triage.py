@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.findings.bound_class import CLASS_NAMES, SHOWN_NAMES
-from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
+from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent, signed_percent
 from rcv_py.base.records import dataclass
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
@@ -43,6 +43,7 @@ _WINDOW, _FOR_PROGRAMS = At.DATA | At.WINDOW, At.DATA
 GAIN = kinds.SHARE(
     "gain", "What the kernel's duration can gain at most; an estimate if that is no upper bound", at=_WINDOW
 )
+PREDICTED = replace(kinds.RATIO, ending=", 1 being all; below 0 it would take longer.", text=signed_percent)
 AT_STAKE = kinds.WHOLE("cycles", "What is at stake, in cycles or, of PC samples, in samples", at=_WINDOW)
 
 FINDINGS = Spec.of(
@@ -72,10 +73,26 @@ FINDINGS = Spec.of(
         at=_FOR_PROGRAMS,
     ),
     kinds.TEXT("effort", "Effort of the remedy: low, medium or high; empty if none fits", at=_FOR_PROGRAMS),
+    *unknown(
+        PREDICTED(
+            "predicted_gain",
+            "What the remedy is predicted to gain of the kernel's duration, by playing the recording again",
+            "predicted",
+            at=_WINDOW,
+        ),
+        PREDICTED("predicted_low", "The least of it under all guesses", "from", at=_WINDOW),
+        PREDICTED("predicted_high", "The most of it", "to", at=_WINDOW),
+    ),
+    kinds.NOTE("experiment", "What was changed for that; empty if nothing was played", at=_WINDOW),
+    kinds.FLAG(
+        "is_limit",
+        "Whether that is not what the remedy does, but the most that can be done about the finding",
+        at=_FOR_PROGRAMS,
+    ),
     kinds.NOTE("assumption", "What is taken for granted", at=_FOR_PROGRAMS),
     _PLACES("evidence", "Where it can be seen", at=_WINDOW),
     csv="rank name title gain cycles is_upper_bound share_of_unit unit exposed attributed sentence remedy "
-    "remedy_id effort evidence assumption",
+    "remedy_id effort predicted_gain predicted_low predicted_high experiment evidence assumption",
 )
 
 _BOUND_CLASS = record(
@@ -127,6 +144,11 @@ HEAD = (
 )
 FOOT = (
     kinds.TEXT("assumption", "What all findings take for granted"),
+    Field(
+        "predictions_assume",
+        kinds.texts("A sentence."),
+        "What predicted gains take for true, if there are any",
+    ),
     kinds.TEXT("note", "Why there is nothing, or what is missing; empty if nothing is"),
 )
 
@@ -157,6 +179,7 @@ def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
         "below_threshold": len(found.small),
         "findings": table.rows(),
         "assumption": found.assumption,
+        "predictions_assume": list(found.guesses),
         "note": found.why,
     }
 

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.waits.load_order import LoadOrder
 from rcv_py.analysis.waits.wait_latency import WaitSummary
+from rcv_py.analysis.whatif.hoist import Tried, goes_with
 from rcv_py.base.runs import ranges
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import of_analysis, record_field, rows_field, unknown
+from rcv_py.results.field import At, Field, of_analysis, record_field, rows_field, unknown
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.table import Column, Columns, Spec, Table
+from rcv_py.results.whatif import CHANGE
 
 _LATENCY = replace(kinds.MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
 _STATISTICS = (
@@ -241,3 +244,93 @@ def _latency(found: WaitSummary, line: np.ndarray) -> dict[str, np.ndarray]:
 
 def _picked(column: np.ndarray, at: np.ndarray, has: np.ndarray) -> np.ndarray:
     return np.where(has, np.append(column, 0)[at], 0)
+
+
+LOAD_ORDER = Spec.of(
+    "load_order",
+    "One row an inverted wait and a load that it waits for, issued behind loads that are needed later.",
+    "inverted wait",
+    common.INSTRUCTION_INDEX,
+    common.INSTRUCTION_TEXT,
+    replace(common.SOURCE_PLACE, at=At.DATA),
+    replace(_N, meaning="Executions of the wait that were inverted", key="hits"),
+    kinds.CYCLES("stall", "Stall of those"),
+    kinds.CYCLES("bound", "Cycles that the move can save at most, summed over waves", "at most"),
+    kinds.SHARE("share_of_wave_cycles", "The bound, as a part of all cycles of waves", "of wave cycles"),
+    CHANGE(
+        "predicted",
+        "Predicted change of the span of the traced compute units, with the moves of `goes_with`; "
+        "null if it was not tried",
+        is_unknown=True,
+    ),
+    CHANGE("low", "The least that it can be under all guesses", "from", is_unknown=True),
+    CHANGE("high", "The most that it can be", "to", is_unknown=True),
+    kinds.ROW("load", "The load that is needed first"),
+    kinds.INSTRUCTION("load_text", "Its text", at=At.DATA | At.WINDOW | At.REPORT),
+    kinds.SOURCE("load_source", "Its source place as file:line; empty if it has none", "source of the load"),
+    replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row >= 0 else "nowhere")(
+        "before", "Instruction that it should stand before; -1: nowhere above is legal"
+    ),
+    kinds.COUNT("registers", "Registers more that it takes there", "more registers", at=At.DATA | At.WINDOW),
+    Field(
+        "leaves",
+        kinds.listed(kinds.ROW, "A load"),
+        "Loads that the wait can leave outstanding then",
+        at=At.DATA,
+    ),
+    Field(
+        "goes_with",
+        kinds.listed(kinds.ROW, "A wait"),
+        "Other inverted waits behind which the same loads are left outstanding: moves that help together",
+        at=At.DATA,
+    ),
+    kinds.ROW("limit", "Instruction that the load cannot be moved above", at=At.DATA),
+    kinds.NOTE("why", "Why not", "no further, because", at=At.DATA | At.WINDOW),
+    nothing="No wait is inverted: none waits for a load that was issued behind others that are needed later.",
+)
+LOAD_FACTS = (
+    common.CAPTURE,
+    common.WAVE_ASKED,
+    common.WAVES_READ,
+    kinds.CYCLES("wave_cycles", "Cycles that all of them lived"),
+    CHANGE("predicted", "Predicted change with all moves that were tried; null: none", is_unknown=True),
+    CHANGE("low", "The least that it can be under all guesses", is_unknown=True),
+    CHANGE("high", "The most that it can be", is_unknown=True),
+)
+
+
+def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> Table:
+    """Return one row an inverted wait and a load; predictions are those that were tried."""
+    of_row = {} if tried is None else tried.of_row
+    known = [of_row.get(row) for row in range(len(found))]
+    mates = goes_with(found)
+    columns: Columns = {
+        "share_of_wave_cycles": found.share,
+        "predicted": [np.nan if one is None else one.share for one in known],
+        "low": [np.nan if one is None else one.low for one in known],
+        "high": [np.nan if one is None else one.high for one in known],
+        "load_text": instructions(trace, found.load),
+        "load_source": sources(trace, found.load),
+        "leaves": [list(rows) for rows in found.deferred],
+        "goes_with": [mates.get(wait, []) for wait in found.wait.tolist()],
+    }
+    return Table.of(LOAD_ORDER, found, {**placed(trace, found.wait), **columns})
+
+
+def load_facts(found: LoadOrder, tried: Tried | None) -> dict[str, Any]:
+    """Return what is said about all inverted waits."""
+    one = None if tried is None else tried.together
+    return {
+        "waves": found.waves,
+        "wave_cycles": found.cycles,
+        "predicted": None if one is None else round(one.share, 4),
+        "low": None if one is None else round(one.low, 4),
+        "high": None if one is None else round(one.high, 4),
+    }
+
+
+def load_rows(found: LoadOrder, line: int | None) -> np.ndarray:
+    """Return the rows of `load_table` about an instruction: the wait, the load or its place; None: all."""
+    if line is None:
+        return np.arange(len(found))
+    return np.flatnonzero((found.wait == line) | (found.load == line) | (found.before == line))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rcv_py.analysis.whatif.experiments import Sample
-from rcv_py.analysis.whatif.predict import Prediction
 from rcv_py.base.text import percent
 from rcv_py.results import kinds
-from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, PLACE, TOTAL_ROWS
+from rcv_py.results.field import At, Field, unknown
+from rcv_py.results.places import placed
+from rcv_py.results.table import Columns, Spec, Table
+
+if TYPE_CHECKING:  # they import a compiler, and the window names fields before anything is played
+    from rcv_py.analysis.whatif.critical_path import PathTable
+    from rcv_py.analysis.whatif.experiments import Sample
+    from rcv_py.analysis.whatif.predict import Prediction
+    from rcv_py.model.trace import Trace
 
 
 def signed(share: float) -> str:
@@ -38,6 +43,45 @@ PREDICTIONS = Spec.of(
     kinds.MEAN_CYCLES("life_before", "Mean life of a wave", at=At.DATA),
     kinds.MEAN_CYCLES("life_after", "Mean life of a wave with the change, predicted", at=At.DATA),
     nothing="Nothing was tried.",
+)
+TRIED = Spec.of(
+    "whatif tried",
+    "One row an experiment of the window.",
+    "experiment",
+    PREDICTIONS["text"],
+    *unknown(*(PREDICTIONS[name] for name in ("share_of_span", "low", "high"))),
+    kinds.NOTE("origin", "The finding whose remedy it is; empty of one of your own", "suggested by"),
+    kinds.NOTE("why_not", "Why nothing is predicted", "why not"),
+    nothing="Nothing was tried.",
+)
+PATH = Spec.of(
+    "whatif path",
+    "One row an instruction and cause of the critical path, what takes most of it first; then those off it.",
+    "piece",
+    INDEX_OR_NONE,
+    *PLACE[1:],
+    kinds.TEXT("cause", "What the cycles were spent on; empty of an instruction that is on no path"),
+    kinds.CYCLES("cycles", "Cycles on the critical paths of all compute units that were played"),
+    kinds.SHARE("share_of_path", "Part of these paths", "share"),
+    kinds.COUNT("pieces", "Pieces of these paths"),
+    kinds.CYCLES("slack", "How much later any execution could have been without making the span longer"),
+    nothing="No wave was played.",
+)
+PATH_CAUSES = Spec.of(
+    "whatif path causes",
+    "What the critical paths were spent on, most of it first.",
+    "cause",
+    kinds.TEXT("cause", "What the cycles were spent on"),
+    kinds.NOTE("meaning", "What that is"),
+    kinds.CYCLES("cycles", "Cycles on the paths"),
+    kinds.SHARE("share_of_path", "Part of the paths", "share"),
+    order="cause cycles share_of_path meaning",
+)
+PATH_FACTS = (
+    CAPTURE,
+    kinds.CYCLES("length", "Length of the paths, which is the sum of the spans of the compute units"),
+    PATH_CAUSES.field("causes"),
+    TOTAL_ROWS,
 )
 FACTS = (
     CAPTURE,
@@ -69,10 +113,58 @@ def prediction_table(found: Sequence[Prediction]) -> Table:
 
 def facts(found: Sequence[Prediction], played: Sample) -> dict[str, Any]:
     """Return what is said about all predictions."""
-    guesses = found[0].guesses if found else ()
     return {
         "played_tokens": found[0].tokens if found else 0,
         "engines": list(played.engines),
         "is_part": played.is_part,
-        "assumes": [*LIMITS, *(f"{text[:1].upper()}{text[1:]}." for text in guesses)],
+        "assumes": assumptions(found[0]) if found else [*LIMITS],
     }
+
+
+def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> Table:
+    """Return one row an experiment: its text, whose remedy it is, what is predicted, else why nothing is."""
+    nothing = float("nan")
+    columns: dict[str, Sequence[Any]] = {
+        "text": [text for text, _, _, _ in found],
+        "origin": [origin for _, origin, _, _ in found],
+        "share_of_span": [nothing if one is None else one.share for _, _, one, _ in found],
+        "low": [nothing if one is None else one.low for _, _, one, _ in found],
+        "high": [nothing if one is None else one.high for _, _, one, _ in found],
+        "why_not": [why_not for _, _, _, why_not in found],
+    }
+    return Table(TRIED, columns)
+
+
+def assumptions(found: Prediction) -> list[str]:
+    """Return what a prediction takes for true, sentences."""
+    return [*LIMITS, *(f"{text[:1].upper()}{text[1:]}." for text in found.guesses)]
+
+
+def path_rows(trace: Trace, found: PathTable) -> Table:
+    """Return one row an instruction and cause of the critical path, then those off it."""
+    from rcv_py.analysis.whatif.critical_path import CAUSES  # noqa: PLC0415 - it imports a compiler
+
+    names = {int(cause): name for cause, (name, _) in CAUSES.items()}
+    columns: Columns = {
+        **placed(trace, found.line),
+        "cause": [names.get(cause, "") for cause in found.cause.tolist()],
+        "cycles": found.cycles,
+        "share_of_path": found.cycles / max(1, found.length),
+        "pieces": found.times,
+        "slack": found.slack,
+    }
+    return Table(PATH, columns)
+
+
+def path_causes(found: PathTable) -> Table:
+    """Return what the paths were spent on, one row a cause that occurs."""
+    from rcv_py.analysis.whatif.critical_path import CAUSES  # noqa: PLC0415 - as above
+
+    length = max(1, found.length)
+    rows = [(*CAUSES[cause], cycles, cycles / length) for cause, cycles in found.by_cause().items() if cycles]
+    return Table.of_rows(PATH_CAUSES, rows)
+
+
+def path_facts(found: PathTable, trace: Trace) -> dict[str, Any]:
+    """Return what is said about the paths of all compute units."""
+    return {"capture": trace.name, "length": found.length, "causes": path_causes(found).rows()}

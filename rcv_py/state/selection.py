@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import MAX_DIGITS
 from rcv_py.model.ids import MAX_SHOWN, WaveId
@@ -133,3 +135,35 @@ def _selection(parts: dict[str, str | None]) -> Selection:
         wave = WaveId(*(numbers[name] for name in ("se", "simd", "slot", "wid")))
     hit = numbers["nth"] - 1 if "nth" in numbers else numbers.get("hit")
     return Selection(wave, numbers.get("line"), hit)
+
+
+def moved(place: Selection, before: Trace, after: Trace) -> Selection:
+    """Return the place in another trace of the same capture, whose code and sources may be more.
+
+    An instruction is found by where its code object has it; what the other trace lacks is left out.
+    """
+    line = None if place.line is None else _same_row(place.line, before, after)
+    lines = None
+    if place.lines is not None:
+        first, last = (_same_row(row, before, after) for row in (place.lines[0], place.lines[1] - 1))
+        lines = (first, last + 1) if first is not None and last is not None and first <= last else None
+    source = None
+    if place.source is not None:
+        paths = [file.path for file in after.sources]
+        path = before.sources[place.source[0]].path
+        source = (paths.index(path), place.source[1]) if path in paths else None
+    wave = place.wave if place.wave is not None and after.waves.row(place.wave) is not None else None
+    hit = place.hit if line is not None else None
+    return Selection(wave=wave, line=line, hit=hit, source=source, lines=lines)
+
+
+def _same_row(row: int, before: Trace, after: Trace) -> int | None:
+    old, new = before.code, after.code
+    if not 0 <= row < len(old):
+        return None
+    rows = np.flatnonzero(
+        (new.codeobj == old.codeobj[row])
+        & (new.address == old.address[row])
+        & (new.is_label == old.is_label[row])
+    )
+    return int(rows[0]) if len(rows) else None

@@ -21,11 +21,13 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
-from rcv_py.state.selection import Between, Hover, SearchQuery, Selection
+from rcv_py.state.selection import Between, Hover, SearchQuery, Selection, moved
 from rcv_py.state.wave_store import Snapshot, WaveStore
 
-if TYPE_CHECKING:  # it imports the analyses of a comparison, and most sessions compare nothing
+if TYPE_CHECKING:  # they import analyses that most sessions do without
     from rcv_py.analysis.compare.costs import CaptureCosts
+    from rcv_py.analysis.whatif.asked import Asked
+    from rcv_py.model.notes import Anchor, Note, NoteChanges
 
 MIN_WINDOW = 16  # cycles
 MAX_VISITS = 200
@@ -53,6 +55,17 @@ class Sought:
     place: Selection
     which: Which = Which.MEDIAN
     is_again: bool = False  # now of more waves: the place is the same visit
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """What users choose to look at."""
+
+    selection: Selection = Selection()
+    first: Selection | None = None  # what is selected until they choose
+    view: TimeWindow = TimeWindow(0, 1)
+    marks: tuple[Selection, ...] = ()
+    counted: TimeWindow | None = None
 
 
 class History:
@@ -141,12 +154,19 @@ class Session:
         self.visited = Cell(0)  # grows by one when the history changes
         self.reasons = Cell(0)  # grows by one when why a command of a panel cannot run may have changed
         self.baseline: Cell[Baseline | None] = Cell(None)  # what the open capture is compared with
+        self.experiments: Cell[tuple[Asked, ...]] = Cell(())  # what the user wants to try, the newest first
+        self.remedy = Cell("")  # title of the finding whose remedy What if is to show
+        self.notes: Cell[tuple[Note, ...]] = Cell(())  # of the files, with what is not in them yet
+        self.note_changes: Cell[NoteChanges | None] = Cell(None)  # which are not in a file yet
+        self.draft: Cell[Note | None] = Cell(None)  # what the user is about to write; new without an id
         self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
         self.populations: Cell[Populations | None] = Cell(None)  # of the waves that were read, once known
         self.run_files: tuple[Path, ...] = ()  # tables of the run; none: those near each capture
         self.store: WaveStore | None = None
         self.history = History()
+        self._filed: tuple[Note, ...] = ()  # as the files have them
         self._reported: dict[str, tuple[Problem, ...]] = {}
+        self._begun = _Where()  # where the user was when the capture was shown
         self._first: Selection | None = None  # what was selected on opening, until something else is
         self._picked: tuple[Sought, Selection] | None = None  # the execution that was found last
 
@@ -165,6 +185,9 @@ class Session:
         self.clock_range.set(None)
         self.bookmarks.set(())
         self.looked_at.set(())
+        self.experiments.set(())
+        self.remedy.set("")
+        self._forget_notes()
         self.trace.value = None  # the cells below are about the new trace: nobody may read the old one
         self.waves.value, self.populations.value = WORKING, None
         self._first = self.selection.value = Selection(wave=first)
@@ -177,6 +200,30 @@ class Session:
         for cell in (self.selection, self.view, self.window, self.loaded, self.waves, self.populations):
             cell.tell()
         self._remember()
+        self._begun = self._place()
+
+    def _place(self) -> _Where:
+        return _Where(
+            selection=self.selection.value,
+            first=self._first,
+            view=self.view.value,
+            marks=self.bookmarks.value,
+            counted=self.clock_range.value,
+        )
+
+    def complete(self, trace: Trace) -> None:
+        """Show the whole of the capture whose beginning is shown; where the user went meanwhile stays."""
+        part, begun, here = self.trace.value, self._begun, self._place()
+        assert part is not None
+        self.open(trace)
+        if here.marks != begun.marks:
+            self.bookmarks.set(tuple(moved(mark, part, trace) for mark in here.marks))
+        if here.counted != begun.counted:
+            self.clock_range.set(here.counted)
+        if here.selection not in (begun.selection, begun.first):
+            self.select(moved(here.selection, part, trace), stays=True)
+        if here.view != begun.view:
+            self.set_view(here.view)
 
     def close(self) -> None:
         """Close the capture: nothing is shown afterwards."""
@@ -186,7 +233,107 @@ class Session:
         self.sought.set(None)
         self.selection.set(Selection())
         self.problems.set(())
+        self._forget_notes()
         self.trace.set(None)
+
+    def try_out(self, asked: Asked) -> None:
+        """Add an experiment, as the newest; one that is there comes to the front."""
+        self.experiments.set((asked, *(one for one in self.experiments.value if one != asked)))
+
+    def drop_experiment(self, asked: Asked) -> None:
+        """Take an experiment away."""
+        self.experiments.set(tuple(one for one in self.experiments.value if one != asked))
+
+    # -- notes --------------------------------------------------------------------------------------
+
+    @property
+    def why_no_note(self) -> str:
+        """Why no note can be written now, "" if one can."""
+        trace = self.trace.value
+        if trace is None:
+            return "Open a capture first."
+        return "The capture is still being decoded." if trace.is_part else ""
+
+    def draft_note(self, anchor: Anchor) -> None:
+        """Let the user write a note about a place."""
+        from rcv_py.model.notes import Note  # noqa: PLC0415 - as all of it: most sessions have no notes
+
+        self.draft.set(Note(id="", title="", anchor=anchor))
+
+    def put_note(self, note: Note) -> None:
+        """Add a note, or put another version of one in its place."""
+        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415
+
+        self._change_notes(NoteChanges(put=(note,)))
+
+    def remove_note(self, id_: str) -> None:
+        """Take a note away."""
+        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415
+
+        self._change_notes(NoteChanges(removed=frozenset((id_,))))
+
+    def _change_notes(self, changes: NoteChanges) -> None:
+        self.draft.set(None)
+        left = self.note_changes.value
+        left = changes if left is None else left.then(changes)
+        self.notes.set(left.on(self._filed))
+        self.note_changes.set(left)
+
+    def take_notes(self, filed: tuple[Note, ...], saved: NoteChanges | None = None) -> None:
+        """Show the notes that files have now, with the user's changes, of which `saved` are in them."""
+        self._filed, left = filed, self.note_changes.value
+        if left is not None and saved is not None:
+            left = left.without(saved) or None
+        self.notes.set(filed if left is None else left.on(filed))
+        self.note_changes.set(left)
+
+    def _forget_notes(self) -> None:
+        self._filed = ()
+        self.draft.set(None)
+        self.note_changes.set(None)
+        self.notes.set(())
+
+    def here(self) -> Anchor:
+        """The place that is selected: a range that is measured, else an execution, instruction or wave."""
+        from rcv_py.model.notes import Anchor  # noqa: PLC0415
+
+        measured, selection, token = self.measure.value, self.selection.value, self.token()
+        if measured is not None:
+            return Anchor(span=measured)
+        at = None if token is None else token[0].tokens.span(token[1]).begin
+        return Anchor(
+            instructions=() if selection.line is None else (selection.line,),
+            wave=selection.wave if selection.line is None or selection.hit is not None else None,
+            span=None if at is None else TimeWindow(at, at + 1),
+        )
+
+    def go_to_note(self, note: Note) -> None:
+        """Select what a note is about, as far as the capture has it, and bring its time into view."""
+        trace = self.trace.value
+        if trace is None:
+            return
+        anchor = note.anchor.known(trace)
+        place = note.anchor.place_in(trace)
+        rows, wave, span = anchor.instructions, anchor.wave, anchor.span
+        loaded = None if self.store is None or span is None else self.store.wave_by_id(wave)
+        token = -1 if loaded is None or span is None else loaded.tokens.at(span.begin)
+        if wave is not None and token >= 0:
+            self.select_token(wave, token, stays=True)
+        elif rows:
+            self.select_lines(min(rows), max(rows) + 1) if len(rows) > 1 else self.select_line(rows[0])
+        elif wave is not None:
+            self.select_wave(wave)
+        elif place is not None:
+            self.select_source(*place)
+        self._show_span(span)
+
+    def _show_span(self, span: TimeWindow | None) -> None:
+        """Show a range of time whole, a moment wherever it is in view."""
+        view = self.view.value
+        if span is not None and span.width > 1:
+            self.set_view(span.padded(0.2))
+        elif span is not None and not view.contains(span.begin):
+            self.set_view(view.moved(span.begin - view.middle))
 
     def _end_answers(self) -> None:
         """Nobody waits any more for answers about what was open."""
@@ -230,7 +377,8 @@ class Session:
         if trace is None or wave is None or self.selection.value != self._first or not found.working:
             return
         row = trace.waves.row(wave)
-        if row is not None and found.label[row] >= 0 and row not in found.working:
+        is_lost = self.store is not None and row in self.store.missing  # a file that cannot be read
+        if row is not None and (is_lost or found.label[row] >= 0) and row not in found.working:
             self._first = Selection(wave=trace.waves.id(min(found.working)))
             self.selection.set(self._first)
             self.history = History()

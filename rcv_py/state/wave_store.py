@@ -267,8 +267,8 @@ class WaveStore:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every wave of the index was read or found unreadable."""
-        return len(self._read) + len(self.missing) >= len(self.trace.waves)
+        """Whether every wave of the index was read or found unreadable, and the index has all waves."""
+        return not self.trace.is_part and len(self._read) + len(self.missing) >= len(self.trace.waves)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

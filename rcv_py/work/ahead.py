@@ -5,17 +5,19 @@ main thread   ── imports of Qt ─── window ─── what was read mean
 its thread    └─ open ─┐                    │
 processes     └────────┴─ read ─ read ─ read ─ read ─ read ─ read
 ```
+Of a raw capture they decode before they read, its beginning first.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Thread
 
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
-from rcv_py.formats.locate import locate
+from rcv_py.formats.locate import Shape, locate, shape_of
 from rcv_py.formats.uiout.folder import WAVE_NAME
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import WaveStream, worth
@@ -30,6 +32,7 @@ class Ahead:
         self.folder, self.processes = folder, processes
         self._report: Report = silent
         self._closed = CancelFlag()
+        self._begun: Future[Trace | None] = Future()  # its beginning; None: it was opened at once
         self._opened: Future[tuple[Trace, WaveStream]] = Future()
         start_ahead(processes, "rcv_py.work.findings")  # while no other thread runs: they may be copies
         self._thread = Thread(target=self._run, name="rcv-ahead", daemon=True)
@@ -41,13 +44,19 @@ class Ahead:
         located = locate(path.expanduser().absolute())
         if not located.is_capture:
             return None
-        sizes = _wave_sizes(located.folder)
+        sizes = _sizes(located.folder)
         processes = worth(len(sizes), sum(sizes))
         return cls(located.folder, processes) if processes else None
 
-    def open(self, report: Report = silent) -> Trace:
-        """Wait for the trace; raises what opening it raises, and what `report` does."""
+    def open(self, report: Report = silent, early: Callable[[Trace], None] | None = None) -> Trace:
+        """Wait for the trace; raises what opening it raises, and what `report` does.
+
+        `early` is called with its beginning, if the rest takes a while.
+        """
         self._report = report
+        begun = self._begun.result()
+        if begun is not None and early is not None:
+            early(begun)
         return self._opened.result()[0]
 
     def stream(self) -> WaveStream:
@@ -64,20 +73,31 @@ class Ahead:
 
     def _run(self) -> None:
         try:
-            trace = open_capture(self.folder, self._say)
+            trace = open_capture(self.folder, self._say, self._begun.set_result)
+            self._end_beginning()
             stream = WaveStream(trace.reader, trace.waves, workers=self.processes, trace=trace, keeps=True)
             stream.begin()
             self._opened.set_result((trace, stream))
         except Exception as error:  # the border of the thread: whoever asks hears of it
+            self._end_beginning()
             self._opened.set_exception(error)
+
+    def _end_beginning(self) -> None:
+        if not self._begun.done():
+            self._begun.set_result(None)
 
     def _say(self, stage: Stage) -> None:
         self._closed.check()
         self._report(stage)
 
 
-def _wave_sizes(folder: Path) -> list[int]:
-    """Bytes of the files that are named as wave files are."""
+def _sizes(folder: Path) -> list[int]:
+    """Bytes of the files that are named as wave files are, of a raw capture those of its streams."""
+    if shape_of(folder) is Shape.RAW:
+        from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415 - of raw files alone
+
+        raw = raw_capture(folder)
+        return [stream.size for stream in raw.streams] if raw is not None else []
     try:
         with os.scandir(folder) as entries:
             return [entry.stat().st_size for entry in entries if WAVE_NAME.fullmatch(entry.name)]

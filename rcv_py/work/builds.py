@@ -8,13 +8,14 @@ from functools import partial
 from pathlib import Path
 
 from rcv_py.analysis.compare.builds import NAN, Build
-from rcv_py.analysis.compare.costs import explained_costs_from
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import Report, silent
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.model.trace import Trace
 from rcv_py.work.captures import Here, captures_mapped
 from rcv_py.work.executors import executor_for
 from rcv_py.work.reduce import Reading
@@ -48,21 +49,26 @@ def build_of(
         trace = open_trace(path, cache=cache)
         with Reading(trace, workers=workers) as found:
             costs = explained_costs_from(found, waves)
-        facts = facts_about(trace)
+        duration_ns = launch_ns(trace, costs)
     except RcvError as error:
         return _unread(path, error)
-    ns = None if costs.launch is None else trace.clock.ns(costs.launch.duration)
-    if ns is None and facts.kernel is not None:
-        ns = facts.kernel.ns
     return Build(
         path=trace.path,
         name=trace.name,
         written=written_at(path),
         costs=costs,
         traced=len(trace.waves),
-        duration_ns=NAN if ns is None else float(ns),
+        duration_ns=duration_ns,
         problems=tuple(map(str, trace.problems)),
     )
+
+
+def launch_ns(trace: Trace, costs: CaptureCosts) -> float:
+    """Return how long the launch took, by the clock of the capture, else by the tables of the run; nan."""
+    ns = None if costs.launch is None else trace.clock.ns(costs.launch.duration)
+    if ns is None and (kernel := facts_about(trace).kernel) is not None:
+        ns = kernel.ns
+    return NAN if ns is None else float(ns)
 
 
 def _unread(path: Path, error: RcvError) -> Build:

@@ -21,8 +21,8 @@ T = TypeVar("T")
 class Processes(Executor):
     """At most `size` processes of this machine, which end with this one; see `WorkerPool`."""
 
-    def __init__(self, size: int) -> None:
-        self._pool: WorkerPool[Any] = WorkerPool(_call, size)
+    def __init__(self, size: int, *, keeps: bool = False) -> None:
+        self._pool: WorkerPool[Any] = WorkerPool(_call, size, keeps=keeps)
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Return the future result of a call, all of which can be pickled."""

@@ -7,20 +7,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from operator import ne
 from queue import SimpleQueue
 from threading import Lock, RLock
 from typing import Any, Protocol
 
 import numpy as np
 
-from rcv_py.analysis.core.lanes import lanes
+from rcv_py.analysis.core.lanes import lanes_of_rows
 from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.timeline.lod import tables
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.records import dataclass
-from rcv_py.model.tokens import Tokens
+from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
 from rcv_py.work.machine import cores, memory
@@ -234,7 +235,8 @@ def worth(files: int, nbytes: int, workers: int | None = None) -> int:
 
 def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int:
     """How many processes are worth starting; 0: read in this one.  `workers`: so many, if any."""
-    return worth(len(rows), int(index.size[rows].sum()) if len(index) else 0, workers)
+    files = int(np.count_nonzero(_opens(index)[rows])) if rows else 0
+    return worth(files, int(index.size[rows].sum()) if rows else 0, workers)
 
 
 def worker_count(cost: int) -> int:
@@ -260,16 +262,8 @@ def prepare(reader: WaveReader, rows: list[int], lod: bool = True) -> WaveBatch:
 def prepared_columns(reader: WaveReader, rows: list[int], lod: bool = True) -> WaveColumns:
     """The same as a few long arrays, which cross a process border without an object a wave."""
     columns = reader.columns(rows)
-    waves = columns.batch().waves
-    slack = reader.base_clock if reader.base_clock > 1 else 0
-    lane = [_lanes(wave.tokens, slack) for wave in waves]
-    used = [column for column in lane if column is not None]
-    return replace(
-        columns,
-        lane=np.concatenate(used) if used else None,
-        has_lanes=np.array([column is not None for column in lane]) if used else None,
-        lod=tables(columns) if lod else None,
-    )
+    lane, has_lanes = _lanes(columns, reader.base_clock if reader.base_clock > 1 else 0)
+    return replace(columns, lane=lane, has_lanes=has_lanes, lod=tables(columns) if lod else None)
 
 
 _Map = tuple[Reduction[Any, Any], frozenset[int] | None]  # what to make of waves, and whose costs count
@@ -316,12 +310,24 @@ def hold_memory() -> None:
     np.empty(HELD_BYTES, dtype=np.uint8)
 
 
-def _lanes(tokens: Tokens, slack: int) -> np.ndarray | None:
+def _lanes(columns: WaveColumns, slack: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Lanes of the tokens of waves in which some overlap, uint8, and which waves these are (None: none)."""
+    first = columns.token_first
+    end = columns.offset.astype(np.int64)
+    is_over = end[1:] + slack < end[:-1] + columns.stall[:-1] + columns.busy[:-1]
+    is_over[first[(first > 0) & (first < len(end))] - 1] = False  # the next wave begins
     # Starts are sorted: if any two tokens overlap, so do some that follow each other.
-    end = tokens.offset[:-1] + tokens.duration[:-1]
-    if not np.any(end > tokens.offset[1:].astype(np.int64) + slack):
-        return None
-    return lanes(tokens.start, tokens.end, slack)
+    rows = np.searchsorted(first, np.flatnonzero(is_over), side="right") - 1
+    rows = rows[starts_run(rows)]
+    if not len(rows):
+        return None, None
+    count = np.diff(first)[rows]
+    own = ranges(first[:-1][rows], count)
+    start = columns.offset[own].astype(np.int64)
+    has_lanes = np.zeros(len(columns.facts), dtype=bool)
+    has_lanes[rows] = True
+    lane = lanes_of_rows(borders(count), start, start + columns.stall[own] + columns.busy[own], slack)
+    return lane, has_lanes
 
 
 # -- which waves are read together, and in which order -----------------------------------------------
@@ -329,7 +335,12 @@ def _lanes(tokens: Tokens, slack: int) -> np.ndarray | None:
 
 def costs(index: WaveIndex) -> np.ndarray:
     """What reading each wave costs, in bytes of a large file; int64."""
-    return index.size.astype(np.int64) + FILE_BYTES
+    return index.size.astype(np.int64) + FILE_BYTES * _opens(index)
+
+
+def _opens(index: WaveIndex) -> np.ndarray:
+    """Whether the file of each wave is another one than that of the wave before; bool."""
+    return np.array([True, *map(ne, index.file[1:], index.file)][: len(index)], dtype=bool)
 
 
 def plan(index: WaveIndex, rows: Iterable[int] | None = None, job_bytes: int = JOB_BYTES) -> list[list[int]]:

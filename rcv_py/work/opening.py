@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rcv_py.base.progress import Report, silent
 from rcv_py.formats import open as opening
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.model.trace import Trace
+
+if TYPE_CHECKING:  # what is decoded needs nothing of it
+    from rcv_py.formats.raw.options import Early
 
 HERE_BYTES = 24 << 20  # of `.att` files: decoding so many takes as long as starting processes
 BYTES_A_BYTE = 40  # of memory that decoding a byte takes, with what comes of it
@@ -22,14 +27,18 @@ def open_trace(path: Path, cache: CaptureCache | None = None) -> Trace:
     return opening.open_trace(path, cache, decoders)
 
 
-def open_capture(path: Path, report: Report = silent) -> Trace:
-    """Open the capture that `locate` found at a path; raise a TraceError."""
-    return opening.open_capture(path, report, decoders)
+def open_capture(path: Path, report: Report = silent, early: Early | None = None) -> Trace:
+    """Open the capture that `locate` found at a path; raise a TraceError.  See `formats.open`."""
+    jobs = decoders if early is None else partial(decoders, keeps=True)  # whoever waits reads waves next
+    return opening.open_capture(path, report, jobs, early=early)
 
 
 @contextmanager
-def decoders(sizes: list[int]) -> Iterator[Executor]:
-    """Give an executor for files of so many bytes: processes as far as there are processors and memory."""
+def decoders(sizes: list[int], *, keeps: bool = False) -> Iterator[Executor]:
+    """Give an executor for files of so many bytes: processes as far as there are processors and memory.
+
+    `keeps` has them wait for the next pool.
+    """
     # Whoever opens no raw capture does not wait for the pool.
     from rcv_py.work.captures import Here  # noqa: PLC0415
     from rcv_py.work.executors import Processes  # noqa: PLC0415
@@ -39,5 +48,5 @@ def decoders(sizes: list[int]) -> Iterator[Executor]:
     each = PROCESS_BYTES + BYTES_A_BYTE * max(sizes, default=0)
     room = cores() if free is None else free // each
     count = min(len(sizes), cores(), room) if sum(sizes) > HERE_BYTES else 0
-    with Processes(count) if count > 1 else Here() as executor:
+    with Processes(count, keeps=keeps) if count > 1 else Here() as executor:
         yield executor

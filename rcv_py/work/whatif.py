@@ -1,16 +1,22 @@
-"""Reading the waves that are played."""
+"""Reading the waves that are played, and predictions of what findings suggest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rcv_py.analysis.attribution.stream import Stream
-from rcv_py.analysis.whatif.experiments import Sample
+from rcv_py.analysis.whatif.experiments import Sample, sample
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import streams
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
+
+if TYPE_CHECKING:
+    from rcv_py.analysis.findings.finding import Findings
+
+FEW_TOKENS = 200_000  # that are played for all findings together: about a tenth of a second a trial
 
 
 def player_of(
@@ -29,3 +35,31 @@ def player_of(
         waves: list[Wave] = [(have | read)[row] for row in rows if row in have or row in read]
         found += streams(trace, waves)
     return Player(found)
+
+
+def player_of_waves(trace: Trace, rows: Sequence[int], held: Iterable[WaveBatch] = ()) -> Player:
+    """Return what plays the waves of some rows of the wave index, such as those of a compute unit."""
+    engines = tuple(dict.fromkeys(int(trace.waves.se[row]) for row in rows))
+    return player_of(trace, Sample(tuple(rows), engines, len(engines)), held)
+
+
+def quick_player(trace: Trace, held: Iterable[WaveBatch] = (), report: Report = silent) -> Player:
+    """Return what plays about FEW_TOKENS of a capture."""
+    return player_of(trace, sample(trace, FEW_TOKENS), held, report)
+
+
+def with_predictions(
+    trace: Trace,
+    found: Findings,
+    held: Iterable[WaveBatch] = (),
+    report: Report = silent,
+) -> Findings:
+    """Return findings with what their remedies are predicted to gain; as they are if none can be played.
+
+    About FEW_TOKENS tokens of the capture are played.
+    """
+    from rcv_py.analysis.findings.predicted import predicted  # noqa: PLC0415 - who predicts nothing needs it not
+
+    if not any(one.trial is not None for one in found.findings):
+        return found
+    return predicted(found, quick_player(trace, held, report))

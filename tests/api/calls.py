@@ -16,6 +16,7 @@ CALLS: dict[str, Callable[[Capture], Table]] = {
         for name in (
             *("tokens", "states", "waits", "verify", "summary", "samples", "wait_costs", "wait_producers"),
             *("wait_latency", "bubbles", "occupancy_limits", "counter_numbers", "triage", "check"),
+            *("registers", "load_order", "roofline", "schedules", "memory_accesses", "code_fetches"),
         )
     },
     **{
@@ -25,7 +26,7 @@ CALLS: dict[str, Callable[[Capture], Table]] = {
             "isa": ("instructions", "blocks", "branches"),
             "flame": ("source", "kernel", "markers", "both"),
             "causes": ("cause", "instruction", "producer", "each"),
-            "loops": ("loops", "iterations", "phases", "first", "distance", "chains", "barriers"),
+            "loops": ("loops", "iterations", "phases", "first", "distance", "chains", "barriers", "segments"),
             "hidden_latency": ("ours", "reference"),
             "memory_latency": ("ours", "reference"),
             "occupancy_numbers": ("se", "kernel", "state"),
@@ -35,6 +36,7 @@ CALLS: dict[str, Callable[[Capture], Table]] = {
     },
     "line": lambda capture: capture.line(0),
     "compare": lambda capture: capture.compare(capture, "source"),
+    "compare work": lambda capture: capture.compare(capture, "work"),
 }
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import rcv_py
 from rcv_py import api
-from rcv_py.analysis.compare import changes, costs
+from rcv_py.analysis.compare import costs
 from rcv_py.analysis.cost import ranking
 from rcv_py.analysis.flame import flame_frames
 from rcv_py.analysis.flame.flame_layout import Order
@@ -118,7 +118,7 @@ def test_the_types_of_choices_are_what_is_known() -> None:
         ("memory_latency", "rule"): methods_of.RULES,
         ("occupancy_numbers", "by"): methods_of.OCCUPANCY_BY,
         ("occupancy_curves", "by"): methods_of.OCCUPANCY_BY,
-        ("compare", "by"): changes.BY,
+        ("compare", "by"): methods_of.COMPARED,
         ("compare", "measure"): costs.MEASURES,
         ("export", "to"): ("perfetto", "speedscope", *FORMATS),
         ("export", "table"): (*TABLES, ""),
@@ -257,6 +257,19 @@ def test_exported_tables_hold_no_waves_and_are_the_same_whatever_is_held(tmp_pat
         pages.append(one.export(tmp_path / "b.csv", "csv", table="tokens").read_bytes())
     assert pages[0].count(b"\n") > 10_000
     assert pages[0] == pages[1] == pages[2]
+
+
+def test_a_capture_is_packed_and_unpacked(capture: Capture, tmp_path: Path) -> None:
+    file = capture.pack(tmp_path / "it.rcvz", sources=False)
+    again = rcv_py.open(file)
+    assert [*again.hotspot().rows()] == [*capture.hotspot().rows()]
+    assert {source.lines for source in again.trace.sources} == {None}
+    folder = again.unpack(tmp_path / "folder")
+    assert again.causes().facts == rcv_py.open(folder).causes().facts
+    with pytest.raises(UsageError, match="is there already"):
+        again.unpack(folder)
+    with pytest.raises(UsageError, match=r"must end in \.rcvz or \.zip"):
+        capture.pack(tmp_path / "it.bin")
 
 
 def test_reports_and_exports_are_written(capture: Capture, tmp_path: Path) -> None:

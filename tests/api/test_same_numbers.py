@@ -127,7 +127,7 @@ def test_stalls(name: str, told: Any) -> None:
 @pytest.mark.parametrize("name", SMALL[:3])
 def test_loops_and_device(name: str, told: Any) -> None:
     capture = opened(name)
-    for show in ("loops", "iterations", "phases", "first", "distance", "chains", "barriers"):
+    for show in ("loops", "iterations", "phases", "first", "distance", "chains", "barriers", "segments"):
         document = told("loops", name, "--by", show, "--top", 0)
         table = capture.loops(show)
         plain = [column for column in table.columns if not column.startswith("kinds_")]

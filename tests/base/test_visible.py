@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.base.text import escaped_json, visible
+from tests.support.python_calls import python_calls
 
 
 @cache
@@ -53,6 +54,14 @@ def test_every_letter_that_unicode_calls_unseen_is_escaped() -> None:
 def test_letters_of_languages_stay() -> None:
     seen = [one for one, category in letters().items() if category[0] in "LN" and one not in WITHOUT_WIDTH]
     assert [hex(ord(one)) for one in seen if visible(one) != one] == []
+
+
+def test_lines_that_stay_cost_nothing() -> None:
+    lines = "  “7”,\n\t" * 10_000
+    for pattern in (lambda text: visible(text, "\n\t"), escaped_json):  # made once for all texts
+        pattern("“")
+    assert python_calls(lambda: visible(lines, "\n\t")) < 100
+    assert python_calls(lambda: escaped_json(lines)) < 100
 
 
 def test_what_is_kept_stays() -> None:

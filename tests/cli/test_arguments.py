@@ -120,7 +120,7 @@ def test_options_are_typed_and_cannot_change() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_runs_with_its_own_options(name: str) -> None:
     """The one parameter of `run` is the declaration that the parser is made from."""
-    module = import_module(f"rcv_py.cli.commands.{name}")
+    module = import_module(f"rcv_py.cli.commands.{name.replace('-', '_')}")
     assert get_type_hints(module.run)["options"] is COMMANDS[name]
     assert COMMANDS[name].example.startswith("rcv ")
 

@@ -169,7 +169,7 @@ def test_paths_that_are_no_capture(command: str, tmp_path: Path, capsys: pytest.
 
 def test_several_captures_where_one_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
     root = captures.trace_path("pa_mqa_small").parents[1]
-    assert "choose one of them" in fails(capsys, "hotspot", root)
+    assert "captures, and one is needed" in fails(capsys, "hotspot", root)
 
 
 def test_the_only_capture_below_a_folder_is_taken(capsys: pytest.CaptureFixture[str]) -> None:

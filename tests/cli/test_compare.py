@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -219,3 +220,38 @@ def test_junit_is_a_test_case(product: Path, worse: Path, capsys: pytest.Capture
     assert (passed.get("failures"), passed.find("testcase/failure")) == ("0", None)
     skipped = suite(run(capsys, trace_path(BEFORE), trace_path("vec_add"), "--junit"))
     assert skipped.get("skipped") == "1"
+
+
+def _amounts(folder: Path) -> tuple[float, float, float]:
+    """Executions, MFMA operations and cycles with gaps of a wave in the mean, from the files alone."""
+    texts = {row[2]: row[0] for row in orjson.loads((folder / "code.json").read_bytes())["code"]}
+    shapes = {line: re.match(r"v_mfma_\w+?_(\d+)x(\d+)x(\d+)", text) for line, text in texts.items()}
+    flop = {line: 2 * int(m[1]) * int(m[2]) * int(m[3]) for line, m in shapes.items() if m}
+    executions = operations = cycles = waves = 0
+    for path in folder.glob("se*_sm*_sl*_wv*.json"):
+        waves += 1
+        wave = orjson.loads(path.read_bytes())["wave"]
+        last = wave["begin"]
+        for start, _, _, duration, line in wave["instructions"]:
+            executions += 1
+            operations += flop.get(line, 0)
+            cycles += duration + max(0, start - last)
+            last = max(last, start + duration)
+    return executions / waves, operations / waves, cycles / waves
+
+
+def test_work_is_counted_a_wave_and_costs_cycles(capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [trace_path(name) for name in (BEFORE, AFTER)]
+    document = json.loads(run(capsys, *folders, "--by", "work", "--waves", "all", "--json"))
+    found = {row["name"]: (row["a"], row["b"]) for row in document["rows"]}
+    for at, folder in enumerate(folders):
+        executions, operations, cycles = _amounts(folder)
+        assert found["instructions"][at] == pytest.approx(executions)
+        assert found["flop"][at] == pytest.approx(operations)
+        assert found["cycles"][at] == pytest.approx(cycles)
+        assert found["cycles_per_kflop"][at] == pytest.approx(1000 * cycles / operations)
+        assert found["clock_mhz"][at] == pytest.approx(
+            1000 * found["duration"][at] / found["duration_ns"][at], rel=1e-4
+        )
+    rows = {row["name"]: row["ratio"] for row in document["rows"]}
+    assert rows["flop"] == pytest.approx(found["flop"][1] / found["flop"][0], rel=1e-5)

@@ -75,7 +75,16 @@ def refused(done: Run) -> None:
 
 
 def test_every_command_that_reads_is_here() -> None:
-    assert {*COMMANDS, *FOLDED} == {*WORDS, *ELSEWHERE, "record", "synth", "schema", "completion", "help"}
+    assert {*COMMANDS, *FOLDED} == {
+        *WORDS,
+        *ELSEWHERE,
+        "record",
+        "synth",
+        "schema",
+        "completion",
+        "help",
+        "isa-docs",
+    }
 
 
 @pytest.mark.parametrize("command", WORDS)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.golden.record import FOLDER, NAMES, ROOT, expected, shortened, shortened_text
-from tests.support.command_runs import ON_A_CAPTURE
+from tests.support import captures
+from tests.support.command_runs import ON_A_CAPTURE, in_forms, run_anew, words_of
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -20,6 +22,17 @@ def test_output_is_what_was_recorded(name: str) -> None:
             lines = difflib.unified_diff(recorded.splitlines(), text.splitlines(), "recorded", "now", n=0)
             differences.append(f"{path.relative_to(ROOT)}\n" + "\n".join(list(lines)[:12]))
     assert not differences, "run tests/golden/record.py and read the difference:\n" + "\n".join(differences)
+
+
+def test_a_form_alone_is_what_it_is_beside_the_others(tmp_path: Path) -> None:
+    """Tests print an answer in all forms; whoever asks for one gets the same."""
+    folder = shutil.copytree(captures.synthetic_path("waitcnt_gfx12"), tmp_path / "c")
+    _, *others = forms = (("--json",), ("--csv",), ())
+    for command, variants in ON_A_CAPTURE.items():
+        for more in variants:
+            words = (command, str(folder), *words_of(folder, more))
+            _, *told = in_forms(command, folder, more, forms)
+            assert told == [run_anew(*words, *form) for form in others], (command, more)
 
 
 def test_no_record_is_left_behind_and_none_names_a_machine() -> None:

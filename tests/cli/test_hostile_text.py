@@ -21,7 +21,7 @@ from rcv_py.base.progress import Stage
 from rcv_py.base.text import visible
 from rcv_py.cli.main import main
 from rcv_py.cli.terminal import Outlet, progress
-from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run
+from tests.support.command_runs import ON_A_CAPTURE, Run, in_forms, of_capture, run
 from tests.support.hostile_text import CONTROLS, FOLDER, hostile, is_formula, markup, unseen
 
 OTHERS = {  # what `matmul_small` has nothing of
@@ -44,8 +44,9 @@ def runs(folder: Path, table: dict[str, tuple[str, ...]]) -> Iterator[tuple[str,
     """Every command of a table in every form."""
     for command, variants in table.items():
         for more in variants:
-            for form in ("", "--json", "--csv", *EXTRA.get(command, ())):
-                done = of_capture(command, folder, more, *([form] if form else []))
+            forms = ("", "--json", "--csv", *EXTRA.get(command, ()))
+            told = in_forms(command, folder, more, [(form,) if form else () for form in forms])
+            for form, done in zip(forms, told, strict=True):
                 yield f"{command} {more} {form}", form, done
 
 

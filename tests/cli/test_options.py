@@ -27,12 +27,13 @@ FLASH, SMALL, GEMM, COUNTED, MARKED, ROPE = (
 # Commands that sum costs of waves, each with words that it needs.
 SUMMED = {
     **dict.fromkeys(("summary", "hotspot", "isa", "source", "flame", "waits", "causes", "loops"), ""),
-    **dict.fromkeys(("bubbles", "latency", "range"), ""),
+    **dict.fromkeys(("bubbles", "latency", "range", "roofline", "schedule"), ""),
     "line": "973",
 }
 # command, capture, words that are there with and without, the option with its value
 HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("triage", FLASH, "", "--top 1"),
+    ("triage", SMALL, "", "--predict"),
     ("triage", FLASH, "", "--run-files {tables}"),
     ("triage", FLASH, "", "--markdown"),
     ("info", "moe_reduce", "", ""),
@@ -56,6 +57,8 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("hotspot", FLASH, "--like new --detail", "--context 1"),
     ("hotspot", FLASH, "--like new", "--kernel flash_attn"),
     ("isa", SMALL, "", "--by block"),
+    ("isa", SMALL, "", "--help-of v_mfma"),
+    ("isa", SMALL, "--help-of v_mfma", "--isa-xml {xml}"),
     ("isa", SMALL, "", "--blocks"),
     ("isa", SMALL, "", "--branches"),
     ("isa", SMALL, "", "--labels"),
@@ -85,6 +88,16 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("waits", FLASH, "", "--wave {wave}"),
     ("waits", FLASH, "--wave {wave}", "--clock 0:1"),
     ("waits", FLASH, "", "--latency"),
+    ("waits", SMALL, "", "--inverted"),
+    ("roofline", FLASH, "", "--run-files {tables}"),
+    ("roofline", FLASH, "", "--wave {wave}"),
+    ("schedule", FLASH, "", "--wave {wave}"),
+    ("registers", FLASH, "", "--by instruction"),
+    ("registers", FLASH, "", "--line 973"),
+    ("registers", FLASH, "", "--top 1"),
+    ("registers", FLASH, "--by instruction", "--sort vgprs"),
+    ("registers", FLASH, "--by instruction --sort vgprs", "--ascending"),
+    ("registers", FLASH, "", "--run-files {tables}"),
     ("waits", FLASH, "", "--line 973"),
     ("waits", FLASH, "", "--clock {early}"),
     ("waits", FLASH, "", "--sort hits"),
@@ -111,6 +124,8 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("bubbles", FLASH, "", "--sort stall"),
     ("bubbles", FLASH, "--sort stall", "--ascending"),
     ("latency", FLASH, "", "--by memory"),
+    ("latency", FLASH, "", "--by access"),
+    ("latency", FLASH, "", "--by fetch"),
     ("latency", GEMM, "", "--rule reference"),
     ("latency", FLASH, "", "--top 3"),
     ("latency", FLASH, "--by memory", "--waits"),
@@ -192,6 +207,7 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("events", MARKED, "--sort name", "--ascending"),
     ("compare", FLASH, "{before}", "--twin {before}"),
     ("compare", FLASH, "{before}", "--by class"),
+    ("compare", FLASH, "{before}", "--by work"),
     ("compare", FLASH, "{before}", "--metric stall"),
     ("compare", FLASH, "{before} --by flame", "--top 3"),
     ("compare", FLASH, "{before}", "--top 3"),
@@ -212,7 +228,10 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
         (command, "{mixed}", "", "--waves all")
         for command in ("triage", "summary", "waits", "causes", "loops")
     ),
-    *((command, "{mixed}", "", "--waves all") for command in ("bubbles", "latency", "range")),
+    *(
+        (command, "{mixed}", "", "--waves all")
+        for command in ("bubbles", "latency", "range", "roofline", "schedule")
+    ),
     *(
         (command, "{mixed}", "", "--waves working")
         for command in ("hotspot", "isa", "source", "flame", "waves")
@@ -281,12 +300,19 @@ REFUSED = (
     ("isa", FLASH, "--blocks --bars kinds"),
     ("isa", FLASH, "--labels --no-idle"),
     ("isa", FLASH, "--regex"),
+    ("isa", FLASH, "--isa-xml x.xml"),
+    ("isa", FLASH, "--help-of 3 --by block"),
+    ("isa", FLASH, "--help-of 99999"),
     ("isa", FLASH, "--ascending"),
     ("source", FLASH, "--context 3"),
     ("line", FLASH, "973 --bars 0"),
     ("line", "pcsampling", "3 --log"),
     ("line", "pcsampling", "3 --by stall"),
     ("waits", FLASH, "--ascending"),
+    ("waits", FLASH, "--latency --inverted"),
+    ("registers", FLASH, "--line 3 --by instruction"),
+    ("registers", FLASH, "--line 99999"),
+    ("registers", FLASH, "--by instruction --run-files {tables}"),
     ("causes", FLASH, "--ascending"),
     ("loops", FLASH, "--outliers"),
     ("loops", FLASH, "--iterations-of {wave}"),
@@ -294,6 +320,9 @@ REFUSED = (
     ("bubbles", FLASH, "--ascending"),
     ("latency", FLASH, "--waits"),
     ("latency", FLASH, "--by memory --no-idle"),
+    ("latency", FLASH, "--by access --no-idle"),
+    ("latency", FLASH, "--by fetch --rule reference"),
+    ("latency", FLASH, "--by access --waits"),
     ("latency", FLASH, "--ascending"),
     ("flame", FLASH, "--folded --least 3"),
     ("flame", FLASH, "--folded --order name"),
@@ -318,11 +347,17 @@ REFUSED = (
     ("compare", FLASH, "{before} --by flame --sort cycles_a"),
     ("compare", FLASH, "{before} --by flame --junit"),
     ("compare", FLASH, "{before} --by listing --markdown"),
+    ("compare", FLASH, "{before} --by work --markdown"),
+    ("compare", FLASH, "{before} --by work --sort a"),
     ("compare", FLASH, "{before} --junit --top 3"),
     ("compare", FLASH, "{before} --markdown --sort cycles_a"),
     ("compare", FLASH, "{before} --ascending"),
     ("index", "{library}", "--depth 0"),
     ("report", FLASH, "--out x.html --format md"),
+    ("report", FLASH, "--interactive --format md"),
+    ("report", FLASH, "--interactive --out x.md"),
+    ("source", FLASH, "--edit"),
+    ("source", FLASH, "x.py --editor code"),
     ("export", FLASH, "--to perfetto --out x.pftrace --table code"),
     ("export", FLASH, "--to csv --out x --cycles"),
     ("shot", FLASH, "--panel isa --out isa.csv --scale 2"),
@@ -332,6 +367,9 @@ REFUSED = (
     ("view", FLASH, "--run-files {before}/code.json"),
     ("synth", "", "--seed 3"),
     ("synth", "", "--out x"),
+    ("isa-docs", "", "add"),
+    ("isa-docs", "", "list x.xml"),
+    ("isa-docs", "", "remove cdna9"),
 )
 # Limits that are no numbers of the kind: refused by every command that takes one.
 WRONG = (
@@ -350,24 +388,35 @@ WRONG = (
 )
 # These name files or processes, or open a window: what they write is tested where it is written.
 ELSEWHERE = {
-    "view": {"panel", "compare", "twin", "goto", "wave", "line", "cycle", "run_files", "new_process"},
+    "view": {"panel", "compare", "twin", "goto", "wave", "line", "cycle", "run_files", "new_process"}
+    | {"safe", "log"},  # tests/ui/test_when_it_breaks.py
     "events": {"to"},
     # Where work is done: tests/work/test_executors.py.
     "triage": {"all", "jobs", "cluster"},
     "index": {"jobs", "cluster", "out"},
     "trend": {"jobs", "cluster", "sort", "metric", "least", "fail_on", "waves", "markdown"},  # test_trend
-    "report": {"out", "out_dir", "format", "jobs", "cluster", "run_files", "waves"},
+    "report": {"out", "out_dir", "format", "jobs", "cluster", "run_files", "waves", "predict", "interactive"},
+    "source": {"edit", "editor"},  # test_links
     "export": {"to", "out", "table", "waves", "cycles"},
-    "pack": {"out", "without_sources"},
+    "notes": {  # tests/cli/test_notes.py
+        *("line", "source", "wave", "at", "from", "to", "title", "note", "severity", "author"),
+        *("id", "file", "out", "beside", "match", "regex", "case", "top", "sort", "ascending"),
+    },
+    "pack": {"out", "without_sources", "with_notes"},
     "unpack": {"out"},
     "decode": {"out", "compare"},
     "shot": {"panel", "out", "size", "theme", "scale", "wave", "line", "compare", "twin", "from", "to"},
     "synth": {"out", "all", "seed"},
-    "mcp": {"root", "out"},
+    "mcp": {"root", "out", "notes"},
     "whatif": {
+        "path",
+        "top",
         "latency",
         "move",
         "relax",
+        "only",
+        "dpp",
+        "merge",
         "free",
         "no_barriers",
         "more_waves",
@@ -395,6 +444,7 @@ ELSEWHERE = {
     },
     # All counters of the capture count on all SIMDs; tests of the panels have some that do not.
     "counters": {"simd"},
+    "schedule": {"mca"},  # test_mca
     "compare": {"fail_on", "jobs", "cluster"},  # an exit code: test_compare
 }
 
@@ -410,6 +460,11 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "KERNEL_DISPATCH,1,44,flash_attn_func_kernel_0,99000,0,400,0,48,256,1,1\n"
     )
     (place / "formulas.txt").write_text("twice := 2 * sum[INST_LEVEL_VMEM]\n")
+    (place / "isa.xml").write_text(
+        "<Spec><ISA><Instructions><Instruction><InstructionName>V_MFMA_SCALE_F32_16X16X128_F8F6F4"
+        "</InstructionName><Description>Words of the file.</Description></Instruction></Instructions></ISA>"
+        "</Spec>"
+    )
     library = place / "library" / "inner"
     library.mkdir(parents=True)
     (place / "library" / "a").symlink_to(captures.trace_path(SMALL), target_is_directory=True)
@@ -426,6 +481,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {
         "tables": str(place),
         "formulas": str(place / "formulas.txt"),
+        "xml": str(place / "isa.xml"),
         "library": str(place / "library"),
         "broken": str(broken),
         "mixed": str(mixed.mixed(place)),

@@ -88,7 +88,7 @@ def test_what_is_there_is_not_written_over(packed: Path, tmp_path: Path, capsys:
 def test_only_what_was_packed_is_unpacked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = captures.trace_path(NAME)
     assert main(["unpack", str(folder), "--out", str(tmp_path / "x")]) == ExitCode.USAGE
-    assert "`rcv decode` writes any capture as a folder" in capsys.readouterr().err
+    assert "`rcv decode CAPTURE --out FOLDER` writes any capture as a folder" in capsys.readouterr().err
     assert main(["decode", str(folder), "--out", str(tmp_path / "x")]) == 0
     assert (
         trace_differences(open_trace(folder), open_trace(tmp_path / "x"), without=("name", "target_from"))

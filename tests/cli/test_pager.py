@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -217,3 +218,19 @@ def test_which_commands_say_it(
     words = {"index": [str(SAMPLE.parent)], "compare": [str(SAMPLE), str(SAMPLE)]}.get(command, [str(SAMPLE)])
     assert main([command, *words, "--json"]) == 0
     assert (" of 3" if command == "index" else "Reading waves") in screen.text
+
+
+def test_a_terminal_gets_links_to_the_sources_of_this_machine(
+    on_a_terminal: OnATerminal, tmp_path: Path
+) -> None:
+    here = tmp_path / "include" / "tile_io.h"
+    here.parent.mkdir()
+    here.write_text("x")
+    words = ("hotspot", str(SAMPLE), "--by", "source", "--top", "4", f"--source-map=/src/matmul={tmp_path}")
+    plain, _ = on_a_terminal(*words, NO_COLOR="1")
+    shown, code = on_a_terminal(*words)
+    assert code == 0
+    links = re.findall("\x1b]8;;(file://[^\x1b]*/include/tile_io.h#\\d+)\x1b", shown)
+    assert links
+    assert "\x1b" not in plain
+    assert re.sub("\x1b]8;;[^\x1b]*\x1b.|\x1b\\[\\d*m", "", shown) == plain

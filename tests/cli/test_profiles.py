@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from rcv_py.cli.main import main
 from tests.cli.test_schemas import checked
 from tests.support import captures
 from tests.support.command_runs import run
+from tests.support.golden_sqtt import raw_folder
 from tests.support.rocpd import document, write
 
 
@@ -34,6 +36,41 @@ def test_info_tells_kernels_devices_and_counters(name: str, tmp_path: Path) -> N
 def test_other_commands_say_where_to_look(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["triage", str(write(tmp_path / "x.db"))]) == 2
     assert "`rcv info` shows its kernels, launches and counters" in capsys.readouterr().err
+
+
+def test_a_folder_with_a_database_alone_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "host" / "77_results.db")
+    assert main(["info", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert f"{Path('host') / '77_results.db'} in it can be opened by itself." in said
+
+
+def test_a_database_of_another_program_is_refused_by_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with sqlite3.connect(tmp_path / "old.db") as database:
+        database.execute("CREATE TABLE KERN (id)")
+    database.close()
+    for command in ("info", "triage"):
+        assert main([command, str(tmp_path / "old.db")]) == 2
+        assert (
+            "of the first rocprof, which has no instructions; record with rocprofv3"
+            in capsys.readouterr().err
+        )
+
+
+def test_raw_traces_inside_of_any_database_are_a_capture_of_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = raw_folder("gfx950/gemm_run_0") / "1_0_shader_engine_0_1.att"
+    with sqlite3.connect(tmp_path / "mine.rocpd") as database:
+        database.execute("CREATE TABLE traces (se, dispatch, data)")
+        database.execute("INSERT INTO traces VALUES (0, 1, ?)", (trace.read_bytes(),))
+    database.close()
+    assert main(["info", str(tmp_path / "mine.rocpd")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "mine"
+    assert any("4 traced (SE0: 4)" in line for line in lines)
 
 
 def test_a_real_document_is_short_for_people() -> None:

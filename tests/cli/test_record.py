@@ -144,8 +144,8 @@ def test_no_capture_at_all(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     recordings(monkeypatch, {"when": {"att_shader_engine_mask": "0x1"}}, {"folder": GOOD})
     assert [run["why"] for run in document(capsys)["runs"]] == ["", "No capture was written"]
     recordings(monkeypatch, {})
-    _, error = record(capsys, code=2)
-    assert "no kernel has the name that was asked for" in error
+    assert "wrote no capture: no kernel ran." in record(capsys, code=2)[1]
+    assert "no kernel has the name that was asked for" in record(capsys, "--kernel", "x", code=2)[1]
 
 
 def test_a_twin_is_recorded_as_the_capture_was(
@@ -158,11 +158,20 @@ def test_a_twin_is_recorded_as_the_capture_was(
     assert Path(found["replicate"]).parent == Path("rcv_capture/3")
 
 
+def test_no_twin_of_a_capture_without_waves(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recordings(monkeypatch, {"folder": EMPTY})
+    assert "There is no twin: a capture without traced waves" in record(capsys, "--once", "--twin")[0]
+    assert sorted(path.name for path in Path("rcv_capture").iterdir()) == ["1"]
+
+
 TROUBLES = {
     "[rocprofv3] Fatal error: rocprof-trace-decoder library path not found in ['/lib']": "trace decoder",
     "callback failed: ROCPROFILER_THREAD_TRACE_DECODER_STATUS_ERROR_INVALID_SHADER_DATA": "aqlprofile",
     "rocprofv3: error: unrecognized arguments: --att": "does not know what it was asked for",
     "Unable to open /dev/kfd read-write: Permission denied": "The GPU may not be used",
+    "what(): Mismatched '(' and ')' in regular expression": "cannot read --kernel",
     "something new": "rocprofv3 ended with 9, and wrote no capture. It said: something new",
 }
 
@@ -204,12 +213,42 @@ def test_on_another_machine(
     assert not Path(job_of(found["runs"][0])["output_directory"]).exists()  # nothing is left there
 
 
+def test_a_command_that_fails_is_told_beside_its_capture(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recordings(monkeypatch, {"folder": EMPTY})
+    assert main(["record", "--once", "--", sys.executable, "-c", "raise SystemExit(3)"]) == 0
+    text = capsys.readouterr().out
+    assert "rcv: rocprofv3 ended with 3; the capture holds what ran until then." in text
+    assert "Recorded: " in text
+
+
 def test_a_machine_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         "nowhere cannot be used. It said: ssh: Could not resolve"
         in record(capsys, "--host", "nowhere", code=2)[1]
     )
     assert "is no name of a machine" in record(capsys, "--host=-oProxyCommand=x", code=2)[1]
+    error = record(capsys, "--host", "lab:/not there", code=2)[1]
+    assert "lab cannot be used. It said: " in error
+    assert "/not there" in error  # by the shell there
+    assert """Does `ssh lab 'cd '"'"'/not there'"'"' && true'` work""" in error
+
+
+def test_a_folder_that_cannot_be_made(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for host in ((), ("--host", "lab")):
+        error = record(capsys, *host, "--out", tmp_path / "file" / "below", code=2)[1]
+        assert f"{tmp_path / 'file' / 'below'}" in error
+        assert "Choose another --out." in error
+
+
+def test_what_is_no_recording_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "a command means nothing beside it" in record(capsys, "--watch", "x", code=2)[1]
+    for size in ("5", "1023k", "2049M", "4G"):
+        with pytest.raises(SystemExit):
+            main(["record", "--buffer", size, "--", "true"])
+        assert "from 1M to 2G" in capsys.readouterr().err
 
 
 def test_the_input_file_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -222,6 +261,10 @@ def test_the_input_file_alone(capsys: pytest.CaptureFixture[str]) -> None:
 def test_words_behind_two_dashes_are_the_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["record", "--yaml", "--", "./a", "--kernel", "x", "--", "-h"]) == 0
     assert "-- ./a --kernel x -- -h" in capsys.readouterr().out.splitlines()[0]
+    assert main(["record", "--yaml", "--out", "OUT"]) == 0  # which people write their command behind
+    text = capsys.readouterr().out
+    assert text.startswith("# rocprofv3 -i input.yaml -- ./your_program\n")
+    assert jobs(text)[0]["output_directory"] == "OUT"
     assert main(["record"]) == 2
     assert "There is no command to record" in capsys.readouterr().err
 

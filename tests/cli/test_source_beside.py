@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support import captures
-from tests.support.command_runs import ON_A_CAPTURE, of_capture, run
+from tests.support.command_runs import ON_A_CAPTURE, in_forms, of_capture, run
 
 NAME = "flash_attn_small_after"
 NAMED = ("text", "producer_text", "top_text")  # keys of JSON whose value is the text of an instruction
@@ -116,15 +116,13 @@ def by_first_word() -> dict[str, list[str]]:
 @pytest.mark.parametrize(("command", "more"), VARIANTS)
 def test_every_instruction_has_its_place(command: str, more: str) -> None:
     folder = captures.trace_path(NAME)
-    document = of_capture(command, folder, more, "--json")
+    document, table, shown = in_forms(command, folder, more, (("--json",), ("--csv",), ()))
     if document.code == 2 and command == "flame":
         return  # nothing leads through this line
     assert (document.code, document.err) == (0, "")
     assert not json_faults(json.loads(document.out))[:3]
-    table = of_capture(command, folder, more, "--csv")
     if command != "place":  # a row a fact: its places are rows as well
         assert not csv_faults(table.out)[:3]
-    shown = of_capture(command, folder, more)
     # The facts of a place are one below the other.
     assert not text_faults(shown.out, 2 if command == "place" else 1)[:3]
 

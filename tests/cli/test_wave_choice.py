@@ -26,7 +26,19 @@ EXPLAINS = (
     "compare",
     "report",
     "trend",
+    "schedule",
+    "roofline",
 )
+SUMMED = (
+    "causes",
+    "waits",
+    "bubbles",
+    "loops",
+    "latency",
+    "summary",
+    "schedule",
+    "roofline",
+)  # of waves that work
 COUNTS = ("hotspot", "isa", "source", "flame", "waves")
 
 
@@ -83,8 +95,8 @@ def test_causes_sum_the_stall_of_the_chosen_waves(
 def test_working_is_what_is_meant_without_the_option(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for words in (("causes",), ("waits",), ("bubbles",), ("loops",), ("summary",), ("latency",), ("line", 3)):
-        command, *more = words
+    for command in (*SUMMED, "line"):
+        more = (3,) if command == "line" else ()
         default = json.loads(run(capsys, command, folder, *more, "--json"))
         working = json.loads(run(capsys, command, folder, *more, "--json", "--waves", "working"))
         everything = json.loads(run(capsys, command, folder, *more, "--json", "--waves", "all"))
@@ -118,7 +130,7 @@ def test_hotspot_counts_executions_of_a_population(folder: Path, capsys: pytest.
 
 
 def test_headings_say_which_waves_a_table_is_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("causes", "waits", "bubbles", "loops", "latency", "summary"):
+    for command in SUMMED:
         assert "Of 3 working waves of 4; --waves all sums all of them." in run(capsys, command, folder)
     assert "1 wave of 4 (early exit)" in run(capsys, "causes", folder, "--waves", "early exit")
     assert "Ranked: 3 working waves of 4" in run(capsys, "triage", folder)
@@ -191,7 +203,7 @@ def test_missing_files_are_the_reason_and_not_engines_left_out(
     assert document["waves"] == {"read": 5, "traced": 8, "counted": 5, "missing": 3}
 
 
-@pytest.mark.parametrize("command", ["causes", "waits", "bubbles", "loops", "latency", "summary", "line"])
+@pytest.mark.parametrize("command", [*SUMMED, "line"])
 def test_tables_say_which_waves_they_lack(
     command: str, five_of_eight: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

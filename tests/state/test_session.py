@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.cost.distribution import Which
+from rcv_py.analysis.waves.populations import populations
 from rcv_py.formats.open import open_trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
@@ -16,7 +20,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.state.session import MIN_WINDOW, Session
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.work.load import load_all
-from tests.support.captures import ROOT
+from tests.support.captures import ROOT, trace_path
 
 TIMES = st.integers(-(1 << 50), 1 << 50)
 
@@ -44,6 +48,22 @@ def session(loaded: Session) -> Session:
     loaded.open(trace)
     loaded.store = store
     return loaded
+
+
+def test_a_wave_that_cannot_be_read_is_not_the_one_shown_first(tmp_path: Path) -> None:
+    folder = shutil.copytree(trace_path("pa_mqa_small"), tmp_path / "ui_output_agent_1_dispatch_1")
+    trace = open_trace(folder)
+    torn = folder / trace.waves.file[0]
+    torn.chmod(0o644)
+    torn.write_text(torn.read_text()[:2000])
+    session = Session()
+    session.open(trace)
+    batches = list(load_all(trace, workers=0))
+    for batch in batches:
+        session.store.add(batch)
+    session.take_populations(populations(trace, batches))
+    assert session.wave() is not None
+    assert session.selection.value.wave != trace.waves.id(0)
 
 
 def hot_line(session: Session) -> int:

@@ -24,7 +24,7 @@ from rcv_py.work.pool import WorkerPool
 from tests.support.captures import ROOT
 from tests.support.deadly_readers import MOMENTS, Doomed, prepared, without_blocks
 from tests.support.processes import PATIENCE_S, gone
-from tests.support.shared_memory import mappings, names
+from tests.support.shared_memory import blocks, mappings, names
 from tests.support.wave_folder import MANY, reader, trace, wave
 
 linux = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="blocks are of Linux")
@@ -81,16 +81,16 @@ def plain(batches: tuple[WaveBatch, ...]) -> dict[int, list[object]]:
 def test_what_is_shared_what_is_piped_and_what_is_read_here_are_the_same(
     tmp_path: Path, small_jobs: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = trace(reader(tmp_path, {f"{at}.json": wave(MANY[at:]) for at in range(2)}))
+    before, files = blocks(), trace(reader(tmp_path, {f"{at}.json": wave(MANY[at:]) for at in range(2)}))
     here = plain(load_all(files, workers=0, lod=True))
     shared_ones = load_all(files, workers=1, lod=True)
     assert plain(shared_ones) == here
-    assert mappings() == (2 if hasattr(os, "memfd_create") else 0)
+    assert mappings(before) == (2 if hasattr(os, "memfd_create") else 0)
     del shared_ones
     monkeypatch.setattr(load, "hold_memory", without_blocks)
     piped = load_all(files, workers=1, lod=True)
     assert plain(piped) == here
-    assert not mappings()
+    assert not mappings(before)
 
 
 SCRIPT = """
@@ -146,7 +146,7 @@ def opened(folder: Path, number: int) -> Trace:
 
 @linux
 def test_fifty_captures_one_after_the_other_keep_nothing_of_those_before(tmp_path: Path) -> None:
-    session = Session()
+    session, before = Session(), blocks()
     gc.freeze()  # what other tests keep is not looked at fifty times
     traces = [opened(tmp_path, number) for number in range(50)]
     with WorkerPool(prepared, 1) as pool:
@@ -157,8 +157,8 @@ def test_fifty_captures_one_after_the_other_keep_nothing_of_those_before(tmp_pat
             session.store.add(pool.submit(one.reader).result().batch())
             stores.append(weakref.ref(session.store))
             files.append(descriptors())
-            assert mappings() == 1, "the block of the capture that is open"
+            assert mappings(before) == 1, "the block of the capture that is open"
             assert sum(store() is not None for store in stores) == 1
         assert len(set(files)) == 1
     session.close()
-    assert not mappings()
+    assert not mappings(before)

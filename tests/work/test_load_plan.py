@@ -49,6 +49,12 @@ def test_processes_follow_cores_memory_and_work(
     assert [process_count(waves, [0], workers) for workers in (0, 1, 3)] == [0, 1, 3], "as it was asked for"
 
 
+def test_waves_of_one_file_cost_opening_it_once():
+    one, many = (index([name.format(i) for i in range(64)], [1000] * 64) for name in ("a.att", "{}.json"))
+    assert len(plan(one, job_bytes=64_000)) < len(plan(many, job_bytes=64_000))
+    assert load.costs(one).sum() == 64 * 1000 + FILE_BYTES
+
+
 def test_a_queue_can_be_emptied():
     queue = WaveQueue([[1, 2], [3]])
     assert queue.clear() == [1, 2, 3]

@@ -18,6 +18,7 @@ from rcv_py.analysis.compare.changes import numbers, sides
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
 from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.compare.work import work_costs
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.markdown import md_code, md_table, md_text
@@ -44,11 +45,12 @@ from rcv_py.results.compare import (
     listing_table,
     view_facts,
     widest,
+    work_table,
 )
 from rcv_py.results.places import with_short_places
 from rcv_py.results.table import Table
 from rcv_py.results.trend import trend_table
-from rcv_py.work.builds import builds
+from rcv_py.work.builds import builds, launch_ns
 from rcv_py.work.reduce import Reading
 
 MAX_IN_JUNIT = 10  # rows beyond noise in a message
@@ -76,6 +78,11 @@ def run(options: CompareOptions) -> Answer:
     )
     about = {"traces": traces, "waves": _waves(wanted, traces, [a, b, *more])}
     code = _gate(options.fail_on, found)
+    if options.by == "work":
+        table = work_table(
+            *(work_costs(side, launch_ns(trace, side)) for trace, side in zip(traces, (a, b), strict=False))
+        )
+        return _of_work(found, table, options, about, code)
     if options.by in ("listing", "flame"):
         return _view(found, traces[1], options, about, code)
     return _ranking(found, options, about, code)
@@ -184,6 +191,20 @@ def _junit(found: Comparison, real: Table, *, is_failed: bool) -> str:
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="rcv compare" {counts}>\n'
         f'<testcase classname="rcv.compare" name={name}>{inside}</testcase>\n</testsuite>'
+    )
+
+
+def _of_work(
+    found: Comparison, table: Table, options: CompareOptions, about: dict[str, Any], code: int
+) -> Answer:
+    shown = limited(table, options)
+    return Answer(
+        schema="rcv.compare.work/1",
+        document=lambda: view_facts(found, table) | {"rows": shown.rows()},
+        csv=shown.csv,
+        text=lambda: [found.judgement.sentence, "", Shown(shown), f"\n{table.spec.note}"],
+        about=about,
+        code=code,
     )
 
 

@@ -56,11 +56,13 @@ def _word(command: type[Options], action: argparse.Action) -> Word:
     return Word(tuple(action.option_strings), text, value, choices)
 
 
-def _split(command: type[Options]) -> tuple[list[Word], Word]:
-    """The options, and the argument without a name that completion offers; most are folders."""
+def _split(command: type[Options]) -> tuple[list[Word], list[Word]]:
+    """The options, and the arguments without a name that completion offers; most are folders."""
     words = words_of(command)
-    offered = (word for word in words if not word.flags and word.value != "any")
-    return [word for word in words if word.flags], next(offered, Word((), "", "any"))
+    offered = [word for word in words if not word.flags and word.value != "any"]
+    kinds = {word.value: word for word in reversed(offered)}  # of several folders the first
+    found = [word for word in offered if kinds[word.value] is word]
+    return [word for word in words if word.flags], found or [Word((), "", "any")]
 
 
 # -- bash -----------------------------------------------------------------------------------------------
@@ -101,10 +103,16 @@ def _bash() -> str:
                 names = "|".join(f'"{name} {flag}"' for flag in word.flags)
                 values.append(f"        {names}) {_bash_offer(word)}; return ;;")
         flags = "\\n".join(flag for word in options for flag in word.flags)
-        offers = f"if [[ $cur == -* ]]; then _rcv_offer -W $'{flags}'; else {_bash_offer(rest)}; fi"
+        offers = f"if [[ $cur == -* ]]; then _rcv_offer -W $'{flags}'; else {_bash_offers(rest)}; fi"
         commands.append(f"        {name}) {offers} ;;")
     names = "\\n".join((*COMMANDS, "--help", "--version"))
     return _BASH.format(names=names, values="\n".join(values), commands="\n".join(commands))
+
+
+def _bash_offers(words: list[Word]) -> str:
+    """What is offered for arguments without a name: of all of them together."""
+    parts = [_bash_offer(word).removeprefix("_rcv_offer ") for word in words]
+    return parts[0] if parts == [":"] else f"_rcv_offer {' '.join(parts)}"
 
 
 def _bash_offer(word: Word) -> str:
@@ -149,7 +157,9 @@ def _zsh() -> str:
             for word in options
             for flag in word.flags
         ]
-        specs.append(f"*:{_zsh_text(rest) or ' '}:{_zsh_action(rest)}")
+        for at, word in enumerate(rest, start=1):  # the last one stands for all that follow
+            place = at if at < len(rest) else "*"
+            specs.append(f"{place}:{_zsh_text(word) or ' '}:{_zsh_action(word)}")
         lines = "".join(f" \\\n            {_quoted(spec)}" for spec in specs)
         names.append(f"        {_quoted(f'{name}:{command.help()}')}")
         commands.append(f"        {name}) _arguments{lines} ;;")

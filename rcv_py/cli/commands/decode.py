@@ -7,7 +7,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Shown
 from rcv_py.cli.options.other_options import DecodeOptions
-from rcv_py.cli.packing import write_as_folder
+from rcv_py.cli.packing import written
 from rcv_py.formats.locate import Shape, locate, shape_of
 from rcv_py.formats.raw.options import OFFICIAL, OWN, choosing
 from rcv_py.results.decoders import decoder_rows
@@ -21,8 +21,10 @@ def run(options: DecodeOptions) -> Answer:
     if options.out is None:
         hint = "Add --out FOLDER, or --compare for where two decoders differ."
         raise UsageError("It is not said where the capture is to be written.", hint=hint)
+    from rcv_py.work.packing import unpack  # noqa: PLC0415 - what is wrong with a path is said before
+
     trace = open_trace(options.folder, cache=options.cache)
-    return write_as_folder(trace, options.out).answer("decode")
+    return written(unpack, trace, options.out).answer("decode")
 
 
 def _compared(options: DecodeOptions) -> Answer:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.events.marker_spans import has_values
 from rcv_py.analysis.health.check import OF_WAVES, wave_problems
-from rcv_py.base.errors import UsageError
+from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, answers, batches, below, markers, opened
@@ -28,7 +29,8 @@ def run(options: InfoOptions) -> Answer:
     if is_profile(options.folder) and options.folder.is_file() and not options.more:
         from rcv_py.cli.profiles import describe  # noqa: PLC0415 - it loads SQLite
 
-        return describe(options.folder)
+        with suppress(NotATrace):  # a database of another program may hold raw traces all the same
+            return describe(options.folder)
     paths = all_captures([options.folder, *options.more])
     if len(paths) == 1:
         return _one(paths[0], options)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
@@ -15,11 +18,13 @@ from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, count, plural
-from rcv_py.cli.answer import Answer, listing, matched, nothing
-from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, wave_of
+from rcv_py.cli.answer import Answer, Facts, Part, listing, matched, nothing
+from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, wave_of
 from rcv_py.cli.options.dig_options import IsaOptions
+from rcv_py.formats.isa.kept_docs import words_of
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
+from rcv_py.results.instruction_help import asked, help_facts, help_table
 from rcv_py.results.isa import Listing, label_table
 from rcv_py.results.isa import listing as rows_of
 from rcv_py.results.table import Table
@@ -44,7 +49,9 @@ _NEEDS: dict[Annotation, tuple[str, Analysis]] = {
 
 
 def run(options: IsaOptions) -> Answer:
-    """List the instructions, the blocks, the branches or the labels of a capture."""
+    """List the instructions, the blocks, the branches or the labels of a capture, or help of some."""
+    if options.help_of is not None:
+        return _help(opened(options), options.help_of, options.isa_xml)
     waves = counted_waves(options, (BRANCHES,))
     trace = waves.trace
     costs = _costs(trace, options)
@@ -77,6 +84,29 @@ def run(options: IsaOptions) -> Answer:
         footer=footer,
         why_none=why_none,
         unknown=DASH,
+    )
+
+
+def _help(trace: Trace, wanted: str, file: Path | None) -> Answer:
+    texts = asked(trace, wanted)
+    if not texts:
+        raise UsageError(f"The capture has no instruction {wanted}.", hint="`rcv isa` lists them.")
+    words = words_of(trace.target, file)
+    mnemonics = [text.partition(" ")[0] for text in texts]
+    said = {} if words is None else {name: found for name in mnemonics if (found := words.of(name))}
+    table = help_table(trace, texts, {name: found.description for name, found in said.items()})
+
+    def text() -> Iterator[Part]:
+        for at, row in enumerate(table.rows()):
+            yield from ("",) if at else ()
+            yield Facts(help_facts(row))
+
+    return Answer(
+        schema="rcv.isa/2",
+        document=lambda: {"target": trace.target, "rows": table.rows()},
+        csv=table.csv,
+        text=text,
+        of=trace,
     )
 
 

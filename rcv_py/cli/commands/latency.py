@@ -1,4 +1,4 @@
-"""`rcv latency`: what of the latency other waves hide, or how long memory takes to answer."""
+"""`rcv latency`: what of the latency other waves hide, how long memory takes, or what holds its units."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from rcv_py.analysis.core.cost_columns import LINES
+from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS
+from rcv_py.analysis.latency.access_holds import HOLDS
+from rcv_py.analysis.latency.code_fetches import FETCHES
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.matrix_forms import MATRIX
@@ -18,6 +21,14 @@ from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.cli.options.dig_options import LatencyOptions
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.results.latency import (
+    FETCH_NOTE,
+    access_assumption,
+    access_rows,
+    access_text,
+    access_totals,
+    fetch_rows,
+    fetch_text,
+    fetch_totals,
     hidden_rows,
     hidden_totals,
     memory_and_wait_rows,
@@ -30,23 +41,25 @@ _Found = tuple[Table, Mapping[str, Any], str, str, str]  # with totals, footer, 
 
 
 def run(options: LatencyOptions) -> Answer:
-    """List instructions with what is hidden, or with the latency of memory."""
-    is_hidden, rule = options.by == "hidden", ReferenceRule(options.rule)
-    if is_hidden:
-        waves = choose_waves(options, (LINES, HIDDEN[rule]), (MATRIX,))
-    else:
-        waves = choose_waves(options, wanted=(MEMORY[rule], *((WAITS,) if options.waits else ())))
-    find = _hidden if is_hidden else _memory
+    """List instructions with what is hidden, the latency of memory, or how long accesses hold their unit."""
+    rule, is_memory = ReferenceRule(options.rule), options.by == "memory"
+    explaining, wanted, find = {
+        "hidden": ((LINES, HIDDEN[rule]), (MATRIX,), _hidden),
+        "memory": ((), (MEMORY[rule], *((WAITS,) if options.waits else ())), _memory),
+        "access": ((HOLDS,), (), _access),
+        "fetch": ((FETCHES, LOOP_TOTALS), (), _fetch),
+    }[options.by]
+    waves = choose_waves(options, explaining, wanted)
     table, totals, footer, assumption, reason = find(waves, rule, options)
     if reason and options.csv:
         print(reason, file=sys.stderr)
     return listing(
         options,
-        waves if is_hidden else replace(waves, choice=None),  # counters count all waves
+        replace(waves, choice=None) if is_memory else waves,  # counters count all waves
         table,
         "rcv.latency/2",
         lambda: {
-            "kind": "memory_waits" if not is_hidden and options.waits else options.by,
+            "kind": "memory_waits" if is_memory and options.waits else options.by,
             "rule": options.rule,
             "assumption": assumption,
             "reason": reason,
@@ -54,7 +67,7 @@ def run(options: LatencyOptions) -> Answer:
             "total_rows": len(table),
         },
         footer=lambda shown: (
-            f"\n{len(shown):,} of {plural(len(table), 'instruction')}. {footer}",
+            f"\n{len(shown):,} of {plural(len(table), table.spec.noun)}. {footer}",
             assumption,
         ),
         why_none=reason,
@@ -74,6 +87,25 @@ def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
     if not reason and not len(table):
         reason = waves.missing or "No instruction was executed while the trace was recorded."
     return table, hidden_totals(table, matrix), footer, found.assumption, reason
+
+
+def _access(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Found:
+    trace, found = waves.trace, waves.of(HOLDS)
+    table, totals = access_rows(trace, found), access_totals(trace, found)
+    reason = waves.why_none("accesses")
+    if not reason and not len(table):
+        reason = waves.missing or table.spec.nothing
+    return table, totals, access_text(totals), access_assumption(found), reason
+
+
+def _fetch(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Found:
+    found = waves.of(FETCHES)
+    table, totals = (
+        fetch_rows(waves.trace, found),
+        fetch_totals(waves.trace, found, waves.of(LOOP_TOTALS).found.table),
+    )
+    reason = waves.why_none("fetches") or (waves.missing if not len(table) else "")
+    return table, totals, fetch_text(totals), FETCH_NOTE, reason
 
 
 def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Found:

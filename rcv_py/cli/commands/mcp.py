@@ -13,7 +13,7 @@ NEEDED = "mcp>=2.3,<3"  # as in pyproject.toml
 
 def run(options: McpOptions) -> None:
     """Serve until standard input closes."""
-    paths = AllowedPaths.of(options.root, options.out)
+    paths = AllowedPaths.of(options.root, options.out, notes=options.notes)
     try:
         from rcv_py.cli.mcp.server import run_server  # noqa: PLC0415 - the package is optional
     except ImportError as error:

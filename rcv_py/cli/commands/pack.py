@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-from rcv_py import __version__
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.options.other_options import PackOptions
-from rcv_py.cli.packing import Written, columns_of
+from rcv_py.cli.packing import written
 from rcv_py.formats.locate import PACKED
-from rcv_py.formats.packed.write import write_packed
-from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.formats.notes.store import NotePlaces
 from rcv_py.work.opening import open_trace
 
 
 def run(options: PackOptions) -> Answer:
     """Write the file, with what tables of the run tell beside the capture, and say what is in it."""
+    from rcv_py.work.packing import pack  # noqa: PLC0415 - what is wrong with a path is said before
+
     trace = open_trace(options.folder, cache=options.cache)
     out = options.out or Path(f"{trace.path.absolute().name.removesuffix(PACKED)}{PACKED}")
-    written = Written(trace, out)
-    write_packed(
-        out,
-        trace,
-        map(written.seen, columns_of(trace)),
-        program=f"rcv {__version__}",
-        facts=facts_about(trace),
-        has_sources=not options.without_sources,
-    )
-    return written.answer("pack")
+    places = NotePlaces.of(trace) if options.with_notes else None
+    book = None if places is None else places.read()
+    notes = places.packed(book.notes) if places is not None and book is not None else b""
+    into = partial(pack, has_sources=not options.without_sources, notes=notes)
+    return written(into, trace, out).answer("pack", notes=0 if book is None else len(book.notes))

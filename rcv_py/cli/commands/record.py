@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes, verdict
-from rcv_py.analysis.health.input_yaml import job_file
+from rcv_py.analysis.health.input_yaml import FILE, job_file
 from rcv_py.analysis.health.note import HealthNote, Setting
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.records import dataclass
@@ -43,6 +43,7 @@ class Run:
     attempt: Attempt
     why: str  # it was recorded; "" of the first run
     notes: tuple[HealthNote, ...]
+    has_waves: bool  # of which anything can be said
 
     @property
     def verdict(self) -> str:
@@ -53,16 +54,21 @@ class Run:
 def run(options: RecordOptions) -> Answer | None:
     """Record, check, record again with mended settings, and look at the capture; or watch a folder."""
     if options.watch is not None:
+        if options.program:
+            raise UsageError(
+                "--watch records nothing, so that a command means nothing beside it.",
+                hint="Leave out the command, or --watch.",
+            )
         _watch(options, options.watch)
         return None
-    if not options.program:
-        raise UsageError(
-            "There is no command to record.", hint="Write it behind two dashes: rcv record -- ./my_program."
-        )
     chosen = _chosen(options)
     settings = {**recorded.DEFAULTS, **chosen}
     if options.yaml:
         return _plan(options, settings)
+    if not options.program:
+        raise UsageError(
+            "There is no command to record.", hint="Write it behind two dashes: rcv record -- ./my_program."
+        )
     machine = Here() if options.host is None else There.parse(options.host)
     recorder = Recorder(machine, options.rocprofv3, options.program, _teller(options))
     runs = list(_runs(options, recorder, settings, chosen))
@@ -89,23 +95,26 @@ def _runs(
         if not trouble:
             return
         if not changes or options.once or number == AGAIN:
-            kept = sorted(set(wanted) & set(chosen))
-            tell(options, f"{trouble}. {_why_not_again(options, kept, bool(changes))}")
+            tell(
+                options,
+                f"{trouble}. {_why_not_again(options, run, sorted(set(wanted) & set(chosen)), changes)}",
+            )
             return
         why, reasons = trouble, {change.name: trouble for change in changes}
         tell(options, f"{trouble}; recorded again with {', '.join(map(str, changes))}.")
 
 
-def _why_not_again(options: RecordOptions, kept: list[str], is_mended: bool) -> str:
+def _why_not_again(options: RecordOptions, run: Run, kept: list[str], changes: list[recorded.Change]) -> str:
+    """Why a run that is cut or empty is the last one, and what may help."""
     if options.once:
         return "It is not recorded again: --once."
-    if is_mended:
-        return f"It was recorded again {AGAIN} times; a smaller launch may fit."
-    return (
-        f"What would help was given: {', '.join(kept)}."
-        if kept
-        else "No setting of rocprofv3 is known to help."
-    )
+    if changes:
+        return f"It was recorded again {AGAIN} times; {', '.join(map(str, changes))} may help."
+    if kept:
+        return f"What would help was given: {', '.join(kept)}."
+    is_cut = run.attempt.is_full or run.has_waves
+    may = "a shorter launch may fit" if is_cut else "more workgroups or --engines may reach a traced unit"
+    return f"No setting of rocprofv3 is known to help; {may}."
 
 
 def _recorded(
@@ -119,18 +128,21 @@ def _recorded(
     attempt = recorder.record(folder, settings, reasons)
     if attempt.capture is None and attempt.trouble is not None:
         raise attempt.why_not()
-    return Run(attempt, why, _notes(attempt.capture))
+    if attempt.capture is not None and attempt.code:
+        tell(options, f"rocprofv3 ended with {attempt.code}; the capture holds what ran until then.")
+    notes, has_waves = ((), False) if attempt.capture is None else _notes(attempt.capture)
+    return Run(attempt, why, notes, has_waves)
 
 
-def _notes(capture: Path | None) -> tuple[HealthNote, ...]:
-    if capture is None:
-        return ()
+def _notes(capture: Path) -> tuple[tuple[HealthNote, ...], bool]:
+    """What a check says of a capture, and whether any wave was traced."""
     try:
         trace = open_trace(capture)
     except TraceError as error:
         raise UsageError(f"What was recorded cannot be opened: {error}", hint=error.hint) from error
     found = answers(trace, OF_WAVES)
-    return health_notes(trace, found.of if found.waves else None, found.missing)
+    has_waves = bool(found.waves)
+    return health_notes(trace, found.of if has_waves else None, found.missing), has_waves
 
 
 def _trouble(run: Run) -> tuple[str, dict[str, Setting]]:
@@ -145,6 +157,9 @@ def _trouble(run: Run) -> tuple[str, dict[str, Setting]]:
 
 
 def _twin(options: RecordOptions, recorder: Recorder, run: Run) -> Path | None:
+    if not run.has_waves:
+        tell(options, "There is no twin: a capture without traced waves measures no noise.")
+        return None
     tell(options, "Recorded again as it was, for a twin.")
     attempt = recorder.record(_new_folder(options.out), run.attempt.settings, {})
     if attempt.capture is None:
@@ -188,7 +203,7 @@ def tell(options: RecordOptions, sentence: str) -> None:
 
 def _plan(options: RecordOptions, settings: Mapping[str, Setting]) -> Answer:
     """The input file, without recording."""
-    words = [options.rocprofv3 or PROGRAM, "-i", "input.yaml", "--", *options.program]
+    words = [options.rocprofv3 or PROGRAM, "-i", FILE, "--", *(options.program or ["./your_program"])]
     text = job_file({**settings, "output_directory": str(options.out)}, [shlex.join(words)], {})
     return Answer(
         schema="rcv.record/2",
@@ -265,7 +280,13 @@ def _look(capture: Path, facts: Sequence[tuple[str, str]], before: Path | None =
 def _watch(options: RecordOptions, folder: Path) -> None:
     """Look at each capture that appears in a folder, beside the one before of the same kernel."""
     last = newest(folder)
-    about = f"; the last one is {last}" if last is not None else ""
+    about = (
+        f"; the last one is {last}"
+        if last is not None
+        else ""
+        if folder.exists()
+        else ", which is not there yet"
+    )
     tell(options, f"Waiting for captures in {folder}{about}.  Ctrl+C ends it.")
     for path in islice(appearing(folder, lambda: time.sleep(EVERY_S)), options.times):
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
@@ -20,11 +20,15 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, wave_facts
 from rcv_py.cli.options.look_options import ReportOptions
 from rcv_py.cli.terminal import progress
+from rcv_py.export.interactive.content import OF_PAGE
+from rcv_py.export.interactive.page import interactive_page
 from rcv_py.export.report.files import check_form, check_index, report_page, write_index, write_page
 from rcv_py.export.report.index import Entry, entry
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.capture_cache import CaptureCache
+from rcv_py.formats.notes.store import NotePlaces
 from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
 from rcv_py.results.written import REPORTS
 from rcv_py.work.captures import Here, captures_done
@@ -32,6 +36,9 @@ from rcv_py.work.executors import executor_for
 from rcv_py.work.opening import open_trace
 from rcv_py.work.pool import WorkerStopped
 from rcv_py.work.reduce import Reading
+
+if TYPE_CHECKING:
+    from rcv_py.analysis.whatif.predict import Player
 
 STAGE = "Reports"
 INDEX = "index"
@@ -187,6 +194,8 @@ def outcomes(jobs: Sequence[Job], options: ReportOptions, report: Report) -> Ite
             ending=jobs[0].target.suffix,
             given=tuple(map(options.seen, options.run_files or ())),
             waves=options.waves or WORKING,
+            predict=options.predict,
+            is_interactive=options.interactive,
         )
         if isinstance(executor, Here):
             shown = report if len(jobs) == 1 else silent
@@ -195,12 +204,20 @@ def outcomes(jobs: Sequence[Job], options: ReportOptions, report: Report) -> Ite
             yield jobs[at], _written(jobs[at], outcome)
 
 
+def _player(trace: Trace) -> Player:
+    from rcv_py.work.whatif import quick_player  # noqa: PLC0415 - it imports a compiler
+
+    return quick_player(trace)
+
+
 def made(
     folder: Path,
     ending: str,
     given: tuple[Path, ...] = (),
     waves: str = WORKING,
     *,
+    predict: bool = False,
+    is_interactive: bool = False,
     report: Report = silent,
     workers: int | None = 0,
     cache: CaptureCache | None = None,
@@ -211,11 +228,15 @@ def made(
         facts = facts_about(trace, given)
         with Reading(trace, workers=workers, report=report) as found:
             inputs = ReportInputs(found, facts=facts, waves=waves)
-            inputs.ask()
+            inputs.play = partial(_player, trace) if predict else None
+            inputs.notes = NotePlaces.of(trace).read().notes
+            inputs.ask(OF_PAGE if is_interactive else ())
             return Outcome(
                 entry(inputs, ""),
                 waves=wave_facts(inputs.choice, len(trace.waves)),
-                page=report_page(inputs, ending, report=report),
+                page=interactive_page(inputs, report=report)
+                if is_interactive
+                else report_page(inputs, ending, report=report),
             )
     except RcvError as error:
         return Outcome(error=str(error), hint=error.hint)

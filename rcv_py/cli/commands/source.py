@@ -11,7 +11,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import MAX_DIGITS, count, percent, plural, short_paths, some
 from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading
-from rcv_py.cli.opening import ChosenWaves, counted_waves
+from rcv_py.cli.opening import ChosenWaves, counted_waves, opened
 from rcv_py.cli.options.dig_options import SourceOptions
 from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import SourceCost
@@ -45,7 +45,9 @@ class _Costs:
 
 
 def run(options: SourceOptions) -> Answer:
-    """Return one of the three forms."""
+    """Return one of the three forms, or open the place in an editor."""
+    if options.edit:
+        return _edited(options)
     waves = counted_waves(options, () if options.no_causes else (ATTRIBUTION,))
     trace = waves.trace
     file, line = find_place(trace.sources, options.place) if options.place else (-1, 0)
@@ -68,6 +70,38 @@ def run(options: SourceOptions) -> Answer:
         csv=shown.csv,
         text=lambda: [*heading(waves), *_text(made, shown, waves.whose)],
         of=waves,
+    )
+
+
+def _edited(options: SourceOptions) -> Answer:
+    """Open the place and say which file it is; one without a line is opened at its begin."""
+    import os  # noqa: PLC0415 - who reads numbers does not wait for it
+
+    from rcv_py.base.editors import is_in_terminal, start, usual, words_for  # noqa: PLC0415
+    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415
+    from rcv_py.formats.sources.find import local_file  # noqa: PLC0415
+
+    trace = opened(options)
+    file, line = find_place(trace.sources, options.place or "")
+    path = trace.sources[file].path
+    here = local_file(path, chosen().source_map)
+    if here is None:
+        raise UsageError(
+            f"There is no source file {path} on this machine.",
+            hint="Say where it lies: --source-map FROM=TO.",
+        )
+    template = options.editor or usual(os.environ, in_terminal=True)
+    if not template:
+        raise UsageError("No editor was found.", hint="Name one: --editor code, or $RCV_EDITOR.")
+    start(words_for(template, here, line), waits=is_in_terminal(template))
+    said = f"{here}:{line}\n" if line else f"{here}\n"
+    return Answer(
+        schema="rcv.source/2",
+        document=dict,
+        csv=lambda: ((), ()),
+        text=list,
+        forms={"edit": lambda: said},
+        of=trace,
     )
 
 

@@ -38,6 +38,11 @@ def run(options: TriageOptions) -> Answer:
     trace = opened(options)
     facts = facts_of(trace, options)
     found = look(trace, is_whole=options.all, facts=facts, waves=options.waves or WORKING)
+    if options.predict:
+        from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - it imports a compiler
+
+        with progress() as report:
+            found = with_predictions(trace, found, report=report)
     is_short = options.top is None and not (options.csv or options.json or options.all)
     shown = found.in_full if is_short else found.findings[: options.top or None]
     waves = None if found.choice is None else wave_facts(found.choice, found.of)
@@ -89,8 +94,7 @@ def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[P
     if found.why and not found.alarm:
         yield f"\n{found.why}"
     yield from _rest(found, shown)
-    if found.assumption:
-        yield f"\n{found.assumption}"
+    yield from (f"\n{taken}" for taken in (found.assumption, found.predictions) if taken)
 
 
 def _rest(found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
@@ -111,6 +115,8 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
         raise UsageError(
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
         )
+    if options.predict:
+        raise UsageError("--predict plays one capture.", hint="Name one of the captures, or leave it out.")
     places = [options.seen(path) for path in paths]
     with executor_for(places, jobs=options.jobs, cluster=options.cluster) as executor:
         is_here = isinstance(executor, Here)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from rcv_py.base.errors import NotATrace
+from rcv_py.base.errors import UsageError
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.options.other_options import UnpackOptions
-from rcv_py.cli.packing import write_as_folder
+from rcv_py.cli.packing import written
 from rcv_py.formats.locate import is_packed
 from rcv_py.work.opening import open_trace
 
 
 def run(options: UnpackOptions) -> Answer:
     """Write the folder, and say what is in it."""
+    from rcv_py.work.packing import unpack  # noqa: PLC0415 - what is wrong with a path is said before
+
     trace = open_trace(options.folder, cache=options.cache)
     if not is_packed(trace.path):
-        raise NotATrace(
-            options.folder, "it is no packed capture; `rcv decode` writes any capture as a folder"
+        raise UsageError(
+            f"{options.folder} is no packed capture.",
+            hint="`rcv decode CAPTURE --out FOLDER` writes any capture as a folder.",
         )
-    return write_as_folder(trace, options.out).answer("unpack")
+    return written(unpack, trace, options.out).answer("unpack")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from rcv_py.base import memory
 from rcv_py.base.errors import UsageError
+from rcv_py.base.log import LOG
+from rcv_py.base.versions import versions_text
 from rcv_py.cli.commands import shot
 from rcv_py.cli.options.look_options import ViewOptions
 from rcv_py.cli.options.other_options import ShotOptions
+from rcv_py.formats.locate import SESSION
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Place, Selection
@@ -27,6 +31,12 @@ _HINT = (
 def run(options: ViewOptions) -> int:
     """Open the window; return when it is closed."""
     shot.check_window()
+    session = None
+    if options.folder is not None and options.folder.suffix.lower() == SESSION:
+        from rcv_py.formats.session_file import read_session  # noqa: PLC0415 - most open captures
+
+        session = options.folder.absolute()
+        options = options.but(folder=read_session(session).capture)
     if options.folder is not None:
         shot.check_path(options.folder)
     shot.check_compared(options)
@@ -34,10 +44,21 @@ def run(options: ViewOptions) -> int:
     files = tuple(path.absolute() for path in options.run_files or ())  # found from everywhere
     if files and options.folder is not None:
         run_facts(options.folder, "", given=files)  # raises, with nothing shown, if there are none
+    with LOG.written_to(options.log, versions_text):
+        return _shown(options, place, files, session)
+
+
+def _shown(options: ViewOptions, place: Place | None, files: tuple[Path, ...], session: Path | None) -> int:
+    """Show what the options want in a window, in that of another start if one runs, or as a picture.
+
+    A window restores the session of a file, whose capture the options name.
+    """
     if has_display():
-        is_own = options.new_process or {"decoder", "source_map"} & options.given
+        is_own = options.new_process or {"decoder", "source_map", "safe", "log"} & options.given
         door = None if is_own else address(os.environ)
         request = _request(options, place, files)
+        if session is not None:
+            request = replace(request, path=str(session))
         if hand_over(door, request):
             print("Opened in the window that runs already.")
             return 0
@@ -46,7 +67,7 @@ def run(options: ViewOptions) -> int:
         try:
             from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-            return app.run(request, ahead=ahead, door=door)
+            return app.run(request, ahead=ahead, door=door, is_safe=options.safe)
         finally:
             if ahead is not None:
                 ahead.close()

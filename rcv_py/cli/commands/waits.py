@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
+from rcv_py.analysis.whatif.experiments import sample
+from rcv_py.analysis.whatif.hoist import Tried, tried
 from rcv_py.base.text import count, percent, plural, short_place
-from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading, max_nested, nothing
+from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading, listing, max_nested, nothing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.cli.options.dig_options import WaitsOptions
 from rcv_py.results.places import short_sources
@@ -21,12 +24,17 @@ from rcv_py.results.waits import (
     flat_table,
     latency_documents,
     latency_table,
+    load_facts,
+    load_rows,
+    load_table,
     totals,
     wait_documents,
     wait_table,
     waits_about,
 )
 from rcv_py.results.waits import WAITS as WAIT_ROWS
+from rcv_py.results.whatif import signed
+from rcv_py.work.whatif import player_of
 
 MAX_LISTED = 4  # producers of a wait that the text shows
 
@@ -40,7 +48,9 @@ _COLUMNS = (
 
 
 def run(options: WaitsOptions) -> Answer:
-    """List the waits of a capture, or the latencies."""
+    """List the waits of a capture, the latencies, or the inverted waits."""
+    if options.inverted:
+        return _inverted(options)
     waves = choose_waves(options, (WAITS,))
     trace, summary = waves.trace, waves.of(WAITS)
     table, rows = _rows(waves, summary, options)
@@ -78,6 +88,32 @@ def run(options: WaitsOptions) -> Answer:
         text=text,
         of=waves,
     )
+
+
+def _inverted(options: WaitsOptions) -> Answer:
+    waves = choose_waves(options, (LOAD_ORDER,))
+    trace, found = waves.trace, waves.of(LOAD_ORDER)
+    attempt = tried(player_of(trace, sample(trace)), found) if len(found) else None
+    table = load_table(trace, found, attempt)[load_rows(found, options.line)]
+    facts = {"wave": options.wave, **load_facts(found, attempt)}
+
+    def footer(shown: Table) -> Iterator[str]:
+        yield f"\n{len(shown):,} of {plural(len(table), 'move')}.  At most: of all cycles of waves."
+        yield from _predicted(attempt)
+
+    return listing(
+        options, waves, table, "rcv.waits/2", lambda: facts, footer=footer, why_none=waves.why_none("waits")
+    )
+
+
+def _predicted(attempt: Tried | None) -> Iterator[str]:
+    """What all moves that were tried would change, and what that takes for true."""
+    if attempt is None or attempt.together is None:
+        return
+    all_ = attempt.together
+    between = f"{signed(all_.low)} … {signed(all_.high)}"
+    yield f"All moves tried: predicted {signed(all_.share)} ({between}) of the span of the traced units."
+    yield "Counts of waits in between change with them; `rcv whatif --help` says what predictions assume."
 
 
 def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tuple[Table, np.ndarray]:

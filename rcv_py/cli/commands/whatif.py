@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.critical_path import PathTable
 from rcv_py.analysis.whatif.experiments import (
     EVERYTHING,
     MOST_TOKENS,
@@ -18,7 +19,8 @@ from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Part, Shown
 from rcv_py.cli.opening import opened
 from rcv_py.cli.options.dig_options import WhatifOptions
-from rcv_py.results.whatif import facts, prediction_table
+from rcv_py.model.trace import Trace
+from rcv_py.results.whatif import facts, path_causes, path_facts, path_rows, prediction_table
 from rcv_py.work.whatif import player_of
 
 NOTHING_HELPS = "Nothing that was tried would change the span by more than 2 %."
@@ -32,6 +34,8 @@ def run(options: WhatifOptions) -> Answer:
     changes = asked(options).changes(trace.code)
     played = sample(trace, EVERYTHING if options.all else MOST_TOKENS)
     player = player_of(trace, played)
+    if options.path:
+        return _path(options, trace, player.path(changes))
     experiments = [Experiment(tuple(changes))] if changes else usual_experiments(player, trace.code)
     found = ranked(player, experiments)
     table = prediction_table(found)
@@ -58,12 +62,35 @@ def run(options: WhatifOptions) -> Answer:
     )
 
 
+def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> Answer:
+    """What the span is made of: causes, then instructions."""
+    table = path_rows(trace, found).head(options.top)
+
+    def text() -> Iterator[Part]:
+        yield Shown(path_causes(found), trace)
+        yield ""
+        yield Shown(table, trace)
+        yield f"\nThe critical path: {count(found.length)} cycles, the spans of the compute units, summed."
+        yield "What is off it has slack: it can be so much later and the span stays what it is."
+
+    return Answer(
+        schema="rcv.whatif.path/2",
+        document=lambda: {**path_facts(found, trace), "total_rows": len(found), "rows": table.rows()},
+        csv=table.csv,
+        text=text,
+        of=trace,
+    )
+
+
 def asked(options: WhatifOptions) -> Asked:
     """Return what options name."""
     return Asked(
         latency=options.latency or (),
         move=options.move or (),
         relax=options.relax or (),
+        only=options.only or (),
+        dpp=options.dpp or (),
+        merge=options.merge or (),
         free=options.free or (),
         no_barriers=options.no_barriers,
         more_waves=options.more_waves or 0,

@@ -145,7 +145,7 @@ def definitions(offered: Mapping[str, Tool]) -> list[types.Tool]:
         )
         for tool in offered.values()
     ]
-    return [*own, types.Tool(**help_tool(offered))]
+    return [*own, types.Tool(**help_tool())]
 
 
 def _prompt(prompt: Prompt) -> types.Prompt:

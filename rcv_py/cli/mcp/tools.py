@@ -11,7 +11,7 @@ import argparse
 import difflib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +29,22 @@ class AllowedPaths:
 
     root: Path
     out: Path | None = None
+    notes: bool = False  # whether notes about captures may be changed
 
     @classmethod
-    def of(cls, root: Path, out: Path | None) -> AllowedPaths:
+    def of(cls, root: Path, out: Path | None, *, notes: bool = False) -> AllowedPaths:
         """Resolve both folders and make the second; raise UsageError if either cannot be one."""
         if not root.is_dir():
             raise UsageError(f"{root} is not a folder.", hint="Give --root the folder that holds captures.")
         if out is None:
-            return cls(Path(os.path.realpath(root)))
+            return cls(Path(os.path.realpath(root)), notes=notes)
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(
                 f"{out} cannot be a folder for written files: {error.strerror}.", hint="Choose another --out."
             ) from error
-        return cls(Path(os.path.realpath(root)), Path(os.path.realpath(out)))
+        return cls(Path(os.path.realpath(root)), Path(os.path.realpath(out)), notes)
 
     def readable(self, name: str) -> Path:
         """Return the path that a name, relative to the root or absolute, leads to; outside: UsageError."""
@@ -72,9 +73,11 @@ def _inside(base: Path, name: str, hint: str) -> Path:
     return path
 
 
-# A window, synthetic captures, a shell; what people do with files; and what runs programs.
-NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help", "pack", "unpack", "decode", "record"))
-WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
+# A window, synthetic captures, a shell; what `decode` does as well; what runs programs; what the user keeps.
+NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help", "unpack", "record", "isa-docs"))
+# Offered only where there is a folder for their files.
+WRITERS = frozenset(("report", "export", "pack", "decode"))
+NOTES, NOTES_READ = "notes", "list"  # the command, and the only action of it that changes nothing
 PICTURE = "shot"  # answers with the picture, and needs no folder
 MAX_KB = "max_kb"
 HELP = "help"
@@ -83,23 +86,27 @@ MAX_VALUES = 1000  # of a list
 USUAL_KB = 8  # of an answer: some two thousand tokens of a language model
 _TARGETS = frozenset(("out", "out_dir"))
 # Exit codes that a tool has not, and what the server decides itself; forms are left out, too.
-# The address of a cluster, too: whoever answers there may run code here.
-_LEFT_OUT = ("more", "fail_on", "strict", "jobs", "cluster")
-_LEFT_OUT_OF = {"index": ("out",)}
+# The address of a cluster, too: whoever answers there may run code here; and what starts a program of others.
+_LEFT_OUT = ("more", "fail_on", "strict", "jobs", "cluster", "mca")
+_LEFT_OUT_OF = {"index": ("out",), "source": ("editor",)}
 _DEFAULTS: Mapping[tuple[str, str], Any] = {
     ("isa", "top"): 40,  # all is right for a file, not for a chat
     ("index", "folder"): ".",
 }
 _OPTIONAL = frozenset(((PICTURE, "out"), ("index", "folder")))
+_REQUIRED = frozenset((("pack", "out"),))  # by itself it is named for the folder that the program runs in
 # Arguments that the short definition of a tool leaves to `help`: few calls need them.
 _RARE = frozenset(
     (
-        "ascending", "bar", "bars", "beyond_noise", "case", "channels", "charge", "context", "decoder",
-        "detail", "from", "hit", "ideal_mb", "kernel", "least", "like", "limit", "log", "mode", "no_causes",
-        "no_idle", "order", "rule", "run_files", "scale", "seed", "source_map", "theme", "to", "touching",
-        "unit_of", "without_kernel", "without_se",
+        "ascending", "author", "bar", "bars", "beyond_noise", "case", "channels", "charge",
+        "context", "cu", "decoder", "detail", "dpp", "from", "hit", "ideal_mb", "isa_xml",
+        "iterations_of", "kernel", "least", "like", "limit", "log", "merge", "mode",
+        "no_causes", "no_idle", "only", "order", "raw", "regex", "rule", "run_files", "scale",
+        "se", "seed", "simd", "source_map", "theme", "to", "touching", "unit_of", "waves",
+        "without_kernel", "without_se", "without_sources",
     )
 )  # fmt: skip
+_RARE_OF = {"notes": ("at", "beside", "file", "out", "regex", "sort", "source", "top")}  # and these of a tool
 _MEANT = {
     "line": "index of an instruction",
     "wave": "se0/simd1/slot2/wv3",
@@ -112,16 +119,19 @@ _WHEN = {
     "summary": "Use it for the kernel as a whole; units shows which pipe is the bottleneck.",
     "range": "Use it for a stretch of time: what waves did in it, and how long A to B takes.",
     "hotspot": "Use it to find the instructions that cost most; then causes or line.",
-    "isa": "Use it to read the program around an instruction, or its blocks and branches.",
+    "isa": "Use it to read the program, its blocks and branches; help_of says what an instruction does.",
     "source": "Use it when source lines matter; place is FILE:LINE.",
     "line": "Use it to see whether all executions of an instruction are slow, or all about one execution.",
-    "waits": "Use it on s_waitcnt: which loads they waited for.",
+    "waits": "Use it on s_waitcnt: which loads they waited for; inverted: which load to issue earlier.",
     "causes": "Use it to learn why an instruction stalls, and which producer to change.",
     "loops": "Use it when iterations differ, or to split prologue and loop.",
     "bubbles": "Use it to weigh a stall: only cycles nobody covers cost time.",
     "whatif": "Use it before an edit: what the change would gain, or without options what is worth trying.",
     "latency": "Use it to see if more waves would help, or with by=memory how slow memory is.",
     "flame": "Use it for costs by call path and source.",
+    "schedule": "Use it before reordering by hand: which loads pay when they are moved up.",
+    "roofline": "Use it to see how far from the peaks of the GPU a kernel is, and which roof is nearer.",
+    "registers": "Use it before an edit that takes registers: where most are held, which are free at a line.",
     "occupancy": "Use it when too few waves are resident; limits says why.",
     "waves": "Use it to pick waves, or with wave to follow one.",
     "search": "Use it to find instructions by text, such as buffer_load.",
@@ -130,9 +140,12 @@ _WHEN = {
     "events": "Use it for order in time: dispatches and markers.",
     "compare": "Use it after a change: folder is before, other is after.",
     "trend": "Use it on captures of several builds: which one became slower.",
+    "notes": "Use it to read what people noted about a capture, and with add to point them at a place.",
     "index": "Use it to see which captures there are; no argument lists the root.",
     "report": "Use it for a page that people read.",
     "export": "Use it to hand a trace to another tool.",
+    "pack": "Use it for what people attach to a report.",
+    "decode": "Use it on raw and packed captures.",
     "shot": "Use it to show a person a timeline; it answers with a picture.",
     "schema": "Use it to learn the fields of an answer.",
 }
@@ -190,10 +203,11 @@ class Tool:
     @property
     def short_schema(self) -> dict[str, Any]:
         """The same without meanings, defaults and what few calls need; those are accepted all the same."""
+        rare = _RARE.union(_RARE_OF.get(self.name, ()))
         properties = {
             name: _short_property(name, self._property(name, action))
             for name, action in self.actions.items()
-            if name not in _RARE or name in self.required
+            if name not in rare or name in self.required
         }
         required = {"required": self.required} if self.required else {}
         return {"type": "object", "properties": properties, **required}
@@ -204,7 +218,8 @@ class Tool:
         return [
             name
             for name, action in self.actions.items()
-            if action.required and action.nargs != "*" and (self.name, name) not in _OPTIONAL
+            if (self.name, name) in _REQUIRED
+            or (action.required and action.nargs != "*" and (self.name, name) not in _OPTIONAL)
         ]
 
     def _property(self, name: str, action: argparse.Action) -> dict[str, Any]:
@@ -225,6 +240,11 @@ class Tool:
     def words(self, given: Mapping[str, Any], paths: AllowedPaths) -> list[str]:
         """Return the words of the command line that a call stands for; raise UsageError if there is none."""
         self._check_names(given)
+        if self.name == NOTES and given.get("action") not in (None, NOTES_READ) and not paths.notes:
+            raise UsageError(
+                "Notes cannot be changed: this server only reads them.",
+                hint="`rcv mcp --notes` lets agents write notes.",
+            )
         values = {name: value for (tool, name), value in _DEFAULTS.items() if tool == self.name}
         values |= {name: value for name, value in given.items() if value is not None}
         places: list[str] = []
@@ -299,14 +319,14 @@ def _tool(name: str, command: type[Options]) -> Tool:
     return Tool(command, {name: action for name, action in actions.items() if name not in out})
 
 
-def help_tool(offered: Iterable[str]) -> dict[str, Any]:
+def help_tool() -> dict[str, Any]:
     """Return the definition of the tool that lists all arguments of another one."""
     return {
         "name": HELP,
         "description": "List all arguments of a tool with their meanings. Use it before an unusual call.",
         "input_schema": {
             "type": "object",
-            "properties": {"tool": {"enum": list(offered)}},
+            "properties": {"tool": {"type": "string"}},
             "required": ["tool"],
         },
     }

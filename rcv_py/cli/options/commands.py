@@ -12,7 +12,9 @@ from rcv_py.cli.options.other_options import (
     ExportOptions,
     HelpOptions,
     IndexOptions,
+    IsaDocsOptions,
     McpOptions,
+    NotesOptions,
     PackOptions,
     RecordOptions,
     SchemaOptions,
@@ -31,7 +33,14 @@ def _declared(module: ModuleType) -> tuple[type[Options], ...]:
 GROUPS: dict[str, tuple[type[Options], ...]] = {
     "Look first": _declared(look_options),
     "Dig into costs": _declared(dig_options),
-    "Manage captures": (RecordOptions, IndexOptions, TrendOptions, SynthOptions),
+    "Manage captures": (
+        RecordOptions,
+        IndexOptions,
+        TrendOptions,
+        NotesOptions,
+        IsaDocsOptions,
+        SynthOptions,
+    ),
     "Give away": (ExportOptions, PackOptions, UnpackOptions, DecodeOptions, ShotOptions),
     "Agents, scripts and the shell": (SchemaOptions, McpOptions, CompletionOptions, HelpOptions),
 }

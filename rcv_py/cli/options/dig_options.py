@@ -43,7 +43,7 @@ BARS = ("nonhidden", "kinds", "causes", "reasons", "latency_stall", "memory", "m
 FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
 OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
 CAUSES_BY = ("cause", "instruction", "producer")
-LOOPS_BY = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
+LOOPS_BY = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers", "segments")
 
 
 class IsaOptions(
@@ -61,6 +61,12 @@ class IsaOptions(
             is_none("by", "branch"),
             "costs",
             "Branches are counted in all waves: leave it out.",
+        ),
+        beside("help_of", "isa_xml"),
+        without(
+            "help_of",
+            "the listing",
+            "by top sort ascending match regex case mode wave hit waves se clock bars no_idle",
         ),
         Need(
             "bars no_idle",
@@ -83,6 +89,12 @@ class IsaOptions(
     bars: str | None = option("add a column: the length of the bars of the window", choices=BARS)
     no_idle: bool = shared.no_idle()
     sort: str | None = shared.sort("program order")
+    help_of: str | None = text(
+        "instead: what an instruction does, who executes it, how long, and what waits for it; by its number"
+        " or the begin of its mnemonic",
+        "NAME",
+    )
+    isa_xml: Path | None = path("with --help-of: a machine-readable ISA file of AMD, for its words", "FILE")
 
 
 class SourceOptions(shared.OfAllWaves, shared.Rows, example="rcv source FOLDER kernel.py:62 --context 5"):
@@ -93,6 +105,8 @@ class SourceOptions(shared.OfAllWaves, shared.Rows, example="rcv source FOLDER k
         Need(
             "sort", lambda options: options.place is None, "the ranking of files", "Leave FILE out, or this."
         ),
+        Need("edit", has("place"), "FILE or FILE:LINE", "Name a source file, or leave it out."),
+        Need("editor", has("edit"), "--edit"),
     )
 
     place: str | None = positional(
@@ -106,6 +120,12 @@ class SourceOptions(shared.OfAllWaves, shared.Rows, example="rcv source FOLDER k
     context: int | None = number("lines above and below (default 3)")
     inlined: bool = flag("charge callers too with what was inlined into them")
     no_causes: bool = flag("do not read the waves, which the top cause takes")
+    edit: bool = shared.form("nothing: it opens the place in an editor")
+    editor: str | None = text(
+        "what opens it: code, clion, vim, or words such as 'code --goto {file}:{line}' (default $RCV_EDITOR,"
+        " $VISUAL, $EDITOR, or the first that is found)",
+        "WORDS",
+    )
 
 
 class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --top 5"):
@@ -140,7 +160,12 @@ class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --t
 class WaitsOptions(shared.OfWaves, shared.Rows, example="rcv waits FOLDER --top 5"):
     """Show what waits waited for, and how long memory took."""
 
-    latency: bool = flag("the memory latency of each instruction instead")
+    latency: bool = flag("the memory latency of each instruction instead", one_of="instead")
+    inverted: bool = flag(
+        "waits for a load that was issued behind others that are needed later, where it should stand, and"
+        " what that is predicted to gain",
+        one_of="instead",
+    )
     line: int | None = number("only waits at this instruction, and those that waited for it")
     sort: str | None = shared.sort("stall")
 
@@ -165,7 +190,8 @@ class LoopsOptions(shared.OfWaves, shared.Rows, example="rcv loops FOLDER --by i
 
     by: str = option(
         "what a row is: loops, their iterations, phases of waves, costs of first executions, distances from "
-        "loads to their waits, chains of cross-lane operations, or barriers (default loops)",
+        "loads to their waits, chains of cross-lane operations, barriers, or segments between barriers "
+        "(default loops)",
         "loops",
         choices=LOOPS_BY,
         old={"--show": None},
@@ -206,17 +232,21 @@ class BubblesOptions(_Ruled, example="rcv bubbles FOLDER --top 10"):
 
 
 class LatencyOptions(_Ruled, example="rcv latency FOLDER --by memory"):
-    """Show what latency other waves hide, or how long memory takes."""
+    """Show hidden latency, that of memory, and what holds accesses up."""
 
     needs = (
-        Need("waves wave se clock no_idle", is_one("by", "hidden"), "--by hidden"),
+        Need("waves wave se clock", is_none("by", "memory"), "--by hidden, access or fetch"),
+        Need("no_idle", is_one("by", "hidden"), "--by hidden"),
+        Need("rule", is_none("by", "access", "fetch"), "--by hidden or memory"),
         Need("waits", is_one("by", "memory"), "--by memory"),
     )
 
     by: str = option(
-        "what a row has: what other waves hide, or how long memory takes by counters (default hidden)",
+        "what a row has: what other waves hide, how long memory takes by counters, how long accesses hold "
+        "LDS and vector memory (bank conflicts, lanes apart), or code that was not in the cache "
+        "(default hidden)",
         "hidden",
-        choices=("hidden", "memory"),
+        choices=("hidden", "memory", "access", "fetch"),
         old={"--kind": None},
     )
     waits: bool = flag("with --by memory: also what waits show, and instructions that only they know")
@@ -226,6 +256,8 @@ class LatencyOptions(_Ruled, example="rcv latency FOLDER --by memory"):
 
 class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=0.5 --move 319:283"):
     """Predict what a change would gain, by playing the recording again."""
+
+    needs = (beside("path", "top"),)
 
     latency: list[tuple[str, float]] | None = option(
         "latency of vmem, lds, smem, memory, or of an instruction, times a factor; may be repeated",
@@ -245,11 +277,31 @@ class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=
         read=pair,
         metavar="LINE:MORE",
     )
+    only: list[tuple[int, int]] | None = option(
+        "a wait waits for this load alone; may be repeated, for more loads of it too",
+        repeated=True,
+        read=pair,
+        metavar="LINE:LOAD",
+    )
+    dpp: list[int] | None = option(
+        "a move across lanes becomes an operand of arithmetic (DPP); may be repeated",
+        repeated=True,
+        read=count,
+        metavar="LINE",
+    )
+    merge: list[tuple[int, int]] | None = option(
+        "an access becomes part of another one, which is as much wider; may be repeated",
+        repeated=True,
+        read=pair,
+        metavar="LINE:OTHER",
+    )
     free: list[int] | None = option(
         "an instruction takes no time of its own; may be repeated", repeated=True, read=count, metavar="LINE"
     )
     no_barriers: bool = flag("nobody waits at barriers")
     more_waves: int | None = number("so many more waves on each SIMD", read=at_most(32, 1))
+    path: bool = flag("instead: the critical path, what the span is made of, with those changes if any")
+    top: int = shared.top(20, "instructions of the critical path")
     all: bool = flag("play all waves, also of a capture with more than 2 million instructions that ran")
 
 
@@ -292,6 +344,32 @@ class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall -
     )
     folded: bool = shared.form("stack lines for flamegraph.pl and speedscope")
     csv: bool = shared.as_csv("a row a frame")
+
+
+class ScheduleOptions(shared.OfWaves, example="rcv schedule FOLDER"):
+    """Show what a better order of instructions in hot blocks would gain."""
+
+    mca: bool = flag("beside it what llvm-mca estimates, which must be installed")
+
+
+class RooflineOptions(shared.OfWaves, shared.WithRunFiles, example="rcv roofline FOLDER"):
+    """Show how near the kernel and its loops come to their roofs."""
+
+
+class RegistersOptions(
+    shared.Rows, shared.WithRunFiles, example="rcv registers FOLDER --by instruction --sort vgprs"
+):
+    """Show how many registers are held, where most are, which are free."""
+
+    needs = (
+        without("line", "the list", "by run_files top sort ascending"),
+        Need("run_files", is_one("by", "file"), "register files", "Leave --by out, or this."),
+    )
+
+    by: str = option("what a row is (default file: a register file)", "file", choices=("file", "instruction"))
+    line: int | None = number("which are held and which are free at this instruction instead")
+    top: int = shared.top(20)
+    sort: str | None = shared.sort("program order")
 
 
 class OccupancyOptions(shared.OfCapture, shared.WithRunFiles, example="rcv occupancy FOLDER --by kernel"):

@@ -31,7 +31,7 @@ from rcv_py.model.modes import SUMS
 
 RANKED_BY = ("instruction", "source", "kind", "class", "tree")
 LIKE = ("old", "new")
-COMPARED_BY = ("instruction", "source", "block", "class", "listing", "flame")
+COMPARED_BY = ("instruction", "source", "block", "class", "listing", "flame", "work")
 COMPARED = ("cost", "latency", "stall")
 FAIL_ON = ("regression", "difference")
 
@@ -69,6 +69,10 @@ class ViewOptions(shared.WithRunFiles, shared.OfRawFiles, example="rcv ui_output
     line: int | None = number("select an instruction")
     cycle: int | None = number("show this cycle")
     new_process: bool = flag("start a program of its own, even if a window runs that could show the capture")
+    safe: bool = flag(
+        "start with the settings and layout of a first start, and keep nothing: if the window does not start"
+    )
+    log: Path | None = path("write what the program does, line by line, into a file", "FILE")
 
 
 class TriageOptions(
@@ -82,6 +86,7 @@ class TriageOptions(
         "look at every wave, also of a capture with more than 48 MB of them, and print every finding"
     )
     waves: str | None = shared.waves()
+    predict: bool = flag("play the recording again with each remedy, and rank by what that predicts")
     markdown: bool = shared.form("to paste into a ticket")
 
 
@@ -204,12 +209,15 @@ class CompareOptions(
     needs = (
         without("junit", "a table", "top"),
         Need(
-            "beyond_noise sort ascending", is_none("by", "flame"), "a list", "Leave out --by flame, or this."
+            "beyond_noise sort ascending",
+            is_none("by", "flame", "work"),
+            "a list",
+            "Leave out --by flame or work, or this.",
         ),
         without("markdown junit", "a table", "beyond_noise sort ascending"),
         Need(
             "markdown junit",
-            is_none("by", "listing", "flame"),
+            is_none("by", "listing", "flame", "work"),
             "a ranking",
             "Use --by instruction, source, block or class.",
         ),
@@ -221,7 +229,12 @@ class CompareOptions(
     )
     more: list[Path] = positional("B", "more captures, or folders with several", nargs="*")
     twin: Path | None = shared.twin("another capture of the build of A: what it differs by is noise")
-    by: str = option("what a row is (default instruction)", "instruction", choices=COMPARED_BY)
+    by: str = option(
+        "what a row is; work: what an operation, a byte and the launch cost, also where tiles differ "
+        "(default instruction)",
+        "instruction",
+        choices=COMPARED_BY,
+    )
     metric: str = option(
         "cycles of what (default cost: latency and idle)", "cost", choices=COMPARED, old={"--measure": None}
     )
@@ -251,7 +264,15 @@ class ReportOptions(
 ):
     """Write a report of captures: a page of HTML or Markdown each."""
 
-    needs = (Need("format", lacks("out"), "--out-dir", "The ending of --out names the form: leave it out."),)
+    needs = (
+        Need("format", lacks("out"), "--out-dir", "The ending of --out names the form: leave it out."),
+        Need(
+            "interactive",
+            lambda options: "md" not in (options.format, str(options.out).lower().rpartition(".")[2]),
+            "a page of HTML",
+            "Leave Markdown out, or this.",
+        ),
+    )
 
     folders: list[Path] = positional("FOLDER", "captures, or folders that hold several", nargs="+")
     out: Path | None = path("a .html or .md file to write, for one capture", "FILE", one_of="where")
@@ -262,3 +283,5 @@ class ReportOptions(
     )
     format: str = option("of files in a folder (default html)", "html", choices=("html", "md"))
     waves: str | None = shared.waves()
+    predict: bool = flag("play recordings again: what remedies would gain, and the critical path")
+    interactive: bool = flag("a page of HTML to look around in: timelines, listing, sources and findings")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # it imports numpy, which words on a command line do not need
     from rcv_py.formats.capture_cache import CaptureCache
 
 
+_INSIDE = re.compile(r"(?<=[a-z])(?=[A-Z])")  # the border of two words: IsaDocs is isa-docs
 MAX_BINS = 4096  # of a histogram: as many as a wide screen has pixels
 MAX_DEPTH = 64  # of folders that are looked into for captures; paths end long before
 MAX_JOBS = 64  # processes at a time
@@ -109,13 +110,17 @@ def simds(text: str) -> str:
     )
 
 
+MIN_BUFFER, MAX_BUFFER = 1 << 20, 1 << 31  # by the documentation of rocprofv3
 _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
-def bytes_size(text: str) -> int:
-    """Return the bytes of `256M`, `1G` or a number."""
+def buffer_size(text: str) -> int:
+    """Return the bytes of `256M`, `1G` or a number, within what rocprofv3 takes for a buffer."""
     match = _matched(r"(\d{1,12})([kKmMgG]?)(?:[iI]?[bB])?", text, "a size such as 256M")
-    return int(match[1]) * _BYTES[match[2].lower()]
+    size = int(match[1]) * _BYTES[match[2].lower()]
+    if not MIN_BUFFER <= size <= MAX_BUFFER:
+        raise _wrong(text, "is not a size from 1M to 2G, which rocprofv3 takes")
+    return size
 
 
 def mapping(text: str) -> str:
@@ -225,7 +230,8 @@ class Options:
 
     def __init_subclass__(cls, example: str = "") -> None:
         """Name the command after the class, and collect the arguments."""
-        cls.command, cls.example = cls.__name__.removesuffix("Options").lower(), example
+        cls.command = _INSIDE.sub("-", cls.__name__.removesuffix("Options")).lower()
+        cls.example = example
         by_name: dict[str, Argument] = {}
         for base in reversed(cls.__mro__):
             by_name |= {name: value for name, value in vars(base).items() if isinstance(value, Argument)}

@@ -12,8 +12,11 @@ from rcv_py.cli.options.option import (
     Options,
     at_most,
     beside,
-    bytes_size,
+    buffer_size,
+    cycle,
+    element,
     flag,
+    is_one,
     mask,
     number,
     option,
@@ -30,6 +33,8 @@ from rcv_py.cli.options.option import (
 from rcv_py.model.modes import LIBRARY_ORDERS
 
 EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters")
+NOTE_ACTIONS = ("list", "add", "remove", "import", "export")
+DOC_ACTIONS = ("list", "add", "remove")
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -103,7 +108,9 @@ class RecordOptions(shared.Forms, example="rcv record --kernel gemm --launch 2 -
     cu: int | None = number("the compute unit or WGP to trace (default 1)", read=at_most(15))
     engines: str | None = option("mask of shader engines (default 0x1)", read=mask, metavar="MASK")
     simds: str | None = option("mask of SIMDs; from gfx10 on the number of one", read=simds, metavar="MASK")
-    buffer: int | None = option("memory for the trace (default 256M)", read=bytes_size, metavar="SIZE")
+    buffer: int | None = option(
+        "memory for the trace, 1M to 2G (default 256M)", read=buffer_size, metavar="SIZE"
+    )
     activity: int | None = number("stream counters of gfx9 with this period, 1 to 16", read=at_most(16, 1))
     out: Path = path(
         "captures go into numbered folders of it (default rcv_capture)", "DIR", Path("rcv_capture")
@@ -119,6 +126,58 @@ class RecordOptions(shared.Forms, example="rcv record --kernel gemm --launch 2 -
     view: bool = flag("open a window instead of printing what limits the kernel")
     strict: bool = flag("exit with 4 if the capture is still not to be trusted")
     yaml: bool = shared.form("only the input file for rocprofv3; nothing is recorded")
+
+
+class NotesOptions(
+    shared.Rows,
+    shared.Matched,
+    example='rcv notes FOLDER add --line 118 --severity warning --title "waits for all loads"',
+):
+    """Print notes about a capture; add, remove, import or export some."""
+
+    needs = (
+        Need(
+            "line source wave at within title note severity author",
+            is_one("action", "add"),
+            "add",
+            "Write `rcv notes FOLDER add …`.",
+        ),
+        Need("id", is_one("action", "remove"), "remove", "Write `rcv notes FOLDER remove …`."),
+        Need("file", is_one("action", "import"), "import", "Write `rcv notes FOLDER import …`."),
+        Need("out", is_one("action", "export"), "export", "Write `rcv notes FOLDER export …`."),
+        Need("beside", is_one("action", "add", "remove", "import"), "add, remove or import"),
+        without("at", "a note about a range", "within"),
+    )
+
+    action: str | None = positional(
+        "ACTION", f"one of {', '.join(NOTE_ACTIONS)} (default list)", None, "?", choices=NOTE_ACTIONS
+    )
+    line: list[int] | None = number("add: about an instruction; may be repeated", repeated=True)
+    source: tuple[str, int] | None = option("add: about a source line", read=element, metavar="FILE:LINE")
+    wave: str | None = shared.wave("add: about a wave")
+    at: int | None = option("add: about a moment", read=cycle, metavar="CYCLE")
+    within: tuple[int, int] | None = range_of("add: about a range of cycles")
+    title: str | None = text("add: what the note says, on one line", "TEXT")
+    note: str | None = text("add: what else it says", "TEXT")
+    severity: str | None = option(
+        "add: how much it matters (default info)", choices=("info", "warning", "error")
+    )
+    author: str | None = text("add: who writes it")
+    id: list[str] | None = option("remove: the note; may be repeated", repeated=True, metavar="ID")
+    file: Path | None = path("import: an annotations.json of WaveScope, an agent or rcv", "FILE")
+    out: Path | None = path("export: write an annotations.json; entries of others in it stay", "FILE")
+    beside: bool = flag("keep them in annotations.json in the folder of the capture, not in your own folder")
+
+
+class IsaDocsOptions(shared.Forms, example="rcv isa-docs add amdgpu_isa_cdna3.xml"):
+    """List what AMD's ISA files say of instructions; add or remove one."""
+
+    action: str | None = positional(
+        "ACTION", f"one of {', '.join(DOC_ACTIONS)} (default list)", None, "?", choices=DOC_ACTIONS
+    )
+    what: str | None = positional(
+        "FILE", "add: an XML file of AMD; remove: a family of GPUs such as cdna3", None, "?"
+    )
 
 
 class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
@@ -165,6 +224,7 @@ class PackOptions(shared.OfRawFiles, example="rcv pack FOLDER --out slow-kernel.
     folder: Path = shared.folder()
     out: Path | None = path("the file (default: named as the capture, in the current folder)", "FILE")
     without_sources: bool = flag("leave the text of source files out")
+    with_notes: bool = flag("put the notes about the capture into it, which whoever opens it sees")
     json: bool = shared.form("for programs: a document, as `rcv schema pack` describes it")
 
 
@@ -225,6 +285,7 @@ class McpOptions(Options, example="rcv mcp --root captures"):
 
     root: Path = path("captures are read below it only (default: the current folder)", "DIR", Path())
     out: Path | None = path("reports and exports are written into it; without it, none are", "DIR")
+    notes: bool = flag("agents may add and remove notes about captures, not only read them")
 
 
 class CompletionOptions(

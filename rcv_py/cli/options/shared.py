@@ -136,7 +136,7 @@ class OfRawFiles(Options):
         choices=DECODERS,
     )
     source_map: list[str] | None = option(
-        "raw .att files: sources that the compiler saw below FROM lie below TO; may be repeated",
+        "sources that the compiler saw below FROM lie below TO; may be repeated",
         read=mapping,
         repeated=True,
         metavar="FROM=TO",

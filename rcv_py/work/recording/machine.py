@@ -56,7 +56,7 @@ class Here:
 
     def folder(self, target: Path) -> str:
         """Make the target itself."""
-        target.mkdir(parents=True)
+        _made(target)
         return str(target.absolute())
 
     def write(self, path: str, text: str) -> None:
@@ -84,19 +84,19 @@ class There:
 
     def run(self, words: Sequence[str], tell: Tell) -> int:
         """Run a program there."""
-        enter = f"cd {shlex.quote(self.work)} && " if self.work else ""
-        return self._ssh(f"{enter}exec {shlex.join(words)}", tell, *WITH_TERMINAL)
+        return self._ssh(f"{self._enter}exec {shlex.join(words)}", tell, *WITH_TERMINAL)
 
     def folder(self, target: Path) -> str:
-        """Make a new folder for files that last for a while."""
+        """Make a new folder for files that last for a while; what is needed later is known to be there."""
+        _made(target.parent)
         lines: list[str] = []
-        code = self._ssh("mktemp -d", lines.append)
+        code = self._ssh(f"{self._enter}mktemp -d", lines.append)
         found = next((line for line in reversed(lines) if _FOLDER.fullmatch(line)), None)
         if code or found is None:
             said = f" It said: {lines[-1]}" if lines else ""
             raise UsageError(
                 f"{self.host} cannot be used.{said}",
-                hint=f"Does `ssh {self.host} true` work without a question?",
+                hint=f"Does `{self._trial}` work without a question?",
             )
         return found
 
@@ -111,7 +111,6 @@ class There:
 
     def fetch(self, folder: str, target: Path) -> None:
         """Copy what was recorded, and remove it there."""
-        target.parent.mkdir(parents=True, exist_ok=True)
         code = told(["scp", "-rqp", *NO_QUESTION, "--", f"{self.host}:{folder}", str(target)], _nobody)
         if code:
             raise UsageError(
@@ -119,11 +118,31 @@ class There:
             )
         self._ssh(f"rm -rf {shlex.quote(folder)}", _nobody)
 
+    @property
+    def _enter(self) -> str:
+        """How a command there begins."""
+        return f"cd {shlex.quote(self.work)} && " if self.work else ""
+
+    @property
+    def _trial(self) -> str:
+        """A command that people can try."""
+        return shlex.join(["ssh", self.host, f"{self._enter}true"])
+
     def _ssh(self, command: str, tell: Tell, *options: str) -> int:
         return told(self._words(command, *options), tell)
 
     def _words(self, command: str, *options: str) -> list[str]:
         return ["ssh", *NO_QUESTION, *options, "--", self.host, command]
+
+
+def _made(folder: Path) -> None:
+    """Make a folder that captures are to lie in."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be made: {error.strerror}.", hint="Choose another --out."
+        ) from error
 
 
 def told(words: Sequence[str], tell: Tell) -> int:

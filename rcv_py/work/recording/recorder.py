@@ -58,6 +58,11 @@ TROUBLES = (
         "Be a member of the groups render and video, or pass /dev/kfd and /dev/dri into the container.",
     ),
     _trouble(
+        r"regex_error|in regular expression",
+        "rocprofv3 cannot read --kernel as a regular expression.",
+        r"Write \( and \[ for these characters themselves.",
+    ),
+    _trouble(
         r"no (hip|rocm|gpu)[ -]?(capable )?(device|agent)|hipErrorNoDevice",
         "No GPU was found.",
         "Record on the machine that has one: --host HOST.",
@@ -90,8 +95,10 @@ class Attempt:
                 f"rocprofv3 ended with {self.code}, and wrote no capture.{said}",
                 hint="Does the command run without it?",
             )
+        is_chosen = {"kernel_include_regex", "kernel_iteration_range"} & self.settings.keys()
+        why = "no kernel has the name that was asked for, or ran so often" if is_chosen else "no kernel ran"
         return UsageError(
-            "rocprofv3 wrote no capture: no kernel has the name that was asked for, or ran so often.",
+            f"rocprofv3 wrote no capture: {why}.",
             hint=f"`{PROGRAM} --kernel-trace -f csv -- COMMAND` lists what runs; see --kernel and --launch.",
         )
 
@@ -163,4 +170,4 @@ def best_capture(folder: Path) -> tuple[Path | None, int]:
     if len(paths) < 2:
         return (paths[0] if paths else None), len(paths)
     entries = [capture_entry(path) for path in paths]
-    return max(entries, key=lambda entry: (entry.waves, entry.hits)).path, len(paths)
+    return max(entries, key=lambda entry: (entry.waves, entry.hits, entry.size)).path, len(paths)

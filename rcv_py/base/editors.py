@@ -1,0 +1,106 @@
+"""Editors: the words that open a file at a line, from a template that people write.
+
+A template is a program with its arguments, in which `{file}` and `{line}` stand for the place.  Without them
+the program's own way is taken, if it is known here.  Words go to the program as they are: no shell reads
+them, so nothing that a path holds is a command.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePath
+
+from rcv_py.base.errors import UsageError
+
+VARIABLE = "RCV_EDITOR"
+FILE, LINE = "{file}", "{line}"
+_HINT = "Write it like code --goto {file}:{line}, clion --line {line} {file} or vim +{line} {file}."
+_AT_COLON, _PLUS, _FLAG = f"{FILE}:{LINE}", f"+{LINE} {FILE}", f"--line {LINE} {FILE}"
+# How programs take a line, by their names without ending; those of windows first, the likeliest first.
+WAYS = {
+    **dict.fromkeys(
+        ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"), f"--goto {_AT_COLON}"
+    ),
+    **dict.fromkeys(("clion", "pycharm", "idea", "fleet", "kate"), _FLAG),
+    **dict.fromkeys(("subl", "zed", "hx", "helix"), _AT_COLON),
+    **dict.fromkeys(("gvim", "gedit", "emacs", "emacsclient"), _PLUS),
+    **dict.fromkeys(("nvim", "vim", "vi", "nano", "micro", "kak", "joe"), _PLUS),
+}
+IN_TERMINAL = frozenset(("nvim", "vim", "vi", "nano", "micro", "kak", "joe", "hx", "helix"))
+_BATCH = (".bat", ".cmd")  # programs of Windows whose arguments its shell reads again
+_READ_AGAIN = frozenset('"%&|<>^!')
+
+
+def words_for(template: str, file: Path, line: int) -> list[str]:
+    """Return the program and its arguments; raise UsageError for a template that names none.
+
+    `line` is from 1; below that the file is opened at its begin.
+    """
+    try:
+        words = shlex.split(template, posix=os.name != "nt")
+    except ValueError as error:
+        raise UsageError(f"The editor {template!r} has a quote that is not closed.", hint=_HINT) from error
+    if not words or FILE in words[0]:
+        raise UsageError(f"The editor {template!r} names no program.", hint=_HINT)
+    if not any(FILE in word for word in words):
+        words += WAYS.get(name_of(words[0]), FILE).split()
+    place = {FILE: str(file.absolute()), LINE: str(max(1, line))}
+    return [words[0], *(_filled(word, place) for word in words[1:])]
+
+
+def _filled(word: str, place: Mapping[str, str]) -> str:
+    """Put the place into a word; a path that looks like a hole stays what it is."""
+    before, hole, after = word.partition(FILE)
+    inside = [part.replace(LINE, place[LINE]) for part in (before, after)]
+    return place[FILE].join(inside) if hole else inside[0]
+
+
+def name_of(program: str) -> str:
+    """Return what a program is called, without its folder and ending."""
+    return PurePath(program.replace("\\", "/")).name.lower().removesuffix(".exe").removesuffix(".cmd")
+
+
+def is_in_terminal(template: str) -> bool:
+    """Whether it needs the terminal that it is started from."""
+    words = template.split()
+    return bool(words) and name_of(words[0].strip("\"'")) in IN_TERMINAL
+
+
+def usual(
+    environment: Mapping[str, str], which: Callable[[str], str | None] = shutil.which, *, in_terminal: bool
+) -> str:
+    """Return the template of $RCV_EDITOR, $VISUAL or $EDITOR, or of the first known editor here; "" if none.
+
+    Without a terminal, editors that need one are passed over.
+    """
+    said = [environment.get(name, "").strip() for name in (VARIABLE, "VISUAL", "EDITOR")]
+    fitting = [one for one in said if one and (in_terminal or not is_in_terminal(one))]
+    if fitting:
+        return fitting[0]
+    known = (name for name in WAYS if in_terminal or name not in IN_TERMINAL)
+    return next((name for name in known if which(name) is not None), "")
+
+
+def start(words: Sequence[str], *, waits: bool) -> None:
+    """Start an editor, and wait until it ends if it works in this terminal; raise UsageError if it cannot be.
+
+    One that does not wait goes on without us, and reads and prints nothing here.
+    """
+    program = shutil.which(words[0])
+    if program is None:
+        raise UsageError(f"There is no program {words[0]!r} to edit with.", hint=_HINT)
+    if program.lower().endswith(_BATCH) and _READ_AGAIN.intersection("".join(words[1:])):
+        raise UsageError(f"{words[0]} cannot be given this path safely.", hint="Open the file by hand.")
+    command = [program, *words[1:]]
+    try:
+        if waits:
+            subprocess.run(command, check=False)
+            return
+        none = subprocess.DEVNULL
+        subprocess.Popen(command, stdin=none, stdout=none, stderr=none, start_new_session=True)
+    except OSError as error:
+        raise UsageError(f"{words[0]} cannot be started: {error.strerror}.", hint=_HINT) from error

@@ -1,0 +1,114 @@
+"""What the program did lately, as lines: for the log window, for `--log FILE` and for reports of mistakes.
+
+Lines name files and captures, and hold nothing else of them.  The home folder is written as `~`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import IO
+
+from rcv_py.base.problems import Severity
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import visible
+from rcv_py.base.whole_files import unwritable
+
+MOST_LINES = 2_000  # that are kept in memory
+IN_REPORT = 30  # lines that a report of a mistake ends with
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line: seconds since the program began, how bad it is, who says it, and a sentence."""
+
+    seconds: float
+    severity: Severity
+    where: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.seconds:9.3f} {self.severity:<7} {self.where}: {self.text}"
+
+
+class Log:
+    """The last lines, and a file that gets all of them; every thread may add one."""
+
+    def __init__(self) -> None:
+        self._begin = monotonic()
+        self._lock = Lock()
+        self._lines: deque[Entry] = deque(maxlen=MOST_LINES)
+        self._file: IO[str] | None = None
+        self._heard_by: list[Callable[[Entry], None]] = []
+
+    def add(self, where: str, text: str, severity: Severity = Severity.INFO) -> None:
+        """Add what happened; what a file cannot take is in memory all the same."""
+        seconds = monotonic() - self._begin
+        entry = Entry(seconds, severity, where, visible(without_home(text.strip()), "\n\t"))
+        with self._lock:
+            self._lines.append(entry)
+            if self._file is not None:
+                try:
+                    self._file.write(f"{entry}\n")
+                    self._file.flush()  # who reads it after the program has died wants the last line most
+                except OSError:  # a full disk
+                    self._file = None
+        for hear in tuple(self._heard_by):
+            hear(entry)
+
+    @contextmanager
+    def written_to(self, path: Path | None, head: Callable[[], str]) -> Iterator[None]:
+        """Write a text and all that is added while the block runs into a new file; without a path, nothing.
+
+        Raise ExportError if the file cannot be written.
+        """
+        if path is None:
+            yield
+            return
+        try:
+            file = path.open("w", encoding="utf-8", errors="backslashreplace")
+            file.write(f"{head()}\n")
+            file.flush()
+        except (OSError, ValueError) as error:
+            raise unwritable(path, error) from error
+        with file:
+            with self._lock:
+                self._file = file
+            try:
+                yield
+            finally:
+                with self._lock:
+                    self._file = None
+
+    def lines(self) -> tuple[Entry, ...]:
+        """The lines in memory, the oldest first."""
+        with self._lock:
+            return tuple(self._lines)
+
+    def text(self, most: int = MOST_LINES) -> str:
+        """The newest lines as a text."""
+        return "\n".join(map(str, self.lines()[-most:]))
+
+    def hear(self, call: Callable[[Entry], None]) -> None:
+        """Call `call` with each line to come, in the thread that adds it."""
+        self._heard_by.append(call)
+
+    def leave(self, call: Callable[[Entry], None]) -> None:
+        """Call it no longer."""
+        self._heard_by.remove(call)
+
+
+LOG = Log()
+
+
+def without_home(text: str) -> str:
+    """Return a text in which the user's home folder, which has a name in it, is `~`."""
+    try:
+        home = str(Path.home())
+    except RuntimeError:  # a user without one
+        return text
+    return text if len(home) < 3 else text.replace(home, "~")

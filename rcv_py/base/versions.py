@@ -1,0 +1,45 @@
+"""What runs here, and in which version: for `rcv --version` and for reports of mistakes."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+
+from rcv_py import __version__
+
+# By the extra that brings them, "" for what is always there; as pyproject.toml has them.
+PACKAGES = {
+    "": ("numpy", "orjson", "pyelftools", "regex", "pysimdjson"),
+    "window": ("PySide6-Essentials", "pyqtgraph", "pygments"),
+    "fast": ("numba",),
+    "arrow": ("pyarrow",),
+    "pandas": ("pandas",),
+    "mcp": ("mcp",),
+    "cluster": ("distributed",),
+}
+
+
+def versions() -> Iterator[tuple[str, str]]:
+    """Yield name and version of the program, of Python, of the system, and of each package.
+
+    Of a package that is missing the version says which extra brings it.
+    """
+    yield "rcv", __version__
+    yield "Python", f"{platform.python_version()} ({platform.python_implementation()})"
+    yield "system", platform.platform()
+    for extra, names in PACKAGES.items():
+        for name in names:
+            yield name, _version_of(name, extra)
+
+
+def versions_text() -> str:
+    """The same as lines: `rcv 1.2.3` first, which programs may read."""
+    return "".join(f"{name} {number}\n" for name, number in versions())
+
+
+def _version_of(name: str, extra: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return f"not installed (pip install 'rcv-py[{extra}]')" if extra else "not installed"

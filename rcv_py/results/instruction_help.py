@@ -1,0 +1,90 @@
+"""Help of instructions: what each does, its unit, how long it takes, what waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.attribution.instruction_help import InstructionHelp, instruction_help
+from rcv_py.model.trace import Trace
+from rcv_py.results import common, kinds
+from rcv_py.results.table import Columns, Spec, Table
+
+HELP = Spec.of(
+    "instruction_help",
+    "One row a mnemonic of the program that was asked for.",
+    "mnemonic",
+    kinds.TEXT("mnemonic", "The mnemonic"),
+    kinds.NOTE("what", "What it does, by the family of its mnemonic; empty if none is known", "what it does"),
+    kinds.TEXT("unit", "The unit that executes it"),
+    kinds.NOTE("kind", "Its class, in words"),
+    kinds.CYCLES("cycles", "Time in which its unit takes nothing else, at least; 0: none"),
+    kinds.COUNT("passes", "Passes of the matrix unit, 4 cycles each; 0 for others"),
+    kinds.COUNT("flop", "Operations of one execution, of the wave for matrix instructions, else of a lane"),
+    kinds.texts("A counter.")("counters", "Counters that it raises, or waits for"),
+    kinds.texts("A sentence.")("distances", "What must lie between it and who needs its result"),
+    kinds.NOTE("described", "What the machine-readable ISA file says; empty without one"),
+    kinds.COUNT("hits", "Executions of all instructions of that mnemonic by all traced waves"),
+    nothing="No instruction of the program has that mnemonic.",
+)
+DOCS = Spec.of(
+    "isa_docs",
+    "One row a family of GPUs of which AMD's machine-readable ISA file was read.",
+    "file",
+    kinds.TEXT("family", "The family of GPUs, such as cdna3"),
+    kinds.TEXT("architecture", "Its name in the file"),
+    kinds.COUNT("instructions", "Names of instructions that it describes"),
+    kinds.SOURCE("file", "Where the file was"),
+    nothing="No ISA file is kept.",
+)
+FACTS = (common.CAPTURE, kinds.TEXT("target", "The instruction set, such as gfx942"))
+
+
+def asked(trace: Trace, wanted: str) -> list[str]:
+    """Return one text a mnemonic that is meant: that of an instruction by its index, or that begins so.
+
+    A mnemonic may be one that the program does not have; then it stands for itself.
+    """
+    if wanted.isascii() and wanted.isdigit() and len(wanted) < 10:
+        row = int(wanted)
+        return [trace.code.text[row].strip()] if row < len(trace.code) else []
+    name = wanted.strip().lower()
+    found: dict[str, str] = {}
+    for text, is_label in zip(trace.code.text, trace.code.is_label.tolist(), strict=True):
+        mnemonic = text.strip().partition(" ")[0]
+        if not is_label and mnemonic.lower().startswith(name):
+            found.setdefault(mnemonic, text.strip())
+    return list(found.values()) or [wanted]
+
+
+def help_table(trace: Trace, texts: Sequence[str], described: Mapping[str, str]) -> Table:
+    """Return one row a text; `described` has what a file says of mnemonics."""
+    found = [help_of(trace, text) for text in texts]
+    hits: dict[str, int] = {}
+    for text, count in zip(trace.code.text, trace.code.hits.tolist(), strict=True):
+        mnemonic = text.strip().partition(" ")[0]
+        hits[mnemonic] = hits.get(mnemonic, 0) + count
+    columns: Columns = {
+        "counters": [list(one.counters) for one in found],
+        "distances": [list(one.distances) for one in found],
+        "described": [described.get(one.mnemonic, "") for one in found],
+        "hits": np.array([hits.get(one.mnemonic, 0) for one in found], dtype=np.int64),
+    }
+    return Table.of(HELP, found, columns)
+
+
+def help_of(trace: Trace, text: str) -> InstructionHelp:
+    """Return what is known of an instruction of a capture."""
+    return instruction_help(text, trace.gfxip, trace.target, trace.code.text)
+
+
+def help_facts(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return a row for people, as names and texts; what is not known is left out."""
+    shown = []
+    for field in HELP.fields:
+        value = row[field.name]
+        if value not in (0, "", []):
+            shown.append((field.title, field.text(value)))
+    return shown

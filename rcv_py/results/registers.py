@@ -1,0 +1,170 @@
+"""Registers: how many of each file hold what is still needed, where most do, and which are free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
+from rcv_py.analysis.program.live_registers import (
+    FILE_NAMES,
+    LiveRegisters,
+    RegisterFile,
+    ranges_text,
+)
+from rcv_py.analysis.program.register_use import RegisterUse, register_use
+from rcv_py.model.trace import Trace
+from rcv_py.results import common, kinds
+from rcv_py.results.places import instructions, placed, sources
+from rcv_py.results.table import Columns, Spec, Table
+
+_LETTERS = ("v", "a", "s")
+_FILE = kinds.TEXT("file", "VGPR, AGPR or SGPR; VGPR+AGPR: both, which share a file")
+FILES = Spec.of(
+    "registers",
+    "One row a register file.",
+    "register file",
+    _FILE,
+    kinds.COUNT("peak", "Registers that must be held at a time, at most"),
+    kinds.ROW("instruction", "Index of the first instruction where that many are", "at", is_unknown=True),
+    kinds.COUNT("named", "Registers that the program names: the highest number, and one"),
+    kinds.COUNT("allocated", "Registers that a wave is given; null if no table tells", is_unknown=True),
+    kinds.COUNT(
+        "most_for_next_step",
+        "Registers at most for the next step of occupancy; null: they do not bind",
+        "for the next step",
+        is_unknown=True,
+    ),
+    kinds.COUNT(
+        "instructions_above",
+        "Instructions that hold more than that at a time",
+        "instructions above",
+        is_unknown=True,
+    ),
+    common.INSTRUCTION_TEXT,
+    common.SOURCE_PLACE,
+    nothing="The program names no registers.",
+)
+ROWS = Spec.of(
+    "registers by instruction",
+    "One row an instruction; registers that must be held at a time.",
+    "instruction",
+    common.INSTRUCTION_INDEX,
+    kinds.COUNT("vgprs", "VGPRs held", "VGPRs"),
+    kinds.COUNT("agprs", "AGPRs held", "AGPRs"),
+    kinds.COUNT("sgprs", "SGPRs held", "SGPRs"),
+    common.COSTS[0],
+    common.INSTRUCTION_TEXT,
+    common.SOURCE_PLACE,
+)
+PLACE = Spec.of(
+    "registers at a place",
+    "One row a register file.",
+    "register file",
+    _FILE,
+    kinds.COUNT("held", "Registers that are needed before or behind the instruction, or written by it"),
+    kinds.COUNT("free", "Registers of those that the program names, which are not held there"),
+    kinds.NOTE("held_registers", "Which are held", "held"),
+    kinds.NOTE("free_registers", "Which are free", "free"),
+)
+FACTS = (
+    common.CAPTURE,
+    kinds.TEXT("next_step", "What the next step of occupancy takes; empty if nothing binds"),
+    kinds.TEXT("method", "How it is known"),
+)
+PLACE_FACTS = (common.CAPTURE, *common.PLACE)
+VARIANTS = {  # what a row is → its fields, and how it is asked for
+    "file": (FILES, (*FACTS,), "Register files."),
+    "instruction": (ROWS, (common.CAPTURE,), "Instructions: --by instruction."),
+    "place": (PLACE, PLACE_FACTS, "What is held at an instruction: --line."),
+}
+METHOD = "Live ranges over the control-flow graph, by texts; calls of other functions are not followed."
+
+
+def main_rows(trace: Trace) -> range:
+    """Return the rows of the kernel with most traced cycles, of everything if there are no kernels."""
+    kernel = trace.code.main_kernel
+    return range(len(trace.code)) if kernel is None else range(kernel.first, kernel.stop)
+
+
+def main_use(trace: Trace) -> RegisterUse:
+    """Return which registers that kernel names."""
+    rows = main_rows(trace)
+    return register_use(trace.code, rows.start, rows.stop)
+
+
+def register_facts(limits: OccupancyLimits) -> dict[str, Any]:
+    """Return what is said about all files."""
+    return {"next_step": limits.next_step, "method": METHOD}
+
+
+def file_table(trace: Trace, found: LiveRegisters, limits: OccupancyLimits) -> Table:
+    """Return one row a register file that the kernel with most traced cycles uses."""
+    rows, use = main_rows(trace), main_use(trace)
+    named = (use.vector, use.accumulation, use.scalar)
+    known = {limit.name: limit for limit in limits.limits}
+    vector, scalar = known.get("vector registers"), known.get("scalar registers")
+    is_shared = limits.device.is_unified and use.accumulation > 0
+    files: list[tuple[str, tuple[RegisterFile, ...], int]] = [
+        (name, (RegisterFile(at),), named[at]) for at, name in enumerate(FILE_NAMES) if named[at]
+    ]
+    if is_shared:
+        files.append(("VGPR+AGPR", (RegisterFile.VGPR, RegisterFile.AGPR), use.vector + use.accumulation))
+    made: list[dict[str, Any]] = []
+    for name, of, count in files:
+        at = found.peak(*of, first=rows.start, stop=rows.stop)
+        held = found.pressure[rows.start : rows.stop, list(of)].sum(axis=1)
+        limit = scalar if name == "SGPR" else vector if (name == "VGPR+AGPR") == is_shared else None
+        is_table = limit is not None and not limit.source.startswith("guess")
+        most = limit.max_used if limit is not None and limit.excess else -1
+        made.append(
+            {
+                "file": name,
+                "peak": int(held.max(initial=0)),
+                "instruction": at,
+                "named": count,
+                "allocated": limit.allocated if limit is not None and is_table else -1,
+                "most_for_next_step": most,
+                "instructions_above": int(np.count_nonzero(held > most)) if most >= 0 else -1,
+            }
+        )
+    numbers = (field.name for field in FILES.fields if field.name not in ("text", "source"))
+    columns: Columns = {name: [row[name] for row in made] for name in numbers}
+    peaks = np.array([row["instruction"] for row in made], dtype=np.int64)
+    return Table(FILES, {**columns, "text": instructions(trace, peaks), "source": sources(trace, peaks)})
+
+
+def instruction_table(trace: Trace, found: LiveRegisters) -> Table:
+    """Return one row an instruction of the program, labels aside."""
+    rows = np.flatnonzero(~trace.code.is_label)
+    held = {
+        name: found.pressure[rows, at]
+        for name, at in (
+            ("vgprs", RegisterFile.VGPR),
+            ("agprs", RegisterFile.AGPR),
+            ("sgprs", RegisterFile.SGPR),
+        )
+    }
+    return Table(ROWS, {**placed(trace, rows), **held, "hits": trace.code.hits[rows]})
+
+
+def place_table(found: LiveRegisters, use: RegisterUse, row: int) -> Table:
+    """Return which registers are held and which are free at an instruction."""
+    named = (use.vector, use.accumulation, use.scalar)
+    files = [at for at in RegisterFile if named[at]]
+    held = [found.of_file(row, at) for at in files]
+    free = [tuple(sorted(set(range(named[at])) - set(own))) for at, own in zip(files, held, strict=True)]
+    columns: Columns = {
+        "file": [FILE_NAMES[at] for at in files],
+        "held": [len(own) for own in held],
+        "free": [len(own) for own in free],
+        "held_registers": _texts(files, held),
+        "free_registers": _texts(files, free),
+    }
+    return Table(PLACE, columns)
+
+
+def _texts(files: Sequence[RegisterFile], found: Sequence[tuple[int, ...]]) -> list[str]:
+    return [ranges_text(own, _LETTERS[at]) for at, own in zip(files, found, strict=True)]

@@ -1,0 +1,171 @@
+"""The roofline: operations a cycle and bytes a cycle of the kernel and its loops, beside their peaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.overview.roofline import Computed, Roofline, Scope
+from rcv_py.analysis.program.peaks import MATRIX, VECTOR
+from rcv_py.base.text import count
+from rcv_py.model.resources import RunFacts
+from rcv_py.model.trace import Trace
+from rcv_py.results import common, kinds
+from rcv_py.results.field import At, rows_field, unknown
+from rcv_py.results.places import sources
+from rcv_py.results.table import Columns, Spec, Table
+
+
+def _compact(value: float) -> str:
+    """A large number with three significant digits: `2.28 G`."""
+    for scale, letter in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if abs(value) >= scale:
+            return f"{value / scale:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+_FLOP = replace(kinds.NUMBER, unit="FLOP", ending=", in FLOP.", text=_compact, digits=0)
+_RATE = replace(kinds.NUMBER, unit="FLOP per cycle", ending=", in FLOP a cycle and compute unit.", digits=3)
+_BYTE_RATE = replace(
+    kinds.NUMBER, unit="bytes per cycle", ending=", in bytes a cycle and compute unit.", digits=3
+)
+_INTENSITY = replace(kinds.NUMBER, unit="FLOP per byte", ending=", in FLOP a byte.", digits=3)
+_BYTES = replace(kinds.NUMBER, unit="bytes", ending=", in bytes.", text=_compact, digits=0)
+_OF = kinds.RATIO
+_SHARE = replace(kinds.SHARE, json=_OF.json, ending=_OF.ending)  # requested bytes exceed what memory delivers
+_COMPUTED = (
+    kinds.TEXT("unit", "What computes: MFMA/WMMA or VALU"),
+    kinds.TEXT("type", "Type of its operands; f8: eight bits, f6f4: six or four"),
+    _FLOP("flop", "Operations; of VALU at most, as if all lanes were on"),
+    *unknown(
+        _RATE("rate", "Operations a cycle"),
+        _RATE("peak", "What the unit can do of that type at most"),
+        _SHARE("share_of_peak", "The rate as a part of the peak", key="share"),
+    ),
+)
+ROOFLINE = Spec.of(
+    "roofline",
+    "The kernel, then its loops, those with most operations first.",
+    "scope",
+    kinds.TEXT("scope", "What it is of: kernel or loop"),
+    kinds.ROW("first_instruction", "First instruction, counted from 0", "first", key="first"),
+    kinds.ROW("last_instruction", "Last instruction, counted from 0", "last", key="last"),
+    replace(kinds.MEAN_CYCLES, digits=0, text=lambda cycles: count(round(cycles)))(
+        "cycles", "Cycles in which a compute unit held a wave in it, summed over compute units"
+    ),
+    kinds.TEXT("type", "Type of most operations"),
+    _FLOP("matrix_flop", "Operations of matrix instructions", "MFMA FLOP"),
+    _FLOP("vector_flop", "Operations of vector instructions, at most", "VALU FLOP", at=At.DATA | At.WINDOW),
+    *unknown(
+        _RATE("rate", "Operations a cycle of the type with most of them", "FLOP/cycle"),
+        _RATE("peak", "What a compute unit can do of that type at most"),
+        _SHARE(
+            "share_of_peak", "Part of the cycles that its unit needs at the peaks of all types", "of peak"
+        ),
+        _SHARE(
+            "mfma_busy_share_of_simd_cycles",
+            "Part of the cycles of SIMDs in which the matrix unit works",
+            "MFMA busy",
+            key="matrix_busy",
+        ),
+    ),
+    _BYTES("bytes", "Bytes that vector memory instructions request, at most", "bytes requested"),
+    _BYTES("local_bytes", "Bytes that LDS instructions request, at most", at=At.DATA | At.WINDOW),
+    *unknown(
+        _BYTE_RATE("byte_rate", "Requested bytes a cycle", "B/cycle"),
+        _BYTE_RATE("memory_peak", "What memory delivers to a compute unit at most", "memory", key="roof"),
+        _INTENSITY("intensity", "All operations a requested byte", "FLOP/B"),
+        _INTENSITY("ridge", "Intensity from which on computing is the roof"),
+    ),
+    kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
+    nothing="The capture has no instructions.",
+    window="scope first_instruction last_instruction share_of_peak type rate intensity byte_rate "
+    "mfma_busy_share_of_simd_cycles",
+)
+DOCUMENT = ROOFLINE.with_field(rows_field("computed", "Operations by unit and type, most first", *_COMPUTED))
+FACTS = (
+    common.CAPTURE,
+    common.WAVES_READ,
+    kinds.TEXT("target", "The instruction set, such as gfx942"),
+    replace(kinds.NUMBER, unit="waves", ending=", in waves.")(
+        "waves_per_simd", "Traced waves of a SIMD in the mean, while there are any", is_unknown=True
+    ),
+    kinds.WAVES(
+        "launch_waves",
+        "Waves of the whole launch, by the tables of the run; null: not known",
+        is_unknown=True,
+    ),
+    _FLOP(
+        "launch_flop",
+        "Operations of matrix instructions of the whole launch, if all waves are like those that count",
+        is_unknown=True,
+    ),
+    kinds.TEXT("note", "How the numbers are meant"),
+)
+NOTE = (
+    "Bytes and VALU operations are of full waves, and caches may serve bytes: at most.  Peaks are those of "
+    "data sheets, by compute unit and cycle."
+)
+
+
+def roofline_table(trace: Trace, found: Roofline) -> Table:
+    """Return one row a scope."""
+    scopes = found.scopes
+    main = [_main(one) for one in scopes]
+    columns: Columns = {
+        "scope": ["loop" if one.is_loop else "kernel" for one in scopes],
+        "type": ["" if one is None else one.type for one in main],
+        "matrix_flop": [one.flop(MATRIX) for one in scopes],
+        "vector_flop": [one.flop(VECTOR) for one in scopes],
+        "rate": [np.nan if one is None else one.rate for one in main],
+        "peak": [np.nan if one is None else one.peak for one in main],
+        "share_of_peak": [
+            np.nan if one is None else scope.share_of_peak(one.unit)
+            for scope, one in zip(scopes, main, strict=True)
+        ],
+        "source": sources(trace, np.array([one.first for one in scopes], dtype=np.int64)),
+    }
+    return Table.of(ROOFLINE, scopes, columns)
+
+
+def _main(scope: Scope) -> Computed | None:
+    return scope.computed[0] if scope.computed else None
+
+
+def roofline_rows(trace: Trace, found: Roofline) -> list[dict[str, Any]]:
+    """Return the rows of the document."""
+    spec = Spec.of("computed", "One row a unit and type.", "type", *_COMPUTED)
+    rows = roofline_table(trace, found).rows()
+    return [
+        row | {"computed": Table.of(spec, scope.computed).rows()}
+        for row, scope in zip(rows, found.scopes, strict=True)
+    ]
+
+
+def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> dict[str, Any]:
+    """Return what is said about all scopes."""
+    kernel = run.kernel
+    threads = int(np.prod(kernel.grid)) if kernel is not None and min(kernel.grid) > 0 else 0
+    waves = threads // lanes or None
+    flop = sum(one.flop(MATRIX) for one in found.scopes[:1])
+    return {
+        "waves": found.waves,
+        "target": trace.target,
+        "waves_per_simd": None if np.isnan(found.waves_per_simd) else round(found.waves_per_simd, 2),
+        "launch_waves": waves,
+        "launch_flop": flop / found.waves * waves if waves and found.waves else None,
+        "note": NOTE,
+    }
+
+
+def computed_texts(found: Sequence[Computed]) -> list[str]:
+    """Return what was computed for people: `MFMA/WMMA f8 2.28 G FLOP, 40.2 % of 8,192 a cycle`."""
+    texts = []
+    for one in found:
+        of = "" if np.isnan(one.peak) else f" of {count(int(one.peak))}"
+        rate = "" if np.isnan(one.rate) else f", {one.rate:,.1f}{of} FLOP a cycle"
+        texts.append(f"{one.unit} {one.type}: {_compact(one.flop)} FLOP{rate}")
+    return texts

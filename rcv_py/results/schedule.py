@@ -1,0 +1,83 @@
+"""Schedules: how long hot blocks take in the order that ran, and in the best order that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rcv_py.analysis.whatif.block_schedule import BlockSchedule
+from rcv_py.model.trace import Trace
+from rcv_py.results import common, kinds
+from rcv_py.results.field import At, Field, rows_field
+from rcv_py.results.places import sources
+from rcv_py.results.table import Columns, Spec, Table
+
+_MOVE = (
+    kinds.ROW("instruction", "Index of the load that is moved"),
+    kinds.ROW("before", "Instruction that it should stand before"),
+    kinds.CYCLES("saved", "Cycles of one execution of the block that this alone saves"),
+)
+SCHEDULES = Spec.of(
+    "schedules",
+    "One row a block, the costliest first; cycles of one execution by one wave alone.",
+    "block",
+    kinds.INDEX("block", "Number of the block, counted from 0"),
+    kinds.ROW("first_instruction", "First instruction, counted from 0", "first", key="first"),
+    kinds.ROW("last_instruction", "Last instruction, counted from 0", "last", key="last"),
+    kinds.COUNT("instructions", "Instructions in it, waits and nops aside", at=At.DATA | At.WINDOW),
+    kinds.COUNT("hits", "Executions"),
+    kinds.SHARE("share_of_total", "Part of latency and idle time of all instructions", "of all"),
+    replace(kinds.MEAN_CYCLES, text=lambda cycles: f"{cycles:,.0f}")(
+        "measured", "Latency and idle time of one execution, as recorded beside other waves"
+    ),
+    kinds.CYCLES("length", "In the order that ran, under measured latencies", "in its order"),
+    kinds.CYCLES("best", "In the best order that was found, all dependencies kept", "best order"),
+    kinds.SHARE(
+        "saved_share_of_length", "Part of the length that the best order saves", "saved", key="saved"
+    ),
+    kinds.CYCLES("bound", "No order takes less: cycles of issue, in a loop of its busiest unit", "bound"),
+    kinds.CYCLES(
+        "llvm_mca",
+        "One pass in the order that ran, by llvm-mca without measured latencies; null: it does not say",
+        "llvm-mca",
+        is_unknown=True,
+        is_optional=True,
+    ),
+    kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
+    note="Predicted for a wave alone: waves beside it cover stalls, and a compiler may be free to do more.",
+    nothing="No block that costs a hundredth of all cycles ran.",
+)
+DOCUMENT = SCHEDULES.with_field(
+    rows_field("moves", "Loads that pay when each alone is moved up, the best first", *_MOVE)
+).with_field(Field("order", kinds.listed(kinds.ROW, "An instruction"), "Instructions in the best order"))
+FACTS = (
+    common.CAPTURE,
+    kinds.TEXT("note", "How the numbers are meant"),
+    kinds.TEXT("llvm_mca_target", "The GPU that llvm-mca took", is_optional=True),
+    kinds.COUNT("llvm_mca_left_out", "Instructions that llvm-mca does not know", is_optional=True),
+)
+
+
+def schedule_table(
+    trace: Trace,
+    found: Sequence[BlockSchedule],
+    total: int,
+    estimates: Sequence[float] | None = None,
+) -> Table:
+    """Return one row a block; `total` are the cycles of latency and idle of all instructions.
+
+    `estimates` are those of llvm-mca, cycles of each block, nan where it is silent; None: it was not asked.
+    """
+    columns: Columns = {
+        "share_of_total": np.array([one.cost for one in found], dtype=np.float64) / max(1, total),
+        "source": sources(trace, np.array([one.first for one in found], dtype=np.int64)),
+    }
+    return Table.of(SCHEDULES, found, columns if estimates is None else {**columns, "llvm_mca": estimates})
+
+
+def move_records(one: BlockSchedule) -> list[dict[str, int]]:
+    """Return the moves of a block for a document."""
+    names = [field.name for field in _MOVE]
+    return [dict(zip(names, move, strict=True)) for move in one.moves]

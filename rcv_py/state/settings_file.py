@@ -1,0 +1,86 @@
+"""Settings and keys as a file, to keep or to take to another machine: JSON that people can read and edit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rcv_py import __version__
+from rcv_py.base.errors import UsageError
+from rcv_py.base.records import dataclass
+from rcv_py.base.settings import BY_NAME, OPTIONS
+from rcv_py.base.whole_files import whole_file
+from rcv_py.state.commands import Keys
+
+MOST_BYTES = 1 << 20
+MOST_KEYS = 4  # of a command
+FORM = "rcv.settings/1"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """What of a file fits: values by option, keys by command; `rejected` has a sentence for the others."""
+
+    values: Mapping[str, bool | int | str]
+    keys: Keys
+    rejected: tuple[str, ...] = ()
+
+
+def write_settings(path: Path, values: Mapping[str, Any], keys: Keys) -> None:
+    """Write what is not as at first; raise ExportError if that cannot be."""
+    changed = {
+        option.name: values[option.name] for option in OPTIONS if values[option.name] != option.default
+    }
+    document = {"schema": FORM, "version": __version__, "settings": changed, "keys": keys}
+    with whole_file(path) as file:
+        file.write((json.dumps(document, indent=2) + "\n").encode())
+
+
+def read_settings(path: Path) -> SettingsFile:
+    """Read such a file; raise UsageError, with a sentence, if it is none."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", hint="Choose another file.") from error
+    document = _document(data)
+    if document is None or document.get("schema") != FORM:
+        raise UsageError(
+            f"{path.name} holds no settings of rcv.", hint="Choose a file that Export of the settings wrote."
+        )
+    values, rejected = _values(document.get("settings"))
+    return SettingsFile(values=values, keys=_keys(document.get("keys")), rejected=rejected)
+
+
+def _document(data: bytes) -> dict[str, Any] | None:
+    if len(data) > MOST_BYTES:
+        return None
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _values(stored: object) -> tuple[dict[str, bool | int | str], tuple[str, ...]]:
+    values: dict[str, bool | int | str] = {}
+    rejected = []
+    for name, value in stored.items() if isinstance(stored, dict) else ():
+        option = BY_NAME.get(name)
+        if option is None:
+            rejected.append(f"There is no setting {name[:60]}.")
+        elif not option.accepts(value):
+            rejected.append(f"The value of {name} does not fit; what was set stays.")
+        else:
+            values[name] = value
+    return values, tuple(rejected)
+
+
+def _keys(stored: object) -> dict[str, tuple[str, ...]]:
+    return {
+        name: tuple(keys)
+        for name, keys in (stored.items() if isinstance(stored, dict) else ())
+        if isinstance(keys, list) and len(keys) <= MOST_KEYS and all(isinstance(one, str) for one in keys)
+    }

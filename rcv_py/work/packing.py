@@ -1,0 +1,67 @@
+"""A capture that is written whole: as one packed file, or as a folder of the decoded form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rcv_py import __version__
+from rcv_py.base.errors import UsageError
+from rcv_py.base.whole_files import unwritable, whole_folder
+from rcv_py.formats.locate import PACKED
+from rcv_py.formats.open import origin_of
+from rcv_py.formats.packed.write import write_packed
+from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.formats.uiout.write import write_folder
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveColumns
+from rcv_py.work.load import plan
+
+SUFFIXES = (PACKED, ".zip")
+
+
+def columns_of(trace: Trace) -> Iterator[WaveColumns]:
+    """Read all waves, some at a time and in order."""
+    return map(trace.reader.columns, plan(trace.waves))
+
+
+def pack(
+    trace: Trace,
+    out: Path,
+    columns: Iterable[WaveColumns],
+    *,
+    has_sources: bool = True,
+    notes: bytes = b"",
+) -> None:
+    """Write a capture as one file, with what its names, the tables of its run and a file of notes tell.
+
+    Raise UsageError for a name that nothing opens, and ExportError if it cannot be written.
+    """
+    if out.suffix.lower() not in SUFFIXES:
+        text = f"{out} would not be opened as a capture: its name must end in {' or '.join(SUFFIXES)}."
+        raise UsageError(text, hint=f"Call it {out.name}{SUFFIXES[0]}.")
+    write_packed(
+        out,
+        trace,
+        columns,
+        program=f"rcv {__version__}",
+        facts=facts_about(trace),
+        origin=origin_of(trace.path),
+        has_sources=has_sources,
+        notes=notes,
+    )
+
+
+def unpack(trace: Trace, out: Path, columns: Iterable[WaveColumns]) -> None:
+    """Write a capture into a folder, all of it or nothing.
+
+    Raise UsageError unless the folder is new or empty, so that nothing of the user's is lost, and ExportError
+    if it cannot be written.
+    """
+    try:
+        if out.exists() and any(out.iterdir()):
+            raise UsageError(f"{out} is there already.", hint="Remove it, or choose another folder.")
+    except (OSError, ValueError) as error:
+        raise unwritable(out, error) from error
+    with whole_folder(out) as part:
+        write_folder(trace, (some.batch() for some in columns), part)

@@ -1,0 +1,127 @@
+"""What runs in a thread for panels that predict: reading waves once, playing experiments, rows of waves.
+
+What plays is imported there: it imports a compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.analysis.whatif.changes import Change
+from rcv_py.analysis.whatif.path_line import PathLine
+from rcv_py.base.records import dataclass
+from rcv_py.model.tokens import States, Tokens
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.window import TimeWindow
+
+if TYPE_CHECKING:
+    from rcv_py.analysis.whatif.predict import Player, Prediction
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Waves as they ran, and as they would run: for each slot a row recorded, and those predicted."""
+
+    rows: tuple[TokenRow, ...]
+    slots: tuple[str, ...]  # of each row, as a timeline names them
+    is_recorded: tuple[bool, ...]  # of each row
+    before: int  # cycles from the first instruction to the end of the last, of the waves that were played
+    after: int  # the same as predicted; 0: none of them was played
+
+
+NOTHING = Shown((), (), (), 0, 0)
+
+
+class Recordings:
+    """The waves of a capture that are played, read when they are first needed; used in threads."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self._lock = Lock()
+        self._player: Player | None = None
+        self._path: tuple[tuple[int, ...], PathLine] | None = None  # of the unit that was asked for last
+
+    def player(self, held: Sequence[WaveBatch]) -> Player:
+        """Return what plays; waves that are in memory are not read again."""
+        from rcv_py.work.whatif import quick_player  # noqa: PLC0415 - as above
+
+        with self._lock:
+            if self._player is None:
+                self._player = quick_player(self.trace, held)
+            return self._player
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the waves were read, so that an experiment takes about a tenth of a second."""
+        return self._player is not None
+
+    def predict(self, held: Sequence[WaveBatch], changes: Sequence[Change]) -> Prediction:
+        """Return what changes would gain."""
+        return self.player(held).predict(changes)
+
+    def path(self, held: Sequence[WaveBatch], rows: Sequence[int]) -> PathLine:
+        """Return the critical path of the compute unit whose waves are these rows of the wave index."""
+        from rcv_py.analysis.whatif.timelines import path_line  # noqa: PLC0415 - as above
+        from rcv_py.work.whatif import player_of_waves  # noqa: PLC0415
+
+        key = tuple(rows)
+        if self._path is None or self._path[0] != key:
+            self._path = key, path_line(player_of_waves(self.trace, rows, held))
+        return self._path[1]
+
+    def rows(self, held: Sequence[WaveBatch], changes: Sequence[Change], waves: Sequence[Wave]) -> Shown:
+        """Return waves of a compute unit as they ran, and as they would run, slot by slot."""
+        from rcv_py.analysis.whatif.timelines import predicted_tokens  # noqa: PLC0415 - as above
+
+        found = predicted_tokens(self.player(held), changes, waves)
+        slots: dict[tuple[int, int], list[Wave]] = {}
+        for wave in sorted(waves, key=lambda one: (one.id.simd, one.id.slot, one.begin)):
+            slots.setdefault((wave.id.simd, wave.id.slot), []).append(wave)
+        rows: list[tuple[TokenRow, str, bool]] = []
+        for (simd, slot), own in slots.items():
+            ran = [_recorded(wave) for wave in own]
+            would = [_predicted(wave, found[wave.row]) for wave in own if len(found.get(wave.row, ()))]
+            name = f"{simd}-{slot}"
+            rows.append((TokenRow(tuple(ran)), name, True))
+            rows += [(TokenRow(tuple(line)), name, False) for line in _apart(would)]
+        played = [wave.tokens for wave in waves if len(found.get(wave.row, ()))]
+        return Shown(
+            rows=tuple(row for row, _, _ in rows),
+            slots=tuple(name for _, name, _ in rows),
+            is_recorded=tuple(is_ran for _, _, is_ran in rows),
+            before=_span(played),
+            after=_span([tokens for tokens in found.values() if len(tokens)]),
+        )
+
+
+def _recorded(wave: Wave) -> Segment:
+    return Segment.of(wave.tokens, wave.states, None, TimeWindow(wave.begin, wave.end), wave.row)
+
+
+def _predicted(wave: Wave, tokens: Tokens) -> Segment:
+    nothing = tokens.offset[:0]
+    states = States(tokens.base, nothing, tokens.kind[:0], 0)
+    begin, end = int(tokens.start[0]), int(tokens.end.max())
+    return Segment.of(tokens, states, None, TimeWindow(begin, end), wave.row)
+
+
+def _apart(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Share segments of a slot among as few rows as keep them apart: with more room waves overlap."""
+    rows: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda one: one.begin):
+        free = next((row for row in rows if row[-1].end <= segment.begin), None)
+        if free is None:
+            rows.append([segment])
+        else:
+            free.append(segment)
+    return rows
+
+
+def _span(played: Sequence[Tokens]) -> int:
+    if not played:
+        return 0
+    return max(int(one.end.max()) for one in played) - min(int(one.start[0]) for one in played)

@@ -1,0 +1,45 @@
+"""`rcv schedule --mca`: a stand-in on the path, and none."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.main import main
+from tests.support.captures import trace_path
+from tests.support.command_runs import CACHE
+
+FOLDER = trace_path("vec_add")
+
+
+def test_estimates_stand_beside_the_schedules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "llvm-mca"
+    program.write_text(f"#!{sys.executable}\nimport sys\nprint('Total Cycles:', len(list(sys.stdin)))\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["schedule", str(FOLDER), "--mca", "--json"], CACHE) == ExitCode.DONE
+    document = json.loads(capsys.readouterr().out)
+    texts = [row[0] for row in json.loads((FOLDER / "code.json").read_text())["code"]]
+    (block,) = document["rows"]
+    inside = texts[block["first_instruction"] : block["last_instruction"] + 1]
+    plain = [text for text in inside if not text.startswith((";", "s_cbranch", "s_endpgm"))]
+    assert block["llvm_mca"] == len(plain) - document["llvm_mca_left_out"]
+    assert document["llvm_mca_target"] == "gfx950"
+    assert main(["schedule", str(FOLDER), "--mca"], CACHE) == ExitCode.DONE
+    assert "llvm-mca took gfx950" in capsys.readouterr().out
+    assert main(["schedule", str(FOLDER), "--json"], CACHE) == ExitCode.DONE
+    assert "llvm_mca" not in json.loads(capsys.readouterr().out)["rows"][0]
+
+
+def test_without_the_program_it_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["schedule", str(FOLDER), "--mca"], CACHE) == ExitCode.USAGE
+    assert "llvm-mca is not installed." in capsys.readouterr().err
