@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rcv_py
 from rcv_py.analysis.core.answers import InMemory
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.base.progress import CancelFlag
@@ -322,6 +323,42 @@ def test_numbers_are_those_of_summary_and_waits(
     assert [row[3].value for row in rows] == [one["stall"] for one in waits["waits"]]
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("pcsampling", "mla_decode")])
+def test_peaks_and_registers_are_those_of_their_commands(
+    name: str, reports: dict[str, Report], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = captures.trace_path(name)
+    if any(section.id == "roofline" for section in reports[name].sections):
+        rows = asked(capsys, "roofline", path, "--json")["rows"]
+        (table,) = tables(reports[name], "roofline")
+        assert [row[0].text for row in table.rows] == [row["scope"] for row in rows]
+    held = asked(capsys, "registers", path, "--json")["rows"]
+    table = tables(reports[name], "registers")[1]
+    assert [(row[0].text, row[1].value) for row in table.rows] == [(row["file"], row["peak"]) for row in held]
+
+
+def test_segments_accesses_and_fetches_are_those_of_their_commands(
+    reports: dict[str, Report], capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "flash_attn_small_after"
+    path, found = captures.trace_path(name), reports[name]
+    rows = asked(capsys, "loops", path, "--by", "segments", "--top", 0, "--json")["rows"]
+    (table,) = tables(found, "segments")
+    assert [(row[3].value, row[4].value) for row in table.rows] == [
+        (row["hits"], row["cycles"]) for row in rows
+    ]
+    rows = asked(capsys, "latency", path, "--by", "access", "--top", 0, "--json")["rows"]
+    longer = [row for row in rows if (row["times_needed"] or 0) >= 2]
+    (table,) = tables(found, "accesses")
+    assert longer
+    assert [row[0].value for row in table.rows] == [row["instruction"] for row in longer[: len(table.rows)]]
+    rows = asked(capsys, "latency", path, "--by", "fetch", "--top", 0, "--json")["rows"]
+    (table,) = tables(found, "fetches")
+    assert [row[0].value for row in table.rows] == [row["first_instruction"] for row in rows]
+    others = {section.id for section in reports["vec_add"].sections}
+    assert not others & {"segments", "accesses"}, "no barrier, and nothing that held a unit for long"
+
+
 def test_shares_of_causes_add_up(reports: dict[str, Report]) -> None:
     table = tables(reports["flash_attn_small_after"], "causes")[0]
     assert sum(row[3].value for row in table.rows) == pytest.approx(1)
@@ -404,3 +441,17 @@ def test_names_say_the_form_and_work_can_be_stopped(tmp_path: Path) -> None:
     with pytest.raises(Cancelled):
         write_report(ReportInputs(InMemory(trace, ())), tmp_path / "r.html", cancel=flag)
     assert not list(tmp_path.iterdir())
+
+
+def test_predictions_and_the_critical_path(tmp_path: Path) -> None:
+    """Only a report that was asked for them has them."""
+    capture = rcv_py.open(captures.trace_path("flash_attn_small_after"))
+    plain, told = (
+        capture.report(tmp_path / f"{predict}.md", predict=predict).read_text() for predict in (False, True)
+    )
+    for words in ("## What if", "## The critical path", "Replayed", "no promise", "issue arbitration"):
+        assert words in told
+        assert words not in plain
+    found = capture.triage(every_wave=True, predict=True).result
+    first = next(one for one in found.findings if one.predicted is not None)
+    assert first.predicted.text in told

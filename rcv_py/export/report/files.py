@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from rcv_py import __version__
@@ -14,8 +14,11 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report import sections_capture as capture
 from rcv_py.export.report import sections_causes as waiting
 from rcv_py.export.report import sections_code as code
+from rcv_py.export.report import sections_holds as holds
+from rcv_py.export.report import sections_notes as notes
 from rcv_py.export.report import sections_verdict as verdict
 from rcv_py.export.report import sections_waves as waves
+from rcv_py.export.report import sections_whatif as whatif
 from rcv_py.export.report.html import html
 from rcv_py.export.report.index import MARK, Entry, index
 from rcv_py.export.report.inputs import ReportInputs
@@ -23,13 +26,16 @@ from rcv_py.export.report.markdown import markdown
 from rcv_py.export.report.model import Report, Section
 
 SECTIONS: tuple[Callable[[ReportInputs], Section | None], ...] = (
-    *(verdict.the_verdict, verdict.ranked, capture.health, capture.configuration),
-    *(waves.activity, code.kinds, waiting.causes, waiting.waits),
-    *(code.top_lines, code.loop_phases, code.blocks_of, code.source_lines),
-    *(waiting.idle_simds, waiting.hidden, waves.registers, waves.occupancy, waves.waves),
+    *(verdict.the_verdict, verdict.ranked, notes.notes, whatif.experiments, whatif.critical_path),
+    *(capture.health, capture.configuration),
+    *(whatif.peaks, waves.activity, code.kinds, waiting.causes, waiting.waits),
+    *(code.top_lines, code.loop_phases, holds.segments, code.blocks_of, code.source_lines),
+    *(waiting.idle_simds, waiting.hidden, holds.accesses, holds.fetches),
+    *(waves.registers, waves.occupancy, waves.waves),
     *(code.pc_map, capture.how_to),
 )
 FORMS: dict[str, Callable[[Report], str]] = {".html": html, ".htm": html, ".md": markdown}
+PAGES = (".html", ".htm")  # endings of pages that need a browser
 _ELSEWHERE = "Choose another folder with --out-dir."
 
 
@@ -50,11 +56,12 @@ def make_report(
     return Report(kernel, subtitle, tuple(sections), f"Written by rcv {__version__}.")
 
 
-def check_form(path: Path) -> None:
+def check_form(path: Path, endings: Collection[str] = tuple(FORMS)) -> None:
     """Raise UsageError for a name that does not say what to write."""
-    if path.suffix.lower() not in FORMS:
+    if path.suffix.lower() not in endings:
+        known = " or ".join(ending for ending in endings if ending != ".htm")
         raise UsageError(
-            f"{path} does not say what kind of report it is.", hint="Use a name that ends in .html or .md."
+            f"{path} does not say what kind of report it is.", hint=f"Use a name that ends in {known}."
         )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.core.answers import Analysis, InMemory
@@ -18,7 +18,11 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import OF_ALL, FindingInputs
 from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
+from rcv_py.analysis.iterations.loop_summary import LOOPS, LoopSummary
+from rcv_py.analysis.iterations.segments import SEGMENTS, Segments
+from rcv_py.analysis.latency.access_holds import HOLDS, AccessHolds
 from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
+from rcv_py.analysis.latency.code_fetches import FETCHES, CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, why_not_hidden
 from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
@@ -29,22 +33,34 @@ from rcv_py.base.text import short_paths, short_place
 from rcv_py.model.code import CodeTable
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.notes import Note
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
+if TYPE_CHECKING:  # it imports a compiler
+    from rcv_py.analysis.whatif.predict import Player
+
 RULE = ReferenceRule.OURS
+_HOLDS = (SEGMENTS, HOLDS, FETCHES)
 TOP_LINES = 15
 
 
 class ReportInputs(FindingInputs):
-    """What is known of a capture, and whose costs are explained."""
+    """What is known of a capture, and whose costs are explained.
+
+    `play` reads the waves that are played, if the report is to have predictions; `notes` are what people
+    and agents wrote about the capture.
+    """
+
+    play: Callable[[], Player] | None = None
+    notes: Sequence[Note] = ()
 
     def ask(self, of_all: Sequence[Analysis] = (), of_counted: Sequence[Analysis] = ()) -> None:
         """Look at all waves once for what sections need of all of them, and once for those that count."""
         self.answers.ask((*OF_ALL, *OF_WAVES, WORKGROUPS, WAVE_FACTS, self._spreads, *of_all))
         hidden = () if why_not_hidden(self.trace) else (HIDDEN[RULE],)
-        super().ask((), (LINES, WAITS, BUBBLES[RULE], *hidden, self._summary, *of_counted))
+        super().ask((), (LINES, WAITS, BUBBLES[RULE], LOOPS, *_HOLDS, *hidden, self._summary, *of_counted))
 
     @cached_property
     def code(self) -> CodeTable:
@@ -97,6 +113,26 @@ class ReportInputs(FindingInputs):
         return self.answers.of(BUBBLES[RULE], self.rows)
 
     @property
+    def iterations(self) -> LoopSummary:
+        """Loops with each of their iterations."""
+        return self.answers.of(LOOPS, self.rows)
+
+    @property
+    def segments(self) -> Segments:
+        """What waves do between barriers."""
+        return self.answers.of(SEGMENTS, self.rows)
+
+    @property
+    def accesses(self) -> AccessHolds:
+        """How long accesses hold LDS and vector memory."""
+        return self.answers.of(HOLDS, self.rows)
+
+    @property
+    def fetches(self) -> CodeFetches:
+        """Code that waves waited for."""
+        return self.answers.of(FETCHES, self.rows)
+
+    @property
     def hidden(self) -> HiddenLatency:
         """What other waves covered."""
         return self.answers.of(HIDDEN[RULE], self.rows)
@@ -113,8 +149,18 @@ class ReportInputs(FindingInputs):
 
     @cached_property
     def findings(self) -> Findings:
-        """The findings of `rcv triage --all`."""
-        return of_inputs(self)
+        """The findings of `rcv triage --all`; of a report with predictions those of `--predict`."""
+        found, player = of_inputs(self), self.player
+        if player is None:
+            return found
+        from rcv_py.analysis.findings.predicted import predicted  # noqa: PLC0415 - it imports a compiler
+
+        return predicted(found, player)
+
+    @cached_property
+    def player(self) -> Player | None:
+        """What plays the recording again; None without predictions, or if there is nothing to play."""
+        return None if self.play is None or not len(self.trace.waves) else self.play()
 
     @cached_property
     def health(self) -> tuple[HealthNote, ...]:

@@ -47,6 +47,8 @@ def ranked(inputs: ReportInputs) -> model.Section | None:
         parts += _finding(inputs, ordinal, finding)
     if found.small:
         parts.append(model.Prose(found.small_text, is_quiet=True))
+    if found.predictions:
+        parts.append(model.Prose(found.predictions, is_quiet=True))
     return model.Section("findings", "What to look at first", parts, found.assumption)
 
 
@@ -99,6 +101,18 @@ def _overview(findings: tuple[Finding, ...]) -> model.Table:
             (one.gain if one.gain_text else None for one in findings),
             1,
             "At most this part of the kernel's duration.",
+        ),
+        *(_predicted(findings) if any(one.predicted for one in findings) else ()),
+    )
+
+
+def _predicted(findings: tuple[Finding, ...]) -> tuple[model.Column, ...]:
+    """What playing predicts of each, with its range."""
+    return (
+        cells.texts(
+            "predicted",
+            ("" if one.predicted is None else one.predicted.text for one in findings),
+            "What the remedy is predicted to gain of the kernel's duration, with the range of guesses.",
         ),
     )
 

@@ -10,6 +10,7 @@ from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.activity import SHOWN
 from rcv_py.analysis.cost.distribution import histogram
 from rcv_py.analysis.device.occupancy_curves import occupancy_curves, occupancy_numbers
+from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.analysis.waves.wave_facts import WaveFacts
 from rcv_py.base.text import count, percent, plural
 from rcv_py.export.report import cells
@@ -18,8 +19,10 @@ from rcv_py.export.report.model import Bins, Cell, Curve, Note, Part, Section, S
 from rcv_py.model.columns import of_rows
 from rcv_py.results.common import WAVE_NAME
 from rcv_py.results.occupancy import limit_table
+from rcv_py.results.registers import file_table
 from rcv_py.results.waves import LIVED
 
+HELD = "Registers that must be held at a time, by live ranges over the control-flow graph"
 MAX_WAVES = 300
 BINS = 40
 _STATE_TEXT = {"IDLE": "nothing to do", "EXEC": "executing", "WAIT": "waiting", "STALL": "stalled"}
@@ -64,8 +67,10 @@ def registers(inputs: ReportInputs) -> Section | None:
     text = f"A SIMD can hold {count(found.waves)} of {count(found.cap)} waves"
     if binding is not None:
         text += f"; {binding.name} bind. {found.next_step}"
+    held = file_table(inputs.trace, live_registers(inputs.trace.code), found)
     parts: tuple[Part, ...] = (
         cells.report_table(limit_table(found), inputs.trace),
+        *((cells.report_table(held, inputs.trace, HELD),) if len(held) else ()),
         Note(text.strip() if binding is not None else f"{text}."),
         *(Note(note, "warning") for note in found.notes),
     )

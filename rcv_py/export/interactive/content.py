@@ -1,0 +1,340 @@
+"""What a page to look around in holds: one document, and columns of numbers beside it.
+
+Everything is bounded, so that a page of any capture is a few megabytes: instructions that cost nothing go
+first, then waves, steps of occupancy and sources.  The document says what was left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rcv_py import __version__
+from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.device.occupancy_curves import occupancy_curves
+from rcv_py.analysis.findings.finding import Evidence, Finding
+from rcv_py.analysis.health.capture_health import verdict
+from rcv_py.analysis.program.branches import BRANCHES, branch_table, flow
+from rcv_py.analysis.timeline.wave_places import place_name
+from rcv_py.base.problems import Severity
+from rcv_py.base.progress import CancelFlag, Stage, silent
+from rcv_py.base.progress import Report as Progress
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import ascending
+from rcv_py.base.text import elide_right, plural, short_kernel, short_paths, visible
+from rcv_py.export.interactive.packed import Columns
+from rcv_py.export.interactive.waves import Shown, put_waves, shown_waves
+from rcv_py.export.report.inputs import ReportInputs
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.notes import Anchor
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import COSTS
+
+OF_PAGE = (BRANCHES,)  # of all waves, beside what every report asks for
+MAX_CODE = 20_000  # instructions
+MAX_ARROWS = 4_000
+MAX_STEPS = 250_000  # of waves that begin and end, over all compute units
+MAX_ROWS = 600  # compute units of the whole device
+MAX_SOURCE = 1_500_000  # letters of source text
+MAX_NOTES = 200
+MAX_TEXT = 300  # letters of an instruction or a source line
+
+
+@dataclass(frozen=True, eq=False)
+class Making:
+    """What the parts of a page are made from, and where their columns go."""
+
+    inputs: ReportInputs
+    shown: Shown
+    code: np.ndarray  # int64, code rows that the page has, ascending
+    columns: Columns
+
+    @property
+    def trace(self) -> Trace:
+        """The capture that the page is about."""
+        return self.inputs.trace
+
+
+def content(
+    inputs: ReportInputs, tokens: int, *, report: Progress = silent, cancel: CancelFlag | None = None
+) -> tuple[dict[str, Any], Columns]:
+    """Return the document of a page with at most so many tokens, and its columns.
+
+    Raise Cancelled once `cancel` is set.
+    """
+    trace = inputs.trace
+    named = (trace.waves.row(one.wave) for one in _evidence(inputs.findings.in_full) if one.wave is not None)
+    slowest = (one.slowest.wave for one in inputs.spreads.values()) if len(trace.waves) else ()
+    wanted = [row for row in named if row is not None]
+    made = Making(inputs, shown_waves(trace, [*wanted, *slowest], tokens), _code_rows(inputs), Columns())
+    document = {}
+    for done, (name, part) in enumerate(PARTS.items()):
+        if cancel is not None:
+            cancel.check()
+        report(Stage("Writing the page", done, len(PARTS)))
+        document[name] = part(made)
+    return document, made.columns
+
+
+def _evidence(findings: Iterable[Finding]) -> Iterator[Evidence]:
+    for finding in findings:
+        yield from finding.evidence
+
+
+def _code_rows(inputs: ReportInputs) -> np.ndarray:
+    """All rows of the program, or those that cost most and labels, in order of the program."""
+    code = inputs.trace.code
+    if len(code) <= MAX_CODE:
+        return np.arange(len(code))
+    order = np.argsort(-(inputs.costs.cost + code.is_label), kind="stable")
+    rows: np.ndarray = np.sort(order[:MAX_CODE])
+    return rows
+
+
+# -- the parts ------------------------------------------------------------------------------------------
+
+
+def _about(made: Making) -> dict[str, Any]:
+    trace, shown = made.trace, made.shown
+    name = trace.kernel_name
+    return {
+        "title": shown_text(short_kernel(name) if name else "no kernel"),
+        "kernel": shown_text(name),
+        "capture": shown_text(trace.name),
+        "target": shown_text(trace.target),
+        "by": f"rcv {__version__}",
+        "origin": trace.span.begin,
+        "cycles": max(1, trace.span.end - trace.span.begin),
+        "unit": made.inputs.unit,
+        "measure": made.inputs.costs.label,
+        "traced": shown.traced,
+        "left_out": _left_out(made),
+        "verdict": shown_text(made.inputs.findings.sentence),
+        "numbers": [
+            [shown_text(text) for text in (number.name, number.text, number.of)]
+            for number in made.inputs.findings.numbers
+        ],
+        "kinds": [[kind.name, KIND_TEXT[kind]] for kind in TokenKind],
+    }
+
+
+def _left_out(made: Making) -> list[str]:
+    """What the page has less of than the capture, sentences."""
+    shown, code = made.shown, made.trace.code
+    said = []
+    if len(shown.detailed) < shown.traced:
+        drawn = f", and the lives of {len(shown.rows):,}" if len(shown.rows) > len(shown.detailed) else ""
+        said.append(
+            f"This page has the instructions of {len(shown.detailed):,} of {plural(shown.traced, 'wave')}"
+            f"{drawn}: those that findings name, and of the compute units with most."
+        )
+    if len(made.code) < len(code):
+        said.append(
+            f"The listing has {len(made.code):,} of {plural(len(code), 'instruction')}: those that cost most."
+        )
+    return said
+
+
+def _waves(made: Making) -> dict[str, Any]:
+    trace, rows = made.trace, made.shown.rows
+    put_waves(made.shown, trace, made.columns)
+    index = trace.waves
+    units = zip(index.se[rows].tolist(), index.sa[rows].tolist(), index.cu[rows].tolist(), strict=True)
+    names: dict[str, int] = {}
+    made.columns.put("wave.unit", [names.setdefault(place_name(trace, *unit), len(names)) for unit in units])
+    return {"units": list(names)}
+
+
+def _code(made: Making) -> dict[str, Any]:
+    trace, rows, costs = made.trace, made.code, made.inputs.costs
+    code, columns = trace.code, made.columns
+    columns.put_steps("code.row", rows)
+    for field in COSTS:
+        columns.put(f"code.{field.name}", getattr(costs, field.name)[rows])
+    for name, values in (("kind", code.kind), ("label", code.is_label)):
+        columns.put(f"code.{name}", values[rows])
+    leaf = code.leaf[rows]
+    has = leaf >= 0
+    for name, values in (("file", code.chain_file), ("line", code.chain_line)):
+        own = np.where(has, values[leaf], -1) if len(values) else np.full(len(rows), -1)
+        columns.put_steps(f"code.{name}", own)
+    return {"text": [shown_text(code.text[row], MAX_TEXT) for row in rows.tolist()]}
+
+
+def _arrows(made: Making) -> dict[str, Any]:
+    """Branches from where to where and how often; waits, who made them wait, and for how many cycles."""
+    trace, columns = made.trace, made.columns
+    jumps = branch_table(made.inputs.answers.of(BRANCHES), flow(trace.code))
+    chosen = np.flatnonzero(jumps.target >= 0)
+    chosen = chosen[np.argsort(-jumps.taken[chosen], kind="stable")][:MAX_ARROWS]
+    _put_arrows(columns, "branch", jumps.row[chosen], jumps.target[chosen], jumps.taken[chosen])
+    found = made.inputs.waits.blocking
+    wait = np.repeat(found.line, np.diff(found.first))
+    most = np.argsort(-found.charged, kind="stable")[:MAX_ARROWS]
+    _put_arrows(columns, "wait", found.producer[most], wait[most], found.charged[most])
+    return {}
+
+
+def _put_arrows(columns: Columns, name: str, start: np.ndarray, end: np.ndarray, size: np.ndarray) -> None:
+    for part, values in {"from": start, "to": end, "size": size}.items():
+        columns.put(f"{name}.{part}", values)
+
+
+def _sources(made: Making) -> list[dict[str, Any]]:
+    """Every file that instructions came from: with their text those that cost most, while there is room."""
+    trace, costs = made.trace, made.inputs.costs
+    code, leaf = trace.code, trace.code.leaf
+    has = np.flatnonzero(leaf >= 0)
+    file = code.chain_file[leaf[has]] if len(has) else np.zeros(0, dtype=np.int64)
+    cost = (
+        np.bincount(file, costs.cost[has], len(trace.sources)) if len(has) else np.zeros(len(trace.sources))
+    )
+    used, room = set(ascending(file).tolist()), MAX_SOURCE
+    names = short_paths(source.path for source in trace.sources)
+    shown: list[dict[str, Any]] = [{} for _ in trace.sources]
+    for at in np.argsort(-cost, kind="stable").tolist():
+        source = trace.sources[at]
+        one = {"name": shown_text(names[source.path]), "path": shown_text(source.path)}
+        lines = source.lines if at in used else None
+        if lines is not None and (size := sum(min(len(line), MAX_TEXT) for line in lines)) <= room:
+            room -= size
+            one["text"] = "\n".join(shown_text(line.expandtabs(8), MAX_TEXT) for line in lines)
+        elif at in used:
+            one["note"] = shown_text(source.note) or (
+                "The capture has no copy of this file."
+                if lines is None
+                else "There was no room for its text."
+            )
+        shown[at] = one
+    return shown
+
+
+def _findings(made: Making) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": shown_text(one.title),
+            "gain": shown_text(one.gain_text or one.stake),
+            "text": [[label, shown_text(sentence)] for label, sentence in one.parts],
+            "assumption": shown_text(one.assumption),
+            "places": [place_of(made.trace, evidence) for evidence in one.evidence],
+        }
+        for one in made.inputs.findings.in_full
+    ]
+
+
+def _lists(made: Making) -> list[dict[str, Any]]:
+    """Other lists of places below the findings: a title, and items as findings are."""
+    return [one for make in LISTS if (one := make(made))["items"]]
+
+
+def _notes(made: Making) -> dict[str, Any]:
+    """What people and agents wrote, the most severe first."""
+    order = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+    notes = sorted(made.inputs.notes, key=lambda note: order.index(note.severity))[:MAX_NOTES]
+    items = [
+        {
+            "title": shown_text(note.title),
+            "gain": shown_text(", ".join(filter(None, (note.severity.value, note.author)))),
+            "text": [["", shown_text(note.text)]] if note.text else [],
+            "places": [_noted(made.trace, note.anchor.known(made.trace))],
+        }
+        for note in notes
+    ]
+    return {"title": "Notes", "items": items}
+
+
+def _noted(trace: Trace, anchor: Anchor) -> dict[str, Any]:
+    """What a note is about, as `place_of` tells places."""
+    span, origin = anchor.span, trace.span.begin
+    place = {
+        "name": shown_text(str(anchor)),
+        "line": anchor.instructions[0] if anchor.instructions else None,
+        "wave": None if anchor.wave is None else trace.waves.row(anchor.wave),
+        "begin": None if span is None else span.begin - origin,
+        "end": None if span is None else span.end - origin,
+        "source": anchor.place_in(trace),
+    }
+    return {name: value for name, value in place.items() if value is not None}
+
+
+def _health(made: Making) -> dict[str, Any]:
+    """How far the capture can be trusted."""
+    notes = made.inputs.health
+    items = [
+        {
+            "title": shown_text(note.title),
+            "gain": note.severity.value,
+            "text": [
+                ["", shown_text(note.consequence)],
+                ["Seen", shown_text(note.evidence_text)],
+                ["Fix", shown_text(note.remedy)],
+            ],
+        }
+        for note in notes
+    ]
+    return {"title": f"The capture: {verdict(notes)}", "items": items}
+
+
+def place_of(trace: Trace, one: Evidence) -> dict[str, Any]:
+    """Return a place as the page goes to it: `wave` is a row of the index, times count from the origin.
+
+    What a place does not have is left out.
+    """
+    row = None if one.wave is None else trace.waves.row(one.wave)
+    has_times = one.kind in ("token", "window")
+    place = {
+        "name": shown_text(one.place),
+        "text": shown_text(one.text),
+        "line": one.line if one.line >= 0 else None,
+        "wave": row,
+        "begin": one.begin - trace.span.begin if has_times else None,
+        "end": one.end - trace.span.begin if has_times else None,
+        "source": one.source,
+    }
+    return {name: value for name, value in place.items() if value is not None}
+
+
+def _device(made: Making) -> dict[str, Any]:
+    """Resident waves of every compute unit over time; steps that follow each other closely become one."""
+    trace, columns = made.trace, made.columns
+    curves = [curve for curve in occupancy_curves(trace, "cu", is_all=True) if len(curve.steps)]
+    curves = curves[:MAX_ROWS]
+    steps = [curve.steps for curve in curves]
+    most = MAX_STEPS // max(1, len(steps))
+    if sum(map(len, steps)) > MAX_STEPS:
+        steps = [_thinned(one, trace, most) for one in steps]
+    columns.put("device.steps", [len(one) for one in steps])
+    time = [np.diff(one.time, prepend=trace.span.begin) for one in steps]
+    value = [np.diff(one.value.astype(np.int64), prepend=0) for one in steps]
+    none = np.zeros(0, dtype=np.int64)
+    columns.put("device.time", np.concatenate([none, *time]))
+    columns.put("device.waves", np.concatenate([none, *value]))
+    return {"rows": [curve.name.replace("CU", trace.unit_name) for curve in curves]}
+
+
+def _thinned(steps: StepCurve, trace: Trace, most: int) -> StepCurve:
+    """Keep the last step of each of `most` stretches of the capture."""
+    stretch = (steps.time - trace.span.begin) * most // max(1, trace.span.end - trace.span.begin)
+    last = np.append(stretch[1:] != stretch[:-1], True)
+    return StepCurve(steps.time[last], steps.value[last])
+
+
+def shown_text(text: str, most: int = 4_000) -> str:
+    """Return text of a capture as letters that are all seen, and not too many."""
+    return visible(elide_right(text, most))
+
+
+LISTS: tuple[Callable[[Making], dict[str, Any]], ...] = (_notes, _health)
+PARTS: Mapping[str, Callable[[Making], dict[str, Any] | Sequence[dict[str, Any]]]] = {
+    "about": _about,
+    "waves": _waves,
+    "code": _code,
+    "arrows": _arrows,
+    "sources": _sources,
+    "findings": _findings,
+    "lists": _lists,
+    "device": _device,
+}
+"""Parts of the document by name; each of `lists` is shown under its own heading."""

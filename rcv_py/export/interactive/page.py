@@ -1,0 +1,85 @@
+"""The page: markup that never changes, its style and scripts, and what it holds as letters of Base64.
+
+Its policy names the scripts and styles by their hashes and allows nothing else, no network above all; text of
+a capture becomes text of the page by `textContent` alone.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+
+from rcv_py import __version__
+from rcv_py.base.colors import ROLES, TOKEN_KINDS, Pair
+from rcv_py.base.progress import CancelFlag, Report, silent
+from rcv_py.base.text import short_kernel, visible
+from rcv_py.export.interactive.content import content
+from rcv_py.export.interactive.packed import packed
+from rcv_py.export.report.inputs import ReportInputs
+
+MAX_TOKENS = 1_500_000  # about a byte each where waves do the same, several at worst
+MAX_LETTERS = 6_000_000  # of Base64
+FEWEST_TOKENS = 1_000  # below that other things fill the page
+_HERE = Path(__file__).parent
+_ROLES = (
+    *("window", "base", "alternate", "raised", "line", "text", "muted", "accent", "accent_soft", "hover"),
+    *("canvas", "grid", "warning", "error", "stall", "issue", "idle"),
+)
+
+
+def interactive_page(
+    inputs: ReportInputs, *, report: Report = silent, cancel: CancelFlag | None = None
+) -> bytes:
+    """Return the page about a capture: bounded, and without anything from elsewhere.
+
+    Raise Cancelled once `cancel` is set.
+    """
+    data = _data(inputs, report, cancel)
+    trace = inputs.trace
+    title = visible(short_kernel(trace.kernel_name) if trace.kernel_name else trace.name)
+    scripts = [_file("logic.js"), _file("page.js")]
+    sheet = f"{_colors()}\n{_file('page.css')}"
+    policy = (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; "
+        f"script-src {' '.join(map(_hash, scripts))}; style-src {_hash(sheet)}"
+    )
+    head = (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f'<meta name="generator" content="rcv {escape(__version__)}">'
+        f"<title>{escape(title)}</title>\n<style>{sheet}</style></head>\n"
+    )
+    held = f'<script type="application/octet-stream" id="data">{data}</script>\n'
+    body = "".join(f"<script>{script}</script>\n" for script in scripts)
+    return f"{head}<body>\n{_file('page.html')}{held}{body}</body></html>\n".encode()
+
+
+def _data(inputs: ReportInputs, report: Report, cancel: CancelFlag | None) -> str:
+    """What the page holds, with as many instructions as there is room for."""
+    tokens = MAX_TOKENS
+    while True:
+        data = packed(*content(inputs, tokens, report=report, cancel=cancel))
+        if len(data) <= MAX_LETTERS or tokens < FEWEST_TOKENS:
+            return data
+        tokens //= 4  # they hardly repeat themselves
+
+
+def _file(name: str) -> str:
+    return (_HERE / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _colors() -> str:
+    """Colours as variables of the page, those of the dark theme where people want it dark."""
+    pairs: dict[str, Pair] = {name: ROLES[name] for name in _ROLES}
+    pairs |= {f"kind-{name}": pair for name, pair in TOKEN_KINDS.items()}
+    light = "".join(f"--{name}:{pair.light};" for name, pair in pairs.items())
+    dark = "".join(f"--{name}:{pair.dark};" for name, pair in pairs.items())
+    return f":root{{{light}}}\n@media (prefers-color-scheme: dark){{:root{{{dark}}}}}"

@@ -1,0 +1,114 @@
+"""The waves of a page: all instructions of some of them, and when the others lived.
+
+Those come first that findings name, then whole compute units, the ones with most to read first, until the
+page is full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.base.records import dataclass
+from rcv_py.export.interactive.packed import Columns
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch, WaveIndex
+
+MAX_WAVES = 4_000  # that are drawn at all
+MAX_BYTES = 40_000_000  # of files of the waves that have instructions
+AT_ONCE = 4 << 20  # bytes of files that are read together
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Rows of the wave index that are on a page, in order of the index."""
+
+    rows: np.ndarray  # int64
+    tokens: TokenColumns  # of the waves that have instructions
+    missing: int  # waves that could not be read
+    traced: int  # waves of the capture
+
+    @property
+    def detailed(self) -> np.ndarray:
+        """Rows of those with instructions, int64, ascending."""
+        return np.array([wave.row for wave in self.tokens.waves], dtype=np.int64)
+
+
+def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> Shown:
+    """Read waves until the page has so many tokens; `named` are rows of the index that come first."""
+    index = trace.waves
+    first = list(dict.fromkeys(row for row in named if 0 <= row < len(index)))
+    order = np.array([*first, *(row for row in by_unit(index) if row not in set(first))], dtype=np.int64)
+    rows = np.sort(order[:MAX_WAVES])
+    chosen = order[: max(1, int(np.searchsorted(np.cumsum(index.size[order]), MAX_BYTES)))]
+    read, missing, count = [], 0, 0
+    for batch in _batches(trace, chosen):
+        missing += len(batch.missing)
+        for wave in batch.waves:
+            if count + len(wave.tokens) <= tokens:
+                count += len(wave.tokens)
+                read.append(wave)
+    waves = sorted(read, key=lambda wave: wave.row)
+    return Shown(rows, of_waves(waves), missing, len(index))
+
+
+def by_unit(index: WaveIndex) -> list[int]:
+    """Return all rows: compute units by bytes of their waves, the largest first; in each by begin."""
+    unit = (index.se.astype(np.int64) << 16) | (index.cu.astype(np.int64) & 0xFFFF)
+    _, place = np.unique(unit, return_inverse=True)
+    place = place.reshape(-1)
+    size = np.bincount(place, index.size) if len(place) else np.zeros(0)
+    order: list[int] = np.lexsort((index.begin, place, -size[place])).tolist()
+    return order
+
+
+def _batches(trace: Trace, rows: np.ndarray) -> Iterator[WaveBatch]:
+    job: list[int] = []
+    size = 0
+    for row in rows.tolist():
+        job.append(row)
+        size += int(trace.waves.size[row])
+        if size >= AT_ONCE:
+            yield trace.reader.read(job)
+            job, size = [], 0
+    if job:
+        yield trace.reader.read(job)
+
+
+def put_waves(shown: Shown, trace: Trace, columns: Columns) -> None:
+    """Add columns of waves, and of all their tokens below each other.
+
+    A token says how long after the end of the one before it began (after the begin of its wave, for the
+    first), its stall and busy cycles, how far its line is behind the next line, and its kind.
+    """
+    index, rows, tokens = trace.waves, shown.rows, shown.tokens
+    for name in ("se", "simd", "slot", "wid", "cu"):
+        columns.put_steps(f"wave.{name}", getattr(index, name)[rows])
+    begin, end = index.begin[rows].copy(), index.end[rows].copy()
+    count = np.zeros(len(rows), dtype=np.int64)
+    place = np.searchsorted(rows, shown.detailed)
+    for at, wave in zip(place.tolist(), tokens.waves, strict=True):
+        begin[at], end[at] = wave.begin, wave.end
+        count[at] = len(wave.tokens)
+    columns.put_steps("wave.row", rows)
+    columns.put_steps("wave.begin", begin - trace.span.begin)
+    columns.put("wave.length", np.maximum(0, end - begin))
+    columns.put("wave.tokens", count)
+    first = np.zeros(len(tokens.line), dtype=bool)
+    first[tokens.first[:-1][np.diff(tokens.first) > 0]] = True
+    start = tokens.start.astype(np.int64)
+    until = start + tokens.stall + tokens.busy
+    own_begin = np.repeat(begin[place], np.diff(tokens.first))
+    before = np.where(first, own_begin, np.append(0, until[:-1])[: len(start)])
+    line = tokens.line.astype(np.int64)
+    next_line = np.where(first, 0, np.append(0, line[:-1])[: len(line)] + 1)
+    for name, values in {
+        "gap": start - before,
+        "stall": tokens.stall,
+        "busy": tokens.busy,
+        "line": line - next_line,
+        "kind": tokens.kind,
+    }.items():
+        columns.put(f"token.{name}", values)
