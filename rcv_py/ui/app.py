@@ -12,16 +12,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSettings, QSocketNotifier, Qt, QTimer
-from PySide6.QtGui import QFontDatabase
+from PySide6.QtCore import (
+    QEvent,
+    QMessageLogContext,
+    QObject,
+    QPoint,
+    QSettings,
+    QSocketNotifier,
+    Qt,
+    QTimer,
+    QtMsgType,
+    qInstallMessageHandler,
+)
+from PySide6.QtGui import QFontDatabase, QIcon
 from PySide6.QtWidgets import QApplication
 
 from rcv_py import __version__
 from rcv_py.base import memory, resources
 from rcv_py.base.ending import check_end
 from rcv_py.base.errors import UsageError
+from rcv_py.base.log import LOG
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.records import dataclass
+from rcv_py.base.text import visible
 from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
@@ -33,12 +46,13 @@ from rcv_py.ui.core.settings_store import SettingsGroup
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, catching
+from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, catching, fault
 from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
 from rcv_py.work.ahead import Ahead
 
 STYLE = "Fusion"
+SAFE = "rcv, safe mode"
 # For so long a thread that computes keeps the others from running: with Python's 5 ms a window that paints,
 # and gives the lock away at every call of Qt, waits that long for it again and again.
 SWITCH_S = 0.0005
@@ -120,9 +134,9 @@ class App:
 class Windows(QObject):
     """The windows of the program, the oldest first."""
 
-    def __init__(self, qt: QApplication, store: QSettings | None) -> None:
+    def __init__(self, qt: QApplication, store: QSettings | None, program: str = "rcv") -> None:
         super().__init__()
-        self._qt, self._settings = qt, SettingsGroup(store)
+        self._qt, self._settings, self._program = qt, SettingsGroup(store), program
         self.apps: list[App] = []
         self._listener: Listener | None = None
         self._notifier: QSocketNotifier | None = None
@@ -141,7 +155,7 @@ class Windows(QObject):
         )
         loader = Loader(session, settings)
         loader.finished.connect(memory.trim)
-        window = MainWindow(ui, loader)
+        window = MainWindow(ui, loader, self._program)
         if has_capture:
             window.make_first_panels()
         theme.apply()  # of the whole: under a style sheet each step of putting widgets together restyles them
@@ -221,14 +235,20 @@ class Windows(QObject):
         return self.apps[-1].window.pos() + BESIDE if self.apps else None
 
 
-def run(request: Request, *, ahead: Ahead | None = None, door: Path | None = None) -> int:
+def run(
+    request: Request, *, ahead: Ahead | None = None, door: Path | None = None, is_safe: bool = False
+) -> int:
     """Show a window with what is wanted; return the exit code once the last window is closed.
 
-    `ahead` reads the capture already, and other starts of the program hand over at `door`.  Raise UsageError,
-    with nothing shown, for a panel that does not exist.
+    `ahead` reads the capture already, and other starts of the program hand over at `door`.  If `is_safe`,
+    nothing that was kept is read or written: settings, layout, own formulas.  Raise UsageError, with nothing
+    shown, for a panel that does not exist.
     """
+    from rcv_py.base.crash import left_faults, noted_faults  # noqa: PLC0415 - of a program, not of a window
+
     store = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "rcv", "rcv")
-    app = start(store, has_capture=request.path is not None)
+    kept = Path(store.fileName()).parent
+    app = start(None if is_safe else store, has_capture=request.path is not None, is_safe=is_safe)
     app.loader.ahead = ahead
     windows = app.windows
     try:
@@ -237,25 +257,49 @@ def run(request: Request, *, ahead: Ahead | None = None, door: Path | None = Non
         windows.close_all()
         raise
     memory.end_start()
-    with catching(lambda: windows.errors):
+    LOG.add("start", f"{program_name(is_safe)} {__version__}, settings in {kept}")
+    qInstallMessageHandler(_note_message)
+    with catching(lambda: windows.errors), noted_faults(kept):
         app.open(request)
         with closes(windows.quit, windows):
             QTimer.singleShot(0, windows, lambda: windows.listen(door))
+            QTimer.singleShot(0, windows, lambda: _tell_faults(app, left_faults(kept)))
             code = app.qt.exec()
     windows.close_all()
+    qInstallMessageHandler(None)
+    LOG.add("end", f"with {code}")
     return int(code)
 
 
-def start(settings_store: QSettings | None, *, has_capture: bool = False) -> App:
+def _tell_faults(app: App, traces: tuple[str, ...]) -> None:
+    """Say that the program was ended by a fault when it ran before; of several the last one."""
+    for trace in traces[-1:]:
+        app.window.errors.show(fault(trace))
+
+
+def _note_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+    """Add to the log, and print, what Qt says."""
+    severity = Severity.INFO if kind in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg) else Severity.WARNING
+    LOG.add("Qt", text, severity)
+    print(visible(text), file=sys.stderr)
+
+
+def start(settings_store: QSettings | None, *, has_capture: bool = False, is_safe: bool = False) -> App:
     """Make application, context and window, without showing it; settings stay in memory without a store.
 
-    If a capture will be opened at once, the panels that will be seen are made now.
+    If a capture will be opened at once, the panels that will be seen are made now.  If `is_safe`, titles say
+    so.
     """
     memory.return_large_blocks()
     sys.setswitchinterval(SWITCH_S)
     qt = application()
     load_fonts()
-    return Windows(qt, settings_store).make(has_capture=has_capture)
+    return Windows(qt, settings_store, program_name(is_safe)).make(has_capture=has_capture)
+
+
+def program_name(is_safe: bool) -> str:
+    """What titles call the program."""
+    return SAFE if is_safe else "rcv"
 
 
 def application() -> QApplication:
@@ -269,6 +313,8 @@ def application() -> QApplication:
     qt.setApplicationName("rcv")
     qt.setApplicationVersion(__version__)
     qt.setDesktopFileName("rcv")
+    if qt.windowIcon().isNull() and (drawing := resources.resource("rcv.svg")) is not None:
+        qt.setWindowIcon(QIcon(str(drawing)))
     return qt
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QByteArray, QEvent, QPoint, Qt
 from PySide6.QtGui import QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from rcv_py.analysis.findings.finding import Findings
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.settings import OPTIONS
+from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Commands
 from rcv_py.state.selection import SearchQuery
-from rcv_py.state.session import Session
+from rcv_py.state.session import History, Session, Visit
 from rcv_py.ui.app import App
 from rcv_py.ui.core import turns
 from rcv_py.ui.core.context import UiContext
@@ -25,7 +29,8 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
-from tests.ui.window import SIZE, open_sample, settle, window
+from rcv_py.work.findings import FindingsInView
+from tests.ui.window import SAMPLE, SIZE, open_sample, settle, window
 
 Reused = Callable[..., AbstractContextManager[App]]
 
@@ -47,12 +52,40 @@ def released_keys(qapp: QApplication) -> Iterator[None]:
         assert qapp.keyboardModifiers() == Qt.KeyboardModifier.NoModifier
 
 
+@pytest.fixture(scope="session", autouse=True)
+def found_once() -> Iterator[None]:
+    """What there is to find in the sample, all of whose waves are there, is looked for once a process.
+
+    Every window does when it opens it, and the answer is that of a pure function of the same files.
+    """
+    find = FindingsInView.find
+    known: dict[tuple[str, tuple[Path, ...]], Findings] = {}
+
+    def remembered(
+        self: FindingsInView,
+        trace: Trace,
+        batches: Sequence[WaveBatch],
+        waves: str = WORKING,
+        run_files: tuple[Path, ...] = (),
+    ) -> Findings:
+        if trace.path != SAMPLE or sum(len(batch.waves) for batch in batches) < len(trace.waves):
+            return find(self, trace, batches, waves, run_files)
+        if (waves, run_files) not in known:
+            known[waves, run_files] = find(self, trace, batches, waves, run_files)
+        return known[waves, run_files]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FindingsInView, "find", remembered)
+        yield
+
+
 @pytest.fixture
 def ui(qapp: QApplication) -> Iterator[UiContext]:
     """A context with nothing open; settings are forgotten afterwards."""
     outer = qapp.styleSheet()  # of a window that several tests share
     settings = Settings(None)
     settings["look.theme"] = "light"
+    settings["findings.predict"] = False  # what comes when nobody waits any more is tested alone
     tasks = Tasks(1)
     errors: list[BaseException] = []
     tasks.failed.connect(lambda error, _: errors.append(error))
@@ -122,33 +155,101 @@ def _shared_app(qapp: QApplication, is_painted: bool) -> Iterator[App]:
 
 @pytest.fixture(scope="module")
 def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
-    """As `window`, for tests that begin without a capture: the same window for all of a module."""
+    """As `window`: the same window for all of a module, laid out as at first, with default settings.
+
+    Without `sample` a test begins without a capture.  With it (the `qtbot` that waits for it) the sample is
+    open, at the place where opening it leads; from one such test to the next it stays open.
+    """
     with ExitStack() as stack:
         apps: list[App] = []
+        laid_out: list[QByteArray] = []  # what a test began with, while it may still be so
 
         @contextmanager
-        def emptied(size: tuple[int, int] = SIZE) -> Iterator[App]:
+        def emptied(size: tuple[int, int] = SIZE, *, sample: object = None) -> Iterator[App]:
             if not apps:
                 apps.append(stack.enter_context(window()))
                 apps[0].window.setUpdatesEnabled(is_painted)
             (app,) = apps
-            session, workspace = app.ui.session, app.window.workspace
-            app.window.resize(*size)
-            app.window.show()
-            app.window.activateWindow()
-            workspace.reset_layout(app.window.size())
-            QApplication.processEvents()
+            if sample is None and app.ui.session.trace.value is not None:
+                app.window.close_capture()
+            lay_out(app, size, laid_out)
+            laid_out.clear()
+            if sample is not None:
+                show_sample(app, sample)
+                laid_out.append(app.window.workspace.saveState())
             yield app
             assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
-            app.window.palette_.close()
-            app.window.close_capture()
-            session.baseline.set(None)
-            session.query.set(SearchQuery())
-            for option in OPTIONS:
-                if app.ui.settings[option.name] != option.default:
-                    app.ui.settings[option.name] = option.default
+            undo(app, keeps_sample=sample is not None)
 
         yield emptied
+
+
+def lay_out(app: App, size: tuple[int, int], already: Collection[QByteArray]) -> None:
+    """Show the window in a size, with every dock where it is at first; `already`: states that are so."""
+    app.window.resize(*size)
+    app.window.show()
+    app.window.activateWindow()
+    workspace = app.window.workspace
+    if workspace.saveState() not in already:
+        workspace.reset_layout(app.window.size())
+    QApplication.processEvents()
+
+
+def show_sample(app: App, qtbot: object) -> None:
+    """Wait until the sample is there; open it unless it is."""
+    if app.ui.session.trace.value is None:
+        open_sample(app, qtbot)
+    else:
+        settle(app, qtbot)
+
+
+def undo(app: App, *, keeps_sample: bool) -> None:
+    """Undo what a test chose, and close the capture unless the sample is to stay, and is there."""
+    session, settings = app.ui.session, app.ui.settings
+    app.window.palette_.close()
+    session.baseline.set(None)
+    session.query.set(SearchQuery())
+    if keeps_sample and is_sample_shown(app):
+        undo_choices(app)
+    else:
+        app.window.close_capture()
+    for option in OPTIONS:
+        if settings[option.name] != option.default:
+            settings[option.name] = option.default
+
+
+def is_sample_shown(app: App) -> bool:
+    """Whether the window shows the sample, of which all was read."""
+    trace, store = app.ui.session.trace.value, app.ui.session.store
+    is_open = trace is not None and trace.path == SAMPLE and store is not None and store.is_complete
+    return is_open and app.window.pages.currentWidget() is app.window.workspace
+
+
+def undo_choices(app: App) -> None:
+    """Go to the place where opening the capture that is open led, and forget what was chosen in it."""
+    session = app.ui.session
+    trace = session.trace.value
+    assert trace is not None
+    for cell, value in (
+        (session.sought, None),
+        (session.hover, None),
+        (session.measure, None),
+        (session.between, None),
+        (session.isolated_wait, None),
+        (session.clock_range, None),
+        (session.bookmarks, ()),
+        (session.latency_mode, LatencyMode.SUM_ALL),
+        (session.source_cost, SourceCost.SELF),
+        (session.waves, WORKING),
+        (session.selection, session.history.visits[0].selection),
+        (session.view, session.outer(trace)),
+        (session.window, session.outer(trace)),
+    ):
+        cell.set(value)
+    session.history = History()
+    session.history.push(Visit(session.selection.value, session.view.value))
+    session.visited.set(session.visited.value + 1)
+    session.report()
 
 
 @pytest.fixture

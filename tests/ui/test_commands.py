@@ -150,7 +150,8 @@ def test_panels_can_be_hidden_and_shown_by_command(sample_app: App, qtbot: QtBot
 
 
 def test_sizes_stop_at_their_bounds(empty_app: App) -> None:
-    for _ in range(30):
+    empty_app.ui.settings["look.text_size"] = 12
+    for _ in range(4):
         empty_app.ui.commands.run("view.font_bigger")
     assert empty_app.ui.settings["look.text_size"] == 14
     assert empty_app.ui.commands["view.font_bigger"].why_not()

@@ -325,6 +325,14 @@ def test_rounds_of_a_loop(scope: int, app: App, shown: Any) -> None:
     assert cells(panel.view, *names) == told(rows, *names)
 
 
+def test_segments(shown: Any) -> None:
+    panel = shown("loops", lambda panel: panel.listed.choose("segments"))
+    names = ("first_instruction", "last_instruction", "waves", "hits", "cycles", "barrier_wait")
+    rows = printed(panel)["rows"]
+    assert cells(panel.segments, *names) == told(rows, *names)
+    panel.listed.choose("loops")
+
+
 @pytest.mark.parametrize("only", [False, True])
 def test_bubbles(only: bool, app: App, shown: Any) -> None:
     app.ui.session.select_line(LINE)
@@ -339,7 +347,7 @@ def test_bubbles(only: bool, app: App, shown: Any) -> None:
     assert (len(theirs) == 1) == only
 
 
-@pytest.mark.parametrize(("kind", "rule"), [(0, 0), (0, 1), (1, 0)])
+@pytest.mark.parametrize(("kind", "rule"), [(0, 0), (0, 1), (1, 0), (2, 0), (3, 0)])
 def test_latency(kind: int, rule: int, shown: Any) -> None:
     def choose(panel: Any) -> None:
         panel.kind.setCurrentIndex(kind)
@@ -347,18 +355,12 @@ def test_latency(kind: int, rule: int, shown: Any) -> None:
 
     panel = shown("latency", choose)
     rows = printed(panel)["rows"]
-    if kind == 0:
-        names = (
-            "instruction",
-            "total",
-            "not_hidden",
-            "hidden",
-            "hidden_idle",
-            "hidden_stall",
-            "hidden_issue",
-        )
-    else:
-        names = ("instruction", "exact", "median", "p90")
+    names = (
+        ("instruction", "total", "not_hidden", "hidden", "hidden_idle", "hidden_stall", "hidden_issue"),
+        ("instruction", "exact", "median", "p90"),
+        ("instruction", "width", "hits", "refused", "stall", "needed"),
+        ("first_instruction", "last_instruction", "arrivals", "slow", "again", "cycles", "longest"),
+    )[kind]
     assert cells(panel.view, *names) == told(rows, *names)
     panel.kind.setCurrentIndex(0)
     panel.rule.setCurrentIndex(0)

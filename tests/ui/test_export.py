@@ -87,8 +87,7 @@ CUT = ("compute_unit", "global_timeline", "utilization")  # of which a picture s
 
 
 def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         exporter = app.window.exporter
         for name in exporter.names():
             app.window.workspace.show_panel(name)
@@ -129,8 +128,7 @@ def test_the_caption_names_trace_wave_and_range(qtbot: QtBot, reused: Reused) ->
 
 
 def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         exporter = app.window.exporter
         exporter.copy_picture("isa", 1)
         assert app.qt.clipboard().image().width() == app.window.workspace.docks["isa"].panel.canvas().width()
@@ -164,8 +162,7 @@ def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> N
 
 
 def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         app.window.workspace.show_panel("hotspot")
         causes = app.window.workspace.panel("causes")
         qtbot.waitUntil(lambda: causes.visibility.is_asleep)

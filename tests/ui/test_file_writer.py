@@ -87,14 +87,17 @@ def test_the_window_writes_the_same_bytes_as_the_command(
             settle(app, qtbot)
             assert main(["report", str(path), "--out", str(tmp_path / f"command.{form}")]) == 0
             assert (tmp_path / f"window.{form}").read_bytes() == (tmp_path / f"command.{form}").read_bytes()
+        app.window.writer.write_report(tmp_path / "page.html", is_interactive=True)
+        settle(app, qtbot)
+        assert main(["report", str(path), "--interactive", "--out", str(tmp_path / "same.html")]) == 0
+        assert (tmp_path / "page.html").read_bytes() == (tmp_path / "same.html").read_bytes()
 
 
 def test_a_cancelled_report_ends_between_two_parcels(
     qtbot: QtBot, tmp_path: Path, reused: Reused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks, look = [], reduce.Shelf.look
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         writer = app.window.writer
 
         def cancelled(*args: object, **how: object) -> object:

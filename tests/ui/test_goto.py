@@ -78,8 +78,7 @@ def test_a_place_of_another_capture_is_a_sentence(qtbot: QtBot, reused: Reused) 
 
 
 def test_go_to_place_takes_anchors(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         palette = app.window.palette_
         palette.open()
         palette.field.setText("report.html#line-5")

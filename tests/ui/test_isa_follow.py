@@ -518,8 +518,7 @@ def test_the_search_field_takes_no_room_until_it_is_used(isa: IsaPanel, qtbot: o
 
 
 def test_keys_of_a_window_follow_the_pointer_and_the_selection(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         session, actions = app.ui.session, app.window.actions_
         panel = app.window.workspace.docks["isa"].panel
         assert isinstance(panel, IsaPanel)

@@ -20,15 +20,20 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results import latency as results
+from rcv_py.results.table import Spec
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.shared_results import JOBS, SharedResults
 from rcv_py.ui.panels.latency import LatencyPanel, memory_rows
+from tests.analysis import build
+from tests.analysis.test_access_holds import CODE as QUEUED
+from tests.analysis.test_access_holds import queue
 from tests.support import captures
 from tests.support.code_samples import trace, two_waves
 
 Settled = Callable[..., None]
-HIDDEN, MEMORY = 0, 1
+HIDDEN, MEMORY, ACCESS, FETCH = range(4)
 OURS, REFERENCE = 0, 1
 WAITS = SimpleNamespace(
     line=np.array([4, 1], dtype=np.int32),
@@ -143,6 +148,54 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     assert "SQ_INST_LEVEL_VMEM" in panel.assumption.text()
 
 
+def test_accesses_that_hold_their_unit_too_long_say_so(
+    panel: LatencyPanel, open_in: Callable, settled: Settled
+) -> None:
+    """Ten waves at once, each of which gets LDS 16 cycles after the one before; the width needs 8."""
+    waves = queue(0, 16)
+    open_in(build.trace(QUEUED, waves), [build.batch(*waves)])
+    choose(panel, settled, ACCESS)
+    names = ("instruction", "unit", "refused", "stall", "held", "needed", "judgement")
+    shown = [column(panel, name)[0] for name in names]
+    assert shown == [0, "LDS", 9, 16 * sum(range(10)), 16, 8, "bank conflicts likely"]
+    assert results.ACCESS_NOTE in panel.assumption.text()
+    assert "1 instruction held the unit longer" in panel.note.text()
+    assert panel.legend.names == ("stall",)
+    assert not panel.rule.isEnabled()
+    assert panel.caption() == "LDS and memory accesses"
+    words = panel.command_line()
+    assert words is not None
+    assert "--by=access" in words
+    assert not [word for word in words if word.startswith(("--rule", "--no-idle"))]
+
+
+def test_code_that_was_not_in_the_cache_is_listed_and_selected(
+    panel: LatencyPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    """A line of 64 bytes has eight of these instructions; a wave waits 100 cycles for the second line."""
+    code = build.code([f"v_add_u32 v{at}, v1, v2" for at in range(16)])
+    wave = build.wave(f"V|V|{'.' * 100}V|V", [6, 7, 8, 9])
+    open_in(build.trace(code, [wave]), [build.batch(wave)])
+    choose(panel, settled, FETCH)
+    names = ("first_instruction", "last_instruction", "slow", "cycles")
+    assert [column(panel, name)[0] for name in names] == [8, 15, 1, 100]
+    assert "1 slow fetch, 100 cycles" in panel.note.text()
+    panel.view.chosen.emit(0)
+    assert ui.session.selection.value.line == 8
+    choose(panel, settled, HIDDEN)
+    assert panel.rule.isEnabled()
+
+
+@pytest.mark.parametrize(("kind", "spec"), [(ACCESS, results.ACCESSES), (FETCH, results.FETCHES)])
+def test_what_has_no_rows_says_why(
+    panel: LatencyPanel, open_in: Callable, settled: Settled, kind: int, spec: Spec
+) -> None:
+    wave = build.wave("V|V", [0, 1])
+    open_in(build.trace(build.code(["v_mov_b32 v0, 0", "s_endpgm"]), [wave]), [build.batch(wave)])
+    choose(panel, settled, kind)
+    assert spec.nothing in panel.empty.sentence.text()
+
+
 def test_no_wait_told_anything(counters: tuple) -> None:
     found, waves = counters
     empty = np.zeros(0)
@@ -188,7 +241,7 @@ def test_idle_time_counts_if_it_is_shown(
     assert not any(column(panel, "hidden_idle"))
 
 
-@pytest.mark.parametrize("kind", [HIDDEN, MEMORY])
+@pytest.mark.parametrize("kind", [HIDDEN, MEMORY, ACCESS, FETCH])
 def test_samples_are_no_thread_trace(
     panel: LatencyPanel, open_in: Callable, settled: Settled, kind: int
 ) -> None:

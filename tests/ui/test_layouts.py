@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRect, QSettings, QSize, Qt
-from PySide6.QtWidgets import QTabBar
+from PySide6.QtCore import QPoint, QRect, QSettings, QSize, Qt
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QLabel, QTabBar
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
-from rcv_py.ui.shell.layouts import BY_ID, LAYOUTS, SIDES, shares
+from rcv_py.ui.shell.layouts import BY_ID, EMPTY_PX, LAYOUTS, LEAST_ROWS_PX, SIDES, WAVE_PX, shares
 from tests.support.captures import trace_path
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
-
-IS_PAINTED = True
 
 FULL_HD = (1920, 1080)
 
@@ -38,8 +37,7 @@ def test_a_layout_gives_away_no_more_than_there_is(layout: object, folded: froze
 
 
 def test_the_layout_time_has_two_time_views_and_code_below_them(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot)
+    with reused(size=FULL_HD, sample=qtbot) as app:
         app.ui.commands.run("view.layout_time")
         settle(app, qtbot)
         unit, device, isa = (box(app, name) for name in ("compute_unit", "global_timeline", "isa"))
@@ -52,8 +50,7 @@ def test_the_layout_time_has_two_time_views_and_code_below_them(qtbot: QtBot, re
 
 
 def test_triage_and_compare_bring_forward_what_they_are_about(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot)
+    with reused(size=FULL_HD, sample=qtbot) as app:
         for name, front, least in (("triage", "why", 300), ("compare", "compare", 440)):
             app.ui.commands.run(f"view.layout_{name}")
             settle(app, qtbot)
@@ -64,8 +61,7 @@ def test_triage_and_compare_bring_forward_what_they_are_about(qtbot: QtBot, reus
 
 
 def test_a_second_time_view_is_pinned_below_the_first_and_put_back(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot)
+    with reused(size=FULL_HD, sample=qtbot) as app:
         app.window.workspace.show_panel("utilization")
         settle(app, qtbot)
         app.ui.commands.run("view.pin_time")
@@ -78,8 +74,7 @@ def test_a_second_time_view_is_pinned_below_the_first_and_put_back(qtbot: QtBot,
 
 
 def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot)
+    with reused(size=FULL_HD, sample=qtbot) as app:
         workspace = app.window.workspace
         docks = workspace.docks
         workspace.tabifyDockWidget(docks["isa"], docks["search"])
@@ -146,8 +141,7 @@ def test_an_arrangement_of_nonsense_is_left_out(empty_app: App) -> None:
 
 
 def test_the_layout_triage_shows_findings_in_a_small_window(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1280, 800)) as app:
-        open_sample(app, qtbot)
+    with reused(size=(1280, 800), sample=qtbot) as app:
         assert {"left", "right"} <= app.window.workspace.folded
         app.ui.commands.run("view.layout_triage")
         settle(app, qtbot)
@@ -159,8 +153,7 @@ def test_the_layout_triage_shows_findings_in_a_small_window(qtbot: QtBot, reused
 
 
 def test_the_selected_row_stays_in_sight_when_the_layout_changes(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot)
+    with reused(size=FULL_HD, sample=qtbot) as app:
         view = app.window.workspace.docks["isa"].panel.view
         last = view.view_row_at(view.viewport().height() - 2 * view.row_height)
         app.ui.session.select_line(view.table.data_row(last))
@@ -196,8 +189,7 @@ def test_folded_sides_come_back_folded_with_all_they_had(tmp_path: Path, qtbot: 
 
 
 def test_a_dock_taken_out_of_the_folded_bottom_shows_all(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         dock = app.window.workspace.docks["summary"]
         dock.setFloating(True)
         assert dock.maximumHeight() > 1000
@@ -217,8 +209,7 @@ def given(monkeypatch: pytest.MonkeyPatch, kind: str, answer: str) -> None:
 def test_an_own_layout_is_saved_shown_and_deleted(
     qtbot: QtBot, reused: Reused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot)
+    with reused(size=FULL_HD, sample=qtbot) as app:
         commands, workspace = app.ui.commands, app.window.workspace
         actions = app.window.actions_
         assert "Save layout as" in commands["view.layout_own_1"].why_not()
@@ -300,8 +291,7 @@ def test_own_layouts_are_there_at_the_next_start_and_what_is_broken_is_not(
 
 
 def test_the_panel_that_was_closed_last_comes_back_where_it_was(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot)
+    with reused(size=FULL_HD, sample=qtbot) as app:
         commands, workspace = app.ui.commands, app.window.workspace
         assert commands["view.reopen_panel"].why_not()
         before = box(app, "source")
@@ -331,8 +321,7 @@ def test_the_panel_that_was_closed_last_comes_back_where_it_was(qtbot: QtBot, re
 def test_the_bottom_takes_its_room_from_the_code_and_gives_it_back(
     qtbot: QtBot, reused: Reused, size: tuple[int, int]
 ) -> None:
-    with reused(size=size) as app:
-        open_sample(app, qtbot)
+    with reused(size=size, sample=qtbot) as app:
         workspace = app.window.workspace
         time, code = (workspace.docks[name] for name in ("compute_unit", "isa"))
         before = time.height(), code.height()
@@ -345,11 +334,17 @@ def test_the_bottom_takes_its_room_from_the_code_and_gives_it_back(
         workspace.fold("bottom", True)
         settle(app, qtbot)
         assert (time.height(), code.height()) == pytest.approx(before, abs=2)
+        workspace.reset_layout()  # what was open then has no height that counts now
+        settle(app, qtbot)
+        before = time.height(), code.height()
+        workspace.show_panel("hotspot")
+        settle(app, qtbot)
+        assert code.height() >= 170
+        assert time.height() + code.height() + workspace.docks["hotspot"].height() <= sum(before) + 2
 
 
 def test_a_side_that_opens_takes_its_room_from_code_and_source_alike(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1280, 800)) as app:
-        open_sample(app, qtbot)
+    with reused(size=(1280, 800), sample=qtbot) as app:
         workspace = app.window.workspace
         for side in SIDES:
             workspace.fold(side, True)
@@ -387,11 +382,80 @@ def test_a_capture_without_sources_gives_their_room_to_the_code(tmp_path: Path, 
 
 
 def test_samples_without_time_give_its_room_to_the_code(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot)
+    with reused(size=FULL_HD, sample=qtbot) as app:
         before = box(app, "compute_unit").height(), box(app, "isa").height()
         open_sample(app, qtbot, trace_path("pcsampling"))
         assert box(app, "compute_unit").height() <= 130
         assert box(app, "isa").height() >= sum(before) - 140
         open_sample(app, qtbot)
         assert abs(box(app, "compute_unit").height() - before[0]) <= 12
+
+
+@pytest.mark.parametrize("size", [FULL_HD, (1280, 800)])
+def test_at_first_code_has_its_rows_and_few_waves_take_few(
+    qtbot: QtBot, reused: Reused, size: tuple[int, int]
+) -> None:
+    least = 27 if size == FULL_HD else 18
+    with reused(size=size) as app:
+        open_sample(app, qtbot)
+        docks = app.window.workspace.docks
+        for name in ("isa", "source"):
+            view = docks[name].panel.view
+            assert view.viewport().height() // view.row_height >= least, name
+        if size == FULL_HD:
+            assert abs(docks["wave_picker"].height() - WAVE_PX) <= 2, "it is all that the panel shows"
+        code = box(app, "isa").height()
+        open_sample(app, qtbot, trace_path("pa_mqa_small"))
+        assert box(app, "compute_unit").height() <= LEAST_ROWS_PX + 2, "four waves"
+        assert box(app, "isa").height() >= code
+        assert box(app, "source").width() <= EMPTY_PX["source"] + 4
+        open_sample(app, qtbot)
+        assert abs(box(app, "isa").height() - code) <= 4
+
+
+def test_a_capture_without_waves_or_times_says_so_once(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot, trace_path("pcsampling"))
+        docks = app.window.workspace.docks
+        assert docks["overview"].isHidden()
+        assert docks["wave_picker"].height() <= 140
+        labels = app.window.findChildren(QLabel, "empty_state")
+        said = [
+            label.text() for label in labels if label.isVisible() and label.visibleRegion().boundingRect()
+        ]
+        assert len(said) == len(set(said)) > 0
+        open_sample(app, qtbot)
+        assert box(app, "overview").height() > 30
+
+
+def test_only_code_takes_all_the_room_and_gives_it_back(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot)
+        workspace, run = app.window.workspace, app.ui.commands.run
+        names = ("triage", "compute_unit", "isa", "source", "token_details")
+        before = {name: box(app, name) for name in names}
+        run("view.only_code")
+        settle(app, qtbot)
+        view = workspace.docks["isa"].panel.view
+        assert view.viewport().height() // view.row_height >= 44, "as many as the other viewer has"
+        assert {dock.info.id for dock in workspace.docks.values() if dock.is_seen} == {"isa", "source"}
+        assert app.ui.commands["view.only_code"].is_checked()
+        QCursor.setPos(app.window.mapToGlobal(QPoint(3, 3)))  # over the menus
+        window = app.ui.theme.role("window")
+        assert workspace.grab(QRect(workspace.width() // 2, 0, 1, 5)).toImage().pixelColor(0, 2) == window
+        for leave in (
+            lambda: run("view.only_code"),
+            lambda: workspace.show_panel("triage"),
+            lambda: workspace.show_panel("time"),
+        ):
+            leave()
+            settle(app, qtbot)
+            for name in names:
+                now = box(app, name)
+                off = [abs(now.width() - before[name].width()), abs(now.height() - before[name].height())]
+                assert max(off) <= 8, (name, now, before[name])
+            assert not workspace.is_only_code
+            run("view.only_code")
+        run("view.layout_code")
+        settle(app, qtbot)
+        assert box(app, "triage").width() > 300

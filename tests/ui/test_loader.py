@@ -39,7 +39,7 @@ def loader(qtbot, folders, ui):
     """A loader that knows the two folders and feeds the session."""
     del qtbot
 
-    def open_path(path, report):
+    def open_path(path, report, early):
         report(Stage("Reading the index"))
         if path not in folders:
             raise NotATrace(path)
@@ -137,7 +137,7 @@ def test_a_failure_arrives_as_an_error_with_a_sentence(qtbot, loader, tmp_path, 
 
 
 def test_a_bug_while_opening_arrives_too(qtbot, ui):
-    def broken(path, report):
+    def broken(path, report, early):
         raise ZeroDivisionError("a bug")
 
     loader = Loader(ui.session, Settings(None), broken)
@@ -177,7 +177,7 @@ def test_no_garbage_is_collected_in_the_thread_that_reads(qtbot, folders, ui):
     seen = []
     first = next(iter(folders))
 
-    def open_path(path, report):
+    def open_path(path, report, early):
         seen.append(gc.isenabled())
         return folders[path]
 
@@ -223,8 +223,59 @@ def test_a_window_that_closes_early_ends_what_was_begun(loader, processes):
 def test_whoever_chose_how_many_processes_read_gets_so_many(qtbot, loader, folders, processes):
     loader._settings["load.workers"] = 3
     loader.ahead = ahead = Ahead.of(SAMPLE)
-    loader._open_path = lambda path, report: folders[min(folders)]
+    loader._open_path = lambda path, report, early: folders[min(folders)]
     with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
         loader.open(SAMPLE)
     assert ahead.processes != 3
     assert loader._load._stream.processes == 3
+
+
+def test_the_beginning_is_shown_until_the_whole_is_there(qtbot, folders, ui):
+    """What the user chose meanwhile stays; what nobody touched is as of a capture that was just opened."""
+    whole = folders[max(folders, key=lambda folder: len(folders[folder].waves))]
+    goes_on, seen = threading.Event(), []
+    few = reader(whole.path, {f"{i}.json": wave() for i in range(4)})
+    part = replace(trace(few), is_part=True)
+
+    def open_path(path, report, early):
+        early(part)
+        assert goes_on.wait(MOST_MS / 1000)
+        return replace(whole, path=part.path)
+
+    loader = Loader(ui.session, Settings(None), open_path)
+    loader.opened.connect(seen.append)
+    loader.open(whole.path)
+    qtbot.waitUntil(lambda: ui.session.store is not None and ui.session.store.count == 4, timeout=MOST_MS)
+    assert ui.session.trace.value is part
+    assert not ui.session.store.is_complete
+    chosen = Selection(WaveId(0, 0, 0, 3), line=2, hit=0)
+    ui.session.select(chosen)
+    goes_on.set()
+    settle(qtbot, loader)
+    assert [one.is_part for one in seen] == [True, False]
+    assert ui.session.store.count == 12
+    assert ui.session.store.is_complete
+    assert ui.session.selection.value == chosen
+    assert ui.session.view.value == ui.session.outer(whole), "nobody zoomed"
+    loader.close()
+
+
+def test_a_beginning_that_nobody_waits_for_ends(qtbot, folders, ui):
+    first = min(folders)
+    goes_on = threading.Event()
+    part = replace(folders[first], is_part=True)
+
+    def open_path(path, report, early):
+        early(part)
+        while not goes_on.wait(0.01):
+            report(Stage("Decoding"))
+        raise AssertionError
+
+    loader = Loader(ui.session, Settings(None), open_path)
+    loader.open(first)
+    qtbot.waitUntil(lambda: ui.session.trace.value is part, timeout=MOST_MS)
+    loader.cancel()
+    settle(qtbot, loader)
+    assert ui.session.trace.value is part
+    assert ui.session.busy.value == ()
+    loader.close()

@@ -15,12 +15,14 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.bubbles import BUBBLES
+from rcv_py.results.loops import SEGMENTS as RESULT
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels import loops as loops_panel
 from rcv_py.ui.panels.loops import ALL, OUTLIERS, SELECTED, IterationStrip, LoopsPanel
 from rcv_py.ui.panels.why.panel import BubblesPanel
 from tests.analysis import build
+from tests.analysis import test_segments as segments_test
 from tests.support import captures
 
 Settled = Callable[[], None]
@@ -175,6 +177,42 @@ def test_it_says_why_it_is_empty(
     open_in(build.trace(build.code(TEXTS), made), [build.batch(*made)] if made else [])
     qtbot.waitUntil(lambda: sentence in loops.empty.sentence.text())  # type: ignore[attr-defined]
     assert loops.sheet() is None
+
+
+def test_segments_between_barriers_are_the_other_table(
+    loops: LoopsPanel, ui: UiContext, open_in: Callable, qtbot: object, settled: Settled
+) -> None:
+    """Two waves that take turns: the numbers are those of the drawing in the test of the analysis."""
+    waves = [segments_test.ONE, segments_test.OTHER]
+    open_in(build.trace(segments_test.CODE, waves), [build.batch(*waves)])
+    qtbot.waitUntil(lambda: loops.empty.sentence.text() == loops_panel.NO_LOOP)  # type: ignore[attr-defined]
+    loops.listed.choose("segments")
+    qtbot.waitUntil(lambda: loops.found is not None)  # type: ignore[attr-defined]
+    settled()
+    assert not loops.scope.isVisible()
+    assert "6 segments" in loops.note.text()
+    table = loops.segments.table
+    names = ("first_instruction", "last_instruction", "hits", "cycles", "barrier_wait", "meanwhile")
+    rows = [[table.text(row, table.column_of(name)) for name in names] for row in range(6)]
+    assert ["1", "3", "2", "10", "2", "3 → 1 (100 %)"] in rows
+    assert ["3", "1", "2", "10", "7", "1 → 3 (100 %)"] in rows
+    loops.segments.chosen.emit(rows.index(["1", "3", "2", "10", "2", "3 → 1 (100 %)"]))
+    assert ui.session.selection.value.line == 3
+    assert not loops.grab().isNull()
+    sheet = loops.sheet()
+    assert sheet is not None
+    assert len(list(sheet.rows)) == 6
+    assert "--by=segments" in (loops.command_line() or ())
+    open_in(*one_batch(*sample()))
+    qtbot.waitUntil(lambda: RESULT.nothing in loops.empty.sentence.text())  # type: ignore[attr-defined]
+    loops.listed.choose("loops")
+    qtbot.waitUntil(lambda: len(loops.rows) == 24)  # type: ignore[attr-defined]
+    settled()
+    assert loops.scope.isVisible()
+
+
+def one_batch(trace: Trace, batch: WaveBatch) -> tuple[Trace, list[WaveBatch]]:
+    return trace, [batch]
 
 
 def test_another_capture_replaces_the_first(

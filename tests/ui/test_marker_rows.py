@@ -18,7 +18,7 @@ from rcv_py.model.kinds import EventKind, MarkerKind, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
+from rcv_py.ui.panels.compute_unit import PATH, ComputeUnitPanel
 from rcv_py.ui.panels.global_timeline.device_rows import device_rows
 from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
 from rcv_py.ui.panels.search.matches import MatchesPanel
@@ -211,8 +211,8 @@ def test_the_menu_hides_markers_values_sibling_and_events(make: Callable, settle
 def test_a_capture_without_markers_has_rows_as_before(make: Callable) -> None:
     panel = make(ComputeUnitPanel, shader_data=(), markers=(), other_simd=(), events=None, dispatches=())
     assert (panel.source.shape.band, panel.source.shape.pitch) == (0, 26)
-    assert not panel.filter.choices
-    assert not panel.filter.isVisible()
+    assert [one.id for one in panel.filter.choices] == [PATH], "which every thread trace has"
+    assert panel.path is None
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

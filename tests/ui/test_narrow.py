@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QApplication
 
+from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.files.ranked import TopLinesPanel
 from rcv_py.ui.panels.files.tree import FileTreePanel
+from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.ui.panels.source.panel import SourcePanel
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
@@ -139,3 +142,46 @@ def test_columns_grow_with_their_numbers(ui: UiContext, qtbot: object) -> None:
     view.setColumnWidth(0, 40)
     view.show_columns((Column("hits", "hits", np.array([123_456_789_013, 2]), is_number=True, width=30),))
     assert view.columnWidth(0) == 40
+
+
+def test_hits_stay_as_long_as_there_is_room_for_stall(ui: UiContext, settle: Callable[..., None]) -> None:
+    panel = IsaPanel(ui)
+    for width in (1300, 760, 640, 560):
+        if panel.view.rows is None:
+            settle(panel, width)
+        panel.resize(width, 500)
+        QApplication.processEvents()
+        seen = shown(panel)
+        order = ["address", "idle", "stall", "hits", "latency"]
+        there = [name in seen for name in order]
+        assert there == sorted(there), (width, seen)
+    assert "address" not in seen
+
+
+def test_long_lines_are_scrolled_to_if_somebody_wants_that(
+    ui: UiContext, settle: Callable[..., None]
+) -> None:
+    isa, source = IsaPanel(ui), SourcePanel(ui)
+    for panel in (isa, source):
+        settle(panel, 420)
+    assert not source.view.horizontalScrollBar().maximum()
+    ui.settings["isa.whole_text"] = True
+    QApplication.processEvents()
+    for panel, texts in ((isa, isa.view.rows.text), (source, source.view.lines.text)):
+        view = panel.view
+        width = view.columnWidth(place_of(view, "text"))
+        assert width >= max(map(len, texts)) * view.char_px
+        assert view.horizontalScrollBar().maximum() > 0
+    ui.settings["isa.whole_text"] = False
+    QApplication.processEvents()
+    assert not source.view.horizontalScrollBar().maximum()
+
+
+def test_headings_of_bars_are_whole(ui: UiContext, settle: Callable[..., None]) -> None:
+    panel = IsaPanel(ui)
+    settle(panel, 600)
+    ui.settings["look.text_size"] = 0
+    panel.set_annotation(Annotation.REASONS)
+    view = panel.view
+    column = view.table.columns[place_of(view, "cost")]
+    assert view.columnWidth(place_of(view, "cost")) >= view.header.needed(column)

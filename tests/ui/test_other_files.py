@@ -59,12 +59,13 @@ def test_a_database_is_shown_as_tables_and_left_again(tmp_path: Path, qtbot: QtB
         assert "without a thread trace" in page.title.text()
         assert "4 launches of 2 kernels. Thread trace: None is inside" in page.facts.text()
         tabs = [page.tabs.tabText(at) for at in range(page.tabs.count())]
-        assert tabs == ["Kernels (2)", "Agents (1)", "Counters (2)"]
+        # What `rcv info` lists of it, and in that order: single launches and code objects, too.
+        assert tabs == ["Kernels (2)", "Agents (1)", "Counters (2)", "Dispatches (4)", "Code objects (1)"]
         model = page.tabs.widget(0).model()
         shown = [[model.data(model.index(at, 0)), model.data(model.index(at, 1))] for at in range(2)]
         assert shown == [["slow", "3"], ["quick", "1"]]
         drop(app, write(tmp_path / "other_results.db", without=["pmc_event"]), qtbot)
-        assert page.tabs.count() == 2
+        assert page.tabs.count() == 4, "no counters"
         page.back_button.click()
         assert app.window.pages.currentWidget() is app.window.welcome
 

@@ -36,8 +36,7 @@ def texts_of(bar: QTabBar) -> list[str]:
 
 
 def test_the_left_side_has_three_tabs_that_fit(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=WIDE) as app:
-        open_sample(app, qtbot)
+    with reused(size=WIDE, sample=qtbot) as app:
         workspace = app.window.workspace
         bars = workspace.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
         (bar,) = (one for one in bars if one.isVisible() and "Files" in texts_of(one))
@@ -48,8 +47,7 @@ def test_the_left_side_has_three_tabs_that_fit(qtbot: QtBot, reused: Reused) -> 
 
 @pytest.mark.parametrize(("name", "home"), PARTS.items())
 def test_a_former_panel_is_shown_by_its_name(name: str, home: str, qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=WIDE) as app:
-        open_sample(app, qtbot)
+    with reused(size=WIDE, sample=qtbot) as app:
         workspace, commands = app.window.workspace, app.ui.commands
         workspace.panel(home).choice.setCurrentIndex(0)  # a window that was used keeps what was chosen last
         assert not workspace.is_shown(name)
@@ -123,8 +121,7 @@ def test_the_part_that_was_shown_comes_back(tmp_path: Path, qtbot: QtBot) -> Non
 
 
 def test_one_text_narrows_hits_labels_and_history(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=WIDE) as app:
-        open_sample(app, qtbot)
+    with reused(size=WIDE, sample=qtbot) as app:
         session, workspace = app.ui.session, app.window.workspace
         code = session.trace.value.code
         session.select_line(4)
@@ -153,8 +150,7 @@ def test_one_text_narrows_hits_labels_and_history(qtbot: QtBot, reused: Reused) 
 
 
 def test_ctrl_shift_f_goes_to_the_field(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=WIDE) as app:
-        open_sample(app, qtbot)
+    with reused(size=WIDE, sample=qtbot) as app:
         app.window.activateWindow()
         QTest.keyClick(
             app.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -169,8 +165,7 @@ def test_ctrl_shift_f_goes_to_the_field(qtbot: QtBot, reused: Reused) -> None:
 
 @pytest.mark.parametrize("name", ["explorer", "top_lines", "matches", "labels", "history"])
 def test_going_through_a_list_by_keys_selects_nothing(name: str, qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=WIDE) as app:
-        open_sample(app, qtbot)
+    with reused(size=WIDE, sample=qtbot) as app:
         session, workspace = app.ui.session, app.window.workspace
         session.query.set(SearchQuery("s_" if name == "matches" else ""))
         workspace.show_panel("file_tree" if name == "explorer" else name)
@@ -191,8 +186,7 @@ def test_going_through_a_list_by_keys_selects_nothing(name: str, qtbot: QtBot, r
 
 
 def test_tab_and_reset_of_the_layout_select_nothing(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=WIDE) as app:
-        open_sample(app, qtbot)
+    with reused(size=WIDE, sample=qtbot) as app:
         session, workspace = app.ui.session, app.window.workspace
         workspace.show_panel("explorer")
         settle(app, qtbot)

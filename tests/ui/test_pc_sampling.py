@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.panels.isa.arrows import BARE_PX, MIN_PX
 from rcv_py.ui.panels.overview import OverviewPanel
 from tests.support import captures
 from tests.ui.conftest import Reused
@@ -104,6 +105,12 @@ def test_samples_reach_every_view_of_code(qtbot: QtBot, reused: Reused) -> None:
         assert facts["samples stalled"] == int(code.samples_stalled[102])
         assert "PC samples of this instruction" in details.all.toPlainText()
         assert "latency" not in details.all.toPlainText() + details.text.toPlainText()
+        assert app.window.status.facts.text() == f"gfx942 · {samples.sum():,} PC samples"
+        assert isa.view.column_rect("gutter").width() == BARE_PX, "no waits are known that could be drawn"
+        isa.set_arrows("branches")
+        settle(app, qtbot)
+        assert isa.view.column_rect("gutter").width() >= MIN_PX
+        isa.set_arrows("waits")
 
 
 def test_reasons_of_the_kernel_and_of_the_selected_line(qtbot: QtBot, reused: Reused) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from tests.support import captures
 from tests.support.samples import write_sample
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
+from tests.ui.window import SAMPLE
 
 KINDS = (OccupancyPanel, DispatchesPanel, WaveStatesPanel)
 SHOWN = ("flash_attn_small_after", "fused_rope_cache", "vec_add")
@@ -142,7 +144,7 @@ def test_no_capture_and_a_closed_one(
 
 def test_without_an_occupancy_file(make: Callable, open_in: Callable, tmp_path: Path) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
-    write_sample("matmul_tiled", folder, 0)
+    copytree(SAMPLE, folder)
     (folder / "occupancy.json").unlink()
     load(open_in, folder)
     for kind in (OccupancyPanel, DispatchesPanel):

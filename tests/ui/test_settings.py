@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QCheckBox, QComboBox, QSpinBox
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.settings import OPTIONS
@@ -21,7 +21,8 @@ def test_every_option_has_the_fitting_editor(qtbot: QtBot) -> None:
     assert list(dialog.editors) == [option.name for option in OPTIONS]
     for option in OPTIONS:
         editor = dialog.editors[option.name]
-        assert isinstance(editor, EDITORS[type(option.default)])
+        is_free = isinstance(option.default, str) and not option.choices
+        assert isinstance(editor, QLineEdit if is_free else EDITORS[type(option.default)])
         assert editor.accessibleName() == option.text
 
 

@@ -17,6 +17,7 @@ from rcv_py.analysis.timeline.token_details import (
     waiters,
 )
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import percent
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Waits
@@ -28,6 +29,7 @@ from rcv_py.ui.core.times import Times, cycles_in
 from rcv_py.ui.panels.token_details.facts import FactsText, TokenFacts
 from rcv_py.ui.panels.wave_picker import by_speed, changed, choices
 from tests.support import drawing
+from tests.support.captures import trace_path
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
 
@@ -162,6 +164,34 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
     assert session.selection.value.line == 2
 
 
+def test_before_anything_is_selected_the_hottest_instructions_are_a_click_away(
+    qtbot: QtBot, reused: Reused
+) -> None:
+    with reused() as app:
+        open_sample(app, qtbot)
+        session, panel = app.ui.session, app.window.workspace.docks["token_details"].panel
+        code = session.trace.value.code
+        cost = np.where(code.is_label, 0, code.latency + code.idle)
+        top, text = int(cost.argmax()), panel.first.toPlainText()
+        assert panel.first.isVisible()
+        assert not panel.empty.is_empty
+        assert f"{percent(int(cost[top]), int(cost.sum()))} {top} {code.text[top]}" in text
+        found = app.ui.results.cell("findings").value.in_full
+        named = [one.title for one in found if any(place.line == top for place in one.evidence)]
+        assert f"finding: {named[0]}" in text
+        assert panel.sheet() is not None
+        assert next(iter(panel.sheet().rows))[0] == top
+        panel.first.anchorClicked.emit(QUrl(f"line:{top}"))
+        settle(app, qtbot)
+        assert session.selection.value.line == top
+        assert not panel.first.isVisible()
+        assert code.text[top] in panel.head.toPlainText()
+        open_sample(app, qtbot, trace_path("pcsampling"))
+        assert "samples" in panel.first.toPlainText()
+        assert panel.first.isVisible()
+        assert not panel.head.isVisible(), "nothing of the capture before"
+
+
 def test_small_shares_are_text_not_markup() -> None:
     trace = open_trace(SAMPLE)
     totals = LineTotals(hits=1, latency=4, stall=0, idle=0, program_total=100_000)
@@ -206,8 +236,7 @@ def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
 
 
 def test_labels_history_and_bookmarks(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         session, workspace = app.ui.session, app.window.workspace
         labels, history = workspace.panel("labels"), workspace.panel("history")
         app.window.workspace.show_panel("labels")
@@ -235,8 +264,7 @@ def test_labels_history_and_bookmarks(qtbot: QtBot, reused: Reused) -> None:
 
 
 def test_problems_are_sorted_and_can_be_copied(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         app.window.workspace.show_panel("problems")
         panel = app.window.workspace.panel("problems")
         app.ui.session.problems.set(())

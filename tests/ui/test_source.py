@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QDialogButtonBox
 
 from rcv_py.model.code import SourceFile
 from rcv_py.model.kinds import TokenKind
@@ -17,8 +19,10 @@ from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.source import locate
 from rcv_py.ui.panels.source.headings import headings
 from rcv_py.ui.panels.source.highlight import LANGUAGES, expanded, spans
+from rcv_py.ui.panels.source.locate import LocateDialog
 from rcv_py.ui.panels.source.panel import SourcePanel
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
 from tests.support.mouse import move_mouse
@@ -325,3 +329,60 @@ def test_a_usual_language_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> 
     """All patterns of pygments and all packages of the machine take a twentieth of a second."""
     monkeypatch.setattr("pygments.lexers.get_lexer_for_filename", None)
     assert [name for _, _, name in spans("a/kernel.py", ["def f():"])[0]] == ["keyword", "function"]
+
+
+def test_a_file_without_a_copy_is_located(
+    source: SourcePanel, open_in: Callable, settled: Settled, tmp_path: Path
+) -> None:
+    lost = tuple(SourceFile(one.path, None, "There is no copy.") for one in SOURCES)
+    name = Path(lost[0].path).name
+    (tmp_path / name).write_text("found\n")
+    open_in(trace(sources=lost))
+    settled()
+    source.show_file(0)
+    settled()
+    assert source.locate.isVisible()
+    source.locate.click()
+    (dialog,) = source.findChildren(LocateDialog)
+    accept = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
+    assert not accept.isEnabled()
+    dialog.choose(tmp_path / "nowhere")
+    dialog.choose(tmp_path)
+    assert dialog.rule.text() == f"{lost[0].path.removesuffix('/' + name)}={tmp_path}"
+    assert dialog.found.text().startswith("It finds 1 of ")
+    accept.click()
+    assert source.ui.settings["sources.map"] == dialog.rule.text()
+    source.ui.settings["sources.map"] = ""
+
+
+def test_a_file_with_a_copy_needs_no_place(source: SourcePanel, open_in: Callable, settled: Settled) -> None:
+    open_in(trace())
+    settled()
+    assert not source.locate.isVisible()
+
+
+def test_the_selected_line_opens_in_the_editor_of_the_settings(
+    source: SourcePanel, open_in: Callable, settled: Settled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(locate, "start", lambda words, waits: started.append(words))
+    path = Path(SOURCES[0].path)
+    open_in(trace())
+    settled()
+    source.show_file(0)
+    settled()
+    source.open_in_editor()
+    assert not started
+    assert str(path) in source.note.text()
+    (tmp_path / path.name).write_text("x\n")
+    settings = source.ui.settings
+    settings["sources.map"], settings["sources.editor"] = f"{path.parent}={tmp_path}", "clion"
+    lines = source.view.lines
+    assert lines is not None
+    source.view.set_current(2)
+    source.open_in_editor()
+    assert started == [["clion", "--line", str(lines.number[2]), str(tmp_path / path.name)]]
+    settings["sources.editor"] = "'"
+    source.open_in_editor()
+    assert "quote" in source.note.text()
+    settings["sources.map"] = settings["sources.editor"] = ""

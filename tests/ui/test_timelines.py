@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +20,9 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels import compute_unit
 from rcv_py.ui.panels.compute_unit import LEAST_PX, ComputeUnitPanel
+from rcv_py.ui.timeline.token_rows import wave_rows
 from rcv_py.ui.timeline.token_tip import token_at
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
@@ -234,6 +238,7 @@ def test_waves_that_are_not_read_are_hatched_and_say_so(
     panel = ComputeUnitPanel(ui)
     qtbot.addWidget(panel)
     panel.resize(900, 240)
+    assert panel._progress.text() == "", "no rows are no waves yet"
     panel._rebuild.now()
     settled()
     assert panel._progress.text() == "reading waves 0 of 3"
@@ -243,6 +248,33 @@ def test_waves_that_are_not_read_are_hatched_and_say_so(
     panel._rebuild.now()
     settled()
     assert panel._progress.text() == "3 waves"
+
+
+def test_rows_are_shown_while_waves_arrive_faster_than_rows_are_made(
+    ui: UiContext, open_in: Callable, settled: Callable, qtbot: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end, asked, run = Event(), [], ui.tasks.run
+
+    def slow(*given: Any, **named: Any) -> Any:
+        assert may_end.wait(30)
+        return wave_rows(*given, **named)
+
+    monkeypatch.setattr(compute_unit, "wave_rows", slow)
+    monkeypatch.setattr(ui.tasks, "run", lambda *given, **named: asked.append(given) or run(*given, **named))
+    open_in(*made_trace(DRAWINGS, begin=1000))
+    panel = ComputeUnitPanel(ui)
+    qtbot.addWidget(panel)
+    panel.show()
+    panel._rebuild.now()
+    for _ in range(20):
+        ui.session.wave_loaded()
+        QApplication.processEvents()
+    assert sum(owner is panel for owner, *_ in asked) == 1, "a newer job would mute the one that runs"
+    assert panel._rebuild.is_pending
+    may_end.set()
+    settled()
+    assert len(panel.source) == 3
+    assert not panel._rebuild.is_pending
 
 
 def test_without_a_trace_the_panel_says_why(ui: UiContext, qtbot: object) -> None:

@@ -13,11 +13,11 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.findings.detect import NO_CODE
-from rcv_py.analysis.findings.finding import CONTEXT, Evidence, Finding, Findings
+from rcv_py.analysis.findings.finding import CONTEXT, Evidence, Finding, Findings, signed_percent
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.triage import TriagePanel, finding_html, go_to
+from rcv_py.ui.panels.triage import TriagePanel, beside_bar, finding_html, go_to
 from tests.support import captures
 from tests.support.samples import write_sample
 from tests.ui.conftest import Reused
@@ -102,8 +102,7 @@ def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot, reused: Reused)
 
 
 def test_global_is_one_click_away(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         assert [dock.info.id for dock in app.window.workspace.group("time")][:2] == [
             "compute_unit",
             "global_timeline",
@@ -236,6 +235,7 @@ def test_partial_results_are_called_partial(shown: TriagePanel, open_in, qtbot: 
     trace = open_trace(captures.trace_path("pa_mqa_big"))
     open_in(trace, [])
     assert shown.empty.sentence.text() == "Reading waves, 0 of 32, for findings …"
+    assert shown.copy.isHidden(), "there is nothing to copy"
     shown.session.store.add(trace.reader.read([0, 1, 2]))
     shown.session.wave_loaded()
     qtbot.waitUntil(lambda: shown.findings is not None)
@@ -254,13 +254,14 @@ def test_numbers_are_never_cut(shown: TriagePanel, open_in, qtbot: QtBot) -> Non
     trace = open_trace(captures.trace_path("flash_attn_small_after"))
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: shown.findings is not None)
-    shown.resize(760, 200)
-    qtbot.wait(0)
-    cells = [cell for cell in shown.strip._cells if cell.isVisible()]
-    assert [cell.value.text() for cell in cells][2:4] == ["80,484 cycles", "1.0 waves a SIMD"]
-    for cell in cells[1:]:
-        text = cell.value.fontMetrics().horizontalAdvance(cell.value.text())
-        assert cell.value.width() >= text, cell.value.text()
+    for width in (760, 330, 260):  # beside the list, at the left, in a narrow window
+        shown.resize(width, 600)
+        qtbot.wait(0)
+        cells = [cell for cell in shown.strip._cells if cell.isVisible()]
+        assert [cell.value.text() for cell in cells][2:4] == ["80,484 cycles", "1.0 waves a SIMD"]
+        for label in (label for cell in cells[1:] for label in (cell.value, cell.name)):
+            text = label.fontMetrics().horizontalAdvance(label.text())
+            assert label.width() >= text, (width, label.text())
 
 
 def test_without_larger_findings_the_small_ones_are_shown(shown: TriagePanel) -> None:
@@ -303,3 +304,35 @@ def test_clicking_a_row_shows_it(shown: TriagePanel, open_in, qtbot: QtBot) -> N
     box = shown.list.visualItemRect(shown.list.item(2))
     QTest.mouseClick(shown.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, box.center().y()))
     assert shown.findings.findings[2].title in shown.page.toPlainText()
+
+
+def test_predictions_come_when_nothing_else_is_computed(
+    ui: UiContext, qtbot: QtBot, open_in, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rcv_py.ui.panels.triage.PREDICT_MS", 1)
+    panel = TriagePanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(850, 280)
+    trace = open_trace(captures.trace_path("flash_attn_small_after"))
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    qtbot.waitUntil(lambda: panel.findings is not None)
+    plain = panel.findings
+    assert not plain.guesses, "first what is known at once"
+    assert "--predict" not in panel.command_line()
+    ui.settings["findings.predict"] = True
+    qtbot.waitUntil(lambda: bool(panel.findings.guesses), timeout=60_000)
+    assert {one.name for one in panel.findings.findings} == {one.name for one in plain.findings}
+    assert "--predict" in panel.command_line()
+    row = next(at for at, one in enumerate(panel.findings.in_full) if one.predicted is not None)
+    panel.list.setCurrentRow(row)
+    page, told = panel.page.toPlainText(), panel.current.predicted.text
+    assert told in page
+    assert "Replayed:" in page
+    assert "no promise" not in page
+    panel.page.anchorClicked.emit(QUrl("assumption:0"))
+    assert "no promise" in panel.page.toPlainText(), "what predictions take for true"
+    assert told in panel.list.currentItem().text()
+    assert beside_bar(panel.current) == f"→ {signed_percent(panel.current.expected)}"
+    assert beside_bar(plain.in_full[0]).startswith("≤ "), "without a prediction the bound"
+    ui.settings["findings.predict"] = False
+    assert not panel.findings.guesses, "findings as they are"

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.base import resources
 from tests.ui.conftest import Reused
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.window import SAMPLE, settle, window
 
 
 def test_the_first_page_offers_samples_and_keys(qtbot: QtBot, reused: Reused) -> None:
@@ -66,8 +66,7 @@ def test_recent_captures_are_listed_newest_first_and_once(tmp_path: Path, qtbot:
 
 
 def test_the_bar_offers_the_captures_beside_the_open_one(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         menu = app.window.top_bar.capture.menu()
         menu.aboutToShow.emit()
         entries = {action.text().split("   ")[0]: action for action in menu.actions()}

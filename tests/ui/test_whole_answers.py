@@ -66,7 +66,7 @@ def loader(qtbot: QtBot, capture: Trace, ui: UiContext, monkeypatch: pytest.Monk
     monkeypatch.setattr(load, "SMALL_JOB_BYTES", 1)
     monkeypatch.setattr(load, "JOB_BYTES", 1)
     monkeypatch.setattr(reduce, "SLAB_BYTES", 1)
-    made = Loader(ui.session, Settings(None), lambda path, report: capture)
+    made = Loader(ui.session, Settings(None), lambda path, report, early: capture)
     budget = HELD * prepare(capture.reader, [0]).nbytes
     made.opened.connect(lambda: setattr(ui.session.store, "budget", budget))
     yield made
@@ -247,7 +247,7 @@ def test_scopes_of_markers_count_waves_that_left_the_memory(
     batch = prepare(marked.reader, list(range(len(marked.waves))))
     spans = MARKERS[ReferenceRule.OURS].of(marked, [batch])
     whole = marked_tree(spans, scoped_costs(spans).of(marked, [batch]), marked.code)
-    loader = Loader(ui.session, Settings(None), lambda path, report: marked)
+    loader = Loader(ui.session, Settings(None), lambda path, report, early: marked)
     loader.opened.connect(lambda: setattr(ui.session.store, "budget", batch.nbytes // 3))
     store = opened(qtbot, loader, ui)
     assert store.absent

@@ -20,6 +20,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import PANELS, Panel, PanelInfo, discover
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
 from rcv_py.ui.shell.docks import STRIPS, BrokenPanel, make_panel
+from rcv_py.ui.shell.opener import LOOKING
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.support.captures import synthetic_path
 from tests.ui.conftest import Reused
@@ -60,9 +61,8 @@ def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtb
 def test_the_first_layout_shows_time_code_and_findings_and_clips_nothing(
     size: tuple[int, int], rows: int, qtbot: QtBot, reused: Reused
 ) -> None:
-    with reused(size=size) as app:
+    with reused(size=size, sample=qtbot) as app:
         workspace = app.window.workspace
-        open_sample(app, qtbot)
         workspace.reset_layout(workspace.size())
         settle(app, qtbot)
         inside = workspace.rect().adjusted(0, 0, 1, 1)
@@ -87,8 +87,7 @@ def test_the_first_layout_shows_time_code_and_findings_and_clips_nothing(
 
 
 def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1572, 900)) as app:
-        open_sample(app, qtbot)
+    with reused(size=(1572, 900), sample=qtbot) as app:
         docks = app.window.workspace.docks
         before = [docks[name].width() for name in ("triage", "isa", "wave_picker")]
         app.ui.session.select_line(4)
@@ -99,8 +98,7 @@ def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot, reused: Reuse
 
 
 def test_a_tab_unfolds_the_bottom(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         workspace = app.window.workspace
         workspace.fold("bottom", True)
         workspace.show_panel("summary")
@@ -128,8 +126,7 @@ def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:
 
 
 def test_switching_the_theme_keeps_everything(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
+    with reused(sample=qtbot) as app:
         session = app.ui.session
         session.select_line(3)
         session.zoom(0.3)
@@ -144,7 +141,9 @@ def test_switching_the_theme_keeps_everything(qtbot: QtBot, reused: Reused) -> N
 def test_a_parent_folder_shows_its_captures(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         app.window.opener.open(SAMPLE.parent)
+        assert [stage.name for stage in app.ui.session.busy.value] == [LOOKING]
         settle(app, qtbot)
+        assert app.ui.session.busy.value == ()
         chooser = app.window.chooser
         assert app.window.pages.currentWidget() is chooser
         assert len(chooser.entries) >= 2
@@ -212,9 +211,8 @@ def test_errors_are_sentences_and_mistakes_reports(qtbot: QtBot, capsys: pytest.
 
 
 def test_nothing_of_the_status_bar_is_shown_in_a_temporary_message(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
+    with reused(sample=qtbot) as app:
         status = app.window.status
-        open_sample(app, qtbot)
         status.showMessage("What a menu entry does.")
         assert not status.waves.isVisible()
         assert not status.facts.isVisible()
@@ -285,9 +283,8 @@ def test_there_are_seven_tabs_at_the_bottom_and_events_if_a_capture_has_any(
 
 @pytest.mark.parametrize("name", ["causes", "waits", "bubbles"])
 def test_the_old_names_of_panels_open_why_in_their_grouping(name: str, qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
+    with reused(sample=qtbot) as app:
         workspace = app.window.workspace
-        open_sample(app, qtbot)
         app.ui.commands.run(f"view.panel_{name}")
         settle(app, qtbot)
         assert workspace.docks["why"].is_seen
@@ -300,9 +297,8 @@ def test_the_old_names_of_panels_open_why_in_their_grouping(name: str, qtbot: Qt
 
 
 def test_the_distribution_is_a_window_of_its_own(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
+    with reused(sample=qtbot) as app:
         workspace = app.window.workspace
-        open_sample(app, qtbot)
         app.ui.session.select_line(113)
         settle(app, qtbot)
         workspace.docks["token_details"].panel.larger.click()
@@ -321,8 +317,7 @@ def test_the_window_fits_a_small_screen() -> None:
 
 
 def test_no_message_makes_the_window_wider(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1280, 800)) as app:
-        open_sample(app, qtbot)
+    with reused(size=(1280, 800), sample=qtbot) as app:
         status, session = app.window.status, app.ui.session
         status.show_saved(Path("/tmp") / f"{'ui_output_agent_58550_dispatch_44_' * 3}.pftrace")
         session.busy.set((Stage("Writing the waves of ui_output_agent_58550_dispatch_44", 18, 32),))

@@ -35,7 +35,8 @@ UNKNOWN_BUDGET = 4 << 30  # bytes, where nobody says how much memory there is
 KEEP_MS = 5_000  # processes that have read all waves wait for somebody who needs some
 AGAIN = "Reading waves again"
 
-OpenPath = Callable[[Path, Report], Trace]
+Early = Callable[[Trace], None]
+OpenPath = Callable[[Path, Report, Early], Trace]  # which calls Early with the beginning of what takes long
 
 
 class Loader(QObject):
@@ -66,7 +67,7 @@ class Loader(QObject):
         self._posts = Posts(self)
         self.opened.connect(self._show)
         self.batch.connect(self._store)
-        self.stage.connect(lambda stage: session.busy.set(() if stage is None else (stage,)))
+        self.stage.connect(self._show_stage)
         session.selection.watch(self._follow)
         session.looked_at.watch(self._read_looked_at)
 
@@ -82,7 +83,7 @@ class Loader(QObject):
             ahead = None
         open_it = partial(self._open_path, Path(path)) if ahead is None else ahead.open
         stream_of = partial(_stream_of, workers) if ahead is None else lambda _: ahead.stream()
-        self._load = _Load(self, open_it, stream_of)
+        self._load = _Load(self, open_it, stream_of, self._settings["sources.map"])
 
     def cancel(self) -> None:
         """Stop reading; what has arrived stays, and waves that are selected are still read."""
@@ -142,8 +143,20 @@ class Loader(QObject):
             load.count(-1)
             answer()
 
+    def _show_stage(self, stage: Stage | None) -> None:
+        """Tell how far reading is.
+
+        It is a method because Qt keeps functions as long as the loader.  One that knows the session would
+        keep all waves, which lead back to the loader that reads them again: nothing of it would ever go.
+        """
+        self._session.busy.set(() if stage is None else (stage,))
+
     def _show(self, trace: Trace) -> None:
-        self._session.open(trace)
+        shown = self._session.trace.value
+        if shown is not None and shown.is_part and shown.path == trace.path:
+            self._session.complete(trace)
+        else:
+            self._session.open(trace)
         if self._session.store is not None:
             self._session.store.budget = budget(int(self._settings["load.budget_gb"]))
             self._session.store.rereads = partial(self._reread, trace)
@@ -208,10 +221,10 @@ def budget(gigabytes: int) -> int:
     return gigabytes << 30 or half_of_memory() or UNKNOWN_BUDGET
 
 
-def _open_folder(path: Path, report: Report) -> Trace:
+def _open_folder(path: Path, report: Report, early: Early) -> Trace:
     from rcv_py.work.opening import open_capture  # noqa: PLC0415 - its imports are paid for in the thread
 
-    return open_capture(path, report)
+    return open_capture(path, report, early)
 
 
 def _stream_of(workers: int | None, trace: Trace) -> WaveStream:
@@ -225,9 +238,18 @@ class _Load:
     """
 
     def __init__(
-        self, loader: Loader, open_it: Callable[[Report], Trace], stream_of: Callable[[Trace], WaveStream]
+        self,
+        loader: Loader,
+        open_it: Callable[[Report, Early], Trace],
+        stream_of: Callable[[Trace], WaveStream],
+        source_map: str,
     ) -> None:
-        self._loader, self._open_it, self._stream_of = loader, open_it, stream_of
+        self._loader, self._open_it, self._stream_of, self._source_map = (
+            loader,
+            open_it,
+            stream_of,
+            source_map,
+        )
         self._stream: WaveStream | None = None
         self._wanted: SimpleQueue[list[int] | None] = SimpleQueue()
         self._stopped = CancelFlag()
@@ -273,6 +295,11 @@ class _Load:
             self._holds_garbage = False
             Garbage.hold(-1)
 
+    def _on_early(self, trace: Trace, batch: WaveBatch) -> None:
+        self._loader.opened.emit(trace)
+        self._loader.batch.emit(batch)
+        self._loader.report_now()
+
     def _on_opened(self, trace: Trace) -> None:
         self.has_opened = True
         self._loader.opened.emit(trace)
@@ -298,7 +325,7 @@ class _Load:
 
     def _run(self) -> None:
         try:
-            trace = self._open_it(self._report)
+            trace = self._located(self._open_it(self._report, self._show_early))
             self._post(self._on_opened, trace)
             self._read_all(trace)
             self.count(-1)
@@ -332,6 +359,21 @@ class _Load:
     def _report(self, stage: Stage) -> None:
         self._stopped.check()
         self._post(self._loader.stage.emit, stage)
+
+    def _show_early(self, trace: Trace) -> None:
+        """Show the beginning of a capture, the rest of which is still made ready."""
+        self._stopped.check()
+        trace = self._located(trace)
+        self._post(self._on_early, trace, prepare(trace.reader, list(range(len(trace.waves)))))
+
+    def _located(self, trace: Trace) -> Trace:
+        """The trace with sources where the settings say that they are."""
+        if not self._source_map:
+            return trace
+        from rcv_py.formats.sources.find import located  # noqa: PLC0415 - few say so
+        from rcv_py.formats.sources.rules import rules_of  # noqa: PLC0415
+
+        return located(trace, rules_of(self._source_map))
 
     def _orders(self) -> list[Order]:
         """What panels want; of a stream that began before there was a window, nothing at first."""

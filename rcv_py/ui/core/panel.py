@@ -12,7 +12,6 @@ from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.base.csv_text import csv_text
 from rcv_py.base.problems import Affects
 from rcv_py.base.records import dataclass
 from rcv_py.base.registry import Registry
@@ -88,6 +87,8 @@ class Sheet:
 
     def csv(self, separator: str = ",") -> str:
         """The table as CSV with a line of headings; plain numbers, no grouping."""
+        from rcv_py.base.csv_text import csv_text  # noqa: PLC0415 - once something is copied or written
+
         return csv_text(self.headers, self.rows, separator)
 
 

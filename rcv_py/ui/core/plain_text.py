@@ -8,6 +8,7 @@ the window to this.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any, TypeVar, overload
@@ -23,6 +24,8 @@ Widget = TypeVar("Widget", bound=QWidget)
 
 NOT_NOW = "Not now: "  # before the reason why something cannot be used
 SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
+TOGETHER = "\u00a0"  # a space that no line ends at
+_PERCENT = re.compile(r"(?<=\d) %")
 _LINES = "\n\t"  # what a text of several lines keeps
 
 
@@ -79,6 +82,12 @@ def draw_text(painter: QPainter, where: QPoint | QPointF | QRect | QRectF, *flag
         painter.drawText(where, visible(text))
     else:  # in a box a text may have several lines
         painter.drawText(where, flags[0], shown(text))
+
+
+def unbroken(text: str) -> str:
+    """Return a text in which a line never ends between a number and its %; rich text stays rich."""
+    kept = _PERCENT.sub(f"{TOGETHER}%", text)
+    return Rich(kept) if isinstance(text, Rich) else kept
 
 
 def set_text(text: str) -> QStaticText:
@@ -160,8 +169,12 @@ class PlainLabel(QLabel):
             self.setText(text)
 
     def setText(self, text: str) -> None:
-        """Show a text."""
-        super().setText(shown(text))
+        """Show a text; where it is wrapped, a number and its % stay in one line."""
+        super().setText(unbroken(shown(text)) if self.wordWrap() else shown(text))
+
+    def text(self) -> str:
+        """The text, without what keeps words together."""
+        return super().text().replace(TOGETHER, " ")
 
 
 class RichLabel(QLabel):

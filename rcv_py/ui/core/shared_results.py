@@ -9,7 +9,7 @@ from functools import partial
 from operator import itemgetter
 from pkgutil import resolve_name
 from threading import Lock
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject
 
@@ -37,6 +37,9 @@ from rcv_py.ui.core.arrivals import MORE
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 from rcv_py.work.findings import FindingsInView, is_small
+
+if TYPE_CHECKING:  # it draws rows of waves
+    from rcv_py.work.playing import Recordings
 
 
 def unread_note(read: int, store: WaveStore) -> str:
@@ -131,9 +134,11 @@ def _hidden_of(rule: ReferenceRule, reductions: Mapping[ReferenceRule, Reduction
 _OURS, _REFERENCE = itemgetter(ReferenceRule.OURS), itemgetter(ReferenceRule.REFERENCE)
 
 JOBS: dict[str, Job | Later] = {
+    "access": Later("latency.access_holds:HOLDS"),
     "attribution": Later("attribution.attribute:ATTRIBUTION"),
     "branches": Later("program.branches:BRANCHES"),
     "bubbles": Later("latency.bubbles:BUBBLES", _OURS),
+    "fetch": Later("latency.code_fetches:FETCHES"),
     "health": Later("health.capture_health", lambda room: Composed(room.health_notes, room.OF_WAVES)),
     "hidden": Later("latency.hidden_latency:HIDDEN", _OURS),
     "hidden_chosen": Later("latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.OURS)),
@@ -148,10 +153,16 @@ JOBS: dict[str, Job | Later] = {
     "memory_reference": Later("latency.memory_latency:MEMORY", _REFERENCE),
     "markers": Later("events.marker_spans:MARKERS", _OURS),
     "populations": Later("waves.populations:POPULATIONS"),
+    "segments": Later("iterations.segments:SEGMENTS"),
     "waits": Later("waits.wait_latency:WAITS"),
 }
 # What explains follows the choice of waves; the others count all of them.
-OF_ROWS = frozenset(("attribution", "bubbles", "hidden_chosen", "hidden_chosen_reference", "loops", "waits"))
+OF_ROWS = frozenset(
+    (
+        *("access", "attribution", "bubbles", "fetch", "hidden_chosen", "hidden_chosen_reference"),
+        *("loops", "segments", "waits"),
+    )
+)
 BY_NAME = frozenset(("findings",))  # takes the name of the choice, and looks at waves in processes
 
 
@@ -180,10 +191,23 @@ class SharedResults(QObject):
         found = Later("findings.detect:findings_from", lambda _: self._findings.find)
         own: dict[str, Job | Later] = {"findings": found, **(JOBS if jobs is None else jobs)}
         self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
+        self._recordings: Recordings | None = None
+        session.trace.watch(self._forget_recordings)
 
     def cell(self, name: str) -> Cell[Any]:
         """The answer, for watching; KeyError if there is no such analysis."""
         return self._results[name].cell
+
+    def recordings(self, trace: Trace) -> Recordings:
+        """Return what plays waves of the open capture again, the same for all who predict."""
+        from rcv_py.work.playing import Recordings  # noqa: PLC0415 - most windows predict nothing
+
+        if self._recordings is None or self._recordings.trace is not trace:
+            self._recordings = Recordings(trace)
+        return self._recordings
+
+    def _forget_recordings(self) -> None:
+        self._recordings = None
 
     def want(self, name: str, visibility: Visibility | None = None) -> None:
         """Compute a result and keep it up to date for as long as this capture is open.

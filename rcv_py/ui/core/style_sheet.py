@@ -21,6 +21,7 @@ FRAME = """
 QMainWindow, QDialog { background: $window; }
 QMainWindow::separator { background: $window; width: 5px; height: 5px; }
 QMainWindow::separator:hover { background: $accent; }
+QMainWindow[is_only_code="true"]::separator:hover { background: $window; }
 QSplitter::handle { background: $line; }
 QSplitter::handle:horizontal { width: 1px; }
 QSplitter::handle:vertical { height: 1px; }
@@ -28,6 +29,7 @@ QSplitter::handle:hover { background: $accent; }
 QToolTip { background: $raised; color: $text; border: 1px solid $line; padding: 4px 6px; }
 QStatusBar { background: $window; border-top: 1px solid $line; }
 QStatusBar::item { border: none; }
+QStatusBar QToolButton { padding: 0 4px; }
 QToolBar { background: $window; border: none; border-bottom: 1px solid $line; spacing: 4px;
     padding: 4px 8px; }
 QMenuBar { background: $window; padding: 2px 4px; }
@@ -46,7 +48,7 @@ QMenu::right-arrow { image: url("$right"); width: 12px; height: 12px; }
 DOCKS = """
 QDockWidget { color: $muted; font-weight: 600; titlebar-close-icon: url("$close");
     titlebar-normal-icon: url("$float"); }
-QDockWidget::title { background: $window; padding: 4px 8px; border-bottom: 1px solid $line;
+QDockWidget::title { background: $window; padding: 1px 8px; border-bottom: 1px solid $line;
     text-align: left; }
 QDockWidget::close-button, QDockWidget::float-button { border: none; background: transparent; padding: 0;
     icon-size: 12px; }

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from shiboken6 import isValid
 
 from rcv_py.base.errors import Cancelled
+from rcv_py.base.progress import CancelFlag, checkpoint, stoppable
 from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.turns import Turns
 from rcv_py.ui.core.visibility import Visibility
@@ -61,6 +62,13 @@ class Garbage:
 Result = TypeVar("Result")
 
 
+def _while_wanted(job: Callable[[], Result], flag: CancelFlag) -> Result:
+    """Do a job, which ends at its next checkpoint once nobody waits for it."""
+    with stoppable(flag):
+        checkpoint()
+        return job()
+
+
 class Tasks(QObject):
     """Runs pure functions off the UI thread.  A newer job of an owner mutes the older one."""
 
@@ -70,6 +78,7 @@ class Tasks(QObject):
         super().__init__()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="rcv-task")
         self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
+        self._flags: dict[Future[Any], CancelFlag] = {}  # of every job that has not answered
         self._running = 0
         self._is_closed = False
         Garbage.hold(0, windows=1)
@@ -98,6 +107,7 @@ class Tasks(QObject):
         jobs = self._newest.setdefault(owner, {})
         stale = jobs.pop(topic, None)
         if stale is not None:
+            self._flags.pop(stale, CancelFlag()).set()
             stale.cancel()
         if visibility is not None and visibility.is_asleep:
             visibility.on_wake(
@@ -107,7 +117,9 @@ class Tasks(QObject):
         self._running += 1
         Garbage.hold(1)
         self._sweep_all.stop()
-        future = jobs[topic] = self._pool.submit(job)
+        flag = CancelFlag()
+        future = jobs[topic] = self._pool.submit(_while_wanted, job, flag)
+        self._flags[future] = flag
         future.add_done_callback(
             lambda future: self._posts.post(lambda: self._deliver((owner, topic, future, done)))
         )
@@ -122,13 +134,16 @@ class Tasks(QObject):
         return bool(self._newest.get(owner))
 
     def close(self) -> None:
-        """Forget waiting jobs and wait for the running ones."""
+        """Forget waiting jobs, and wait for the running ones to come to a checkpoint."""
         if self._is_closed:
             return
         self._is_closed = True
         self._sweep_young.stop()
         self._sweep_all.stop()
         self._newest.clear()
+        for flag in self._flags.values():
+            flag.set()
+        self._flags.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
         Garbage.hold(-self._running, windows=-1)  # their answers are not delivered any more
         self._running = 0
@@ -142,6 +157,7 @@ class Tasks(QObject):
         if self._is_closed:
             return
         self._running -= 1
+        self._flags.pop(future, None)
         Garbage.hold(-1)
         self._sweep_young.start()
         self._sweep_all.start()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QComboBox
 
 from rcv_py.analysis.events.event_table import NOT_ON_UNITS
@@ -21,10 +23,11 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import PlainLabel, joined, with_tip
+from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.filter_menu import Choice
-from rcv_py.ui.timeline.rows_item import RowShape
+from rcv_py.ui.timeline.rows_item import RowShape, RowsItem
 from rcv_py.ui.timeline.time_overlay import (
     PREFIX,
     Line,
@@ -35,11 +38,14 @@ from rcv_py.ui.timeline.time_overlay import (
     event_lines,
 )
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
-from rcv_py.ui.timeline.token_menu import token_actions
 from rcv_py.ui.timeline.token_rows import TokenRows, WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.timeline.token_tip import gap_tip, marker_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
 from rcv_py.ui.widgets.empty_state import page
+
+if TYPE_CHECKING:
+    from rcv_py.model.notes import Anchor
+    from rcv_py.ui.timeline.critical_path import CriticalPath
 
 MAX_TOKENS = 300_000  # that may be compared for one picture
 
@@ -91,6 +97,11 @@ LEAST_PX, LOW_STRIP_PX, LOW_GAP_PX = 9, 3, 2  # of rows that were made lower: na
 LANE_PX, MAX_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
 REBUILD_MS = 150  # while waves arrive
 MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
+PATH = "path"  # as well
+PATH_TIP = (
+    "The chain of events, each waiting for the one before, that the span of the compute unit is made of. "
+    "It is computed by playing the recording again when this is switched on."
+)
 STILL = "The instructions of this wave are still being read."
 GONE = "The instructions of this wave are not in memory; a click reads them."
 
@@ -107,11 +118,13 @@ class ComputeUnitPanel(TimelinePanel):
         self._unit: tuple[int, ...] | None = None
         self._has_to_reveal = False  # the row of the selected wave, once it is there
         self._lanes = 1
+        self._read = ""  # how many waves are shown
         self._lines: tuple[Line, ...] = ()
         self._segments: dict[int, Segment] = {}
         self._row_of_wave: dict[int, int] = {}
         self._ticks = LineTicks(self.session)
         self.markers = UnitMarkers(self.session, self.source.band)
+        self.path: CriticalPath | None = None  # once somebody wants to see it
         self._which = with_tip(QComboBox(), "Which compute units are shown")
         self._which.addItems(["Unit of the selected wave", "All traced units"])
         self._which.setAccessibleName("Which compute units are shown")
@@ -128,6 +141,7 @@ class ComputeUnitPanel(TimelinePanel):
         self._sight = self.coalesced(self._look_at)
         for cell in (self.session.window, self.session.busy):
             cell.watch(self._sight.ask)
+        self.session.busy.watch(self._find_path_again)
         self.timeline.plot.scrolled.connect(self._sight.ask)
         self.timeline.plot.scrolled.connect(self._fit_rows)
         for option in ("timeline.row_height", "look.text_size"):
@@ -139,6 +153,7 @@ class ComputeUnitPanel(TimelinePanel):
 
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
+        self._rebuild.reset()
         self._segments, self._row_of_wave, self._unit = {}, {}, None
         self.selected = self.hovered_place = None
         self._offer_choices()
@@ -164,7 +179,11 @@ class ComputeUnitPanel(TimelinePanel):
         known, has_sibling = dict(self._segments), SIBLING not in self.filter.hidden
         chosen = waves_of_kernels(trace, waves_of_unit(trace, row), set(self.hidden(KERNEL)))
         before = self.source.rows
-        self.run_job(lambda: wave_rows(trace, store, chosen, known, has_sibling, before=before), self._show)
+
+        def job() -> WaveRows:
+            return wave_rows(trace, store, chosen, known, has_sibling, before=before)
+
+        self.run_job(job, self._show, stream=self._rebuild)
 
     def _show(self, made: WaveRows) -> None:
         self._segments.update({part.key: part for row in made.rows for part in row.segments if part.key >= 0})
@@ -181,7 +200,9 @@ class ComputeUnitPanel(TimelinePanel):
         doing = "{} of {} waves in memory" if is_full else "reading waves {} of {}"
         is_partial = len(made.pending) > lost
         text = doing.format(f"{read:,}", f"{count - lost:,}") if is_partial else plural(read, "wave")
-        self._progress.setText(f"{text} · {plural(lost, 'wave')} cannot be read" if lost else text)
+        text = f"{text} · {plural(lost, 'wave')} cannot be read" if lost else text
+        self._read = text if count else ""  # rows are not there yet
+        self._find_path()
         self._show_markers()
 
     def _show_markers(self) -> None:
@@ -220,6 +241,8 @@ class ComputeUnitPanel(TimelinePanel):
             surfaces += [Choice(VALUES, "Shader data", tip="A tick for every value the kernel wrote.")]
         if trace is not None and trace.other_simd:
             surfaces.append(Choice(SIBLING, "Sibling SIMD", tip="Memory instructions of the other SIMD."))
+        if trace is not None and trace.has_thread_trace and len(trace.waves):
+            surfaces.append(Choice(PATH, "Critical path", is_on=False, tip=PATH_TIP))
         self.filter.set_section("Rows and marks", surfaces)
         self.filter.set_section("Events", event_choices(trace, NOT_ON_UNITS))
         self.filter.set_section("Kernels", kernel_choices(trace, KERNEL))
@@ -232,6 +255,7 @@ class ComputeUnitPanel(TimelinePanel):
 
     def _filter_changed(self) -> None:
         self._find_lines()
+        self._find_path()
         self._show_markers()
         self._rebuild.now()
 
@@ -240,6 +264,8 @@ class ComputeUnitPanel(TimelinePanel):
         is_elsewhere = self._unit is not None and not self._which.currentIndex() and self._unit != unit
         if is_elsewhere:
             self._rebuild.now()
+        elif self._which.currentIndex():
+            self._find_path()
         self._find_selected()
         self._has_to_reveal = is_elsewhere  # its rows are not there yet
         self.timeline.plot.reveal_row(self.source.selected_row)
@@ -251,6 +277,46 @@ class ComputeUnitPanel(TimelinePanel):
         self.selected = None
         if token is not None and self.source.selected_row >= 0:
             self.selected = Place(self.source.selected_row, token[0].tokens.span(token[1]))
+
+    # -- critical path ----------------------------------------------------------------------------------
+
+    def _find_path(self) -> None:
+        """Have the path of the selected wave's compute unit computed, if it is to be shown."""
+        trace, row = self.session.trace.value, self.session.wave_row
+        is_offered = any(one.id == PATH for one in self.filter.choices)
+        unit: Sequence[int] = ()
+        if is_offered and PATH not in self.filter.hidden and trace is not None and row is not None:
+            unit = waves_of_unit(trace, row).tolist()
+        if self.path is None and unit:
+            from rcv_py.ui.timeline.critical_path import CriticalPath  # noqa: PLC0415 - few look at it
+
+            self.path = CriticalPath(self, self._path_changed)
+            self.timeline.plot.overlay.below = self._paint_path
+        if self.path is not None:
+            self.path.want(unit, self._row_of_wave)
+        self._path_changed()
+
+    def _find_path_again(self) -> None:
+        """Find the path that had to wait for waves."""
+        if self.path is not None and not self.session.is_streaming:
+            self._find_path()
+
+    def _path_changed(self) -> None:
+        said = "" if self.path is None else self.path.said
+        self._progress.setText(" · ".join(filter(None, (self._read, said))))
+        if self.path is not None:
+            self.timeline.plot.overlay.update()
+            self._legend_due.start()
+
+    def _paint_path(self, painter: QPainter, rows: RowsItem, window: TimeWindow) -> None:
+        if self.path is not None:
+            width = self.timeline.plot.box.width()
+            self.path.ink.paint(painter, window, width, shape=self.source.shape, scroll=rows.scroll_px)
+
+    def swatches_of(self, seen: np.ndarray) -> Iterable[Swatch]:
+        """The critical path while it is drawn, kinds and states."""
+        own = () if self.path is None else self.path.swatches(self.ui.theme)
+        return (*own, *super().swatches_of(seen))
 
     # -- looks ------------------------------------------------------------------------------------------
 
@@ -326,6 +392,8 @@ class ComputeUnitPanel(TimelinePanel):
         if token < 0:
             return gap_tip(self.times(trace), wave, segment, time)
         text = token_tip(trace, self.times(trace), wave, segment, token, pixel=pixel)
+        if wave is not None and self.path is not None and (along := self.path.tip(wave.row, time)):
+            text = joined("<br>", (text, along))
         return sibling_tip(text, self.source.names[row].group) if wave is None else text
 
     def hovered(self, row: int, time: int) -> None:
@@ -386,7 +454,18 @@ class ComputeUnitPanel(TimelinePanel):
         _, wave, token = self._token_at(row, time, plot.pixel_at(time))
         if wave is None or token < 0:
             return [self.copy_action]
+        from rcv_py.ui.timeline.token_menu import token_actions  # noqa: PLC0415 - once somebody asks
+
         return [*token_actions(self.session, trace, wave, token, self.wants.emit), self.copy_action]
+
+    def anchor_at(self, row: int, time: int) -> Anchor:
+        """The wave of the row, and the execution at a time, if there is one."""
+        plot = self.timeline.plot
+        _, wave, token = self._token_at(row, time, plot.pixel_at(time))
+        if wave is None:
+            return super().anchor_at(row, time)
+        line = -1 if token < 0 or plot.band_y >= 0 else int(wave.tokens.line[token])
+        return replace(super().anchor_at(row, time), wave=wave.id, instructions=(line,) if line >= 0 else ())
 
     def _token_at(self, row: int, time: int, pixel: TimeWindow) -> tuple[Segment | None, Wave | None, int]:
         """The segment of a row at a time, its wave if it is one of a wave, and its token there or -1."""

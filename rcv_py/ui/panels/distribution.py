@@ -27,7 +27,7 @@ from rcv_py.results.line import hit_table
 from rcv_py.results.table import Table
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.layout import bar, boxed, column, split
+from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, split
 from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.core.shared_results import waves_note
@@ -123,10 +123,12 @@ class DistributionPanel(Panel):
     def _lay_out(self) -> None:
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         picks = (self.measure, self.scale, self.group, self.faster, self.slower)
-        choices = bar((self.title, 1), (self.note, 1), *picks)
+        above = bar((self.title, 1), self.note, margins=BAR_ABOVE)  # both whole: choices go below them
+        choices = bar(*picks[:3], None, *picks[3:], margins=BAR_BELOW)
         self.listed.setContentsMargins(8, 2, 8, 0)
         right = boxed(column(self.listed, (self.table, 1), spacing=2))
-        self.empty = page(self, choices, (split(self.plot, right, sizes=(620, 520)), 1))
+        parts = split(self.plot, right, sizes=(520, 520))
+        self.empty = page(self, column(above, choices), (parts, 1))
         steps = ((self.faster, "Next smaller time of what is measured", -1),
                  (self.slower, "Next larger time of what is measured", 1))  # fmt: skip
         for button, title, direction in steps:

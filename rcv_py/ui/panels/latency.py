@@ -1,19 +1,23 @@
-"""Latency of code lines: what other waves hide of it, and how long memory takes to answer."""
+"""Latency of code lines: what waves hide, how long memory takes, what holds units, and waits for code."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter
 
-from rcv_py.analysis.latency.hidden_latency import HiddenTable, hidden_table, why_not_hidden
+from rcv_py.analysis.latency.access_holds import AccessHolds
+from rcv_py.analysis.latency.code_fetches import CodeFetches
+from rcv_py.analysis.latency.hidden_latency import HiddenLatency, HiddenTable, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import DASH, percent, short_count
+from rcv_py.base.text import DASH, byte_size, percent, plural, short_count
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results import latency as results
@@ -32,7 +36,17 @@ from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.legend import Legend
 
-KINDS = {"hidden": "Hidden latency", "memory": "Memory latency"}
+KINDS = {
+    "hidden": "Hidden latency",
+    "memory": "Memory latency",
+    "access": "LDS and memory accesses",
+    "fetch": "Instruction fetches",
+}
+RULED = ("hidden", "memory")  # kinds for which there are two rules
+_KIND_TIP = (
+    "Hidden latency, latency of memory operations, how long LDS and vector memory are held (bank conflicts, "
+    "lanes apart), or code that was not in the instruction cache."
+)
 RULES = {"ours": "Better estimate", "reference": "Reference viewer"}
 SUFFIX = {"ours": "", "reference": "_reference"}  # of results
 CHOSEN = "_chosen"  # of hidden latency, where not all waves count
@@ -43,7 +57,17 @@ BY_WAITS = (
 DIGIT_PX = 9  # room for a digit at the usual size of code
 _MEAN_TIP = "Mean latency; the whisker reaches one standard deviation to both sides."
 _MEDIAN_TIP = "Median latency by waits."
+_REFUSED_TIP = "Stall behind another access of the unit, summed over all executions."
+_FETCH_TIP = "Cycles that waves waited for the code line."
 _COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
+
+
+ROLE_TEXT = {
+    "stall": "stall that nothing hides",
+    "issue": "issue that nothing hides",
+    "idle": "idle time that nothing hides",
+    "hidden": "covered by other waves of the SIMD",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +76,7 @@ class LatencyRows:
 
     line: np.ndarray  # int64 [n], row of the code table
     columns: tuple[Column, ...]
-    roles: tuple[str, ...]  # colours of the parts of a bar; none if kinds colour it
+    roles: Mapping[str, str]  # colours of the parts of a bar, and what each is; none if kinds colour it
     bars: np.ndarray  # float64 or int64 [parts, n], cycles
     spread: np.ndarray | None = None  # float64 [n], half the length of the whisker at the end of a bar
     kinds: np.ndarray | None = None  # int64 [n], TokenKind that colours a bar of one part
@@ -78,7 +102,7 @@ def hidden_rows(trace: Trace, latency: HiddenTable) -> LatencyRows:
     return LatencyRows(
         line=latency.line,
         columns=with_bar(columns, "source", "total", tip=_COST_TIP),
-        roles=("stall", "issue", "idle", "hidden"),
+        roles=ROLE_TEXT,
         bars=np.concatenate([latency.seen_parts, latency.hidden[None]]),
         note=note,
     )
@@ -99,7 +123,34 @@ def memory_rows(trace: Trace, latency: MemoryLatency, waits: WaitLatency | None 
     spread = np.nan_to_num(np.asarray(table.columns["standard_deviation"])) if len(latency) else None
     columns = with_bar(columns, after, of, title="latency", tip=tip)
     kinds = trace.code.kind[line].astype(np.int64)
-    return LatencyRows(line=line, columns=columns, roles=(), bars=length[None], spread=spread, kinds=kinds)
+    return LatencyRows(line=line, columns=columns, roles={}, bars=length[None], spread=spread, kinds=kinds)
+
+
+def access_rows(trace: Trace, found: AccessHolds) -> LatencyRows:
+    """Return the rows of accesses, those first that held their unit longer than they need."""
+    table = results.access_rows(trace, found)
+    longer = int(np.count_nonzero(found.is_longer))
+    return LatencyRows(
+        line=found.line.astype(np.int64),
+        columns=with_bar(result_columns(table, trace), "source", "stall", title="stall", tip=_REFUSED_TIP),
+        roles={"stall": "stall behind another access of the unit"},
+        bars=found.stall[None],
+        note=f"{plural(longer, 'instruction')} held the unit longer than their width needs",
+    )
+
+
+def fetch_rows(trace: Trace, found: CodeFetches) -> LatencyRows:
+    """Return the rows of code lines that waves waited for, most cycles first."""
+    table = results.fetch_rows(trace, found)
+    slow = plural(int(found.slow.sum()), "slow fetch", "slow fetches")
+    cache = f"; the instruction cache has {byte_size(found.capacity)}" if found.capacity else ""
+    return LatencyRows(
+        line=found.first.astype(np.int64),
+        columns=with_bar(result_columns(table, trace), "source", "cycles", tip=_FETCH_TIP),
+        roles={"idle": "time that waves waited for code"},
+        bars=found.cycles[None],
+        note=f"{slow}, {short_count(int(found.cycles.sum()))} cycles of waves{cache}",
+    )
 
 
 def _roomy(column: Column, largest: int) -> Column:
@@ -110,22 +161,16 @@ def _roomy(column: Column, largest: int) -> Column:
 
 
 WHISKER = 2  # px up and down at its ends
-ROLE_TEXT = {
-    "stall": "stall that nothing hides",
-    "issue": "issue that nothing hides",
-    "idle": "idle time that nothing hides",
-    "hidden": "covered by other waves of the SIMD",
-}
 
 
 @panel(id="latency", title="Latency", area="bottom", order=40, needs=("waves", "code"))
 class LatencyPanel(TablePanel[LatencyRows]):
-    """What other waves hide of the latency, and how long memory takes."""
+    """What other waves hide of the latency, how long memory takes, and waits for units and code."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view = self.rows_view("Latency of code lines", bar=self._paint_bar)
-        self.kind = Choice("What is shown", KINDS, tip="Hidden latency, or latency of memory operations.")
+        self.kind = Choice("What is shown", KINDS, tip=_KIND_TIP)
         tip = "Our estimate, or the definition of the reference viewer."
         self.rule = Choice("By which rule", RULES, tip=tip)
         self.remembered |= {"kind": self.kind, "rule": self.rule}
@@ -136,8 +181,8 @@ class LatencyPanel(TablePanel[LatencyRows]):
         column(choices, row(self.assumption, margins=BAR_BELOW), (self.empty, 1), of=self)
         for cell in (self.session.waves, self.session.populations):
             cell.watch(self._open)
-        names = [kind + suffix for kind in (*KINDS, f"hidden{CHOSEN}") for suffix in SUFFIX.values()]
-        for name in (*names, WAITS):
+        names = [kind + suffix for kind in (*RULED, f"hidden{CHOSEN}") for suffix in SUFFIX.values()]
+        for name in (*names, *(kind for kind in KINDS if kind not in RULED), WAITS):
             ui.results.cell(name).watch(self._arrived)
         ui.settings.cell("isa.show_idle").watch(self._refresh)
         for box in (self.kind, self.rule):
@@ -152,7 +197,13 @@ class LatencyPanel(TablePanel[LatencyRows]):
         """Whether memory latency is shown."""
         return self.kind.value == "memory"
 
+    @property
+    def is_ruled(self) -> bool:
+        """Whether there are two rules for what is shown."""
+        return self.kind.value in RULED
+
     def _open(self) -> None:
+        self.rule.setEnabled(self.is_ruled)
         self._refresh()
         if self.session.trace.value is None or self._why_not():
             return
@@ -162,6 +213,8 @@ class LatencyPanel(TablePanel[LatencyRows]):
 
     def _name(self) -> str:
         choice = self.session.choice
+        if not self.is_ruled:
+            return self.kind.value
         is_part = not self.is_memory and choice is not None and choice.rows is not None
         chosen = CHOSEN if is_part else ""
         return self.kind.value + chosen + SUFFIX[self.rule.value]
@@ -185,18 +238,39 @@ class LatencyPanel(TablePanel[LatencyRows]):
             self._say(self.reason(self._why_not()))
             return
         answer = self.ui.results.cell(self._name()).value
-        if answer is None or (not self.is_memory and not answer.waves):
+        if answer is None or (self.kind.value == "hidden" and not answer.waves):
             self._say(self.computing.begin("latency", self._name()))
-        elif self.is_memory:
-            waits = self._waits()
-            by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""
-            text = answer.assumption if len(answer) else answer.reason
-            self._show(memory_rows(trace, answer, waits), text + by_waits, answer.reason)
-        else:
-            table = hidden_table(answer.code or trace.code, answer, self.ui.settings["isa.show_idle"])
-            note = waves_note(self.session)
-            text = f"Of {note}. {answer.assumption}" if note else answer.assumption
-            self._show(hidden_rows(trace, table), text, NO_COST)
+            return
+        show: dict[str, Callable[[Trace, Any], None]] = {
+            "hidden": self._show_hidden,
+            "memory": self._show_memory,
+            "access": self._show_accesses,
+            "fetch": self._show_fetches,
+        }
+        show[self.kind.value](trace, answer)
+
+    def _show_hidden(self, trace: Trace, answer: HiddenLatency) -> None:
+        table = hidden_table(answer.code or trace.code, answer, self.ui.settings["isa.show_idle"])
+        self._show(hidden_rows(trace, table), self._of_waves(answer.assumption), NO_COST)
+
+    def _show_memory(self, trace: Trace, answer: MemoryLatency) -> None:
+        waits = self._waits()
+        by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""
+        text = answer.assumption if len(answer) else answer.reason
+        self._show(memory_rows(trace, answer, waits), text + by_waits, answer.reason)
+
+    def _show_accesses(self, trace: Trace, answer: AccessHolds) -> None:
+        text = self._of_waves(results.access_assumption(answer))
+        self._show(access_rows(trace, answer), text, results.ACCESSES.nothing)
+
+    def _show_fetches(self, trace: Trace, answer: CodeFetches) -> None:
+        text = self._of_waves(results.FETCH_NOTE)
+        self._show(fetch_rows(trace, answer), text, results.FETCHES.nothing)
+
+    def _of_waves(self, assumption: str) -> str:
+        """An assumption, after which waves count if not all do."""
+        note = waves_note(self.session)
+        return f"Of {note}. {assumption}" if note else assumption
 
     def _show(self, rows: LatencyRows, assumption: str, otherwise: str) -> None:
         if not len(rows):
@@ -221,7 +295,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
         if rows is None:
             self.legend.set_items([])
         elif rows.kinds is None:
-            self.legend.set_items([(theme.role(role), role, ROLE_TEXT[role]) for role in rows.roles])
+            self.legend.set_items([(theme.role(role), role, text) for role, text in rows.roles.items()])
         else:
             kinds = [kind for kind in TokenKind if kind in rows.kinds]
             self.legend.set_items([(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds])
@@ -255,15 +329,17 @@ class LatencyPanel(TablePanel[LatencyRows]):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """What is shown, and by which rule."""
-        return f"{self.kind.currentText()}, {self.rule.currentText().lower()}"
+        """What is shown, and by which rule if there are two."""
+        shown = self.kind.currentText()
+        return f"{shown}, {self.rule.currentText().lower()}" if self.is_ruled else shown
 
     def command_line(self) -> command_text.Words | None:
         """The table that is shown."""
         kind, rule = self.kind.value, self.rule.value
         waits = self._waits() if self.is_memory else None
-        what = (f"--by={kind}", f"--rule={rule}", *(("--waits",) if waits is not None else ()))
-        idle = () if self.is_memory else command_text.idle(self.ui)
+        ruled = (f"--rule={rule}",) if self.is_ruled else ()
+        what = (f"--by={kind}", *ruled, *(("--waits",) if waits is not None else ()))
+        idle = command_text.idle(self.ui) if kind == "hidden" else ()
         order = command_text.sorting(self.view.table)
         return command_text.rcv(self.session, "latency", *what, *idle, *order, "--top=0")
 

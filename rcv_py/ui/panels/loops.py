@@ -1,36 +1,44 @@
-"""Loops and their iterations: how long each took, what it was spent on, and which took much longer."""
+"""Loops with their iterations, and what waves do between barriers: how long, what on, which took longer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QStackedWidget
 
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary
+from rcv_py.analysis.iterations.segments import OUTSIDE, Segments
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
-from rcv_py.results.loops import iteration_table, iterations_of, loop_table
+from rcv_py.results.loops import SEGMENTS as RESULT
+from rcv_py.results.loops import iteration_table, iterations_of, loop_table, segment_table
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import bar, split
-from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.layout import BAR_ABOVE, bar, boxed, column, split
+from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.result_columns import result_columns
+from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.result_columns import result_columns, with_bar
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.choice import Choice
-from rcv_py.ui.widgets.empty_state import page
+from rcv_py.ui.widgets.choice import Choice, Switch
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.legend import Legend
 
 NO_LOOP = "No wave that counts jumped back to an instruction it had run: no loop, or one iteration of each."
 ALL, SELECTED, OUTLIERS = "all", "selected", "outliers"
+LOOPS, SEGMENTS = "loops", "segments"
+TABLES = {LOOPS: "Loops", SEGMENTS: "Between barriers"}
+_SEGMENT_TIP = "Cycles of all executions: those before the barrier at the end, then those in it."
 SCOPES = {ALL: "All waves", SELECTED: "Selected wave", OUTLIERS: "Outliers"}
 WIDEST_PX = 28  # of a column
 
@@ -54,15 +62,15 @@ class IterationStrip(BarChart):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Iterations of the loop, a column each", bottom=18, widest=WIDEST_PX)
-        self._kinds: tuple[int, ...] = ()
+        self.kinds: tuple[int, ...] = ()
         self._outliers = np.zeros(0, dtype=np.int64)
-        self._names: tuple[str, ...] = ()
+        self._name: Callable[[int], str] = str
 
     def show_stacks(
-        self, cycles: np.ndarray, kinds: tuple[int, ...], outliers: np.ndarray, names: tuple[str, ...]
+        self, cycles: np.ndarray, kinds: tuple[int, ...], outliers: np.ndarray, name: Callable[[int], str]
     ) -> None:
-        """Show iterations: cycles by kind [n, kinds], kinds from the bottom up, outliers, names for tips."""
-        self._kinds, self._outliers, self._names = kinds, outliers, names
+        """Show iterations: cycles by kind [n, kinds], kinds from the bottom up, outliers, their names."""
+        self.kinds, self._outliers, self._name = kinds, outliers, name
         self.show_parts(cycles[:, list(kinds)], [partial(color_of, kind=kind) for kind in kinds])
         self.select(-1)
 
@@ -86,8 +94,8 @@ class IterationStrip(BarChart):
         if not 0 <= bar < len(self):
             return ""
         total = int(self.totals[bar])
-        lines = [f"{self._names[bar]}: {count(total)} cycles"]
-        for kind, cycles in zip(self._kinds, self.parts[bar].tolist(), strict=True):
+        lines = [f"{self._name(bar)}: {count(total)} cycles"]
+        for kind, cycles in zip(self.kinds, self.parts[bar].tolist(), strict=True):
             if cycles:
                 name = "idle or unknown" if kind == TokenKind.NONE else KIND_NAME[TokenKind(kind)]
                 lines.append(f"{name}: {count(cycles)}  ({100 * cycles / total:.0f} %)")
@@ -96,9 +104,9 @@ class IterationStrip(BarChart):
 
 @panel(id="loops", title="Loops", area="bottom", order=30, needs=("code",))
 class LoopsPanel(TablePanel[LoopSummary]):
-    """Iterations of loops: how long each took, and what on."""
+    """Iterations of loops, and segments between barriers: how long each took, and what on."""
 
-    result_name = "loops"
+    result_name = LOOPS
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -109,15 +117,29 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
         self.scope = Choice("Which iterations are shown", SCOPES)
+        self.found: Segments | None = None  # what the table of segments shows
+        self.segments = RowsView(ui.theme, ui.settings)
+        self.segments.setAccessibleName("Segments between barriers, most cycles first")
+        self.segments.widths.elastic = Elastic("meanwhile", "source", 120, 300)
+        self.segments.cell_painters["bar"] = self._paint_segment
+        self.listed = Switch("What is listed", TABLES)
         self.remembered = {"table": self.view, "loops": self.loops, "scope": self.scope}
+        self.remembered |= {"segments": self.segments, "listed": self.listed}
         self.legend, self.note, self.phases = Legend(), ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.phases.setContentsMargins(8, 2, 8, 4)
         right = split(self.strip, self.view, sizes=(150, 130), is_column=True)
-        choices = bar((self.legend, 1), (self.note, 1), self.scope)
-        self.empty = page(self, choices, (split(self.loops, right, sizes=(440, 720)), 1), self.phases)
+        choices = bar(self.listed, (self.legend, 1), (self.note, 1), self.scope, margins=BAR_ABOVE)
+        self.both = QStackedWidget()
+        self.both.addWidget(split(self.loops, right, sizes=(440, 720)))
+        self.both.addWidget(self.segments)
+        self.empty = WithEmptyState(boxed(column((self.both, 1), self.phases)))
+        column(choices, (self.empty, 1), of=self)
         ui.theme.changed.connect(self._show_legend)
         self.scope.currentIndexChanged.connect(self._list)
+        self.listed.currentIndexChanged.connect(self._choose_table)
+        ui.settings.cell("isa.bar_scale").watch(self.segments.refresh)
+        self.segments.chosen.connect(self._go_to_segment)
         self.loops.chosen.connect(self._choose_loop)
         self.strip.chosen.connect(self._go)
         self._start()
@@ -126,9 +148,59 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self._loop = -1
         super()._open()
 
+    def result_names(self) -> tuple[str, ...]:
+        """Those of both tables."""
+        return LOOPS, SEGMENTS
+
+    def _choose_table(self) -> None:
+        self.ui.results.let_go(self.result_name, self.visibility)
+        self.result_name = self.listed.value
+        super()._open()
+
     # -- showing ------------------------------------------------------------------------------------
 
+    @property
+    def is_loops(self) -> bool:
+        """Whether loops are listed, and not segments."""
+        return self.listed.value == LOOPS
+
     def _refresh(self) -> None:
+        self.legend.set_items([])
+        self.both.setCurrentIndex(0 if self.is_loops else 1)
+        for widget in (self.scope, self.phases):
+            widget.setVisible(self.is_loops)
+        self.note.clear()
+        self.found = None
+        if self.is_loops:
+            self._refresh_loops()
+        else:
+            self._refresh_segments()
+
+    def _refresh_segments(self) -> None:
+        trace, found = self.session.trace.value, self.ui.results.cell(SEGMENTS).value
+        self.result = None
+        self.computing.stop()
+        sentence = self.why_no_waves(None) if found is None else "" if len(found) else RESULT.nothing
+        self.empty.say(sentence)
+        if trace is None or found is None or sentence:
+            return
+        self.found = found
+        columns = result_columns(segment_table(trace, found), trace)
+        self.segments.show_columns(with_bar(columns, "cycles", "cycles", tip=_SEGMENT_TIP))
+        self.note.setText(of_waves(self.session, plural(len(found), "segment")))
+        self.note.setToolTip(tooltip(f"{self.note.text()}.\n{RESULT.note}"))
+        self._show_legend()
+        self._mark_segment()
+
+    def _paint_segment(self, painter: QPainter, cell: QRect, row: int) -> None:
+        if self.found is None or row >= len(self.found):
+            return
+        waiting, cycles = int(self.found.waiting[row]), int(self.found.cycles[row])
+        theme = self.ui.theme
+        parts = [(cycles - waiting, theme.role("accent")), (waiting, theme.role("stall"))]
+        self.paint_bar(painter, cell, parts, int(self.found.cycles.max(initial=0)))
+
+    def _refresh_loops(self) -> None:
         trace, summary = self.session.trace.value, self.ui.results.cell("loops").value
         sentence = self.why_no_waves(summary) or ("" if len(summary.found.iterations) else NO_LOOP)
         chosen = self._pair()
@@ -175,11 +247,13 @@ class LoopsPanel(TablePanel[LoopSummary]):
         rows = iteration_table(trace, loops, self.rows, has_note=True)
         self.view.show_columns(result_columns(rows, trace))
         part = loops.iterations.at(self.rows)
-        ids = (trace.waves.id(row) for row in part.wave.tolist())
-        names = tuple(f"{i}, iteration {number}" for i, number in zip(ids, part.number.tolist(), strict=True))
+
+        def name(bar: int) -> str:
+            return f"{trace.waves.id(int(part.wave[bar]))}, iteration {part.number[bar]}"
+
         cycles, order = stack_of(loops, self.rows)
         outliers = np.flatnonzero(np.isin(self.rows, loops.outliers))
-        self.strip.show_stacks(cycles, order, outliers, names)
+        self.strip.show_stacks(cycles, order, outliers, name)
         many = int(np.count_nonzero(loops.iterations.loop[loops.outliers] == self._loop))
         text = of_waves(
             self.session, f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop"
@@ -205,17 +279,19 @@ class LoopsPanel(TablePanel[LoopSummary]):
         return iterations_of(loops, self._loop, None if is_all else (-1 if row is None else row))
 
     def _show_legend(self) -> None:
+        theme = self.ui.theme
+        if self.found is not None:
+            parts = {"accent": "before the barrier", "stall": "in the barrier"}
+            self.legend.set_items([(theme.role(role), text, _SEGMENT_TIP) for role, text in parts.items()])
         if self.result is None:
             return
-        theme = self.ui.theme
-        _, order = stack_of(self.result.found, self.rows)
         items = [
             (
                 color_of(theme, kind),
                 "idle" if kind == TokenKind.NONE else KIND_NAME[TokenKind(kind)],
                 KIND_TEXT[TokenKind(kind)],
             )
-            for kind in order
+            for kind in self.strip.kinds
         ]
         self.legend.set_items(items)
 
@@ -229,7 +305,26 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self._list()
         self.session.select_line(int(summary.found.table.head[row]))
 
+    def _go_to_segment(self, row: int) -> None:
+        """Select the barrier at the end of a segment; of the last one that at its begin."""
+        found = self.found
+        if found is not None and 0 <= row < len(found):
+            ends = (int(found.last[row]), int(found.first[row]))
+            self.session.select_line(next(end for end in ends if end != OUTSIDE))
+
+    def _mark_segment(self) -> None:
+        """Point at a segment that ends in the selected barrier, or begins behind it."""
+        line = self.session.selection.value.line
+        if self.found is None or line is None:
+            return
+        ends, begins = (np.flatnonzero(one == line) for one in (self.found.last, self.found.first))
+        rows = [*ends.tolist(), *begins.tolist()]
+        if self.segments.current not in rows:
+            row = rows[0] if rows else -1
+            self.segments.set_current(row, reveal=row != self.segments.current)
+
     def _follow(self) -> None:
+        self._mark_segment()
         if self.result is None:
             return
         if self.scope.value == SELECTED and not np.array_equal(self._chosen(), self.rows):
@@ -263,12 +358,17 @@ class LoopsPanel(TablePanel[LoopSummary]):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """The loop, and which iterations."""
+        """The loop and which iterations, or that segments are listed."""
+        if not self.is_loops:
+            return TABLES[SEGMENTS].lower()
         pair = self._pair()
         return "" if pair is None else f"loop {pair[0]} to {pair[1]}, {self.scope.currentText().lower()}"
 
     def command_line(self) -> command_text.Words | None:
-        """The iterations of the chosen loop, or the loops."""
+        """The iterations of the chosen loop, or the loops, or the segments."""
+        if not self.is_loops:
+            order = command_text.sorting(self.segments.table)
+            return command_text.rcv(self.session, "loops", "--by=segments", *order, "--top=0")
         pair = self._pair()
         if pair is None:
             return command_text.rcv(self.session, "loops", "--top=0")
@@ -276,3 +376,10 @@ class LoopsPanel(TablePanel[LoopSummary]):
         which = ("--by=iterations", f"--loop={pair[0]}:{pair[1]}", *scope.get(self.scope.value, ()))
         order = command_text.sorting(self.view.table)
         return command_text.rcv(self.session, "loops", *which, *order, "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """The table that is listed."""
+        if self.found is None:
+            return super().sheet()
+        shown = self.segments.table
+        return Sheet(TABLES[SEGMENTS], shown.headers, shown.table())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
 
 from rcv_py.analysis.core.occupancy import steps
@@ -16,7 +16,6 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, panel
-from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.shapes import draws_shapes, paint_codes
 from rcv_py.ui.core.swatches import AFTER_NAME, Swatch, line_height, paint_swatches, width_of
 from rcv_py.ui.core.theme import paint_focus
@@ -144,11 +143,7 @@ class OverviewStrip(BrushStrip):
                 self._paint_shapes(painter, height)
             elif self._image is not None:
                 painter.drawImage(QRectF(0, 0, self.width(), height), self._image)
-            if trace is not None and not trace.has_times:
-                painter.setPen(theme.role("muted"))
-                how = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-                draw_text(painter, self.rect().adjusted(8, 0, -8, 0), how, self.sentence)
-            elif trace is not None:
+            if trace is not None:
                 self.paint_window(painter, height)
                 self._paint_selection(painter, trace, height)
                 self.paint_range(painter)
@@ -194,6 +189,7 @@ class OverviewPanel(Panel):
         for part in (self, self.strip):
             part.setAccessibleName(f"{NAME}. {self.strip.sentence}".removesuffix(". "))
         self.strip.show_sums(None)
+        self._rebuild.reset()
         if trace is not None:
             self._rebuild.ask()
 
@@ -209,4 +205,4 @@ class OverviewPanel(Panel):
             state = ask(None).waves(outer, width)
             return Sums(state, residents(trace, outer, width) if resident is None else resident)
 
-        self.run_job(job, self.strip.show_sums)
+        self.run_job(job, self.strip.show_sums, stream=self._rebuild)

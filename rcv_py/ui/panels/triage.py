@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Self
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    QUrl,
+    Signal,
+)
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -29,6 +40,7 @@ from rcv_py.analysis.findings.finding import (
     KeyNumber,
     markdown,
     one_as_markdown,
+    signed_percent,
 )
 from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
@@ -52,6 +64,7 @@ from rcv_py.ui.core.plain_text import (
 )
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.visibility import WHEN_IDLE
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.links import LinkText
@@ -66,7 +79,8 @@ BAR, NUMBER, PAD = 44, 18, 6
 _ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-EVIDENCE, ASSUMPTION = "evidence", "assumption"
+EVIDENCE, ASSUMPTION, TRIAL = "evidence", "assumption", "trial"
+WHAT_IF = "whatif"  # the panel that plays remedies
 SHOWN = 3  # pieces of evidence that are named below the title, where a low panel shows them
 # Panels by kind; an execution is seen in the timeline that draws instructions, a wave or a range of cycles in
 # whichever timeline is in front.
@@ -77,9 +91,15 @@ SHOWN_IN = {
     "window": "time",
     "source": "source",
 }
-NAME_SHARE = 0.8  # of a name that must be seen
 NARROWEST, WIDEST_NAME, GAP, MARGIN_PX = 48, 160, 10, 8  # px of the key numbers
 MARGIN = 0.05  # of a range, left and right of it
+PREDICT_MS = 1_500  # after findings are shown: what is wanted meanwhile comes first
+SETTING = "findings.predict"
+
+
+def compiles() -> bool:
+    """Whether there is what compiles the loop that plays; without it each finding takes a minute."""
+    return find_spec("numba") is not None
 
 
 def _columns(rooms: Sequence[int], width: int) -> int:
@@ -152,7 +172,7 @@ class _Cell(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
-        self.room = 0  # px that the value needs, and most of the name
+        self.room = 0  # px that value and name need
         column(self.name, self.value, of=self)
 
     def put(self, number: KeyNumber, is_whole: bool) -> None:
@@ -162,8 +182,9 @@ class _Cell(QWidget):
         self.value.ensurePolished()  # the width is that of the heading's font
         value_px = self.value.fontMetrics().horizontalAdvance(number.text) + ROUNDING
         name_px = self.name.fontMetrics().horizontalAdvance(number.name) + ROUNDING
-        self.room = max(value_px, round(NAME_SHARE * name_px))
+        self.room = max(value_px, name_px)
         self.value.setMinimumWidth(value_px if is_whole else 0)
+        self.name.setMinimumWidth(name_px if is_whole else 0)
         for widget in (self, self.name, self.value):
             widget.setToolTip(tooltip(tip))
 
@@ -178,7 +199,8 @@ class FindingList(QListWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.rows_px = 0  # height of all rows
-        self.setItemDelegate(_Rows(theme, self))
+        self._rows = _Rows(theme, self)
+        self.setItemDelegate(self._rows)
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -203,7 +225,7 @@ class FindingList(QListWidget):
         self.blockSignals(True)
         self.clear()
         for number, finding in enumerate(findings, 1):
-            gain = finding.gain_text or finding.stake
+            gain = "; ".join(filter(None, (finding.gain_text or finding.stake, finding.predicted_text)))
             first = number if same is None else same[number - 1] + 1
             as_first = f"The same bound as {first}: these are the same cycles." if first != number else ""
             item = QListWidgetItem(" ".join(filter(None, (f"{number}. {finding.title}", gain, as_first))))
@@ -253,7 +275,7 @@ class _Rows(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Paint number, bar, bound and title; what is no part of the ranking is muted and has no bar."""
+        """Paint number, bar, prediction or bound, and title; what is not ranked is muted, without a bar."""
         finding: Finding | None = index.data(_ROLE)
         theme, box = self._theme, QRect(option.rect)
         role = theme.role
@@ -270,10 +292,14 @@ class _Rows(QStyledItemDelegate):
         if finding is not None and is_ranked and finding.cycles:
             largest, first = index.data(_BESIDE)
             share = QRect(left + BAR + PAD, box.y(), share_px, box.height())
-            draw_text(painter, share, _RIGHT, f"as {first}" if first else _share(finding, _gain(finding)))
+            draw_text(painter, share, _RIGHT, f"as {first}" if first else beside_bar(finding))
             if not first:
                 length = max(2.0, BAR * _gain(finding) / max(largest, 1e-9))
-                painter.fillRect(QRectF(left, box.y() + 6, length, box.height() - 12), role("stall"))
+                bar = QRectF(left, box.y() + 6, length, box.height() - 12)
+                painter.fillRect(bar, role("hidden" if finding.predicted else "stall"))
+                if finding.predicted:
+                    bar.setWidth(BAR * max(0.0, finding.expected) / max(largest, 1e-9))
+                    painter.fillRect(bar, role("stall"))
         # Without a bar the title begins where titles begin all the same: the eye goes down one edge.
         title_at = left if finding is None else left + BAR + share_px + 2 * PAD + PAD // 2
         room = QRect(title_at, box.y(), box.right() - PAD - title_at, box.height())
@@ -289,15 +315,23 @@ def _gain(finding: Finding) -> float:
     return finding.share if finding.unit == SAMPLES else finding.gain
 
 
-def _share(finding: Finding, share: float) -> str:
+def beside_bar(finding: Finding) -> str:
+    """What stands beside the bar of a finding: what is predicted, else the bound that the bar shows."""
+    if finding.predicted:
+        return f"→ {signed_percent(finding.expected)}"
     sign = "≤ " if finding.is_upper_bound else "~ "
-    return f"{sign}{100 * share:.1f} %"
+    return f"{sign}{100 * _gain(finding):.1f} %"
 
 
 def finding_html(
-    finding: Finding, *, is_open: bool, sources: Sequence[SourceFile] = (), first: str = ""
+    finding: Finding,
+    *,
+    is_open: bool,
+    sources: Sequence[SourceFile] = (),
+    first: str = "",
+    predictions: str = "",
 ) -> Rich:
-    """Return the page of a finding; `is_open` shows what it takes for granted.
+    """Return the page of a finding; `is_open` shows what it and `predictions` take for granted.
 
     `first` is the title of the one before it with the same bound, if there is one.
     """
@@ -311,15 +345,17 @@ def finding_html(
     for label, sentence in finding.parts:
         name = rich("<b>{}:</b> ", label) if label else ""
         parts.append(rich("<p>{}{}</p>", name, sentence))
+    if finding.trial is not None:
+        parts.append(rich("<p><a href='{}:0'>Try it in What if</a></p>", TRIAL))
     if finding.effort:
         parts.append(rich("<p class='q'>{} effort</p>", finding.effort.capitalize()))
     if finding.evidence:
         rows = [_row(number, place, sources) for number, place in enumerate(finding.evidence)]
         parts.append(rich("<p>{}</p>", joined("<br>", rows)))
-    if finding.assumption:
+    if taken := " ".join(filter(None, (finding.assumption, predictions if finding.predicted else ""))):
         arrow = "▾" if is_open else "▸"
         parts.append(rich("<p><a href='{}:0'>{} What this assumes</a>", ASSUMPTION, arrow))
-        parts.append(rich("<br>{}</p>", finding.assumption) if is_open else rich("</p>"))
+        parts.append(rich("<br>{}</p>", taken) if is_open else rich("</p>"))
     return joined("", parts)
 
 
@@ -383,8 +419,12 @@ class TriagePanel(Panel):
         self.list.asked.connect(self.go)
         self.list.copied.connect(self.copy_one)
         self.page.anchorClicked.connect(self._clicked)
+        self._due = QTimer(self, singleShot=True, interval=PREDICT_MS)
+        self._due.setObjectName(WHEN_IDLE)
+        self._due.timeout.connect(self._predict)
         ui.session.trace.watch(self._open)
         ui.results.cell(RESULT).watch(self._take)
+        ui.settings.cell(SETTING).watch(self._take)
         self._open()
 
     def _lay_out(self) -> None:
@@ -394,7 +434,7 @@ class TriagePanel(Panel):
         self.copy.setProperty("small", True)
         self.list.setMinimumWidth(200)
         top = row((self.headline, 1), self.copy, margins=(8, 4, 8, 0), spacing=6)
-        top.setAlignment(self.copy, Qt.AlignmentFlag.AlignTop)
+        top.setAlignment(self.copy, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
         self.note.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 4)
         self.head = boxed(column(self.strip, self.note))
         self.split = split(self.list, self.page, sizes=(250, 400), is_column=True)
@@ -430,7 +470,34 @@ class TriagePanel(Panel):
 
     def _take(self) -> None:
         self.findings = self.ui.results.cell(RESULT).value
+        self._due.stop()
+        if self.findings is not None and self.ui.settings[SETTING] and compiles():
+            self._due.start()
         self._show()
+
+    def _predict(self) -> None:
+        """Play what findings suggest, once nothing that somebody waits for is read or computed."""
+        trace, store, found = self.session.trace.value, self.session.store, self.findings
+        if trace is None or store is None or found is None or found is not self.ui.results.cell(RESULT).value:
+            return
+        if self.puts_off(self._due.start):
+            return
+        if self.session.is_streaming or not self.ui.tasks.idle:
+            self._due.start()
+            return
+        held = store.batches
+
+        def job() -> Findings:
+            from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - it imports a compiler
+
+            return with_predictions(trace, found, held)
+
+        def take(made: Findings) -> None:
+            if self.findings is found:
+                self.findings = made
+                self._show()
+
+        self.run_job(job, take, "predictions")
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -442,6 +509,7 @@ class TriagePanel(Panel):
         self.headline.setText("" if bound is None else bound.sentence)
         self._computing.stop()
         self.empty.say(self._why_empty())
+        self.copy.setVisible(findings is not None and bool(findings.findings))
         if trace is None or findings is None:
             self.list.show_findings(())
             return
@@ -449,7 +517,6 @@ class TriagePanel(Panel):
         self.note.setVisible(bool(findings.partial))
         self.note.setText(f"partial: {findings.partial}" if findings.partial else "")
         self.note.setToolTip(tooltip(self._why_partial(findings) or self.note.text()))
-        self.copy.setVisible(bool(findings.findings))
         self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound)
         self._fit_list()
 
@@ -476,7 +543,10 @@ class TriagePanel(Panel):
         else:
             first = self.findings.same_bound[row] if self.findings is not None else row
             title = "" if first == row or (other := self._one(first)) is None else other.title
-            self.page.show_html(finding_html(finding, is_open=self._is_open, sources=sources, first=title))
+            taken = "" if self.findings is None else self.findings.predictions
+            self.page.show_html(
+                finding_html(finding, is_open=self._is_open, sources=sources, first=title, predictions=taken)
+            )
 
     def _one(self, row: int) -> Finding | None:
         rows = () if self.findings is None else self.findings.in_full
@@ -496,6 +566,9 @@ class TriagePanel(Panel):
         elif kind == ASSUMPTION:
             self._is_open = not self._is_open
             self._show_one(self.list.currentRow())
+        elif kind == TRIAL and self.current is not None:
+            self.session.remedy.set(self.current.title)
+            self.wants.emit(WHAT_IF)
 
     def go(self, number: int) -> None:
         """Select the place of a piece of evidence everywhere, and bring what shows it to the front."""
@@ -548,7 +621,10 @@ class TriagePanel(Panel):
 
     def command_line(self) -> command_text.Words | None:
         """The findings."""
-        return command_text.rcv(self.session, "triage", "--top=0")
+        has_predictions = self.findings is not None and bool(self.findings.guesses)
+        return command_text.rcv(
+            self.session, "triage", "--top=0", *(("--predict",) if has_predictions else ())
+        )
 
     def sheet(self) -> Sheet | None:
         """One row a finding."""

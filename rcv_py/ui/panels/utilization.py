@@ -107,6 +107,7 @@ class UtilizationPanel(TimelinePanel):
 
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
+        self._rebuild.reset()
         self._unit = self.hovered_place = None
         self._show(Units((), "", 0, 0))
         empty = self.why_missing("waves")
@@ -128,7 +129,7 @@ class UtilizationPanel(TimelinePanel):
             return
         self._unit = unit_of(trace, row)
         chosen, place = waves_of_unit(trace, row), place_name(trace, *self._unit)
-        self.run_job(lambda: units_of(trace, store, chosen, place), self._show)
+        self.run_job(lambda: units_of(trace, store, chosen, place), self._show, stream=self._rebuild)
 
     def _selection_changed(self) -> None:
         trace, row = self.session.trace.value, self.session.wave_row

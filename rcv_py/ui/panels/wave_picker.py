@@ -31,6 +31,7 @@ from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import StateBar, state_text
 
 MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
+ONLY_SAMPLES = "PC samples say neither wave nor time."  # why there are no waves, time views say
 SPEEDS = ("fastest", "median", "slowest")
 SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
 LEVELS = ("se", "simd", "slot", "wid")
@@ -258,7 +259,8 @@ class WavePickerPanel(Panel):
     def _update(self) -> None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
         is_empty = self.why_missing("waves")
-        self.empty.say(is_empty)
+        has_samples = trace is not None and trace.has_pc_samples and not len(trace.waves)
+        self.empty.say(ONLY_SAMPLES if has_samples else is_empty)
         if trace is None or is_empty:
             return
         row = None if wave is None else trace.waves.row(wave)
@@ -313,8 +315,9 @@ class WavePickerPanel(Panel):
         lost = frozenset[int]() if store is None else store.missing.keys() | store.lost.keys()
         counted = len(counted_rows(trace.waves, None, chosen) - lost)
         why = f" {plural(len(lost), 'wave')} could not be read." if lost else ""
-        some = f"{counted:,} of {total:,} waves count.{why}"
-        self.counted.setText(f"All {plural(total, 'wave')} count." if counted == total else some)
+        some = f"{counted:,} of {plural(total, 'wave')} {'counts' if total == 1 else 'count'}.{why}"
+        every = "The only wave counts." if total == 1 else f"All {total:,} waves count."
+        self.counted.setText(every if counted == total else some)
         allow(self.reset, "" if chosen is not None else "No clock range is chosen: all waves count.")
 
     # -- choosing -----------------------------------------------------------------------------------

@@ -34,8 +34,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curve_canvas import CurveCanvas
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.timeline.rows_item import WIDTH
-from rcv_py.ui.timeline.timeline_plot import steady_bar
-from rcv_py.ui.timeline.token_menu import RANGE_PANEL
+from rcv_py.ui.timeline.timeline_plot import RANGE_PANEL, steady_bar
 from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.empty_state import page
 

@@ -126,7 +126,7 @@ class Exporter:
             yield ()
             return
         with panel.for_picture():
-            seen = panel.canvas()
+            seen = _in_sight(panel)
             unsaid = (
                 swatch
                 for legend in panel.findChildren(Legend)
@@ -216,7 +216,13 @@ class Exporter:
         if panel is None or dock is None:
             return self.window, self.ui.theme, text
         whole = dock.panel if dock.is_showing(name) else panel  # with its choice, if the part can be seen
-        return whole.canvas(), self.ui.theme, text
+        return _in_sight(whole), self.ui.theme, text
+
+
+def _in_sight(panel: Panel) -> QWidget:
+    """What a picture of a panel shows: all of one with a sentence in the place of what it would draw."""
+    canvas = panel.canvas()
+    return canvas if canvas.isVisibleTo(panel) else panel
 
 
 SETTLE_MS = 400  # until a panel that was hidden has its table
@@ -346,7 +352,8 @@ def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]
 
 
 WRITING = "A file is being written; wait for it, or cancel it in the status bar."
-_REPORTS = "Web page (*.html);;Markdown (*.md)"
+_PAGES = "Web page (*.html)"
+_REPORTS = f"{_PAGES};;Markdown (*.md)"
 _TRACES = "Perfetto trace (*.pftrace *.pftrace.gz);;speedscope profile (*.speedscope.json)"
 
 Write = Callable[[Path, Report, CancelFlag], None]
@@ -381,6 +388,10 @@ class FileWriter(QObject):
         """Ask for a name and write a report."""
         self._ask("Save a report", ".html", _REPORTS, self.write_report)
 
+    def ask_page(self) -> None:
+        """Ask for a name and write a page to look around in."""
+        self._ask("Save a page", ".html", _PAGES, lambda path: self.write_report(path, is_interactive=True))
+
     def ask_trace(self) -> None:
         """Ask for a name and write a trace or a profile."""
         self._ask("Export the trace", ".pftrace", _TRACES, self.write_trace)
@@ -392,22 +403,31 @@ class FileWriter(QObject):
         if path is not None:
             write(path)
 
-    def write_report(self, path: Path) -> None:
-        """Write a report of the open capture."""
+    def write_report(self, path: Path, *, is_interactive: bool = False) -> None:
+        """Write a report of the open capture, or a page to look around in."""
         trace, _, _ = self._capture()
         files, held = self._ui.session.run_files, self._ui.session.snapshot().batches
+        notes = self._ui.session.notes.value
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
             # A start does not wait for what few sessions write.
-            from rcv_py.export.report.files import write_report  # noqa: PLC0415
+            from rcv_py.export.interactive.content import OF_PAGE  # noqa: PLC0415
+            from rcv_py.export.interactive.page import interactive_page  # noqa: PLC0415
+            from rcv_py.export.report.files import PAGES, check_form, write_page, write_report  # noqa: PLC0415
             from rcv_py.export.report.inputs import ReportInputs  # noqa: PLC0415
             from rcv_py.work.reduce import Reading  # noqa: PLC0415
 
             facts = facts_about(trace, files)
             with Reading(trace, held=held, report=report, cancel=flag) as found:
                 inputs = ReportInputs(found, facts=facts)
-                inputs.ask()
-                write_report(inputs, path, report=report, cancel=flag)
+                inputs.notes = notes
+                if not is_interactive:
+                    inputs.ask()
+                    write_report(inputs, path, report=report, cancel=flag)
+                    return
+                check_form(path, PAGES)
+                inputs.ask(OF_PAGE)
+                write_page(interactive_page(inputs, report=report, cancel=flag), path)
 
         self.start(path, write)
 
@@ -485,6 +505,8 @@ def writer_commands(
         ("export.report", "Report …", "Ctrl+Alt+Shift+E", lambda: guarded(writer.ask_report),
          "Write a page about the capture, as HTML or Markdown: causes, hot lines, loops, occupancy.",
          why_not),
+        ("export.page", "Page to look around in …", "Ctrl+Alt+Shift+B", lambda: guarded(writer.ask_page),
+         "Write a web page with timelines, listing, sources and findings, for people without rcv.", why_not),
         ("export.trace", "Export trace …", "Ctrl+Alt+E", lambda: guarded(writer.ask_trace),
          "Write all waves for ui.perfetto.dev, or costs and the selected wave for speedscope.", why_not),
     ))  # fmt: skip

@@ -120,6 +120,9 @@ def go_commands(session: Session) -> tuple[Command, ...]:
         *commands("Go", (
             ("go.bookmark", "Bookmark this place", "B", session.toggle_bookmark,
              "Keep this place in the history, or forget it.", place),
+            ("go.note", "Write a note …", "Shift+N", lambda: session.draft_note(session.here()),
+             "Write a note about the measured range, else about what is selected.",
+             lambda: session.why_no_note),
             ("go.dismiss", "Dismiss measure or isolation", "Esc", dismiss,
              "Take away the measured range, then the isolated arrows.", mark),
         )),
@@ -173,6 +176,8 @@ PANEL_KEYS = (  # by the panels' places
         for number in range(1, 10)
     ),
     *(f"Ctrl+Alt+{number}" for number in range(4, 10)),
+    "Ctrl+Alt+Shift+0",
+    *(f"Ctrl+Shift+F{number}" for number in range(5, 9)),
 )
 AREAS = {  # in the order of the panels' keys, and the menus that list them
     "left": "Left side",
@@ -253,6 +258,10 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
                     is_checked=partial(is_folded, side))
             for side, key in (("left", "Ctrl+B"), ("right", "Ctrl+Shift+B"))
         ),
+        Command(id="view.only_code", title="Only code", menu="View", run=workspace.toggle_only_code,
+                shortcuts=("F8",),
+                tip="Give instructions and source the whole window, or put everything back.",
+                is_checked=lambda: workspace.is_only_code),
         Command(id="view.pin_time", title="A second time view", menu="View", run=workspace.pin_time,
                 shortcuts=("Ctrl+Alt+T",),
                 tip="Show a second time view below the first, with the same range, or put it back.",

@@ -15,19 +15,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from types import MappingProxyType
 
+import numpy as np
 from PySide6.QtCore import QSize, Qt
 
 from rcv_py.base.records import dataclass
+from rcv_py.base.runs import distinct
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.text_size import grown
 
 COMPACT_WIDTH = 1500  # px: below it the sides start folded
 LEFT_PX, RIGHT_PX = 330, 300  # widths of the sides
-WAVE_PX = 344  # height of the first panel at the right: all it shows
+WAVE_PX = 316  # height of the first panel at the right: all it shows
 CODE_SHARE = 0.6  # of the width that instructions and source share
+ROWS_PX = 540  # height that 18 rows of code take, with all that is around them but the time views
 BELOW = 0.22  # of the height: a second time view
-BOTTOM_PX = 320  # height of the open bottom tabs, at least
+BOTTOM_PX, LEAST_BOTTOM_PX = 320, 260  # height of the open bottom tabs; in a low window
 LEAST_CODE_PX, LEAST_TIME_PX = 250, 140  # heights that code and time keep when the bottom opens
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
@@ -74,7 +78,7 @@ class Layout:
     id: str
     title: str
     tip: str
-    time: float = 0.3
+    time: float = 0.27
     below: float = 0.0
     bottom: float = 0.0
     left: int = LEFT_PX
@@ -125,35 +129,54 @@ class Shares:
     heights: dict[str, int]
 
 
-EMPTY_PX = {"source": 300, "time": 64}  # of a place that an open capture has nothing for
-GETS = "code"  # what that leaves
+EMPTY_PX = {"source": 170, "time": 64, "wave": 110}  # of a place that an open capture has nothing for
+# Which place has the room that another one leaves, and which way it lies.
+GETS = {"source": ("code", ACROSS), "time": ("code", DOWN), "wave": ("details", DOWN)}
+ROW_PX, HIGH_ROW_PX = 26, 40  # of a wave over time; of one whose instructions overlap, as on gfx10 and later
+AROUND_ROWS_PX = 72  # above and below them: choices, legend, times
+LEAST_ROWS_PX = 190  # of a time view with few rows: the tabs beside it need room, too
 
 
-def lacking(trace: Trace | None) -> frozenset[str]:
-    """Return the places that a capture has nothing for: no source lines, nothing over time."""
+def most_px(trace: Trace | None) -> dict[str, int]:
+    """Return what places need at most for a capture, by place, in px of usual text.
+
+    Those that it has nothing for need a sentence, and a compute unit with few waves at a time a few rows.
+    """
     if trace is None or not len(trace.code):
-        return frozenset()
-    has_time = len(trace.waves) or len(trace.occupancy)
-    lacks = {"source": not trace.code.mapped_rows, "time": not has_time}
-    return frozenset(place for place, is_empty in lacks.items() if is_empty)
+        return {}
+    has_time, has_waves = len(trace.waves) or len(trace.occupancy), len(trace.waves)
+    lacks = {"source": not trace.code.mapped_rows, "time": not has_time, "wave": not has_waves}
+    found = {place: EMPTY_PX[place] for place, is_empty in lacks.items() if is_empty}
+    if has_waves and not trace.shader_data:  # markers lie in bands of their own below the waves
+        row_px = ROW_PX if trace.gfxip <= 9 else HIGH_ROW_PX
+        found["time"] = max(LEAST_ROWS_PX, AROUND_ROWS_PX + row_px * rows_of_unit(trace))
+    return found
+
+
+def rows_of_unit(trace: Trace) -> int:
+    """Return how many rows the compute unit has that has most: slots of its SIMDs that held a wave."""
+    index = trace.waves
+    slots, _ = distinct(index.se, index.sa, index.cu, index.simd, index.slot)
+    _, unit = distinct(index.se[slots], index.sa[slots], index.cu[slots])
+    return int(np.bincount(unit).max(initial=0))
 
 
 def shares(
-    layout: Layout, size: QSize, folded: frozenset[str], empty: frozenset[str] = frozenset()
+    layout: Layout, size: QSize, folded: frozenset[str], most: Mapping[str, int] = MappingProxyType({})
 ) -> Shares:
     """Return what each place gets in a workspace of that size.
 
-    `folded` are the sides that are icons, `empty` the places that the open capture has nothing for.
+    `folded` are the sides that are icons, `most` what places need at most for the open capture (`most_px`).
     """
     left = 0 if "left" in folded else min(grown(layout.left), size.width() // 3)
     right = 0 if "right" in folded else grown(layout.right)
     middle, height = size.width() - left - right, size.height()
     bottom = 0 if "bottom" in folded else max(BOTTOM_PX, round((layout.bottom or 0.36) * height))
     time, below = round(layout.time * height), round(layout.below * height)
-    wave = grown(WAVE_PX)
-    time = min(time, grown(EMPTY_PX["time"])) if "time" in empty else time
+    wave = grown(most.get("wave", WAVE_PX))
+    time = min(time, grown(most.get("time", time)), max(grown(LEAST_TIME_PX), height - grown(ROWS_PX)))
     code = round(middle * CODE_SHARE)
-    code = max(code, middle - grown(EMPTY_PX["source"])) if "source" in empty else code
+    code = max(code, middle - grown(most["source"])) if "source" in most else code
     return Shares(
         widths={"left": left, "wave": right},
         code_widths={"code": code, "source": middle - code},

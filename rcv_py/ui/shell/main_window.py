@@ -11,37 +11,44 @@ from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget, QWidget
 
+from rcv_py.base.log import LOG
+from rcv_py.base.problems import Problem
 from rcv_py.base.text import visible
+from rcv_py.formats.locate import SESSION
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import ExecutionFinder
-from rcv_py.ui.core.plain_text import add_action, allow, copy_text
+from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
 from rcv_py.ui.core.visibility import WHEN_IDLE, Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, facts
-from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.docks import Dock, make_docks
-from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writer_commands
+from rcv_py.ui.shell.exporter import Exporter, FileWriter, ask_path, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.opener import BaselineOpener, Opener, Profiled, restore_visit, save_visit
-from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts
+from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts, arrange, arrangement
 from rcv_py.ui.shell.palette import Finder, Palette
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
-from rcv_py.ui.shell.welcome import Chooser, Welcome
 from rcv_py.ui.shell.workspace import VERSION, Workspace, takers
 
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
+NOTES_MS = 400  # after a capture is shown, until its notes are looked for
 PATIENCE_MS = 250  # that a window waits for its capture before it is shown without
 if TYPE_CHECKING:  # hardly anybody opens one
+    from rcv_py.base.progress import CancelFlag, Report
+    from rcv_py.formats.session_file import SavedSession
+    from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog
+    from rcv_py.ui.shell.notes_keeper import NotesKeeper
     from rcv_py.ui.shell.profile_page import ProfilePage
+    from rcv_py.ui.shell.welcome import Chooser, Welcome
 
 Page = TypeVar("Page", bound=QWidget)
 BROWSE = {
@@ -49,7 +56,8 @@ BROWSE = {
     "baseline": "Compare the open capture with another one, its baseline",
     "replicate": "Another capture of the baseline's build: what it differs by is noise",
 }
-FILES = "Captures and runs (*.rcvz *.zip *.att *.db *.rocpd *.json);;All files (*)"
+FILES = "Captures, runs and sessions (*.rcvz *.zip *.att *.db *.rocpd *.json *.rcvsession);;All files (*)"
+SESSIONS = "Sessions (*.rcvsession)"
 NO_BASELINE = "The open capture is compared with nothing."
 
 
@@ -60,12 +68,14 @@ class MainWindow(QMainWindow):
     quit_wanted = Signal()
     closed = Signal()
 
-    def __init__(self, ui: UiContext, loader: Loader) -> None:
+    def __init__(self, ui: UiContext, loader: Loader, program: str = "rcv") -> None:
         super().__init__()
+        self.program = program  # as titles name it
         self.ui = ui
         self.loader = loader
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorReporter(self, self._where)
+        self._logged: tuple[Problem, ...] = ()
         self.executions = ExecutionFinder(ui.session, ui.tasks)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(ui, make_docks(ui))
@@ -96,22 +106,32 @@ class MainWindow(QMainWindow):
         self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.pages.setFocus()  # else the first button of the bar would get it, and a frame with it
         self.setAcceptDrops(True)
-        self.setWindowTitle("rcv")
+        self.setWindowTitle(shown(program))
+        self.notes: NotesKeeper | None = None  # once a capture was shown for a while
+        self._notes_due = QTimer(self, singleShot=True, interval=NOTES_MS)
+        self._notes_due.setObjectName(WHEN_IDLE)
+        self._notes_due.timeout.connect(self._look_for_notes)
+        self._note: NoteDialog | None = None  # that is open
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
         self._patience.timeout.connect(self.show)
         self._list_layouts()
         ui.settings.keys.watch(self._rebind)
+        ui.settings.cell("sources.map").watch(self._find_sources)
         self._connect()
         self._restore()
 
     @cached_property
     def welcome(self) -> Welcome:
         """The first page; a window that is started with a capture does not need it."""
+        from rcv_py.ui.shell.welcome import Welcome  # noqa: PLC0415 - nor what it is made of
+
         return self._page(Welcome(self.ui, self.opener, self.browse))
 
     @cached_property
     def chooser(self) -> Chooser:
         """The captures of a folder."""
+        from rcv_py.ui.shell.welcome import Chooser  # noqa: PLC0415 - as above
+
         chooser = self._page(Chooser(self._leave_chooser))
         self.opener.judged.connect(chooser.show_health)
         chooser.chosen.connect(self.opener.open)
@@ -147,6 +167,16 @@ class MainWindow(QMainWindow):
         from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog  # noqa: PLC0415 - few want it
 
         KeysDialog(self.ui.commands, self.ui.settings, self).open()
+
+    def _change_settings(self) -> None:
+        from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog  # noqa: PLC0415 - not of a start
+
+        SettingsDialog(self.ui.settings, self).open()
+
+    def _show_log(self) -> None:
+        from rcv_py.ui.shell.dialogs.log_dialog import LogDialog  # noqa: PLC0415 - few want it
+
+        LogDialog(self).show()
 
     def _rebind(self) -> None:
         self.ui.commands.rebind(self.ui.settings.keys.value)
@@ -185,6 +215,12 @@ class MainWindow(QMainWindow):
              "Open another window, to look at two captures side by side.", always),
             ("file.welcome", "Recent captures and samples", "Ctrl+Shift+O", self.show_welcome,
              "Show the page with recent captures and samples.", always),
+            ("file.open_session", "Open session …", "Ctrl+Shift+S", partial(self.browse_file, SESSIONS),
+             "Open a session file: its capture as it was left, with bookmarks, notes and experiments.",
+             always),
+            ("file.save_session", "Save session …", "Ctrl+S", self.save_session,
+             "Save where you are in the capture, the layout, bookmarks, notes and experiments as a file.",
+             trace),
             ("file.reload", "Reload", "F5", self.reload, "Read the capture again from its folder.", trace),
             ("file.close", "Close capture", "Ctrl+W", self.close_capture, "Close the capture.", trace),
             ("file.compare", "Compare with …", "Ctrl+Alt+D", lambda: self.browse("baseline"),
@@ -216,6 +252,8 @@ class MainWindow(QMainWindow):
             *commands("Go", (
                 ("go.place", "Go to place …", "Ctrl+G", self.go_to_place,
                  "Go to a line number, a wave or a copied place.", trace),
+                ("go.notes", "Notes", "Ctrl+Alt+M", lambda: self.workspace.show_panel("notes"),
+                 "Show the notes about the capture.", trace),
                 ("go.find", "Find here", "Ctrl+F", self.find_here,
                  "Search in the panel that has the focus, else in the code.", trace),
                 ("go.next_area", "Next area", "F6", lambda: self.step_area(+1),
@@ -231,7 +269,7 @@ class MainWindow(QMainWindow):
                 ("view.full_screen", "Full screen", "F11", toggle_full_screen,
                  "Use the whole screen, or go back to a window.", always),
                 ("view.settings", "Settings …", "Ctrl+,",
-                 lambda: SettingsDialog(self.ui.settings, self).open(),
+                 self._change_settings,
                  "Change fonts, colours, sizes and how captures are read.", always),
                 ("view.keys", "Change keys …", "Ctrl+Alt+,", self._change_keys,
                  "Give commands other keys, or take them away.", always),
@@ -242,6 +280,8 @@ class MainWindow(QMainWindow):
                 ("help.report", "Copy facts for a report", "Ctrl+Alt+R",
                  lambda: self._copy(facts(session.trace.value), "Copied."),
                  "Copy versions and facts of the capture, without its contents.", always),
+                ("help.log", "Log …", "Ctrl+Shift+F1", self._show_log,
+                 "Show what the program did lately, line by line.", always),
                 ("help.about", "About rcv", "Ctrl+F1", lambda: AboutBox(self).open(),
                  "Show version and licences.", always),
             )),
@@ -263,6 +303,8 @@ class MainWindow(QMainWindow):
         )
         self.errors.broke.connect(self.workspace.show_broken)
         session.trace.watch(self._trace_changed)
+        session.draft.watch(self._write_note)
+        session.problems.watch(self._log_problems)
         ui.results.cell("populations").watch(self._take_populations)
         for signal in (self.loader.opened, self.opener.failed, self.opener.choose, self.opener.profiled):
             signal.connect(self._show_now)
@@ -270,6 +312,7 @@ class MainWindow(QMainWindow):
         self.loader.finished.connect(self._all_read)
         self.opener.choose.connect(self._choose)
         self.opener.profiled.connect(self._show_profile)
+        self.opener.restored.connect(self._restore_session)
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
@@ -314,11 +357,11 @@ class MainWindow(QMainWindow):
         if chosen := QFileDialog.getExistingDirectory(self, BROWSE[what], start):
             open_it(chosen)
 
-    def browse_file(self) -> None:
+    def browse_file(self, kinds: str = FILES) -> None:
         """Ask for a file, and open what it holds."""
         last = self.opener.recent[:1]
         chosen, _ = QFileDialog.getOpenFileName(
-            self, "Open a file", str(last[0].parent) if last else "", FILES
+            self, "Open a file", str(last[0].parent) if last else "", kinds
         )
         if chosen:
             self.opener.open(chosen)
@@ -327,6 +370,48 @@ class MainWindow(QMainWindow):
         """Read the capture again and stay where we are."""
         save_visit(self.ui.settings, self.ui.session)
         self.opener.reload()
+
+    def save_session(self) -> None:
+        """Ask for a name, and save the session as a file."""
+        trace = self.ui.session.trace.value
+        if trace is None:
+            return
+        proposal = trace.path.with_name(f"{trace.path.name}{SESSION}")
+        _, path = ask_path(self, "Save the session", proposal, SESSIONS, SESSION)
+        if path is not None:
+            self.exporter.guarded(partial(self.write_session, path))
+
+    def write_session(self, path: Path) -> None:
+        """Save the session as a file, in a thread."""
+        from rcv_py.state.saved import state_of  # noqa: PLC0415 - few sessions are saved
+
+        session, trace = self.ui.session, self.ui.session.trace.value
+        assert trace is not None
+        state, layout, notes = state_of(session), arrangement(self.workspace), session.notes.value
+
+        def write(path: Path, report: Report, flag: CancelFlag) -> None:
+            from rcv_py.formats.session_file import write_session  # noqa: PLC0415 - few are saved
+
+            write_session(path, trace, state=state, layout=layout, notes=notes)
+
+        self.writer.start(path, write)
+
+    def _restore_session(self, saved: SavedSession) -> None:
+        """Put everything back as it was when a session was saved."""
+        if self.ui.session.trace.value is None:
+            return
+        from rcv_py.state.saved import restore_state  # noqa: PLC0415 - as above
+
+        restore_state(self.ui.session, saved.state)
+        arrange(self.workspace, {"name": saved.path.stem, **saved.layout})
+        self._keep_notes()
+        assert self.notes is not None
+        self.notes.take_over(saved)
+
+    def _find_sources(self) -> None:
+        """Show sources where they are said to be now."""
+        if self.ui.session.trace.value is not None:
+            self.reload()
 
     def close_capture(self) -> None:
         """Close the capture and show the first page."""
@@ -378,7 +463,8 @@ class MainWindow(QMainWindow):
     def idle(self) -> bool:
         """Whether nothing is being read, searched or computed."""
         is_computed = self.ui.tasks.idle and self.ui.results.idle and not self.workspace.is_waking
-        return self.loader.idle and is_computed and not self.opener.is_searching
+        is_read = self.loader.idle and not self.opener.is_searching
+        return is_computed and is_read and (self.notes is None or not self.notes.is_busy)
 
     def _load_panels(self) -> None:
         """Import what panels need that nobody has seen, one a turn, while nothing else is to do."""
@@ -389,26 +475,69 @@ class MainWindow(QMainWindow):
         elif self.workspace.isVisible() and self.ui.session.trace.value is not None:
             self.ui.results.want("health")  # for the button that counts what is wrong
 
+    def _look_for_notes(self) -> None:
+        """Keep notes from now on, but not before the first picture."""
+        if self.ui.results.is_held:
+            self._notes_due.start()
+        else:
+            self._keep_notes()
+
+    def _keep_notes(self) -> None:
+        """Read notes, and keep what is written from now on."""
+        if self.notes is None:
+            from rcv_py.ui.shell.notes_keeper import NotesKeeper  # noqa: PLC0415 - behind the first picture
+
+            self.notes = NotesKeeper(self.ui)
+
+    def _write_note(self) -> None:
+        """Let the user write the draft, once whoever began it is done."""
+        QTimer.singleShot(0, self, self._show_draft)
+
+    def _show_draft(self) -> None:
+        draft = self.ui.session.draft.value
+        if draft is None or self._note is not None:
+            return
+        from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog  # noqa: PLC0415 - not everybody writes one
+
+        self._note = NoteDialog(self.ui.session, draft, self)
+        self._note.finished.connect(self._note_written)
+        self._note.open()
+
+    def _note_written(self) -> None:
+        self._note = None
+
     # -- following -----------------------------------------------------------------------------------
 
     def _trace_changed(self) -> None:
         trace = self.ui.session.trace.value
         for dock in self.workspace.docks.values():
             dock.mend()
-        self.setWindowTitle("rcv" if trace is None else f"{visible(trace.title)} – rcv")
+        title = self.program if trace is None else f"{visible(trace.title)} – {self.program}"
+        self.setWindowTitle(shown(title))
+        LOG.add("capture", "closed" if trace is None else f"opened {trace.path}: {len(trace.waves):,} waves")
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             restore_visit(self.ui.settings, self.ui.session)
             self.ui.results.want("populations")
+            if self.notes is None:
+                self._notes_due.start()
             name, self.first_panel = self.first_panel, None
             if name is not None:  # after what the workspace does when it is shown
                 QTimer.singleShot(0, self, lambda: self.workspace.show_panel(name))
+
+    def _log_problems(self) -> None:
+        """Add to the log what was found wrong since it was told last."""
+        known, self._logged = self._logged, self.ui.session.problems.value
+        for problem in self._logged:
+            if problem not in known:
+                LOG.add(problem.where, problem.text, problem.severity)
 
     def _take_populations(self) -> None:
         if (populations := self.ui.results.cell("populations").value) is not None:
             self.ui.session.take_populations(populations)
 
     def _all_read(self) -> None:
+        LOG.add("capture", "all waves were read")
         self._load_timer.start(LOAD_AFTER_MS)
         trace = self.ui.session.trace.value
         if trace is not None and trace.shader_data:  # problems and traces for other tools tell of them
@@ -504,6 +633,7 @@ class MainWindow(QMainWindow):
         settings = self.ui.settings
         self._patience.stop()
         save_visit(settings, self.ui.session)
+        self.workspace.leave_only_code()
         settings.remember("geometry", self.saveGeometry())
         settings.remember("layout", self.workspace.saveState(VERSION))
         settings.keep("folded", self.workspace.save_folded())
@@ -513,6 +643,8 @@ class MainWindow(QMainWindow):
         seen = (name for name, dock in self.workspace.docks.items() if dock.is_seen)
         settings.remember("seen", " ".join(seen))
         self.writer.cancel()
+        if self.notes is not None:
+            self.notes.close()
         self.loader.close()
         event.accept()
         self.closed.emit()

@@ -9,32 +9,32 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from rcv_py.base.errors import NotATrace, TraceError, UsageError
+from rcv_py.base.progress import Stage
 from rcv_py.base.records import dataclass
-from rcv_py.formats.locate import Located, locate
+from rcv_py.formats.locate import SESSION, Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.model.trace import CaptureEntry, Trace, capture_title
-from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import Selection
 from rcv_py.state.session import Baseline, Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.shell.palette import place_in
 from rcv_py.work.opening import open_capture
 from rcv_py.work.reduce import Reading
 
 if TYPE_CHECKING:
     from rcv_py.analysis.compare.costs import CaptureCosts
     from rcv_py.analysis.core.answers import Answers
+    from rcv_py.formats.session_file import SavedSession
     from rcv_py.model.profile import Profile
     from rcv_py.results.table import Table
 
 NOTHING_BELOW = "no capture lies in it or below it"
+LOOKING = "Looking for captures"
 RECENT_LIMIT = 10
 MAX_JUDGED = 60  # captures: about two hundredths of a second each
 
@@ -55,6 +55,7 @@ class Target:
     located: Located
     entries: tuple[CaptureEntry, ...] = ()
     profile: Profiled | None = None
+    saved: SavedSession | None = None  # of a session file, whose capture is at the path
 
     @property
     def capture(self) -> Path | None:
@@ -72,6 +73,7 @@ class Opener(QObject):
     failed = Signal(object)
     recent_changed = Signal()
     siblings_changed = Signal()
+    restored = Signal(object)  # SavedSession, once its capture is open
     judged = Signal(object)  # rows of the library, of captures that `choose` was about
 
     def __init__(self, ui: UiContext, loader: Loader) -> None:
@@ -80,6 +82,7 @@ class Opener(QObject):
         self._loader = loader
         self.siblings: tuple[CaptureEntry, ...] = ()  # captures of the open one's parent folder
         self.is_searching = False
+        self._saved: SavedSession | None = None  # what is to be restored once its capture is open
         loader.opened.connect(self._opened)
         loader.failed.connect(self.failed)
 
@@ -88,6 +91,7 @@ class Opener(QObject):
     def open(self, path: Path | str) -> None:
         """Open a capture, or find the captures below a folder; answers by signal."""
         self.is_searching = True
+        self._tell_search()
         self._ui.tasks.run(self, lambda: find(Path(path).expanduser().absolute()), self._take_target, "open")
 
     def reload(self) -> None:
@@ -101,9 +105,16 @@ class Opener(QObject):
         self._loader.close()
         self._ui.session.close()
 
+    def _tell_search(self) -> None:
+        """Say whether captures are looked for: small raw ones are decoded for that, which takes a moment."""
+        busy = self._ui.session.busy
+        others = tuple(stage for stage in busy.value if stage.name != LOOKING)
+        busy.set((*others, Stage(LOOKING)) if self.is_searching else others)
+
     def _take_target(self, target: Target) -> None:
         self.is_searching = False
-        folder = target.located.folder
+        self._tell_search()
+        folder, self._saved = target.located.folder, target.saved
         if target.capture is not None:
             self._loader.open(target.capture)
         elif target.profile is not None:
@@ -120,11 +131,16 @@ class Opener(QObject):
         """Look at the health of captures that can be opened, in a thread; answers by signal."""
         from rcv_py.work.library import row_of  # noqa: PLC0415 - whoever opens a capture does not wait for it
 
-        paths = [entry.path for entry in entries if not entry.note][:MAX_JUDGED]
+        paths = [entry.path for entry in entries if not entry.note and not entry.is_part][:MAX_JUDGED]
         self._ui.tasks.run(self, lambda: list(map(row_of, paths)), self.judged.emit, "health")
 
     def _opened(self, trace: Trace) -> None:
+        if trace.is_part:  # the whole will come
+            return
         self.remember(trace.path, trace.kernel_name)
+        if self._saved is not None:
+            saved, self._saved = self._saved, None
+            self.restored.emit(saved)
         self.siblings = ()
         self.siblings_changed.emit()
         parent = trace.path.parent
@@ -166,6 +182,8 @@ class Opener(QObject):
 
 def find(path: Path) -> Target:
     """Look at a path, of a file outside of captures at its folder; in a thread, for it reads files."""
+    if path.suffix.lower() == SESSION:
+        return _of_session(path)
     located = locate(path)
     if located.error is not None and path.is_file():
         from rcv_py.formats.rocpd.names import is_profile  # noqa: PLC0415 - most captures are folders
@@ -176,6 +194,16 @@ def find(path: Path) -> Target:
     if located.is_capture or located.error is not None:
         return Target(located)
     return Target(located, tuple(map(capture_entry, located.captures())))
+
+
+def _of_session(path: Path) -> Target:
+    from rcv_py.formats.session_file import read_session  # noqa: PLC0415 - most open captures
+
+    try:
+        saved = read_session(path)
+    except TraceError as error:
+        return Target(Located(path, error=error))
+    return replace(find(saved.capture), saved=saved)
 
 
 def _profiled(located: Located) -> Target:
@@ -275,41 +303,17 @@ def _key(path: Path) -> str:
 def save_visit(settings: Settings, session: Session) -> None:
     """Remember where the user is in the open capture."""
     trace = session.trace.value
-    if trace is None:
-        return
-    view, counted = session.view.value, session.clock_range.value
-    state = {
-        "place": str(session.selection.value),
-        "view": [view.begin, view.end],
-        "range": None if counted is None else [counted.begin, counted.end],
-        "bookmarks": [str(mark) for mark in session.bookmarks.value],
-    }
-    settings.keep(_key(trace.path), state)
+    if trace is not None:
+        from rcv_py.state.saved import state_of  # noqa: PLC0415 - a start does not wait for it
+
+        settings.keep(_key(trace.path), state_of(session))
 
 
 def restore_visit(settings: Settings, session: Session) -> None:
     """Go where the user was in the open capture; what no longer fits is ignored."""
     trace = session.trace.value
     state = {} if trace is None else settings.document(_key(trace.path), dict)
-    if trace is None or not state:
-        return
-    marks = state.get("bookmarks")
-    places = [_place(trace, text) for text in (marks if isinstance(marks, list) else [])]
-    session.bookmarks.set(tuple(place for place in places if place is not None))
-    session.clock_range.set(_window(state.get("range")))
-    place = _place(trace, state.get("place"))
-    if place is not None:
-        session.select(place)
-    view = _window(state.get("view"))
-    if view is not None:
-        session.set_view(view)
+    if state:
+        from rcv_py.state.saved import restore_state  # noqa: PLC0415 - most were never left before
 
-
-def _place(trace: Trace, text: Any) -> Selection | None:
-    place = place_in(trace, text) if isinstance(text, str) and text else None
-    return None if place is None else place.selection
-
-
-def _window(pair: Any) -> TimeWindow | None:
-    fits = isinstance(pair, list) and len(pair) == 2 and all(type(value) is int for value in pair)
-    return TimeWindow(*pair) if fits else None
+        restore_state(session, state)

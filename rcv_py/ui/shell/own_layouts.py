@@ -100,6 +100,7 @@ class OwnLayouts:
     def save(self, name: str) -> None:
         """Keep where all panels are; a layout of that name is replaced, and of too many the last one."""
         name = elide_right(visible(name).strip(), NAME_LENGTH)
+        self._workspace.leave_only_code()
         made = {"name": name, **arrangement(self._workspace)}
         names = self.names
         at = names.index(name) if name in names else min(len(names), MOST - 1)

@@ -43,9 +43,9 @@ class ProfilePage(QWidget):
         while (page := self.tabs.widget(0)) is not None:
             self.tabs.removeTab(0)
             page.deleteLater()
-        for name, table in tables.items():
-            if len(table):
-                self.tabs.addTab(_view(table), button_text(f"{name.capitalize()} ({len(table):,})"))
+        for table in filter(len, tables.values()):
+            name = table.spec.name.removeprefix("profile ").capitalize()
+            self.tabs.addTab(_view(table), button_text(f"{name} ({len(table):,})"))
         self.tabs.setFocus()
 
 

@@ -33,7 +33,7 @@ from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.shell.wave_menu import WavesButton
 
-NAME_LENGTH, NAME_SHARE = 60, 0.3  # letters of the capture's name at most, and the bar's width that they get
+NAME_LENGTH, NAME_SHARE = 90, 0.38  # letters of the capture's name at most, and the bar's width that they get
 CAPTURE_PX = 120  # at least
 FIELD_PX = 420
 MOST_BESIDE = 18  # captures in the menu; the page that lists a folder has all of them
@@ -135,6 +135,7 @@ class TopBar(QWidget):
             is_on = trace is not None and entry.path == trace.path
             call, tip = partial(self._opener.open, entry.path), entry.note or str(entry.path)
             size = f"{plural(entry.waves, 'wave')}, {short_count(entry.latency)} cycles"
+            size = f"not decoded, {byte_size(entry.size)}" if entry.is_part else size
             title = f"{entry.title}   ({entry.note or size})"
             allow(add_action(menu, title, call, tip=tip, is_on=is_on), entry.note)
         if len(beside) > MOST_BESIDE:
@@ -233,6 +234,10 @@ class StatusBar(QStatusBar):
 
 def facts(trace: Trace, tokens: int) -> list[str]:
     """Return what is worth knowing of a trace in a few words each."""
+    issued, stalled = trace.code.samples_issued, trace.code.samples_stalled
+    if not trace.has_thread_trace and issued is not None and stalled is not None:
+        samples = plural(int(issued.sum() + stalled.sum()), "PC sample")
+        return [part for part in (trace.target, samples) if part]
     engines = len({*trace.waves.se.tolist(), *trace.occupancy.se.tolist()})
     parts = [
         trace.target,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.base import resources
-from rcv_py.base.text import elide_left, plural
+from rcv_py.base.text import byte_size, elide_left, plural
 from rcv_py.model.trace import CaptureEntry, capture_title
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
@@ -34,6 +34,7 @@ from rcv_py.ui.table.table_model import Column, TableModel, grouped
 if TYPE_CHECKING:  # it imports what looks at whole libraries
     from rcv_py.analysis.overview.library import LibraryRow
 
+NOT_DECODED = "Raw files: opening decodes them."
 RECENT_SHOWN = 6
 PATH_LETTERS = 64
 CARD_PX = 620
@@ -109,7 +110,10 @@ class Welcome(QScrollArea):
         self.open.setDefault(True)
         self.open.setToolTip("Open a ui_output folder, or a folder that holds several  (Ctrl+O)")
         self.open.clicked.connect(browse)
-        text = "or drop one here: a ui_output_agent_…_dispatch_… folder, or the folder above several."
+        text = (
+            "or drop one here: a ui_output_agent_…_dispatch_… folder, a folder with .att files, the folder"
+            " above several, or a file: .att, .rcvz or the database of a run."
+        )
         hint = PlainLabel(text, role="muted", wordWrap=True)
         row(self.open, (hint, 1), margins=(16, 16, 16, 16), spacing=16, of=target)
         return target
@@ -199,26 +203,44 @@ def columns(
 ) -> tuple[Column, ...]:
     """Return the table of captures; `health` has headlines by path, as far as they are known."""
     known = health or {}
-    said = [entry.note or known.get(entry.path, "") for entry in entries]
+    said = [entry.note or known.get(entry.path, NOT_DECODED if entry.is_part else "") for entry in entries]
 
-    def numbers(name: str, title: str, values: Iterable[int], tip: str) -> Column:
+    def numbers(
+        name: str, title: str, values: Iterable[int], tip: str, text: Callable[[Any], str] = grouped
+    ) -> Column:
         cells = np.array(list(values), dtype=np.int64)
-        return Column(id=name, title=title, values=cells, text=grouped, is_number=True, width=86, tip=tip)
+        return Column(
+            id=name,
+            title=title,
+            values=cells,
+            text=lambda value: text(value) if value >= 0 else "",
+            is_number=True,
+            width=max(76, 9 * len(title)),
+            tip=tip,
+        )
 
     names, kernels = ([entry.name for entry in entries], [entry.kernel for entry in entries])
     titles = [capture_title(entry.path, entry.kernel) for entry in entries]
     return (
-        Column("title", "Capture", titles, width=310, tip="Kernel, dispatch and the folders above."),
-        Column("kernel", "Kernel", kernels, width=170, tip="The kernel with most traced cycles."),
-        numbers("waves", "Waves", (e.waves for e in entries), "Waves with instructions."),
+        Column("title", "Capture", titles, width=260, tip="Kernel, dispatch and the folders above."),
+        Column("kernel", "Kernel", kernels, width=150, tip="The kernel with most traced cycles."),
+        numbers("agent", "Agent", (e.agent for e in entries), "Number of the GPU.", str),
+        numbers("dispatch", "Dispatch", (e.dispatch for e in entries), "Number of the launch.", str),
+        numbers("cycles", "Duration", (e.cycles for e in entries),
+                "Cycles from the first to the last time that anything is known of."),
+        numbers("size", "Size", (e.size for e in entries), "Files of waves, or the only file.", byte_size),
+        Column("recorded", "Recorded", [e.recorded for e in entries], width=140,
+               tip="When its files were written."),
+        Column("note", "Health", said, width=250, tip="Why it cannot be opened, or what to know of it."),
+        numbers("waves", "Waves", (-1 if e.is_part else e.waves for e in entries),
+                "Waves with instructions."),
         numbers("instructions", "Instructions", (e.instructions for e in entries),
                 "Instructions of the code, labels apart."),
         numbers("executed", "Executed", (e.executed for e in entries),
                 "Instructions that ran at least once."),
-        numbers("mapped", "With source", (e.mapped for e in entries),
+        numbers("mapped", "With source", (-1 if e.is_part else e.mapped for e in entries),
                 "Instructions that have a source line."),
         numbers("latency", "Latency", (e.latency for e in entries),
                 "Cycles of stall plus issue, all traced waves."),
-        Column("note", "Health", said, width=250, tip="Why it cannot be opened, or what to know of it."),
         Column("name", "Folder", names, width=260, tip="Name of the folder."),
     )  # fmt: skip

@@ -20,7 +20,7 @@ from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.turns import Turns
 from rcv_py.ui.core.visibility import WAKE_MS
-from rcv_py.ui.shell.docks import UNLIMITED_PX, Dock
+from rcv_py.ui.shell.docks import FOLDED_PX, UNLIMITED_PX, Dock
 from rcv_py.ui.shell.layouts import (
     ACROSS,
     APART,
@@ -29,15 +29,15 @@ from rcv_py.ui.shell.layouts import (
     BY_ID,
     COMPACT_WIDTH,
     DOWN,
-    EMPTY_PX,
     GETS,
     LAYOUTS,
+    LEAST_BOTTOM_PX,
     OWN,
     PLACES,
     SIDES,
     Layout,
     Shares,
-    lacking,
+    most_px,
     room_above,
     shares,
 )
@@ -47,6 +47,8 @@ MAIN = "isa"  # the panel that Escape goes to
 VERSION = 2  # of the saved layout: one of another version is ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
 HIDDEN_MS = 150  # that panels may take to have something to show, when first seen
+CODE_AREAS = ("code", "source")
+COLUMNS = (("time", "time_below", "bottom", "code"), SIDES["right"])  # the last of each gives way
 SCALE = 1000  # px whose growth says by how much text grew
 RESIZE_PASSES = 4  # at most: Qt comes nearer to the sizes asked for each time, and is there after three
 SIDE_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
@@ -97,16 +99,17 @@ class Workspace(QMainWindow):
         self._away: dict[str, list[Dock]] = {}  # what a folded side hides
         self._time_before = 0  # height of the time view before the bottom was opened
         self._fit: Callable[[], None] = lambda: None  # asks Qt for sizes
-        self._passes = 0  # how often it will be asked for them again
+        self._passes = 0  # how often it will be asked for them again; owed if nothing could be measured
+        self._measured: QSize | None = None  # the size for which all docks are being measured just now
+        self._beside_code: tuple[QByteArray, dict[str, int]] | None = None  # docks and heights before
         self._closed: list[str] = []  # panels, the last one last
         self._sizes: list[QSize] = []  # of the docks, after the last pass
         self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
-        self._was_shown = self._has_woken = False
+        self._was_shown = self._has_woken = self._is_owed = False
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
         self._make_timer.timeout.connect(self._make_in_turn)
-        self._ui = ui
         self._cover: QWidget | None = None  # nobody needs to see how docks find their places
         self._hidden_for = QElapsedTimer()
         self._hold_timer = QTimer(self, interval=WAKE_MS)
@@ -119,8 +122,8 @@ class Workspace(QMainWindow):
             dock.topLevelChanged.connect(partial(self._floated, dock))
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
-        self._empty: frozenset[str] = frozenset()  # places that the open capture has nothing for
-        self._gave: dict[str, int] = {}  # px that they had before
+        # Px that places need at most for the open capture, and those that they had before.
+        self._most, self._gave = dict[str, int](), dict[str, int]()
         ui.session.trace.watch(self._show_appearing)
         ui.session.trace.watch(self._give_room)
         self._size = grown(SCALE)
@@ -165,6 +168,7 @@ class Workspace(QMainWindow):
 
     def _lay_out(self, layout: Layout, size: QSize, front: Iterable[str]) -> None:
         focus = QApplication.focusWidget()
+        self.leave_only_code()
         self.layout_ = layout
         self._unfold_all()
         self._place()
@@ -201,40 +205,54 @@ class Workspace(QMainWindow):
             self.addDockWidget(SIDE_AREAS["right"], dock)
             dock.setFloating(True)
         for dock in self.docks.values():
-            dock.setVisible(dock.info.is_at_start or self._appears(dock))
+            dock.setVisible((dock.info.is_at_start or self._appears(dock)) and self._has_something(dock))
 
     def _appears(self, dock: Dock) -> bool:
         """Whether a panel that is not always there has something to show."""
         trace = self._ui.session.trace.value
         return dock.info.appears and trace is not None and all(has(trace, what) for what in dock.info.needs)
 
+    def _has_something(self, dock: Dock) -> bool:
+        """Whether a panel has a picture: a strip of no times would only say what the views below it say."""
+        trace = self._ui.session.trace.value
+        return not dock.is_strip or trace is None or trace.has_times
+
     def _show_appearing(self) -> None:
         """Show the panels that another capture has something for, and none that it has not."""
+        self.leave_only_code()
         for dock in self.docks.values():
-            if dock.info.appears and self._appears(dock) == dock.isHidden():
+            if dock.is_strip:
+                dock.setVisible(self._has_something(dock))
+            elif dock.info.appears and self._appears(dock) == dock.isHidden():
                 dock.setVisible(dock.isHidden())
                 dock.fold(dock.area == "bottom" and self.is_bottom_folded and not dock.isFloating())
 
     def _measure(self, size: QSize) -> None:
         """Give the docks, where they are, the sizes that suit a window of that size."""
-        is_compact = size.width() < COMPACT_WIDTH
+        self._most, is_compact = most_px(self._ui.session.trace.value), size.width() < COMPACT_WIDTH
         for side in SIDES:
             self.fold(side, is_compact and side not in self.layout_.opens)
         self.fold("bottom", not self.layout_.bottom)
         self._fit_soon(partial(self._resize, size))
+        self._measured = size
 
     def _fit_soon(self, fit: Callable[[], None]) -> None:
         """Ask Qt for sizes, now and as often as it needs to come near them."""
-        self._fit, self._passes, self._sizes = fit, RESIZE_PASSES, []
+        self._fit, self._passes, self._sizes, self._measured = fit, RESIZE_PASSES, [], None
+        self._is_owed = not self.isVisible()
         fit()
         self._tidy_soon()
 
     def _resize(self, size: QSize) -> None:
         pixels = self._shares(size)
+        self._gave = {}
         # The sides first and alone: Qt shares what a call asks for among all the docks it names.
         self._resize_groups(pixels.widths, ACROSS)
         self._resize_groups(pixels.code_widths, ACROSS)
-        self._resize_groups(pixels.heights, DOWN)
+        for areas in COLUMNS:
+            docks = self._shown({area: pixels.heights[area] for area in areas})
+            fronts = [self._in_front(dock) for dock in docks]  # heights of what is behind a tab are old
+            self._give_heights(fronts, list(docks.values()), len(docks) - 1)
 
     def _text_changed(self) -> None:
         """Give the sides room for text of another size."""
@@ -251,50 +269,67 @@ class Workspace(QMainWindow):
         self._fit_soon(fit)
 
     def _shares(self, size: QSize) -> Shares:
-        return shares(self.layout_, size, self.folded, self._empty)
+        return shares(self.layout_, size, self.folded, self._most)
 
     def _give_room(self) -> None:
-        """Give the code the room of what the open capture has nothing for, and back for one that has."""
+        """Give others the room that places do not need for the open capture, and back for one that does."""
         trace = self._ui.session.trace.value
-        empty, before = lacking(trace), self._empty
-        if trace is None or empty == before or not self._was_shown:
+        most, before = most_px(trace), self._most
+        if trace is None or most == before or not self._was_shown:
             return
-        self._empty = empty
-        traded = [self._traded(place) for place in EMPTY_PX if (place in empty) != (place in before)]
+        if self._measured is not None:  # docks have no sizes yet that could be traded
+            self._measure(self._measured)
+            return
+        self._most = most
+        traded = [self._traded(place, before) for place in GETS if most.get(place) != before.get(place)]
 
         def fit() -> None:
-            for one in traded:
-                if one is not None:
-                    self.resizeDocks(*one)
+            for docks, sizes, way in filter(None, traded):
+                if way == DOWN:
+                    self._give_heights(docks, sizes, 1)
+                else:
+                    self.resizeDocks(docks, sizes, way)
 
         self._fit_soon(fit)
 
-    def _traded(self, place: str) -> tuple[list[Dock], list[int], Qt.Orientation] | None:
-        """What makes a place as small as its sentence, or as large as it was; None if it is not in sight."""
-        groups = [self.group(area) for area in (place, GETS)]
+    def _traded(
+        self, place: str, before: Mapping[str, int]
+    ) -> tuple[list[Dock], list[int], Qt.Orientation] | None:
+        """What makes a place as small as it may be, or as large as it was; None if it is not in sight."""
+        other, way = GETS[place]
+        groups = [self.group(area) for area in (place, other)]
         docks = [self._in_front(group[0]) for group in groups if group]
         if len(docks) < 2 or any(dock.isHidden() or dock.isFloating() for dock in docks):
             return None
-        way = ACROSS if place == "source" else DOWN
         sizes = [dock.width() if way == ACROSS else dock.height() for dock in docks]
-        if place in self._empty:
-            self._gave[place] = sizes[0]
-            wanted = min(sizes[0], grown(EMPTY_PX[place]))
+        if place in self._most:
+            now = self._full(place) if place in before else sizes[0]
+            self._gave[place] = self._gave.get(place, now)
+            wanted = min(self._gave[place], grown(self._most[place]))
         else:
-            given = self._shares(self.size())
-            wanted = self._gave.pop(place, (given.code_widths if way == ACROSS else given.heights)[place])
+            wanted = self._gave.pop(place, 0) or self._full(place)
         return docks, [max(1, wanted), max(1, sum(sizes) - wanted)], way
 
+    def _full(self, place: str) -> int:
+        """What the layout gives a place for a capture that has everything."""
+        given = shares(self.layout_, self.size(), self.folded)
+        return (given.code_widths if GETS[place][1] == ACROSS else given.heights)[place]
+
     def _resize_groups(self, sizes: dict[str, int], direction: Qt.Orientation) -> None:
-        shown = {area: [dock for dock in self.group(area) if not dock.isHidden()] for area in sizes}
-        docks = {area: group[0] for area, group in shown.items() if group and sizes[area]}
-        self.resizeDocks(list(docks.values()), [sizes[area] for area in docks], direction)
+        docks = self._shown(sizes)
+        self.resizeDocks(list(docks), list(docks.values()), direction)
+
+    def _shown(self, sizes: Mapping[str, int]) -> dict[Dock, int]:
+        """What is shown of areas that get a size, and that size."""
+        groups = {area: [dock for dock in self.group(area) if not dock.isHidden()] for area in sizes}
+        return {group[0]: sizes[area] for area, group in groups.items() if group and sizes[area]}
 
     def pin_time(self) -> None:
         """Show a second time view below the first, or put it back among its tabs; all else stays.
 
         The one in front goes below; is it the first of its tabs, the next one does.
         """
+        self.leave_only_code()
         focus, pinned = QApplication.focusWidget(), self.group("time_below")
         if pinned:
             self._unpin(pinned)
@@ -364,6 +399,7 @@ class Workspace(QMainWindow):
         """Fold a side to icons, the bottom to its tabs, or show what is in it."""
         if is_folded == (part in self.folded):
             return
+        self.leave_only_code()
         self.folded = self.folded | {part} if is_folded else self.folded - {part}
         if part == "bottom":
             self._fold_bottom(is_folded)
@@ -391,10 +427,15 @@ class Workspace(QMainWindow):
             heights = [time, sum(heights) - time - least, least]
         else:
             self._time_before = time
+            bottom = min(bottom, FOLDED_PX)  # one that was not in front when it was folded has an old height
             wanted = self._shares(self.size()).heights["bottom"]
-            heights = [*room_above(time, code, wanted - bottom), wanted]
+            above, room = room_above(time, code, wanted - bottom), time + code + bottom
+            heights = [*above, max(LEAST_BOTTOM_PX, min(wanted, room - sum(above)))]
+            heights[1] = room - heights[0] - heights[2]
+            order = (0, 2, 1)  # the code makes up for what Qt makes of the others
+            front, heights = [front[at] for at in order], [heights[at] for at in order]
 
-        self._fit_soon(partial(self._give_heights, front, heights, 1))
+        self._fit_soon(partial(self._give_heights, front, heights, 1 if is_folded else 2))
 
     def _give_heights(self, docks: Sequence[Dock], heights: Sequence[int], exact: int) -> None:
         """Make docks, one below the other, so high, the first `exact` to the pixel.
@@ -403,6 +444,9 @@ class Workspace(QMainWindow):
         """
         asked, layout = list(heights), self.layout()
         assert layout is not None
+        if not self.isVisible():  # nothing comes of it yet that could be made up for
+            self.resizeDocks(list(docks), [max(1, px) for px in asked], DOWN)
+            return
         for _ in range(RESIZE_PASSES):
             self.resizeDocks(list(docks), [max(1, px) for px in asked], DOWN)
             layout.activate()
@@ -444,6 +488,44 @@ class Workspace(QMainWindow):
             fit()
         bar.setVisible(is_folded)
 
+    # -- nothing but code ----------------------------------------------------------------------------
+
+    @property
+    def is_only_code(self) -> bool:
+        """Whether instructions and source have all the room."""
+        return self._beside_code is not None
+
+    def toggle_only_code(self) -> None:
+        """Give instructions and source all the room, or everything else its place back."""
+        if self._beside_code is not None:
+            self.leave_only_code()
+            return
+        self._beside_code = (self.saveState(VERSION), self.save_heights())
+        others = [dock for dock in self.docks.values() if dock.area not in CODE_AREAS]
+        for widget in (*(dock for dock in others if not dock.isFloating()), *self.bars.values()):
+            widget.hide()
+        self._mark_only_code()
+        self.panels_changed.emit()
+
+    def leave_only_code(self) -> None:
+        """Show everything again that only code had taken the place of."""
+        if self._beside_code is not None:
+            (state, heights), self._beside_code = self._beside_code, None
+            focus = QApplication.focusWidget()
+            self.restoreState(state, VERSION)
+            self.load_heights(heights)
+            if focus is not None:  # Qt gives it away when docks are put back
+                focus.setFocus()
+            self._mark_only_code()
+            self._tidy_soon()
+            self.panels_changed.emit()
+
+    def _mark_only_code(self) -> None:
+        """Tell the style: above what is alone Qt draws a line to drag, as if the mouse were there."""
+        self.setProperty("is_only_code", self.is_only_code)
+        self.style().unpolish(self)
+        self.style().polish(self)
+
     def _give_shares(self, areas: Sequence[str]) -> None:
         """Give areas that were away their widths and heights of the layout."""
         given = self._shares(self.size())
@@ -465,6 +547,8 @@ class Workspace(QMainWindow):
             name = dock.info.id
         if dock is None:
             return
+        if dock.area not in CODE_AREAS and not dock.isFloating():
+            self.leave_only_code()
         if name != dock.info.id:
             dock.show_part(name)
         if dock.isHidden() and dock.isFloating() and not dock.was_placed:
@@ -536,7 +620,8 @@ class Workspace(QMainWindow):
         """Return the layout that docks were laid out by, and where those lie that are not at home in it."""
         away = {dock.info.id: dock.area for dock in self.docks.values() if dock.area != dock.home}
         kept = {"layout": self.layout_.id, "below": self.layout_.below, "areas": away}
-        return {**kept, "empty": {place: self._gave.get(place, 0) for place in sorted(self._empty)}}
+        empty = {place: self._gave.get(place, 0) for place in sorted(self._most)}
+        return {**kept, "empty": empty, "most": dict(sorted(self._most.items()))}
 
     def save_heights(self) -> dict[str, int]:
         """Return how high what is one below the other in the middle is, by area, in px."""
@@ -568,12 +653,9 @@ class Workspace(QMainWindow):
             self.layout_ = BY_ID.get(layout) or replace(LAYOUTS[0], id=layout)
             if isinstance(below, float) and 0 <= below < 1 and below != self.layout_.below:
                 self.layout_ = replace(self.layout_, below=below)
-        gave = kept.get("empty")
-        gave = gave if isinstance(gave, dict) else {}
-        self._empty = frozenset(gave.keys() & EMPTY_PX.keys())
-        self._gave = {
-            place: px for place, px in gave.items() if isinstance(px, int) and 0 < px < UNLIMITED_PX
-        }
+        gave = _pixels(kept.get("empty"))
+        self._most = dict.fromkeys(gave, 0) | _pixels(kept.get("most"))
+        self._gave = {place: px for place, px in gave.items() if px}
         known = {place.area for place in PLACES}
         for name, area in areas.items() if isinstance(areas, dict) else ():
             if name in self.docks and area in known:
@@ -581,6 +663,7 @@ class Workspace(QMainWindow):
 
     def restore(self, state: QByteArray, folded: Folded) -> bool:
         """Take back what `saveState(VERSION)` and `save_folded` gave; False if it does not fit."""
+        self.leave_only_code()
         self._pending = None if self._was_shown else (state, folded)
         self._passes = 0
         self._unfold_all()
@@ -594,7 +677,7 @@ class Workspace(QMainWindow):
         }
         for dock in self.docks.values():
             if dock.is_strip or dock.info.id in hidden:
-                dock.show()
+                dock.setVisible(self._has_something(dock))
         for dock in self.group(APART):  # an older layout had it among the tabs
             if not dock.isFloating() and dock.info.id not in folded.get(APART, ()):
                 dock.setFloating(True)
@@ -627,6 +710,11 @@ class Workspace(QMainWindow):
             self._hold_timer.start()
             self._hidden_for.start()
             self._arrange()
+        elif self._is_owed:
+            if self._measured is not None:  # for a size that was a guess
+                self._measure(self.size())
+            else:
+                self._fit_soon(self._fit)
 
     def _uncover(self) -> None:
         """Paint from now on, if the panels have their first rows."""
@@ -645,7 +733,6 @@ class Workspace(QMainWindow):
         if pending is not None and self.restore(*pending):
             QTimer.singleShot(WAKE_MS, self, self._give_room)  # once docks are where they were
         else:
-            self._empty = lacking(self._ui.session.trace.value)
             self._measure(self.size())
 
     def focus_order(self) -> list[QWidget]:
@@ -719,6 +806,7 @@ class Workspace(QMainWindow):
         if self._passes:
             before, self._sizes = self._sizes, [dock.size() for dock in self.docks.values()]
             self._passes = 0 if self._sizes == before else self._passes - 1
+            self._measured = self._measured if self._passes or self._is_owed else None
         if self._passes:
             self._fit()
             self._tidy_soon()
@@ -744,3 +832,10 @@ class Workspace(QMainWindow):
             self.fold("bottom", False)
         elif at == bar.currentIndex():
             self.fold("bottom", True)
+
+
+def _pixels(kept: object) -> dict[str, int]:
+    """Return saved sizes of places in px; what is none is left out."""
+    saved = kept if isinstance(kept, dict) else {}
+    known = ((place, px) for place, px in saved.items() if place in GETS)
+    return {place: px for place, px in known if isinstance(px, int) and 0 <= px < UNLIMITED_PX}

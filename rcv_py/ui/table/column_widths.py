@@ -301,7 +301,7 @@ class ColumnWidths:
         self._is_ours = True
         self._show_yielded()
         grows = elastic.upto_max_px > 0 and self._model.columns[grower].id not in self._by_hand
-        own = self._model.columns[grower].width
+        own = max(self._model.columns[grower].width, self._header.needed(self._model.columns[grower]))
         if grows:
             self._view.setColumnWidth(grower, own)
         room = self._room(at, last)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
     QEasingCurve,
@@ -33,18 +33,21 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
-from rcv_py.base.csv_text import csv_cell
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import visible
-from rcv_py.ui.core.plain_text import copy_text, draw_text, show_tip
+from rcv_py.ui.core.plain_text import copy_text, draw_text, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
+FLAG_PX, FLAG_LEFT = 11, 4  # of a note, and how far from the left
 MIN_ROW = 17  # px: as many rows of code as can be told apart
 SCROLL_MS = 110
 CONTEXT_ROWS = 3  # kept visible around a row that is scrolled to
+
+if TYPE_CHECKING:  # most rows have no notes
+    from rcv_py.model.notes import Note
 
 CellPainter = Callable[[QPainter, QRect, int], None]
 
@@ -68,6 +71,7 @@ class RowsView(QTableView):
     hovered = Signal(int)  # -1: the mouse left
     chosen = Signal(int)  # clicked, or reached by keyboard
     opened = Signal(int)  # double-clicked, or Return
+    flag_column = ""  # whose right end has the flags of notes; "": the left end of the row
     opens_by_key = False  # arrows move over rows, and Return or Space chooses one; else arrows choose
 
     def __init__(self, theme: Theme, settings: Settings, model: TableModel | None = None) -> None:
@@ -76,6 +80,7 @@ class RowsView(QTableView):
         self.table = model or TableModel(self)
         self.cell_painters: dict[str, CellPainter] = {}
         self.current = -1  # data row with the accent
+        self.noted: Mapping[int, tuple[Note, ...]] = {}  # by data row, what people wrote about it
         self.hover = -1
         self._is_quiet = self._is_key = False
         self._room_px = 0  # height of the viewport
@@ -213,6 +218,8 @@ class RowsView(QTableView):
 
     def copy_rows(self) -> None:
         """Put the selected rows on the clipboard, tab-separated, with headers if they are several."""
+        from rcv_py.base.csv_text import csv_cell  # noqa: PLC0415 - once something is copied
+
         rows = self.selected_rows()
         if not rows:
             return
@@ -230,6 +237,15 @@ class RowsView(QTableView):
     def tip(self, row: int, column: str) -> str:
         """The tooltip of a cell, "" for none."""
         return self.table.text(row, self.table.column_of(column))
+
+    def notes_of(self, row: int) -> tuple[Note, ...]:
+        """What people wrote about a data row."""
+        return self.noted.get(row, ())
+
+    def set_notes(self, noted: Mapping[int, tuple[Note, ...]]) -> None:
+        """Mark the rows that notes are about."""
+        self.noted = noted
+        self.viewport().update()
 
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
         """Paint on top of the view rows `first` to `last`."""
@@ -313,6 +329,8 @@ class RowsView(QTableView):
                 box = QRect(left, 0, width, self.row_height)
                 self._paint_column(painter, column, box, first=first, rows=rows, looks=looks)
         self._paint_marks(painter, first, rows)
+        if self.noted:
+            self._paint_flags(painter, first, rows)
         self.paint_over(painter, first, stop - 1)
 
     def _paint_bands(self, painter: QPainter, first: int, looks: list[Look]) -> None:
@@ -375,6 +393,19 @@ class RowsView(QTableView):
             if row == self.current:
                 painter.fillRect(0, top, 3, height, self.theme.role("accent"))
 
+    def _paint_flags(self, painter: QPainter, first: int, rows: list[int]) -> None:
+        from rcv_py.ui.table.note_marks import paint_flag, role_of  # noqa: PLC0415 - most rows have no notes
+
+        height = self.row_height
+        side = min(FLAG_PX, height - 4)
+        for at, row in enumerate(rows):
+            if notes := self.notes_of(row):
+                right = (
+                    self.cell_rect(row, self.flag_column).right() if self.flag_column else FLAG_LEFT + side
+                )
+                top = self.row_top(first + at) + (height - side) // 2
+                paint_flag(painter, right - side, top, side, self.theme.role(role_of(notes)))
+
     # -- events -------------------------------------------------------------------------------------
 
     def currentChanged(self, current: Index, previous: Index) -> None:
@@ -436,7 +467,16 @@ class RowsView(QTableView):
         row = self.table.data_row(self.view_row_at(event.pos().y()))
         at = self.columnAt(event.pos().x())
         text = self.tip(row, self.table.columns[at].id) if row >= 0 and at >= 0 else ""
-        show_tip(event.globalPos(), text, self.viewport())
+        show_tip(event.globalPos(), self.with_notes(row, text), self.viewport())
+
+    def with_notes(self, row: int, tip: str) -> str:
+        """Return a tooltip of a row, below what people wrote about the row."""
+        notes = self.notes_of(row) if row >= 0 else ()
+        if not notes:
+            return tip
+        from rcv_py.ui.table.note_marks import note_tip  # noqa: PLC0415 - as above
+
+        return joined("<br>", filter(None, (note_tip(notes), tip)))
 
     def _set_hover(self, row: int) -> None:
         if row == self.hover:
@@ -452,7 +492,7 @@ class RowsView(QTableView):
         self._bold.setBold(True)
         metrics = QFontMetrics(self._mono)
         self._char_px = max(1.0, QFontMetricsF(self._mono).horizontalAdvance("0" * 64) / 64)
-        height = max(MIN_ROW, metrics.height() + 1)
+        height = max(MIN_ROW, metrics.height())
         self.baseline = (height + metrics.ascent() - metrics.descent() + 1) // 2
         bar, before = self.verticalScrollBar(), self.row_height
         top = bar.value() / max(1, before)

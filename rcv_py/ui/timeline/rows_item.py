@@ -338,9 +338,12 @@ class Overlay(TimeOverlay):
     def __init__(self, box: pg.ViewBox, rows: RowsItem, session: Session, theme: Theme) -> None:
         super().__init__(box, session, theme)
         self._rows = rows
+        self.below: Callable[[QPainter, RowsItem, TimeWindow], None] | None = None  # what a panel adds
 
     def paint_below(self, painter: QPainter, marks: Marks) -> None:
-        """Paint the ticks of values the kernel wrote and of the selected line."""
+        """Paint what the panel adds, the ticks of values the kernel wrote and of the selected line."""
+        if self.below is not None:
+            self.below(painter, self._rows, self.shown)
         self._paint_ticks(painter, marks.data, "text", below=True)
         self._paint_ticks(painter, marks.ticks, "accent")
 

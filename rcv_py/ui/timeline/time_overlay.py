@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
@@ -29,6 +30,12 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.filter_menu import Choice
 from rcv_py.ui.timeline.items import BoxItem, small_text
+
+if TYPE_CHECKING:  # most captures have no notes
+    from rcv_py.model.notes import Note
+    from rcv_py.ui.table.note_marks import NoteFlags
+
+FLAG_PX = 11  # of a note
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,21 @@ class TimeOverlay(BoxItem):
         super().__init__(box, theme)
         self.setZValue(10)
         self._session = session
+        self._flags: NoteFlags | None = None
         self.preview: TimeWindow | None = None  # the clock range that a drag would set
+
+    @property
+    def flags(self) -> NoteFlags:
+        """Where notes stand in time."""
+        if self._flags is None:
+            from rcv_py.ui.table.note_marks import NoteFlags  # noqa: PLC0415 - as below
+
+            self._flags = NoteFlags(self._session)
+        return self._flags
+
+    def notes_near(self, time: int, pixel: TimeWindow) -> list[Note]:
+        """The notes whose flags are near a time, of which a pixel shows so much."""
+        return self.flags.near(time, FLAG_PX * pixel.width) if self._session.notes.value else []
 
     def x_of(self, time: float) -> float:
         """Position of a time, brought near if it is far outside."""
@@ -106,6 +127,8 @@ class TimeOverlay(BoxItem):
             x = round(self.x_of(hover.time))
             self._fill(painter, x, x, "text", 70)
         self.paint_above(painter, marks)
+        if self._session.notes.value:
+            self._paint_notes(painter)
         self._paint_measure(painter)
 
     def paint_below(self, painter: QPainter, marks: Marks) -> None:
@@ -139,6 +162,22 @@ class TimeOverlay(BoxItem):
                 self._fill(painter, x, self.x_of(line.time + line.length), line.role, 34)
             if shown.contains(line.time):
                 self._fill(painter, x, x, line.role, 150)
+
+    def _paint_notes(self, painter: QPainter) -> None:
+        """A flag at the top where a note begins, over a faint band if it is about a range."""
+        from rcv_py.ui.table.note_marks import paint_flag, role_of  # noqa: PLC0415 - most captures have none
+
+        shown = self.shown
+        for span, note in self.flags.all():
+            role = role_of((note,))
+            if span.width > 1 and span.overlaps(shown.begin, shown.end):
+                left, right = self.x_of(span.begin), self.x_of(span.end)
+                self._fill(painter, left, right, role, 22)
+                painter.fillRect(QRectF(left, 0, max(1.0, right - left), 2), self._theme.role(role))
+            if shown.contains(span.begin):
+                x = self.x_of(span.begin)
+                self._fill(painter, x, x, role, 120)
+                paint_flag(painter, x, 0, FLAG_PX, self._theme.role(role))
 
     def _paint_measure(self, painter: QPainter) -> None:
         window, shown = self._session.measure.value, self.shown

@@ -119,7 +119,10 @@ class TimePlot(pg.PlotWidget):
         self._commit.timeout.connect(lambda: session.set_view(session.view.value))
         session.view.watch(self._view_changed)
         session.trace.watch(self._view_changed)
-        marks = (session.hover, session.measure, session.clock_range, session.bookmarks, session.selection)
+        marks = (
+            session.hover, session.measure, session.clock_range, session.bookmarks, session.selection,
+            session.notes,
+        )  # fmt: skip
         for cell in marks:
             cell.watch(self._paint_marks)
         self.ui.theme.changed.connect(self._theme_changed)

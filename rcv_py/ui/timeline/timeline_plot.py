@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal
@@ -18,7 +19,7 @@ from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.plain_text import add_action, hide_tip, show_tip
+from rcv_py.ui.core.plain_text import add_action, hide_tip, joined, show_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.filter_menu import FilterButton
@@ -26,12 +27,15 @@ from rcv_py.ui.timeline.row_legend import activity_swatches, not_picked
 from rcv_py.ui.timeline.rows_item import Overlay, RowLabels, RowsItem, RowSource
 from rcv_py.ui.timeline.time_overlay import Line, Marks, Place
 from rcv_py.ui.timeline.time_plot import TimePlot
-from rcv_py.ui.timeline.token_menu import RANGE_PANEL
 from rcv_py.ui.widgets.legend import Legend
+
+if TYPE_CHECKING:
+    from rcv_py.model.notes import Anchor
 
 NEAR_PX = 3  # how far from a line the mouse may be
 MAX_LINES = 4  # named in a tooltip
 LEGEND_MS = 120  # after the last picture
+RANGE_PANEL = "clock_range"  # says what lies in a range that was measured
 
 
 class TimelinePlot(TimePlot):
@@ -134,11 +138,15 @@ class TimelinePlot(TimePlot):
         if not self.plot_rect().contains(at):
             return
         self._look_at(at.y())
-        if actions := self.guide.actions_at(self.row_at(at.y())[0], self.time_at(at.x())):
-            menu = QMenu(self)
-            for title, call in actions:
-                add_action(menu, title, call)
-            menu.popup(event.globalPos())
+        from rcv_py.ui.table.note_marks import note_actions, time_actions  # noqa: PLC0415 - as below
+
+        row, time, session = self.row_at(at.y())[0], self.time_at(at.x()), self.session
+        notes = note_actions(session, self.overlay.notes_near(time, self.pixel_at(time)))
+        write = time_actions(session, self.guide.anchor_at(row, time))
+        menu = QMenu(self)
+        for title, call in (*self.guide.actions_at(row, time), *write, *notes):
+            add_action(menu, title, call)
+        menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the scroll position within what there is."""
@@ -157,6 +165,10 @@ class TimelinePlot(TimePlot):
         time = self.time_at(at.x())
         self.guide.hovered(row, time)
         text = self.guide.tip(row, time, self.pixel_at(time), is_strip) if row >= 0 else ""
+        if notes := self.overlay.notes_near(time, self.pixel_at(time)):
+            from rcv_py.ui.table.note_marks import note_tip  # noqa: PLC0415 - most captures have no notes
+
+            text = joined("<br>", filter(None, (note_tip(notes), text)))
         spot = on_screen.toPoint()
         show_tip(spot, text, self.viewport()) if text else hide_tip()
 
@@ -313,6 +325,12 @@ class TimelinePanel(Panel):
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
         """What the menu offers there: title, call."""
         return [self.copy_action]
+
+    def anchor_at(self, row: int, time: int) -> Anchor:
+        """What a note that is written there is about."""
+        from rcv_py.model.notes import Anchor  # noqa: PLC0415 - as above
+
+        return Anchor(span=TimeWindow(time, time + 1))
 
     def point_at(
         self,

@@ -13,9 +13,9 @@ from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import copy_text
+from rcv_py.ui.timeline.timeline_plot import RANGE_PANEL
 
 Action = tuple[str, Callable[[], None]]  # title, what it does
-RANGE_PANEL = "clock_range"  # says what lies in a range that was measured
 
 
 def token_actions(

@@ -328,7 +328,7 @@ def wave_rows(
     """
     index = trace.waves
     columns = (index.se, index.sa, index.cu, index.simd, index.slot)
-    keys = [tuple(int(column[row]) for column in columns) for row in chosen.tolist()]
+    keys = [*zip(*(column[chosen].tolist() for column in columns), strict=True)]
     slots = {key: number for number, key in enumerate(sorted(set(keys)))}
     members: list[list[Segment]] = [[] for _ in slots]
     pending, row_of_wave = [], {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from rcv_py.ui.core.layout import Item, boxed, column
@@ -32,6 +32,12 @@ class WithEmptyState(QStackedWidget):
         self.sentence.setText(sentence)
         self.sentence.setAccessibleName(sentence)
         self.setCurrentIndex(1 if sentence else 0)
+        self.updateGeometry()
+
+    def minimumSizeHint(self) -> QSize:
+        """That of what is shown: a sentence needs less room than what it stands for."""
+        shown = self.currentWidget()
+        return super().minimumSizeHint() if shown is None else shown.minimumSizeHint()
 
     @property
     def is_empty(self) -> bool:

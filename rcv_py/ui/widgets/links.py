@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
 from rcv_py.state.session import Session
-from rcv_py.ui.core.plain_text import Rich, escaped, rich
+from rcv_py.ui.core.plain_text import Rich, escaped, rich, unbroken
 from rcv_py.ui.core.theme import Theme
 
 
@@ -32,7 +32,7 @@ class LinkText(QTextBrowser):
         super().__init__()
         self._session = session
         self._theme = theme
-        self._html = Rich()
+        self._html: str = Rich()
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
@@ -41,7 +41,7 @@ class LinkText(QTextBrowser):
 
     def show_html(self, text: str) -> None:
         """Show rich text; what is not rich is shown as it is."""
-        self._html = escaped(text)
+        self._html = unbroken(escaped(text))
         self._restyle()
 
     def loadResource(self, kind: int, name: QUrl | str) -> None:

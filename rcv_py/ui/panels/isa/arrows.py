@@ -32,6 +32,7 @@ from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.panels.isa.program import Program
 
 MIN_PX, MAX_PX = 80, 200  # of the gutter, which grows with the slots in view
+BARE_PX = 30  # of one in which there is nothing to draw: its menu can be reached
 SLOT_PX = 6.0  # from slot to slot where there is room
 NEAR_SLOT_PX = 5.0  # where slots need the room of numbers, too
 MIN_SLOT_PX = 3.0

@@ -21,6 +21,11 @@ from rcv_py.ui.panels.isa.program import FOLD_BY
 
 SQUARE = 10  # px, of a colour in a menu
 SWITCHES = {"isa.per_block": "Relative to the longest of each block", "isa.show_idle": "Count idle time"}
+TEXT_SWITCHES = {
+    "isa.color_text": "Colour instructions by unit",
+    "isa.whole_text": "Scroll sideways for long lines",
+    "isa.registers": "Show registers that are held",
+}
 MODE_TIPS = {
     LatencyMode.SUM_ALL: "Cycles of all executions in all waves.",
     LatencyMode.MEAN_ALL: "Mean cycles of an execution in all waves.",
@@ -102,10 +107,9 @@ class IsaMenus:
     def fill_text(self, menu: QMenu) -> None:
         """Search, and how instructions are drawn."""
         menu.addAction("Find instructions …\tCtrl+F", self.find)
-        name = "isa.color_text"
-        is_on = bool(self.settings[name])
-        call = partial(self.settings.__setitem__, name, not is_on)
-        add_action(menu, "Colour instructions by unit", call, is_on=is_on)
+        for name, title in TEXT_SWITCHES.items():
+            is_on = bool(self.settings[name])
+            add_action(menu, title, partial(self.settings.__setitem__, name, not is_on), is_on=is_on)
 
     def fill_all(self, menu: QMenu) -> None:
         """All of them below each other, for the keyboard and for narrow headers."""

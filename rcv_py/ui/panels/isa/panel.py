@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Self
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.base.text import plural
+from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.selection import Hover, SearchQuery, Selection
@@ -20,10 +22,10 @@ from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
 from rcv_py.ui.core.layout import BAR, boxed, row
 from rcv_py.ui.core.panel import Late, Sheet, panel
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text
+from rcv_py.ui.core.visibility import WHEN_IDLE
 from rcv_py.ui.panels.isa.arrows import MODES as ARROWS
 from rcv_py.ui.panels.isa.arrows import GutterArrows, gutter_arrows
 from rcv_py.ui.panels.isa.ink import SCALES
-from rcv_py.ui.panels.isa.menus import IsaMenus
 from rcv_py.ui.panels.isa.program import FOLD_BY, IsaFacts
 from rcv_py.ui.panels.isa.register_cursor import At
 from rcv_py.ui.panels.isa.rows import IsaRows, csv_sheet, isa_rows, rows_at_leaf, rows_of_place
@@ -34,9 +36,15 @@ from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
 from rcv_py.ui.widgets.empty_state import page
 
+if TYPE_CHECKING:
+    from rcv_py.analysis.program.live_registers import LiveRegisters
+    from rcv_py.ui.panels.isa.dragging import RowDrag
+    from rcv_py.ui.panels.isa.menus import IsaMenus
+
 NO_COST = "No instruction has a cost."
 SEEN = 250  # an execution is seen if the time views are at most this many times as wide
 WIDE = 25  # and easily seen at this many: 40 of 1,000 px
+REFUSAL_MS = 8_000
 MODES = {  # on the command line
     LatencyMode.SUM_ALL: "sum",
     LatencyMode.MEAN_ALL: "mean",
@@ -62,6 +70,10 @@ class IsaPanel(CodePanel):
         self.matches = np.empty(0, dtype=np.int64)  # instructions that a search matched, ascending
         self._problem = ""  # what is wrong with the search
         self._followed: int | None = None  # the code line that was brought into view last
+        self.drag: RowDrag | None = None  # from the first press of the mouse on
+        self._refusal = QTimer(self, singleShot=True, interval=REFUSAL_MS)  # as long as it is said
+        self._refusal.setObjectName(WHEN_IDLE)
+        self._refusal.timeout.connect(self._show_note)
         self._sought: int | None = None  # a row that was clicked and whose execution is to be seen
         self.facts = IsaFacts(ui, self, self._updates.ask)
         self.walk = IsaWalk(ui.session, view, self.go)
@@ -71,11 +83,14 @@ class IsaPanel(CodePanel):
         self._connect()
         ui.session.latency_mode.watch(self._mode_changed)
         ui.session.isolated_wait.watch(self._show_isolated)
+        ui.session.notes.watch(self._show_notes)
         ui.settings.cell("isa.color_text").watch(view.refresh)
-        for name in ("isa.bar_scale", "isa.per_block"):
+        ui.settings.cell("isa.registers").watch(self._updates.ask)
+        for name in ("isa.bar_scale", "isa.per_block", "isa.whole_text"):
             ui.settings.cell(name).watch(self._show)
         ui.theme.changed.connect(self._show)  # colours, and a font of another width
         self._mode_changed()
+        self._show_notes()
         self.follow_session()
 
     def _connect(self) -> None:
@@ -88,6 +103,7 @@ class IsaPanel(CodePanel):
         view.refolded.connect(self._show_strip)
         view.pointed.connect(session.doubt_reasons)
         view.hits_of = self._hits_of
+        view.pressed.connect(self._pressed)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._open_menu)
         self.strip.clicked.connect(self.go)
@@ -97,10 +113,24 @@ class IsaPanel(CodePanel):
         self.find_bar.left.connect(self._leave_search)
         session.query.watch(self._search)
         session.loaded.watch(self._more_waves)
-        names = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold")
-        self.menus = menus = IsaMenus(
+        view.header.menus = {
+            "gutter": partial(self._fill, "fill_arrows"),
+            "fold": partial(self._fill, "fill_folds"),
+            "text": partial(self._fill, "fill_text"),
+            "latency": partial(self._fill, "fill_latency"),
+            "cost": partial(self._fill, "fill_bars"),
+        }
+        view.header.extend_menu = partial(self._fill, "fill_all")
+
+    @cached_property
+    def menus(self) -> IsaMenus:
+        """What fills the menus of the header, once one is opened."""
+        from rcv_py.ui.panels.isa.menus import IsaMenus  # noqa: PLC0415 - not of a start
+
+        names, view = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold"), self.view
+        return IsaMenus(
             settings=self.ui.settings,
-            latency=session.latency_mode,
+            latency=self.session.latency_mode,
             arrows=lambda: view.arrow_mode,
             set_arrows=self.set_arrows,
             bars=lambda: self.facts.mode,
@@ -112,14 +142,9 @@ class IsaPanel(CodePanel):
             find=self.focus_search,
             commands=tuple(one for one in self.commands(self.ui, Late.of(self)) if one.id in names),
         )
-        view.header.menus = {
-            "gutter": menus.fill_arrows,
-            "fold": menus.fill_folds,
-            "text": menus.fill_text,
-            "latency": menus.fill_latency,
-            "cost": menus.fill_bars,
-        }
-        view.header.extend_menu = menus.fill_all
+
+    def _fill(self, what: str, menu: QMenu) -> None:
+        getattr(self.menus, what)(menu)
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -149,10 +174,20 @@ class IsaPanel(CodePanel):
         idle, mode = self.ui.settings["isa.show_idle"], self.facts.mode
         structure, ingredients = self.facts.structure(trace), self.facts.ingredients()
 
+        live = self._live()
+
         def rows() -> IsaRows:
-            return isa_rows(trace, ingredients(trace.code, job(), idle), structure(), mode)
+            return isa_rows(trace, ingredients(trace.code, job(), idle), structure(), mode, live(trace.code))
 
         self.run_job(rows, self._take_rows, "costs", stream=self._updates.stream)
+
+    def _live(self) -> Callable[[CodeTable], LiveRegisters | None]:
+        """Return what tells which registers are held, for a thread; nothing unless that is to be shown."""
+        if not self.ui.settings["isa.registers"]:
+            return lambda code: None
+        from rcv_py.analysis.program.live_registers import live_registers  # noqa: PLC0415 - few look at it
+
+        return live_registers
 
     def _key(self) -> tuple[Any, ...]:
         """What the costs depend on besides the trace, the clock range and how many waves are loaded."""
@@ -325,6 +360,15 @@ class IsaPanel(CodePanel):
         is_on = self.session.isolated_wait.value == row
         self.session.isolated_wait.set(None if is_on else row)
 
+    def _show_notes(self) -> None:
+        trace, notes = self.session.trace.value, self.session.notes.value
+        if trace is None or not notes:
+            self.view.set_notes({})
+            return
+        from rcv_py.ui.table.note_marks import by_instruction  # noqa: PLC0415 - most captures have no notes
+
+        self.view.set_notes(by_instruction(trace, notes))
+
     def _show_isolated(self) -> None:
         self.view.isolated_row = self.session.isolated_wait.value
         self.view.viewport().update()
@@ -358,6 +402,36 @@ class IsaPanel(CodePanel):
             at = next_hottest(cost, self.session.selection.value.line, direction)
             if at >= 0:
                 self.go(at)
+
+    # -- trying -------------------------------------------------------------------------------------
+
+    def _pressed(self, event: QMouseEvent) -> None:
+        """Let a drag follow."""
+        from rcv_py.ui.panels.isa.dragging import RowDrag  # noqa: PLC0415 - not before the first press
+
+        if self.drag is None:
+            self.drag = RowDrag(self.view, self._why_not_before)
+            self.drag.dropped.connect(self._try_before)
+            self.drag.refused.connect(self._refuse)
+            self.view.paint_drag = self.drag.paint
+        self.drag.press(event)
+
+    def _why_not_before(self, row: int, before: int) -> str:
+        """Why an instruction that is dragged cannot stand there, "" if it can."""
+        from rcv_py.analysis.waits.room_above import why_not_before  # noqa: PLC0415 - few are ever dragged
+
+        trace = self.session.trace.value
+        return "" if trace is None else why_not_before(trace, row, before)
+
+    def _try_before(self, row: int, before: int) -> None:
+        from rcv_py.ui.panels.isa.trials import try_before  # noqa: PLC0415 - as above
+
+        try_before(self.session, row, before, self.wants.emit)
+
+    def _refuse(self, why: str) -> None:
+        """Say why an instruction was not dropped there, until something else is to be said."""
+        self.show_note(f"Not tried. {why}")
+        self._refusal.start()
 
     # -- searching ----------------------------------------------------------------------------------
 
@@ -454,8 +528,8 @@ class IsaPanel(CodePanel):
         def other_folds(panel: Self) -> None:
             panel.view.set_fold_by("label" if panel.view.fold_by == "block" else "block")
 
-        def other_colors() -> None:
-            settings["isa.color_text"] = not settings["isa.color_text"]
+        def switch(name: str) -> None:
+            settings[name] = not settings[name]
 
         return (
             *commands("Go/Code", (
@@ -495,10 +569,20 @@ class IsaPanel(CodePanel):
                  "Change what is folded: basic blocks, or everything from a label to the next.", no_rows),
             )),
             Command(id="isa.color_text", title="Colour instructions by unit", menu="Analyze/Listing",
-                    run=other_colors,
+                    run=partial(switch, "isa.color_text"),
                     shortcuts=("Ctrl+Alt+X",),
                     tip="Colour mnemonics by the unit they run on, and their operands.",
                     is_checked=lambda: settings["isa.color_text"]),
+            Command(id="isa.whole_text", title="Scroll sideways for long lines", menu="Analyze/Listing",
+                    run=partial(switch, "isa.whole_text"),
+                    shortcuts=("Ctrl+Alt+H",),
+                    tip="Show instructions and source lines whole, and scroll to what has no room.",
+                    is_checked=lambda: settings["isa.whole_text"]),
+            Command(id="isa.registers", title="Registers that are held", menu="Analyze/Listing",
+                    run=partial(switch, "isa.registers"),
+                    shortcuts=("Ctrl+Alt+V",),
+                    tip="Show how many vector registers each instruction must find room for.",
+                    is_checked=lambda: settings["isa.registers"]),
         )  # fmt: skip
 
     def command_line(self) -> command_text.Words | None:
@@ -557,6 +641,10 @@ class IsaPanel(CodePanel):
 
 def row_menu(panel: IsaPanel, row: int, at: At | None = None) -> QMenu:
     """Return the menu of a row, and of a register in it."""
+    from rcv_py.model.notes import Anchor  # noqa: PLC0415 - most listings are never asked
+    from rcv_py.ui.panels.isa.trials import add_trials  # noqa: PLC0415
+    from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415
+
     view, session = panel.view, panel.session
     menu, trace, selection = QMenu(view), session.trace.value, session.selection.value
     assert trace is not None
@@ -598,6 +686,7 @@ def row_menu(panel: IsaPanel, row: int, at: At | None = None) -> QMenu:
     add("Zoom to this execution", select_and(session.fit_selection), ran)
     add("All executions, by duration", select_and(lambda: panel.wants.emit("distribution")), ran)
     menu.addSeparator()
+    add_trials(menu, session, row, panel.wants.emit)
     add("Filter to this instruction", lambda: panel.filter_to(text.split(" ")[0]))
     section = view.folds.section(row)
     if view.is_folding and section >= 0 and view.folds.foldable[section]:
@@ -605,4 +694,7 @@ def row_menu(panel: IsaPanel, row: int, at: At | None = None) -> QMenu:
         add(title, lambda: view.toggle(section))
     menu.addSeparator()
     add("Bookmark", select_and(session.toggle_bookmark))
+    chosen = view.selected_rows()
+    about = Anchor(instructions=tuple(chosen if row in chosen else (row,)))
+    add_note_actions(menu, session, about, view.notes_of(row))
     return menu

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,11 +30,15 @@ from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
+if TYPE_CHECKING:  # the listing does without unless somebody wants to see it
+    from rcv_py.analysis.program.live_registers import LiveRegisters
+
 UNFOLD = "Click the triangle to unfold it."
 FLOOR_PX = 270  # of instructions
 USUAL = 66  # characters of the longest instructions that are whole before there is room for numbers
 TIGHTEST = 0.82  # of the width of characters, in an instruction that would not fit otherwise
 BAR_PX = 46
+HELD, HELD_PX = "registers", 58  # id and width of the column of registers
 LATENCY_TIP = " Click the triangle to choose another mode."
 TRIANGLE_PX = 14  # room for a triangle at the left
 BRACKET_PX = 5  # room for each loop that is inside another one
@@ -69,6 +74,13 @@ class IsaRows:
     total: int  # of the rows that are no labels
     bars: Bars  # what the bars show
     program: Program
+    live: LiveRegisters | None = None  # if the column of registers is shown
+
+    @cached_property
+    def held(self) -> np.ndarray:
+        """Vector registers (VGPR and AGPR) that must be held at each row, int64; needs `live`."""
+        assert self.live is not None
+        return self.live.pressure[:, :2].sum(axis=1).astype(np.int64)
 
     def section_costs(self, parts: Blocks) -> BlockCosts:
         """What blocks or sections cost."""
@@ -76,9 +88,13 @@ class IsaRows:
 
 
 def isa_rows(
-    trace: Trace, has: Ingredients, structure: Program, mode: Annotation = Annotation.TOTAL
+    trace: Trace,
+    has: Ingredients,
+    structure: Program,
+    mode: Annotation = Annotation.TOTAL,
+    live: LiveRegisters | None = None,
 ) -> IsaRows:
-    """Return what the table draws for the costs in `has`, with bars of a mode."""
+    """Return what the table draws for the costs in `has`, with bars of a mode, and registers if known."""
     code, costs = trace.code, has.costs
     cost = np.where(code.is_label, 0, charged(costs, has.show_idle))
     largest, total = int(cost.max(initial=0)), int(cost.sum())
@@ -99,6 +115,7 @@ def isa_rows(
         total=total,
         bars=bars,
         program=structure,
+        live=live,
     )
 
 
@@ -170,7 +187,7 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
     }
     idle = measured.pop("idle", None)  # after the bar, which must be in sight in a narrow window
     return (
-        drawn("gutter", width=MIN_PX, headings=(arrows,),
+        drawn("gutter", width=MIN_PX, headings=(arrows,) if trace.has_thread_trace else (arrows, ""),
               tip=f"What waits for what; branch targets. Click to choose.\n{LEGEND}"),
         drawn("fold", width=width_of(rows.program), tip="Blocks to fold; loops. Click to fold several."),
         field_column(LINES["instruction"], np.arange(len(code)), text=str, width=0),
@@ -182,9 +199,10 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
         number("cost", f"{cost}, {bars.unit}", lengths, blank_zero, width=BAR_PX, is_left=True,
                tip=f"{bar_tip}\n{shown}", sort=order, headings=(f"{cost} · {bar_scale}", cost)),
         *(() if idle is None else (idle,)),
+        *(() if rows.live is None else (_held_column(rows),)),
         *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190, is_shown=False),)
           if any(rows.place) else ()),
-        field_column(LABELS["address"], code.address, width=0, is_shown=False),
+        field_column(LABELS["address"], code.address, width=0),
         field_column(LABELS["code_object"], code.codeobj, title="object", width=0, is_shown=False),
     )  # fmt: skip
 
@@ -228,6 +246,34 @@ def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
         Column("reason", "main stall reason", reasons, width=190,
                tip="Why most of its samples did not issue."),
     )  # fmt: skip
+
+
+def _held_column(rows: IsaRows) -> Column:
+    """The column of registers: a number, and a bar of it beside the peak."""
+    tip = (
+        "Vector registers (VGPR and AGPR) that hold a value which is still needed: no allocation can do with "
+        f"fewer there. The peak is {grouped(int(rows.held.max(initial=0)))}."
+    )
+    return Column(
+        id=HELD,
+        title="regs",
+        values=rows.held,
+        text=blank_zero,
+        is_number=True,
+        width=HELD_PX,
+        tip=tip,
+        headings=("registers", "regs"),
+    )
+
+
+def held_tip(rows: IsaRows, row: int) -> str:
+    """Return how many registers of each file are held at a row, and where most are."""
+    if rows.live is None or rows.trace.code.is_label[row]:
+        return ""
+    files = zip(("VGPR", "AGPR", "SGPR"), rows.live.pressure[row].tolist(), strict=True)
+    counts = ", ".join(plural(count, name) for name, count in files if count) or "No register"
+    peak = int(rows.held.argmax())
+    return f"{counts} must be held here.\nMost are at instruction {peak}: {grouped(int(rows.held[peak]))}."
 
 
 def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") -> Rich:

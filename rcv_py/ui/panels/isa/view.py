@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
@@ -33,6 +33,7 @@ from rcv_py.ui.core.plain_text import draw_text, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme, mix
 from rcv_py.ui.panels.isa.arrows import (
+    BARE_PX,
     BRANCH_COLOR,
     HEADINGS,
     LABEL_SCALE,
@@ -56,12 +57,14 @@ from rcv_py.ui.panels.isa.register_cursor import At, RegisterCursor, operand_at,
 from rcv_py.ui.panels.isa.rows import (
     BRACKET_PX,
     FLOOR_PX,
+    HELD,
     MAX_BRACKETS,
     RENAMED,
     TIGHTEST,
     TRIANGLE_PX,
     IsaRows,
     fold_tip,
+    held_tip,
     isa_columns,
     isa_tip,
     text_px,
@@ -71,12 +74,18 @@ from rcv_py.ui.table.rows_view import Look
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.widgets.legend import Legend
 
+if TYPE_CHECKING:
+    from rcv_py.model.notes import Note
+
+NEAR_PEAK = 0.98  # of the registers of the peak: there nothing more can be held
 NOTE_GAP = 3  # characters between an instruction and the note after it
 MIN_NAME = 10  # characters of a block that its number of rows may not take
 MIN_LEGEND = 40  # px
 SUMMED = frozenset({*SUMS, "share_of_total", "samples", "issued", "stalled"})  # columns of a heading
-# To instructions, the first one first; from hits on below so many px.
-YIELDS = ("idle", "stall", "issued", "stalled", "reason", ("hits", 340), ("latency", FLOOR_PX))
+# To instructions, the first one first; the second ones once these have no more than so many px.  Before all
+# of them yield addresses, which are shown where every instruction is whole.
+YIELDS = ("idle", "stall", "issued", "stalled", "reason")
+YIELD_LATE = (("hits", 340), ("latency", FLOOR_PX))
 
 
 class IsaView(FoldView):
@@ -84,7 +93,9 @@ class IsaView(FoldView):
 
     isolated = Signal(int)  # group of the clicked arrow
     jumped = Signal(int)  # data row at the other end of an arrow
+    flag_column = "fold"  # arrows take the left end of rows, and numbers have no room
     released = Signal()  # Escape while a wait is isolated
+    pressed = Signal(object)  # the event of the mouse, before anything is done about it
     pointed = Signal()  # the mouse or the text cursor is on another register
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
@@ -105,12 +116,13 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
         self.registers = RegisterCursor()
+        self.paint_drag: Callable[[QPainter], None] | None = None  # once an instruction was pressed
         self.mode = LatencyMode.SUM_ALL  # which one the columns show
         self.arrow_mode = "waits"
         self._gutter_px = MIN_PX  # what arrows that were in sight need
         self.setAccessibleName("Instructions")
         self.header.fixed, self.header.natural = frozenset({"text"}), "instruction"
-        self.widths.floor_px, self.widths.grows = FLOOR_PX, "cost"
+        self.widths.grows = "cost"
         self.legend = Legend()  # in the header of the bars
         self.legend.setParent(self.header.viewport())
         self.legend.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -122,6 +134,7 @@ class IsaView(FoldView):
             "cost": self._paint_cost,
             "reason": self._paint_reason,
             "fold": self._paint_fold,
+            HELD: self._paint_held,
         }
 
     # -- what to show -------------------------------------------------------------------------------
@@ -139,12 +152,17 @@ class IsaView(FoldView):
             self.same_source, self.hovered_source, self._found = np.zeros((3, count), dtype=bool)
         self.bars.show(rows.bars, rows.trace.code, rows.program.blocks)
         usual, longest = text_px(rows, self.char_px)
-        self.widths.elastic = Elastic(
-            "text", "code_object", usual, longest,
-            yields=YIELDS, upto_max_px=300,
-        )  # fmt: skip
+        late = ((one, min(px, usual)) for one, px in YIELD_LATE)
+        yields: tuple[str | tuple[str, int], ...] = (("address", longest), *YIELDS, *late)
+        if is_whole := self.settings["isa.whole_text"]:
+            usual = longest = max(
+                longest, round(max(map(len, rows.text), default=0) * self.char_px) + 2 * PAD
+            )
+            yields = (("address", longest),)
+        self.widths.floor_px = longest if is_whole else FLOOR_PX
+        self.widths.elastic = Elastic("text", "code_object", usual, longest, yields, upto_max_px=300)
         names = scale_text(self.settings), HEADINGS[self.arrow_mode]
-        self.widths.give("gutter", MIN_PX)
+        self.widths.give("gutter", self._least_px)
         self.show_columns(isa_columns(rows, *names, self.mode))
         self.legend.set_items(self.bars.legend())
         self.divide()
@@ -164,9 +182,15 @@ class IsaView(FoldView):
     def set_arrows(self, arrows: GutterArrows) -> None:
         """Show other arrows."""
         self.arrows, self.arrow_tips, self.gutter_note = arrows.rows, arrows.tips, arrows.note
-        self._hovered_arrow, self._gutter_px = -1, MIN_PX
+        self._hovered_arrow, self._gutter_px = -1, self._least_px
         self._fit_soon.start()
         self.viewport().update()
+
+    @property
+    def _least_px(self) -> int:
+        """Width of a gutter with few arrows; PC samples tell no waits, and may have none at all."""
+        has_none = self.rows is not None and not self.rows.trace.has_thread_trace
+        return BARE_PX if has_none and not len(self.arrows.source) else MIN_PX
 
     def fit_gutter(self) -> None:
         """Make the gutter wide enough for the arrows in sight, while instructions have the room they want."""
@@ -177,12 +201,14 @@ class IsaView(FoldView):
         text, bar, gutter = (self.column_rect(name).width() for name in ("text", "cost", "gutter"))
         own = self.table.columns[self.table.column_of("cost")].width
         spare = max(0, text - elastic.min_px) + max(0, bar - own)
-        self.widths.give("gutter", max(MIN_PX, min(self._gutter_px, gutter + spare)))
+        least = self._least_px
+        wanted = least if least < MIN_PX else self._gutter_px
+        self.widths.give("gutter", max(least, min(wanted, gutter + spare)))
         self._place_legend()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give instructions their room first, the gutter then."""
-        self.widths.give("gutter", MIN_PX)
+        self.widths.give("gutter", self._least_px)
         super().resizeEvent(event)
         self.fit_gutter()
 
@@ -246,6 +272,13 @@ class IsaView(FoldView):
             return mix(role("base"), role("accent"), 0.08)
         return None
 
+    def notes_of(self, row: int) -> tuple[Note, ...]:
+        """What people wrote about a row, and about those that are folded into it."""
+        if not self.is_fold(row):
+            return super().notes_of(row)
+        hidden = self.folds.rows_of(row)
+        return tuple(note for one, notes in self.noted.items() if one in hidden for note in notes)
+
     def tip(self, row: int, column: str) -> str:
         """Explain a row, a fold, a loop, or the gutter."""
         if self.rows is None or column == "gutter":
@@ -254,6 +287,8 @@ class IsaView(FoldView):
             return self.rows.program.loop_tip(self._hovered_loop)
         if self.is_fold(row) and self.parts is not None:
             return fold_tip(self.rows, self.parts, self.folds.section(row))
+        if column == HELD:
+            return held_tip(self.rows, row)
         return self.rows.place[row] if column == "source" else self._row_tip(self.rows, row, column)
 
     def _row_tip(self, rows: IsaRows, row: int, column: str) -> str:
@@ -375,6 +410,21 @@ class IsaView(FoldView):
         else:
             self.bars.paint(painter, cell, row)
 
+    def _paint_held(self, painter: QPainter, cell: QRect, row: int) -> None:
+        """Paint how many registers are held, a strip down the listing; where most are stands out."""
+        assert self.rows is not None
+        if self.rows.trace.code.is_label[row]:
+            return
+        count, most = int(self.rows.held[row]), int(self.rows.held.max(initial=0))
+        role = "warning" if count >= NEAR_PEAK * most else "measure"
+        length = round((cell.width() - 1) * count / max(1, most))
+        painter.fillRect(
+            QRect(cell.left(), cell.top(), length, cell.height()),
+            mix(self.theme.role("base"), self.theme.role(role), 0.38),
+        )
+        at = self.table.column_of(HELD)
+        self.draw_text(painter, cell, self.table.text(row, at), self.table.columns[at])
+
     def _paint_fold(self, painter: QPainter, cell: QRect, row: int) -> None:
         section = self.folds.begins(row) if self.is_folding else -1
         if section >= 0 and self.folds.foldable[section]:
@@ -494,9 +544,17 @@ class IsaView(FoldView):
             painter.setBackground(self.theme.role("base"))
             paint_labels(painter, self.arrows, placed, colors, emphasis)
             painter.restore()
+        if self.paint_drag is not None:
+            self.paint_drag(painter)
         shown = self.heading()
         if shown is not None:
             self._paint_heading(painter, shown)
+
+    def can_drag(self, row: int) -> bool:
+        """Whether a row is an instruction that ran, in program order and not a fold."""
+        if self.rows is None or not self.is_folding or self.is_fold(row):
+            return False
+        return bool(self.rows.trace.has_thread_trace and self.rows.trace.code.hits[row])
 
     def arrow_at(self, position: QPoint) -> int:
         """The number of the arrow at a place of the viewport, -1 if there is none."""
@@ -617,6 +675,7 @@ class IsaView(FoldView):
 
         An end of an arrow leads to the other, its middle isolates.
         """
+        self.pressed.emit(event)
         position, is_left = event.position().toPoint(), event.button() == Qt.MouseButton.LeftButton
         above = self.heading_at(position)
         if above is not None:
@@ -651,7 +710,8 @@ class IsaView(FoldView):
 
     def _show_tip(self, event: QHelpEvent) -> None:
         if self.column_rect("gutter").contains(event.pos()):
-            show_tip(event.globalPos(), self._gutter_tip(), self.viewport())
+            row = self.table.data_row(self.view_row_at(event.pos().y()))
+            show_tip(event.globalPos(), self.with_notes(row, self._gutter_tip()), self.viewport())
         else:
             super()._show_tip(event)
 

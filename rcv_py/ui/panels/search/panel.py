@@ -27,7 +27,7 @@ from rcv_py.ui.widgets.parts import PartedPanel
 class SearchPanel(PartedPanel):
     """Search code, labels, sources, bookmarks and visited places."""
 
-    texts = MappingProxyType({"matches": "Code", "labels": "Labels", "history": "History"})
+    texts = MappingProxyType({"matches": "Code", "labels": "Labels", "history": "History", "notes": "Notes"})
     choice_name = "What is searched"
 
     def __init__(self, ui: UiContext) -> None:

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Self
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QToolButton
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QToolButton
 
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
@@ -20,7 +20,7 @@ from rcv_py.ui.core.costs import charged_job
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR, row
 from rcv_py.ui.core.panel import Late, Sheet, panel
-from rcv_py.ui.core.plain_text import RichLabel, joined, rich, tooltip, with_tip
+from rcv_py.ui.core.plain_text import RichLabel, add_action, joined, rich, tooltip, with_tip
 from rcv_py.ui.panels.source.headings import headings
 from rcv_py.ui.panels.source.highlight import Span, expanded, spans
 from rcv_py.ui.panels.source.view import SourceView, source_rows
@@ -75,7 +75,12 @@ class SourcePanel(CodePanel):
             widget.setContentsMargins(8, 0, 8, 4)
         head = row((self.files, 1), self.how, self.hotter, self.cooler, margins=BAR, spacing=4)
         rows = row((view, 1), self.strip)
-        self.empty = page(self, head, self.find_bar, self.chain, self.note, (rows, 1))
+        tip = "Say where this source file lies on this machine."
+        self.locate = with_tip(QPushButton("Locate …"), tip)
+        self.locate.hide()
+        self.locate.clicked.connect(self.show_locate)
+        note = row((self.note, 1), self.locate, spacing=8)
+        self.empty = page(self, head, self.find_bar, self.chain, note, (rows, 1))
         self._connect()
         self._restyle()
         self._how_changed()
@@ -93,7 +98,11 @@ class SourcePanel(CodePanel):
         self.find_bar.stepped.connect(self.step_match)
         self.ui.theme.changed.connect(self._restyle)
         session.source_cost.watch(self._how_changed)
-        self.ui.settings.cell("isa.bar_scale").watch(self._show)
+        session.notes.watch(self._show_notes)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
+        for name in ("isa.bar_scale", "isa.whole_text"):
+            self.ui.settings.cell(name).watch(self._show)
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -185,15 +194,26 @@ class SourcePanel(CodePanel):
         rows = source_rows(trace, self._costs, self._file, text[0])
         self.view.spans, self.view.headings = text[1], text[2]
         self.view.show_lines(rows)
+        self._show_notes()
         self.strip.set_cost(rows.cost)
         note = ""
         if not rows.is_copy:
             why = trace.sources[self._file].note or "The capture has no copy of this file."
             note = f"{why} Lines that instructions came from:"
         self.show_note(note)
+        self.locate.setVisible(not rows.is_copy)
         self._search(self.find_bar.query)
         self._follow()
         self.view.show_hottest((trace, self._file))
+
+    def show_locate(self) -> None:
+        """Ask where the file lies that is shown without its text."""
+        trace = self.session.trace.value
+        if trace is None or not 0 <= self._file < len(trace.sources):
+            return
+        from rcv_py.ui.panels.source.locate import LocateDialog  # noqa: PLC0415 - few captures lack sources
+
+        LocateDialog(trace.sources[self._file].path, trace.sources, self.ui.settings, self).open()
 
     def _follow(self) -> None:
         trace, source = self.session.trace.value, self.session.selection.value.source
@@ -265,10 +285,52 @@ class SourcePanel(CodePanel):
         has_code = lines is not None and 0 <= row < len(lines.number) and bool(lines.has_code[row])
         return (self._file, int(lines.number[row])) if lines is not None and has_code else None
 
+    def _show_notes(self) -> None:
+        """Mark the lines that notes are about."""
+        trace, lines, notes = self.session.trace.value, self.view.lines, self.session.notes.value
+        if trace is None or lines is None or not notes:
+            self.view.set_notes({})
+            return
+        from rcv_py.ui.table.note_marks import by_line  # noqa: PLC0415 - most captures have no notes
+
+        noted = by_line(trace, notes, self._file)
+        self.view.set_notes({lines.row_of(line): notes for line, notes in noted.items()})
+
+    def _open_menu(self, position: QPoint) -> None:
+        from rcv_py.model.notes import Anchor  # noqa: PLC0415 - most sources are never asked
+        from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415
+
+        row, lines = self.view.table.data_row(self.view.view_row_at(position.y())), self.view.lines
+        trace, session, menu = self.session.trace.value, self.session, QMenu(self.view)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
+        if trace is not None and lines is not None and row >= 0:
+            about = Anchor(source=(trace.sources[self._file].path, int(lines.number[row])))
+            add_action(menu, "Copy rows", self.view.copy_rows)
+            add_note_actions(menu, session, about, self.view.notes_of(row))
+        self.add_copy(menu)
+        menu.popup(self.view.viewport().mapToGlobal(position))
+
     def step_hottest(self, direction: int) -> None:
         """Select the line of this file that costs next less (+1) or next more (-1) than the selected one."""
         if self.view.lines is not None:
             self._choose(next_hottest(self.view.lines.cost, self.view.current, direction))
+
+    # -- in an editor -------------------------------------------------------------------------------
+
+    def open_in_editor(self) -> None:
+        """Open the file that is shown in the user's editor, at the selected line; say so if that fails."""
+        trace = self.session.trace.value
+        if trace is None or not 0 <= self._file < len(trace.sources):
+            return
+        from rcv_py.ui.panels.source.locate import edit  # noqa: PLC0415 - few do
+
+        lines, current = self.view.lines, self.view.current
+        line = 1
+        if lines is not None and current is not None and 0 <= current < len(lines.number):
+            line = int(lines.number[current])
+        if why := edit(trace.sources[self._file].path, line, self.ui.settings):
+            self.show_note(why)
 
     # -- searching ----------------------------------------------------------------------------------
 
@@ -301,6 +363,8 @@ class SourcePanel(CodePanel):
              late.then(lambda panel: panel.step_hottest(-1))),
             ("source.toggle_inclusive", "Self or inclusive source costs", "Alt+I",
              lambda: cell.set(other[cell.value])),
+            ("source.edit", "Open the source line in an editor", "Ctrl+Alt+G",
+             late.then(lambda panel: panel.open_in_editor())),
         )  # fmt: skip
         return commands("Go/Code", ((*row, f"{row[1]}.", always) for row in rows))
 

@@ -152,7 +152,10 @@ class SourceView(RowsView):
         if self.lines is None or rows.text is not self.lines.text:
             self._indents = np.array([indent_of(text) for text in rows.text], dtype=np.int64)
         self.lines = rows
+        longest = max(map(len, rows.text), default=0) if self.settings["isa.whole_text"] else 0
+        self.widths.floor_px = round(longest * self.char_px) + 2 * PAD if longest else 0
         self.show_columns(source_columns(rows, self.settings["isa.bar_scale"]))
+        self.widths.stretch()
         self._find_dedent()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -19,6 +19,7 @@ from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.panels.summary.parts import (
     activity_shares,
     counter_meters,
+    held_facts,
     pipe_meters,
     pmc_facts,
     reason_shares,
@@ -58,6 +59,7 @@ class SummaryPanel(Panel):
         self.reasons = ShareBar(theme, "PC samples by stall reason", "samples")
         self.line_reasons = ShareBar(theme, "PC samples of the selected instruction", "samples")
         self.memory = FactList("L2 and memory, by counters of the profiler")
+        self.held = FactList("Registers that must be held at a time")
         self.units = RowsView(theme, ui.settings)
         self.units.setAccessibleName("Compute units: waves and occupancy")
         self.units.setMinimumHeight(TABLE_PX)
@@ -87,10 +89,11 @@ class SummaryPanel(Panel):
         title = "Stall reasons, selected instruction"
         self.line_card = Card(title, ("", self.line_title), ("", self.line_reasons), width=260, grows=1)
         self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", ("", self.memory), width=390, grows=1)
+        self.held_card = Card("Registers", ("", self.held), width=300, grows=1)
         self.unit_card = Card("Compute units", ("", self.units), width=360, grows=3)
         self._all_cards = (
             *(self.fact_card, self.time_card, self.pipe_card, self.counter_card),
-            *(self.reason_card, self.line_card, self.memory_card, self.unit_card),
+            *(self.reason_card, self.line_card, self.memory_card, self.unit_card, self.held_card),
         )
         for card in self._all_cards:
             self.cards.addWidget(card)
@@ -109,6 +112,8 @@ class SummaryPanel(Panel):
         if trace is not None:
             self._soon.ask()
             self.run_job(lambda: pmc_facts(trace), self._take_memory, "pmc")
+            given = self.session.run_files
+            self.run_job(lambda: held_facts(trace, given), self._take_held, "registers")
 
     def _say_waiting(self) -> None:
         """Say how far the summary is, until there is one."""
@@ -169,6 +174,10 @@ class SummaryPanel(Panel):
     def _take_memory(self, facts: tuple[Fact, ...]) -> None:
         self.memory.set_facts(facts)
         self.memory_card.setVisible(bool(facts))
+
+    def _take_held(self, facts: tuple[Fact, ...]) -> None:
+        self.held.set_facts(facts)
+        self.held_card.setVisible(bool(facts))
 
     def _say(self, summary: DeviceSummary) -> None:
         note = ""

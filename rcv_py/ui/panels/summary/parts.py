@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,18 @@ from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
 from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
 from rcv_py.analysis.device.unit_table import UnitColumn, UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact
+from rcv_py.analysis.program.live_registers import live_registers
 from rcv_py.base.text import percent, plural, short_kernel
 from rcv_py.formats.pmc_files import beside
+from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
+from rcv_py.results.registers import file_table
 from rcv_py.results.summary import pipe_rows
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.summary.widgets import Color, Meter, Share
 from rcv_py.ui.table.table_model import Column, grouped
+from rcv_py.work.occupancy import limits_of
 
 MEAN = "Of the busy time of all sampled compute units, over all samples. Above 100 %: two issues a step."
 PEAK = "At the moment of its largest value, of what was busy then, over all sampled compute units."
@@ -34,6 +39,7 @@ PIPE_HEADING = {  # of gfx9, and of later generations
     False: "On this generation a trace records how long an instruction executes.",
 }
 OF_RESIDENT = "of the cycles in which the SIMD had a traced wave"
+HELD = "Registers that must be held at a time, at most, by live ranges over the control-flow graph"
 LISTED = 16  # SIMDs that a tooltip names one by one
 _SIMD_FACTS = {  # key numbers about SIMDs: column of each, short name, and colour
     "simd_busy": ("issuing", "issuing", "accent"),
@@ -179,3 +185,29 @@ def pmc_facts(trace: Trace) -> tuple[Fact, ...]:
         *(Fact(f"pmc {name}", name, text, text, "", f"{PMC_MEANING} ({many})") for name, text in facts),
         Fact("pmc branch", "branch", found.name, found.name, found.sentence, found.remedy),
     )
+
+
+def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
+    """Return how many registers of each file must be held at most and where, and the next step of occupancy.
+
+    Reads files (`given`: tables of the run): not for the thread of the window.
+    """
+    if not len(trace.code):
+        return ()
+    limits = limits_of(trace, facts_about(trace, given))
+    table = file_table(trace, live_registers(trace.code), limits)
+    facts = []
+    for row in table.rows():
+        peak, allocated = row["peak"], row["allocated"]
+        of = f"of {allocated:,} allocated" if allocated is not None else f"{row['named']:,} are named"
+        where = "" if row["instruction"] is None else f", at {row['instruction']}"
+        meaning = f"{HELD}. {row['text']}{beside_text(row['source'])}"
+        facts.append(Fact(f"held {row['file']}", row["file"], peak, f"{peak:,}", f"{of}{where}", meaning))
+    if limits.next_step:
+        facts.append(Fact("next step", "next step", limits.next_step, limits.next_step, "", limits.next_step))
+    return tuple(facts)
+
+
+def beside_text(source: str) -> str:
+    """Return a source place as it stands behind an instruction."""
+    return f"  {source}" if source else ""

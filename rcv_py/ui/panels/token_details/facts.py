@@ -12,7 +12,7 @@ from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.timeline.token_details import LineTotals, TokenDetails
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, plural
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.core.times import Times
@@ -21,10 +21,14 @@ from rcv_py.ui.widgets.links import line_link, source_link, token_link
 
 if TYPE_CHECKING:  # they import all that attributes, which the first picture does not wait for
     from rcv_py.analysis.attribution.attribute import TokenCause
+    from rcv_py.analysis.attribution.instruction_help import InstructionHelp
     from rcv_py.analysis.attribution.of_line import LineCause
+    from rcv_py.analysis.timeline.meanwhile import Meanwhile
     from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits
 
 LISTED = 12  # producers and waiters that are shown
+HIDERS = 4  # kinds of instructions of other waves that are named
+KINDS = frozenset(TokenKind)
 CAUSES, BLAMED = 6, 2  # causes over all executions, and instructions to blame for each, that are shown
 
 
@@ -42,6 +46,9 @@ class TokenFacts:
     all_samples: int = 0  # of all lines
     causes: tuple[TokenCause, ...] = ()  # of the stall of the very execution and of the gap before it
     doubts: tuple[str, ...] = ()  # what these causes do not count
+    help: InstructionHelp | None = None
+    described: str = ""  # the words of a file of AMD
+    hidden: Meanwhile | None = None  # what other waves did during the stall of the very execution
     waits: TokenWaits | None = None  # of the very execution; then the code rows above are not shown
 
 
@@ -62,7 +69,10 @@ class FactsText:
         kind = int(self.trace.code.kind[line])
         what = KIND_TEXT[TokenKind(kind)] if kind in TokenKind._value2member_map_ else "unknown"
         text = rich('<p class="m"><b>{}</b></p>', self.trace.code.text[line])
-        return text + rich('<p class="q">instruction {} · {}</p>', line, what)
+        about = rich('<span class="q">instruction {} · {}</span>', line, what)
+        if self.facts.help is not None:
+            about = joined("<br>", (about, *_help(self.facts.help, self.facts.described)))
+        return text + rich("<p>{}</p>", about)
 
     def of_all(self, spread: Spread | None, causes: Sequence[LineCause] | None, waiting: str) -> Rich:
         """Return how long all executions took, why, and their sums; `waiting` is said without causes."""
@@ -86,6 +96,8 @@ class FactsText:
         if facts.token is not None:
             parts += [self._token(facts.token), *map(self._cause, facts.causes)]
             parts += [rich('<p class="q">{}</p>', doubt) for doubt in facts.doubts]
+            if facts.hidden is not None and facts.token.stall:
+                parts.append(self._hidden(facts.hidden, facts.token.stall))
         if facts.waits is not None:
             parts.append(self._waits(facts.waits))
         else:
@@ -168,6 +180,23 @@ class FactsText:
         said = f"{what} {self.times.span(cause.cycles)} because {text.sentence}"
         return rich("<p>{}{}<br><span class='q'>{}</span></p>", said, blamed, why)
 
+    def _hidden(self, hidden: Meanwhile, stall: int) -> Rich:
+        if not hidden.covered:
+            said = rich("No other wave of the SIMD issued anything while it stalled: nothing hides it.")
+            return rich("<h4>Who hides it</h4>{}", said)
+        kinds = [
+            rich("{} {}", KIND_NAME.get(TokenKind(kind), "") if kind in KINDS else "other", number)
+            for kind, cycles in hidden.by_kind[:HIDERS]
+            for number in (self.times.span(cycles),)
+        ]
+        who = plural(hidden.waves, "other wave")
+        share = percent(hidden.covered, stall)
+        said = rich("<b>{}</b> of the stall, by {} of the SIMD: {}", share, who, joined(" · ", kinds))
+        if hidden.line >= 0:
+            link = line_link(hidden.line, named(self.trace, hidden.line))
+            said += rich("<br><span class='q'>most of it</span> {}", link)
+        return rich("<h4>Who hides it</h4>{}", said)
+
     def _waits(self, waits: TokenWaits) -> Rich:
         parts = []
         if waits.is_wait:
@@ -192,6 +221,21 @@ class FactsText:
         sure = "" if by.is_exact else "at most "
         why = "the wait ended with it" if by.is_exact else "it may have been back before"
         return f"latency {sure}{self.times.span(by.latency)}, by {by.counter}: {why}"
+
+
+def _help(known: InstructionHelp, described: str) -> Iterator[Rich]:
+    """Yield what an instruction does, for how long its unit is taken, and what has to be waited for."""
+    for text in filter(None, (known.what, described)):
+        yield rich("{}", text)
+    facts = []
+    if known.passes:
+        facts.append(f"{plural(known.passes, 'pass', 'passes')} of 4 cycles")
+    elif known.cycles:
+        facts.append(f"takes {known.unit} {plural(known.cycles, 'cycle')} at least")
+    if known.flop:
+        facts.append(f"{known.flop:,} FLOP a {'wave' if known.passes else 'lane'}")
+    lines = (" · ".join((*facts, *known.counters)), *known.distances)
+    yield from (rich('<span class="q">{}</span>', line) for line in lines if line)
 
 
 def _items(title: str, items: list[Rich], otherwise: str = "") -> Rich:
@@ -232,10 +276,10 @@ Row = tuple[str, object]  # name and value, for tables
 def this_rows(trace: Trace, facts: TokenFacts) -> Iterator[Row]:
     """Yield the instruction, its samples, and what is known of this execution."""
     yield from (("instruction", trace.code.text[facts.line]), ("line", facts.line))
-    if (token := facts.token) is not None:
-        yield from (("wave", facts.wave), ("hit, from 1", token.hit + 1), ("hits of the wave", token.hits))
-        yield from (("start", token.start), ("stall", token.stall), ("issue", token.busy))
-        yield "idle before", token.idle
+    if facts.help is not None:
+        yield from (("what it does", facts.help.what), ("unit", facts.help.unit))
+    if facts.token is not None:
+        yield from _token_rows(facts, facts.token)
     if (samples := facts.samples) is not None:
         yield from (("samples issued", samples.issued), ("samples stalled", samples.stalled))
         yield from ((f"stalled: {reason_name(why)}", n) for why, n in samples.ranked())
@@ -249,6 +293,14 @@ def this_rows(trace: Trace, facts: TokenFacts) -> Iterator[Row]:
         why = "idle because" if cause.is_idle else "stalled because"
         yield from ((why, CAUSE_TEXT[cause.cause].sentence), ("cycles of it", cause.cycles))
     yield from (("causes", doubt) for doubt in facts.doubts)
+
+
+def _token_rows(facts: TokenFacts, token: TokenDetails) -> Iterator[Row]:
+    yield from (("wave", facts.wave), ("hit, from 1", token.hit + 1), ("hits of the wave", token.hits))
+    yield from (("start", token.start), ("stall", token.stall), ("issue", token.busy))
+    yield "idle before", token.idle
+    if facts.hidden is not None and token.stall:
+        yield "cycles of the stall that other waves hide", facts.hidden.covered
 
 
 def all_rows(

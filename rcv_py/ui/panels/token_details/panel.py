@@ -8,14 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
 
 from rcv_py.analysis.cost.distribution import DistributionView, Wanted, Which, distribution_view
-from rcv_py.analysis.cost.stall_reasons import stall_reasons
-from rcv_py.analysis.timeline.token_details import line_totals, producers, token_details, waiters
-from rcv_py.analysis.waits.waitcnt.replay import waits_of
+from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import plural
 from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.computing import Computing
@@ -26,14 +24,17 @@ from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS, Times
-from rcv_py.ui.panels.token_details.facts import FactsText, TokenFacts, all_rows, this_rows
+from rcv_py.ui.core.visibility import WHEN_IDLE
+from rcv_py.ui.panels.token_details.first_look import FirstLook
 from rcv_py.ui.plot.distribution_chart import DistributionChart
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.links import GrowingText
 
-if TYPE_CHECKING:  # it imports all that attributes
+if TYPE_CHECKING:  # they import all that attributes
     from rcv_py.analysis.attribution.of_line import LineCause
+    from rcv_py.analysis.whatif.predict import Prediction
+    from rcv_py.ui.panels.token_details.facts import TokenFacts
 
 NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
 SPEEDS = {  # of executions: which, keys
@@ -41,6 +42,8 @@ SPEEDS = {  # of executions: which, keys
     "median": (Which.MEDIAN, "Alt+\\"),
     "slowest": (Which.SLOWEST, "Alt+End"),
 }
+PLAY, TRY, WHAT_IF = "play", "try", "whatif"  # links, and the panel that tries more
+IDLE_MS = 900  # that an instruction stays selected before it is played without being asked for
 DISTRIBUTION = "distribution"  # the panel that shows the same larger
 
 
@@ -54,8 +57,17 @@ class TokenDetailsPanel(Panel):
         self.view: DistributionView | None = None  # of all executions
         self.causes: tuple[LineCause, ...] | None = None  # over all executions; None while not known
         self._all_of: int | None = None  # code row of the two above
-        names = ("Selected instruction", "All executions of the instruction", "This execution")
-        self.head, self.all, self.text = (GrowingText(ui.session, ui.theme, name) for name in names)
+        self.replays: dict[int, dict[str, Prediction]] = {}  # by code row
+        self._playing: int | None = None  # code row
+        self._told = ""  # about that
+        self._flag = CancelFlag()  # of what is played
+        self._idle = QTimer(self, singleShot=True, interval=IDLE_MS)
+        self._idle.setObjectName(WHEN_IDLE)
+        self._idle.timeout.connect(self._play_when_idle)
+        names = ("Selected instruction", "All executions of the instruction", "This execution", "If free")
+        texts = (GrowingText(ui.session, ui.theme, name) for name in names)
+        self.head, self.all, self.text, self.replay = texts
+        self.first = FirstLook(self)
         self.chart = DistributionChart(ui.theme, is_small=True)
         self.hits = PlainLabel(role="heading")
         self.note = PlainLabel(role="muted", wordWrap=True, visible=False)
@@ -68,10 +80,12 @@ class TokenDetailsPanel(Panel):
         self._soon = self.coalesced(self._compute)
         self._all_soon = self.coalesced(self._compute_all)
         self._causes_soon = self.coalesced(self._compute_causes)
+        ui.session.trace.watch(self._forget_replays)
         for cell in (ui.session.trace, ui.session.selection):
             cell.watch(self._soon.ask)
             cell.watch(self._all_soon.ask)
         ui.session.sought.watch(self._show_hit)
+        ui.session.busy.watch(self._show_replay)
         ui.session.waves.watch(self._forget_all)
         ui.session.loaded.watch(self._more_waves)
         ui.results.cell("attribution").watch(self._causes_soon.ask)
@@ -80,7 +94,9 @@ class TokenDetailsPanel(Panel):
         )  # what covered a stall may be among them
         self._computing = Computing(self, self._show)
         ui.settings.cell(UNITS).watch(self._show)
+        ui.settings.cell("isa.description").watch(self._soon.ask)
         ui.theme.changed.connect(self._restyle)
+        self.replay.anchorClicked.connect(self._asked)
         self.chart.bars_changed.connect(self._forget_all)
         self.chart.chosen.connect(self._go_to_bar)
         self._restyle()
@@ -117,7 +133,8 @@ class TokenDetailsPanel(Panel):
         speeds = row(*self.speeds.values(), margins=(8, 2, 8, 2), spacing=4)
         self.this = boxed(column(row(*spinner, margins=(8, 6, 8, 0), spacing=4), speeds))
         self.note.setContentsMargins(8, 2, 8, 2)
-        parts = (self.head, self.every, self.all, self.this, self.note, self.text, None)
+        self.chosen = (self.head, self.every, self.all, self.this, self.note, self.text, self.replay)
+        parts = (self.first, *self.chosen, None)
         self.empty = page(self, scrolled(boxed(column(*parts)), is_wide=False))
 
     def _restyle(self) -> None:
@@ -157,14 +174,30 @@ class TokenDetailsPanel(Panel):
             return None
         # Imported when an instruction is selected: the first picture does not wait for all that attributes.
         from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside  # noqa: PLC0415
+        from rcv_py.analysis.attribution.instruction_help import instruction_help  # noqa: PLC0415
+        from rcv_py.analysis.cost.stall_reasons import stall_reasons  # noqa: PLC0415
+        from rcv_py.analysis.timeline.token_details import (  # noqa: PLC0415
+            line_totals,
+            producers,
+            token_details,
+            waiters,
+        )
         from rcv_py.analysis.waits.token_waits import token_waits  # noqa: PLC0415
+        from rcv_py.analysis.waits.waitcnt.replay import waits_of  # noqa: PLC0415
+        from rcv_py.ui.panels.token_details.beside import described, hidden_by  # noqa: PLC0415
+        from rcv_py.ui.panels.token_details.facts import TokenFacts  # noqa: PLC0415
 
         wave, token = self.session.wave(), self.session.token()
         store = self.session.store
         batches = () if store is None else store.batches
+        file = str(self.ui.settings["isa.description"])
 
         def job() -> TokenFacts:
             facts = TokenFacts(line, line_totals(trace.code, line))
+            if not trace.code.is_label[line]:
+                text = trace.code.text[line]
+                known = instruction_help(text, trace.gfxip, trace.target, trace.code.text)
+                facts = replace(facts, help=known, described=described(file, trace.target, known.mnemonic))
             if trace.has_pc_samples:
                 samples = stall_reasons(trace.code, slice(line, line + 1))
                 facts = replace(facts, samples=samples, all_samples=stall_reasons(trace.code).samples)
@@ -174,6 +207,7 @@ class TokenDetailsPanel(Panel):
             if token is not None:
                 exact = token_waits(*token, trace.code, trace.gfxip, trace.target)
                 facts = replace(facts, token=token_details(*token), waits=exact)
+                facts = replace(facts, hidden=hidden_by(store, *token))
                 causes, count = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
                 doubt = f"partial: {plural(count, 'wave')} beside it not in memory"
                 return replace(facts, causes=causes, doubts=(doubt,) if causes and count else ())
@@ -230,15 +264,99 @@ class TokenDetailsPanel(Panel):
             self.causes = causes
             self._show()
 
+    # -- computing: without its cost -----------------------------------------------------------------
+
+    def _forget_replays(self) -> None:
+        self._flag.set()
+        self.replays, self._playing = {}, None
+
+    def _play_when_idle(self) -> None:
+        """Play the instruction that stayed selected, where that is cheap: waves were read to be played."""
+        line = self._line()
+        if line is not None and line not in self.replays and self._playing is None and self.ui.tasks.idle:
+            self._play(line)
+
+    def _asked(self, link: QUrl) -> None:
+        """Play the recording without the cost of the instruction, or open what tries more."""
+        line, kind = self._line(), link.toString().partition(":")[0]
+        if line is None:
+            return
+        if kind == PLAY:
+            self._play(line)
+        elif kind == TRY:
+            from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - it imports other analyses
+
+            self.session.try_out(Asked(free=(line,)))
+            self.wants.emit(WHAT_IF)
+
+    def _play(self, line: int) -> None:
+        """Play what is tried of an instruction, in a thread."""
+        from rcv_py.analysis.waits.hoisting import is_load  # noqa: PLC0415 - as above
+        from rcv_py.ui.panels.token_details.beside import trials  # noqa: PLC0415
+
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None:
+            return
+        recordings, held = self.ui.results.recordings(trace), store.batches
+        tried = trials(line, is_operation=is_load(trace.code.text[line].strip()))
+
+        self._flag.set()  # what was selected before
+        flag = self._flag = CancelFlag()
+
+        def job() -> dict[str, Prediction]:
+            with stoppable(flag):
+                return {what: recordings.predict(held, changes) for what, changes in tried.items()}
+
+        def take(found: dict[str, Prediction]) -> None:
+            self._playing = None
+            self.replays[line] = found
+            self._show_replay()
+
+        self._playing = line
+        self.run_job(job, take, "replay")
+        self._show_replay()
+
+    def _show_replay(self) -> None:
+        """Show what the recording says without the cost of the instruction; played already, others follow."""
+        if self.facts is None:
+            return
+        from rcv_py.ui.panels.token_details.beside import replay_html  # noqa: PLC0415 - as above
+
+        trace, line = self.session.trace.value, self._line()
+        is_shown = trace is not None and line is not None and trace.has_thread_trace
+        is_shown = is_shown and self.facts.totals.hits > 0
+        self.replay.setVisible(is_shown)
+        if trace is None or line is None or not is_shown:
+            return
+        streams = "Waves are still being read; then it can be played." if self.session.is_streaming else ""
+        found, is_playing = self.replays.get(line), self._playing == line
+        if self._playing is not None and not is_playing:  # it is about another instruction
+            self._flag.set()
+            self._playing = None
+        if found is None and not is_playing and not streams and self.ui.results.recordings(trace).is_ready:
+            self._idle.start()
+        text = replay_html(found, is_playing=is_playing, why_not=streams)
+        if text != self._told:
+            self._told = text
+            self.replay.show_html(text)
+
     # -- showing ------------------------------------------------------------------------------------
 
     def _show(self) -> None:
         trace, facts = self.session.trace.value, self.facts
+        has_first = facts is None and trace is not None and bool(len(trace.code))
+        self.first.want(has_first)
         if trace is None or facts is None:
             self._computing.stop()
-            self.empty.say(self.reason(NOTHING))
+            self.empty.say("" if has_first else self.reason(NOTHING))
+            for part in self.chosen:
+                part.hide()
             return
+        for part in (self.head, self.all, self.text):
+            part.show()
         self.empty.say("")
+        from rcv_py.ui.panels.token_details.facts import FactsText  # noqa: PLC0415 - as above
+
         times = Times.of(trace, self.ui.settings)
         text, self.chart.times = FactsText(trace, facts, times), times
         view = self.view if self._all_of == facts.line else None
@@ -258,6 +376,7 @@ class TokenDetailsPanel(Panel):
         self.hits.setToolTip(tooltip(waves_note(self.session) or "The executions by all waves that count."))
         self._mark()
         self._show_hit()
+        self._show_replay()
 
     def _show_hit(self) -> None:
         """Show which execution is selected, or that one is looked for."""
@@ -307,7 +426,7 @@ class TokenDetailsPanel(Panel):
         """What is known of the selected instruction."""
         selection = self.session.selection.value
         if self.facts is None:
-            return None
+            return self.first.command_line()
         place = str(selection if self.facts.token is not None else replace(selection, hit=None))
         return command_text.rcv(self.session, "place", place)
 
@@ -315,6 +434,8 @@ class TokenDetailsPanel(Panel):
         """The facts as name and value."""
         facts, trace = self.facts, self.session.trace.value
         if facts is None or trace is None:
-            return None
+            return self.first.sheet()
+        from rcv_py.ui.panels.token_details.facts import all_rows, this_rows  # noqa: PLC0415 - as above
+
         rows = [*this_rows(trace, facts), *all_rows(trace, facts, self.view, self.causes)]
         return Sheet("Instruction", ("what", "value"), rows)

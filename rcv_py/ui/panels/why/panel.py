@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtWidgets import QCheckBox
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
@@ -235,6 +235,10 @@ class WhyPanel(TablePanel[Any]):
 
     def _show_legend(self) -> None:
         self.legend.set_items(self.grouping.legend(self.tree.rows.root))
+
+    def first_focus(self) -> QWidget:
+        """The tree, also while it is computed: the switch above it is there at once."""
+        return self.tree
 
     # -- selecting ----------------------------------------------------------------------------------
 

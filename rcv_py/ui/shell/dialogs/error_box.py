@@ -2,42 +2,65 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 
-import numpy as np
-import pyqtgraph
-import PySide6
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialogButtonBox, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QPlainTextEdit, QWidget
 
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
+from rcv_py.base.log import IN_REPORT, LOG, without_home
+from rcv_py.base.problems import Severity
+from rcv_py.base.whole_files import whole_file
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.layout import Dialog
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel, copy_text
 
 BUG = "Something went wrong inside rcv. What you see may be incomplete; the window keeps working."
-BUG_HINT = "Please send the report below; it holds no contents of the capture."
+BUG_HINT = (
+    "Nothing is sent by itself. If you send the report below, read it first: it names captures and files and "
+    "holds none of their contents."
+)
+FAULT = "rcv was ended by a fault of the system when it ran last."
+FAULT_HINT = (
+    "Nothing was sent. The report below says where it was; read it before you send it. If it comes at every "
+    "start, `rcv --safe` starts with the settings and the layout of a first start."
+)
 
 
 def report(error: BaseException, where: str = "") -> str:
-    """Return what a bug report needs: versions, the capture's name and the traceback or detail."""
-    versions = f"rcv {__version__}, Python {platform.python_version()}, Qt {PySide6.__version__}"
-    lines = [f"{versions}, {platform.platform()}"]
+    """Return what a bug report needs: versions, the capture's name, the traceback or detail, the last log.
+
+    The user's home folder is `~` in it.
+    """
+    lines = [_versions()]
     if where:
         lines.append(f"capture: {where}")
     if isinstance(error, RcvError):
-        lines += [f"{type(error).__name__}: {error}", error.detail]
+        lines.append(f"{type(error).__name__}: {error}")
+        lines += [error.detail] if error.detail else []
     else:
         lines += traceback.format_exception(error)
-    return "\n".join(line.rstrip() for line in lines if line)
+    lines += ["", "log:", LOG.text(IN_REPORT)] if LOG.lines() else []
+    return without_home("\n".join(line.rstrip() for line in lines))
+
+
+def _versions() -> str:
+    from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
+
+    return versions_text()
+
+
+def fault(trace: str) -> RcvError:
+    """Return what is told at the next start after a fault of the system; `trace` is what it left."""
+    return RcvError(FAULT, FAULT_HINT, trace)
 
 
 class ErrorBox(Dialog):
@@ -61,7 +84,20 @@ class ErrorBox(Dialog):
             items.append(text)
         copy = self.buttons.addButton("Copy report", QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(lambda: copy_text(self.report))
+        if detail:
+            save = self.buttons.addButton("Save report …", QDialogButtonBox.ButtonRole.ActionRole)
+            save.clicked.connect(self._ask_and_save)
         self.fill(*items)
+
+    def save(self, path: Path) -> None:
+        """Write the report into a file; raise ExportError if that cannot be."""
+        with whole_file(path) as file:
+            file.write(self.report.encode("utf-8", "backslashreplace"))
+
+    def _ask_and_save(self) -> None:
+        chosen, _ = QFileDialog.getSaveFileName(self, "Save the report", "rcv-report.txt", "Texts (*.txt)")
+        if chosen:
+            self.save(Path(chosen))
 
 
 class ErrorReporter(QObject):
@@ -102,6 +138,9 @@ class ErrorReporter(QObject):
                 return
             self._seen.add(key)
             traceback.print_exception(error, file=sys.stderr)
+            LOG.add("mistake", "".join(traceback.format_exception_only(error)), Severity.ERROR)
+        else:
+            LOG.add("told", str(error), Severity.WARNING)
         self.last = ErrorBox(error, self._where(), self._parent)
         self.last.open()
 
@@ -162,22 +201,23 @@ def broken_panel(error: BaseException, owner: object) -> Panel | None:
     return None
 
 
+NEWER = (
+    "rcv asks no network whether there is a newer version.\n"
+    "`pip index versions rcv-py` does, when you want to know."
+)
 LICENCES = (
     "Qt and PySide6: LGPL 3",
     "pyqtgraph: MIT",
-    "numpy, pygments: BSD",
-    "orjson, simdjson: Apache 2 or MIT",
+    "numpy, pygments, numba: BSD",
+    "orjson: MPL 2; simdjson, regex: Apache 2 or MIT",
+    "pyelftools: public domain",
     "JetBrains Mono: Apache 2",
 )
 
 
 def facts(trace: Trace | None) -> str:
     """Return versions, and what a capture is without what it holds."""
-    lines = [
-        f"rcv {__version__}",
-        f"Python {platform.python_version()}, Qt {PySide6.__version__}, pyqtgraph {pyqtgraph.__version__}",
-        f"numpy {np.__version__}, {platform.platform()}",
-    ]
+    lines = _versions().splitlines()
     if trace is not None:
         lines += [
             f"format {trace.version or 'unknown'}, {trace.target}, {len(trace.waves):,} waves",
@@ -193,6 +233,6 @@ class AboutBox(Dialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("About rcv", parent)
         what = "A viewer of instruction-level thread traces of AMD GPUs."
-        text = "\n\n".join((what, "\n".join(LICENCES), facts(None)))
+        text = "\n\n".join((what, NEWER, "\n".join(LICENCES), facts(None)))
         heading = PlainLabel(f"rcv {__version__}", role="heading")
         self.fill(heading, PlainLabel(text, textInteractionFlags=SELECTABLE), spacing=6)

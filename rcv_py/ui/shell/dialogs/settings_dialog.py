@@ -1,9 +1,13 @@
-"""The settings, made from the table of options; every change takes effect at once."""
+"""The settings, made from the table of options; every change takes effect at once.
+
+They can be searched, put back one by one or all, and written to a file and read from it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -11,15 +15,20 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialogButtonBox,
+    QFileDialog,
     QFormLayout,
+    QLineEdit,
+    QPushButton,
     QScrollArea,
     QSpinBox,
     QWidget,
 )
 
-from rcv_py.base.settings import OPTIONS, Option
-from rcv_py.ui.core.layout import Dialog, boxed
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.base.settings import BY_NAME, OPTIONS, Option
+from rcv_py.base.text import plural
+from rcv_py.state.settings_file import read_settings, write_settings
+from rcv_py.ui.core.layout import Dialog, boxed, row
+from rcv_py.ui.core.plain_text import PlainLabel, allow, set_tooltip, tooltip
 from rcv_py.ui.core.settings_store import Settings
 
 GROUPS = {
@@ -27,8 +36,13 @@ GROUPS = {
     "timeline": "Timelines",
     "isa": "Instructions",
     "hotspot": "Hotspot",
+    "notes": "Notes",
+    "sources": "Sources",
     "load": "Loading",
 }
+AS_AT_FIRST = "It is as at first."
+NO_HIT = "No setting has these words."
+FILES = "Settings of rcv (*.json)"
 
 
 class SettingsDialog(Dialog):
@@ -38,12 +52,20 @@ class SettingsDialog(Dialog):
         button = QDialogButtonBox.StandardButton
         super().__init__("Settings", parent, button.RestoreDefaults | button.Close)
         self._settings = settings
-        self.resize(520, 560)
+        self.resize(560, 600)
         self.editors: dict[str, QWidget] = {}
+        self.resets: dict[str, QPushButton] = {}
         self._shows: dict[str, Callable[[Any], None]] = {}  # what shows the value of an option
-        form = QFormLayout(horizontalSpacing=16, verticalSpacing=8)
+        self.search = QLineEdit(placeholderText="Search settings", clearButtonEnabled=True)
+        self.search.setAccessibleName("Search settings")
+        self.search.textChanged.connect(self._filter)
+        self.said = PlainLabel("", role="muted", wordWrap=True)
+        self._form = form = QFormLayout(horizontalSpacing=16, verticalSpacing=8)
+        self._headings: dict[str, PlainLabel] = {}
+        self._fields: dict[str, QWidget] = {}
         for group, options in groupby(OPTIONS, lambda option: option.name.split(".")[0]):
-            form.addRow(PlainLabel(GROUPS.get(group, group.capitalize()), role="heading"))
+            self._headings[group] = PlainLabel(_group(group), role="heading")
+            form.addRow(self._headings[group])
             for option in options:
                 self._add(form, option)
         scroll = QScrollArea(widgetResizable=True)
@@ -51,16 +73,60 @@ class SettingsDialog(Dialog):
         scroll.setWidget(boxed(form))
         self._update()
         self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
-        self.fill(scroll, margins=(9, 9, 9, 9), spacing=6)
+        action = QDialogButtonBox.ButtonRole.ActionRole
+        self.buttons.addButton("Export …", action).clicked.connect(self._ask_and_export)
+        self.buttons.addButton("Import …", action).clicked.connect(self._ask_and_import)
+        for one in (*self.resets.values(), *self.buttons.buttons()):
+            if isinstance(one, QPushButton):
+                one.setAutoDefault(False)  # Return in the search field must put nothing back
+        self._filter()
+        self.fill(self.search, (scroll, 1), self.said, margins=(9, 9, 9, 9), spacing=6)
+        self.search.setFocus()
 
     def restore_defaults(self) -> None:
         """Set every option to its default."""
         for option in OPTIONS:
             self._settings[option.name] = option.default
 
+    def export_to(self, path: Path) -> None:
+        """Write what is not as at first; raise ExportError if that cannot be."""
+        values = {option.name: self._settings[option.name] for option in OPTIONS}
+        write_settings(path, values, self._settings.keys.value)
+        self.said.setText(f"Written to {path}.")
+
+    def import_from(self, path: Path) -> None:
+        """Set what a file holds, and all else as at first; raise UsageError if it holds no settings."""
+        found = read_settings(path)
+        for option in OPTIONS:
+            self._settings[option.name] = found.values.get(option.name, option.default)
+        self._settings.set_keys(found.keys)
+        settings, keys = plural(len(found.values), "setting"), plural(len(found.keys), "command")
+        self.said.setText(" ".join((f"Took {settings} and keys of {keys}.", *found.rejected)))
+
+    def _ask_and_export(self) -> None:
+        chosen, _ = QFileDialog.getSaveFileName(self, "Export settings", "rcv-settings.json", FILES)
+        if chosen:
+            self.export_to(Path(chosen))
+
+    def _ask_and_import(self) -> None:
+        chosen, _ = QFileDialog.getOpenFileName(self, "Import settings", "", FILES)
+        if chosen:
+            self.import_from(Path(chosen))
+
+    def _filter(self) -> None:
+        words = self.search.text().casefold().split()
+        hits = {option.name for option in OPTIONS if all(word in _searched(option) for word in words)}
+        for name, field in self._fields.items():
+            self._form.setRowVisible(field, name in hits)
+        for group, heading in self._headings.items():
+            self._form.setRowVisible(heading, any(name.startswith(f"{group}.") for name in hits))
+        self.said.setText("" if hits else NO_HIT)
+
     def _update(self) -> None:
         for name, show in self._shows.items():
             show(self._settings[name])
+            is_changed = self._settings[name] != BY_NAME[name].default
+            allow(self.resets[name], "" if is_changed else AS_AT_FIRST)
 
     def _add(self, form: QFormLayout, option: Option) -> None:
         def put(value: object) -> None:
@@ -70,10 +136,27 @@ class SettingsDialog(Dialog):
         editor, show = _editor(option, put)
         editor.setAccessibleName(option.text)
         editor.setToolTip(tooltip(option.name))
-        form.addRow(PlainLabel(option.text, wordWrap=True), editor)
+        reset = QPushButton("Reset")
+        reset.setAccessibleName(f"Reset: {option.text}")
+        set_tooltip(reset, f"Back to {option.default!s}." if option.default != "" else "Back to nothing.")
+        reset.clicked.connect(lambda: put(option.default))
+        field = boxed(row((editor, 1), reset, spacing=6))
+        form.addRow(PlainLabel(option.text, wordWrap=True), field)
         self.editors[option.name] = editor
+        self.resets[option.name] = reset
+        self._fields[option.name] = field
         self._shows[option.name] = show
         self._settings.cell(option.name).watch(self._update)
+
+
+def _group(name: str) -> str:
+    return GROUPS.get(name, name.capitalize())
+
+
+def _searched(option: Option) -> str:
+    """What a search looks at: group, name, sentence and choices."""
+    group = _group(option.name.split(".")[0])
+    return " ".join((group, option.name, option.text, *option.choices)).casefold()
 
 
 def _editor(option: Option, put: Callable[[object], None]) -> tuple[QWidget, Callable[[Any], None]]:
@@ -86,6 +169,10 @@ def _editor(option: Option, put: Callable[[object], None]) -> tuple[QWidget, Cal
         spin.setRange(option.low, option.high)
         spin.valueChanged.connect(put)
         return spin, spin.setValue
+    if not option.choices:
+        line = QLineEdit()
+        line.editingFinished.connect(lambda: put(line.text().strip()))
+        return line, line.setText
     choice = QComboBox()
     choice.addItems(option.choices)
     choice.currentTextChanged.connect(put)

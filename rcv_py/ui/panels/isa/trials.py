@@ -1,0 +1,61 @@
+"""Trying a change from the listing: what a drag and the menu of an instruction ask for, shown by What if."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QMenu
+
+from rcv_py.analysis.waits.room_above import NEVER, room_above, why_not_before
+from rcv_py.state.session import Session
+from rcv_py.ui.core.plain_text import add_action, allow
+
+if TYPE_CHECKING:
+    pass
+
+PANEL = "whatif"
+
+
+def try_before(session: Session, row: int, before: int, show: Callable[[str], object]) -> None:
+    """Try an instruction right before another one; `show` brings a panel to the front."""
+    from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - it imports other analyses
+
+    session.try_out(Asked(move=((row, before),)))
+    show(PANEL)
+
+
+def add_trials(menu: QMenu, session: Session, row: int, show: Callable[[str], object]) -> None:
+    """Add what can be tried with an instruction: to stand earlier or elsewhere, or to be free.
+
+    `show` brings a panel to the front.
+    """
+    trace, selected = session.trace.value, session.selection.value.line
+    assert trace is not None
+    code = trace.code
+    ran = "" if code.hits[row] and not code.is_label[row] else NEVER
+    room = room_above(trace, row)
+
+    def freed() -> None:
+        from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - as above
+
+        session.try_out(Asked(free=(row,)))
+        show(PANEL)
+
+    def add(title: str, call: Callable[[], object], why_not: str) -> None:
+        allow(add_action(menu, title, call), why_not)
+
+    has_room = room.top < row
+    add(
+        f"Try it earlier, before {room.top}" if has_room else "Try it earlier",
+        lambda: try_before(session, row, room.top, show),
+        "" if has_room else room.why,
+    )
+    if selected is not None and selected != row and 0 <= selected < len(code):
+        add(
+            f"Try instruction {selected} before this one",
+            lambda: try_before(session, selected, row, show),
+            why_not_before(trace, selected, row),
+        )
+    add("Try without it", freed, ran)
+    menu.addSeparator()

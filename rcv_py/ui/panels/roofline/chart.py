@@ -1,0 +1,310 @@
+"""The kernel and its loops as points below roofs of memory and of computing, both axes logarithmic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil, floor, inf, isfinite, log10
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from rcv_py.analysis.overview.roofline import Scope
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import percent
+from rcv_py.ui.core.plain_text import Rich, draw_text, joined, rich, show_tip
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.timeline.items import small_text
+
+LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 40  # px around the plot
+ROOM = 2.0  # times as much as the outermost point or roof
+NEAR_PX = 9  # from the middle of a point
+KERNEL_PX, LOOP_PX = 6.0, 4.5  # radius of a point
+FINEST = (2, 5)  # lines between powers of ten
+NAME_GAP = 4
+X_NAME, Y_NAME = "FLOP a requested byte", "FLOP a cycle and compute unit"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A scope where it lies."""
+
+    scope: int  # place in the roofline
+    intensity: float  # FLOP a byte
+    rate: float  # FLOP a cycle and compute unit, of all types
+    name: str
+
+
+def points_of(scopes: Sequence[Scope]) -> list[Point]:
+    """Return the scopes that compute something and request bytes, the kernel first."""
+    found = []
+    for at, one in enumerate(scopes):
+        rate = one.flop() / one.cycles if one.cycles else 0.0
+        if rate > 0 and isfinite(one.intensity) and one.intensity > 0:
+            found.append(Point(at, one.intensity, rate, scope_name(one)))
+    return found
+
+
+def scope_name(scope: Scope) -> str:
+    """Return `kernel`, or `loop 113–180`."""
+    return f"loop {scope.first}–{scope.last}" if scope.is_loop else "kernel"
+
+
+def roofs_of(scopes: Iterable[Scope]) -> dict[str, float]:
+    """Return what a compute unit can do at most by unit and type, of those that occur, the highest first."""
+    found = {
+        f"{one.unit} {one.type}": one.peak
+        for scope in scopes
+        for one in scope.computed
+        if isfinite(one.peak) and one.peak > 0
+    }
+    return dict(sorted(found.items(), key=lambda roof: -roof[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A logarithmic axis: what is at its ends, and where those are in px."""
+
+    low: float
+    high: float
+    begin: float
+    end: float
+
+    def place(self, value: float) -> float:
+        """Where a value is, in px; beyond the ends as far as it is."""
+        share = (log10(value) - log10(self.low)) / (log10(self.high) - log10(self.low))
+        return self.begin + share * (self.end - self.begin)
+
+    def lines(self) -> Iterator[tuple[float, bool]]:
+        """Values with a line, and whether each is a power of ten."""
+        for power in range(floor(log10(self.low)), ceil(log10(self.high)) + 1):
+            for step in (1, *FINEST):
+                value = step * 10.0**power
+                if self.low <= value <= self.high:
+                    yield value, step == 1
+
+
+def short(value: float) -> str:
+    """Return a number on an axis: `0.01`, `20`, `5 k`."""
+    for scale, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= scale:
+            return f"{value / scale:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+class RooflineChart(QWidget):
+    """Points and roofs; a click chooses a point."""
+
+    chosen = Signal(int)  # place of a scope
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.scopes: tuple[Scope, ...] = ()
+        self.points: list[Point] = []
+        self.roofs: dict[str, float] = {}
+        self.memory = inf  # bytes that memory delivers to a compute unit and cycle; inf: not known
+        self.selected = -1
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("Roofline: the kernel and its loops against the peaks of computing and memory")
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        """As wide as high is enough."""
+        return QSize(420, 260)
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for the axes and some points."""
+        return QSize(200, 120)
+
+    def show_scopes(self, scopes: Sequence[Scope]) -> None:
+        """Show other scopes, none of them marked."""
+        self.scopes = tuple(scopes)
+        self.points, self.roofs = points_of(scopes), roofs_of(scopes)
+        known = [one.roof for one in scopes if isfinite(one.roof) and one.roof > 0]
+        self.memory = known[0] if known else inf
+        self.selected = -1
+        self.update()
+
+    def select(self, scope: int) -> None:
+        """Mark the point of a scope; -1: none."""
+        self.selected = scope
+        self.update()
+
+    # -- geometry -----------------------------------------------------------------------------------
+
+    @property
+    def area(self) -> QRectF:
+        """Where points are."""
+        width, height = self.width() - LEFT - RIGHT, self.height() - TOP - BOTTOM
+        return QRectF(LEFT, TOP, max(1, width), max(1, height))
+
+    def axes(self) -> tuple[Axis, Axis]:
+        """The axes of intensity and of rate, wide enough for all points, ridges and roofs."""
+        area, known = self.area, isfinite(self.memory)
+        across = [one.intensity for one in self.points]
+        across += [peak / self.memory for peak in self.roofs.values() if known]
+        up = [one.rate for one in self.points] + [*self.roofs.values()]
+        low, high = min(across, default=0.1) / ROOM, max(across, default=10.0) * ROOM
+        bottom, top = min(up, default=1.0) / ROOM, max(up, default=10.0) * ROOM
+        return Axis(low, high, area.left(), area.right()), Axis(bottom, top, area.bottom(), area.top())
+
+    def place(self, point: Point) -> QPointF:
+        """Where a point is."""
+        across, up = self.axes()
+        return QPointF(across.place(point.intensity), up.place(point.rate))
+
+    def point_at(self, position: QPointF) -> Point | None:
+        """The point nearest to a place, None if none is near."""
+        far = [((self.place(one) - position).manhattanLength(), at) for at, one in enumerate(self.points)]
+        nearest = min(far, default=(inf, -1))
+        return self.points[nearest[1]] if nearest[0] <= 2 * NEAR_PX else None
+
+    # -- painting -----------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint axes, roofs and points."""
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.fillRect(self.rect(), self._theme.role("canvas"))
+            metrics = small_text(painter)
+            if self.points or self.roofs:
+                across, up = self.axes()
+                self._paint_grid(painter, metrics, across, up)
+                self._paint_roofs(painter, metrics, across, up)
+                self._paint_points(painter, metrics)
+
+    def _paint_grid(self, painter: QPainter, metrics: QFontMetricsF, across: Axis, up: Axis) -> None:
+        area, role = self.area, self._theme.role
+        right, middle = Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignVCenter
+        last = -inf
+        for value, _ in across.lines():
+            x = across.place(value)
+            painter.setPen(role("grid"))
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+            text = short(value)
+            width = metrics.horizontalAdvance(text)
+            if x - width / 2 > last + NAME_GAP:
+                painter.setPen(role("muted"))
+                box = QRectF(x - width / 2 - 2, area.bottom() + 2, width + 4, metrics.height())
+                draw_text(painter, box, Qt.AlignmentFlag.AlignCenter, text)
+                last = x + width / 2
+        last = inf
+        for value, _ in up.lines():
+            y = up.place(value)
+            painter.setPen(role("grid"))
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            if y < last - metrics.height():
+                painter.setPen(role("muted"))
+                box = QRectF(0, y - metrics.height() / 2, LEFT - NAME_GAP, metrics.height())
+                draw_text(painter, box, right | middle, short(value))
+                last = y
+        painter.setPen(role("line"))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(area)
+        painter.setPen(role("muted"))
+        below = QRectF(area.left(), area.bottom() + metrics.height() + 2, area.width(), metrics.height() + 2)
+        draw_text(painter, below, Qt.AlignmentFlag.AlignCenter, X_NAME)
+        painter.save()
+        painter.translate(metrics.height() / 2 + 2, area.center().y())
+        painter.rotate(-90)
+        side = QRectF(-area.height() / 2, -metrics.height() / 2, area.height(), metrics.height())
+        draw_text(painter, side, Qt.AlignmentFlag.AlignCenter, Y_NAME)
+        painter.restore()
+
+    def _paint_roofs(self, painter: QPainter, metrics: QFontMetricsF, across: Axis, up: Axis) -> None:
+        area, highest = self.area, max(self.roofs.values(), default=up.high)
+        painter.setClipRect(area)
+        known = isfinite(self.memory)
+        if known:
+            ridge = highest / self.memory
+            painter.setPen(QPen(self._theme.role("hidden"), 2))
+            foot = across.low / 10
+            line = [QPointF(across.place(at), up.place(at * self.memory)) for at in (foot, ridge)]
+            painter.drawLine(*line)
+        good = self._theme.role("good")
+        for name, peak in self.roofs.items():
+            y, from_x = up.place(peak), across.place(peak / self.memory) if known else area.left()
+            painter.setPen(QPen(good, 2))
+            painter.drawLine(QPointF(from_x, y), QPointF(area.right(), y))
+            self._paint_name(
+                painter,
+                metrics,
+                QPointF(area.right(), y - 2),
+                f"{name}, {short(peak)}",
+                self._theme.role("good"),
+            )
+        if known:
+            at = max(across.low * 1.1, up.low / self.memory * 1.4)
+            text = f"memory, {short(self.memory)} bytes a cycle"
+            color = self._theme.role("hidden")
+            painter.setPen(color)
+            spot = QPointF(across.place(at) + 12, up.place(at * self.memory))
+            width = metrics.horizontalAdvance(text) + NAME_GAP
+            y = min(spot.y(), area.bottom() - metrics.height())
+            draw_text(painter, QRectF(spot.x(), y, width, metrics.height()), _MIDDLE_LEFT, text)
+        painter.setClipping(False)
+
+    def _paint_name(
+        self, painter: QPainter, metrics: QFontMetricsF, right: QPointF, text: str, color: QColor
+    ) -> None:
+        width = metrics.horizontalAdvance(text)
+        box = QRectF(right.x() - width - NAME_GAP, right.y() - metrics.height(), width, metrics.height())
+        painter.setPen(color)
+        draw_text(painter, box, _MIDDLE_LEFT, text)
+
+    def _paint_points(self, painter: QPainter, metrics: QFontMetricsF) -> None:
+        area, role = self.area, self._theme.role
+        taken: list[QRectF] = []
+        for one in sorted(self.points, key=lambda point: point.scope != self.selected):
+            spot, is_loop = self.place(one), self.scopes[one.scope].is_loop
+            radius = LOOP_PX if is_loop else KERNEL_PX
+            is_selected = one.scope == self.selected
+            painter.setPen(QPen(role("text" if is_selected else "base"), 2.0 if is_selected else 1.2))
+            painter.setBrush(role("accent" if not is_loop else "measure"))
+            painter.drawEllipse(spot, radius, radius)
+            width = metrics.horizontalAdvance(one.name)
+            x = spot.x() + radius + NAME_GAP
+            x = x if x + width < area.right() else spot.x() - radius - NAME_GAP - width
+            box = QRectF(x, spot.y() - metrics.height() / 2, width, metrics.height())
+            if not any(box.intersects(other) for other in taken):
+                painter.setPen(role("text"))
+                draw_text(painter, box, _MIDDLE_LEFT, one.name)
+                taken.append(box)
+
+    # -- mouse --------------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose a point."""
+        point = self.point_at(event.position())
+        if point is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(point.scope)
+
+    def event(self, event: QEvent) -> bool:
+        """Say what a point is."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            point = self.point_at(QPointF(event.pos()))
+            show_tip(event.globalPos(), "" if point is None else self.tip(point), self)
+            return True
+        return super().event(event)
+
+    def tip(self, point: Point) -> Rich:
+        """Return a point in numbers: what it does, and what share of which roof that is."""
+        scope = self.scopes[point.scope]
+        lines = [
+            rich("<b>{}</b>", point.name),
+            f"{short(point.rate)} FLOP a cycle and compute unit, {short(point.intensity)} FLOP a byte",
+        ]
+        lines += [
+            f"{percent(one.share, 1)} of the peak of {one.unit} {one.type}"
+            for one in scope.computed
+            if isfinite(one.share)
+        ]
+        if isfinite(self.memory):
+            share = percent(scope.byte_rate / self.memory, 1)
+            lines.append(f"requests {short(scope.byte_rate)} bytes a cycle: {share} of what memory delivers")
+        return joined("<br>", lines)
+
+
+_MIDDLE_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

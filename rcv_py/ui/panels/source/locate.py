@@ -1,0 +1,109 @@
+"""Where sources lie on this machine: asked once, kept in the settings, and opened in the user's editor."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit, QPushButton, QWidget
+
+from rcv_py.base.editors import start, usual, words_for
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import plural
+from rcv_py.formats.sources.find import local_file, on_disk
+from rcv_py.formats.sources.rules import mapped, rule_for, rules_of, text_of
+from rcv_py.model.code import SourceFile
+from rcv_py.ui.core.layout import Dialog, row
+from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.settings_store import Settings
+
+OPTION, EDITOR = "sources.map", "sources.editor"
+NO_EDITOR = "No editor was found: name one in the settings (sources.editor), such as code or clion."
+WIDTH, HEIGHT = 640, 260
+
+
+class LocateDialog(Dialog):
+    """Makes a rule `FROM=TO` of a folder or a file that is chosen, and says what it finds."""
+
+    def __init__(
+        self, path: str, sources: Sequence[SourceFile], settings: Settings, parent: QWidget | None = None
+    ) -> None:
+        """`path` is the source that is looked for, `sources` are all of the capture."""
+        button = QDialogButtonBox.StandardButton
+        super().__init__("Locate sources", parent, button.Ok | button.Cancel)
+        self.setObjectName("locate")
+        self._path, self._settings = path, settings
+        self._lost = [one.path for one in sources if one.lines is None]
+        self.resize(WIDTH, HEIGHT)
+        self.rule = QLineEdit(placeholderText="FROM=TO")
+        self.rule.setAccessibleName("Beginning of paths, and what stands for it here")
+        self.rule.textChanged.connect(self._judge)
+        self.found = PlainLabel(wordWrap=True, role="muted")
+        folder, file = QPushButton("Choose a folder …"), QPushButton("Choose the file …")
+        folder.clicked.connect(self._browse_folder)
+        file.clicked.connect(self._browse_file)
+        looked = mapped(path, rules_of(settings[OPTION]))
+        about = (
+            f"The capture has no copy of it, and there is no {looked} on this machine. Choose the folder that"
+            " it lies in or below, such as a checkout, or the file itself."
+        )
+        self.buttons.accepted.connect(self._keep)
+        self.fill(
+            PlainLabel(path, wordWrap=True, role="heading"),
+            PlainLabel(about, wordWrap=True),
+            row(folder, file, None, spacing=8),
+            self.rule,
+            self.found,
+            None,
+        )
+        self._judge()
+
+    def choose(self, chosen: Path) -> None:
+        """Make the rule by which the source is the chosen file, or lies in the chosen folder."""
+        rule = rule_for(self._path, chosen)
+        self.rule.setText("" if rule is None else text_of([rule]))
+        if rule is None:
+            self.found.setText(f"Nothing in {chosen} has the name of the file, nor of folders around it.")
+
+    def _browse_folder(self) -> None:
+        if chosen := QFileDialog.getExistingDirectory(self, "The folder of the sources"):
+            self.choose(Path(chosen))
+
+    def _browse_file(self) -> None:
+        name = Path(self._path).name
+        if chosen := QFileDialog.getOpenFileName(self, f"Where is {name}?")[0]:
+            self.choose(Path(chosen))
+
+    def _judge(self) -> None:
+        """Say how many sources are found by it; one that finds none cannot be kept."""
+        rules = rules_of(self.rule.text())
+        count = sum(on_disk(path, rules).lines is not None for path in self._lost) if rules else 0
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(count > 0)
+        missing = plural(len(self._lost), "missing source file")
+        self.found.setText(f"It finds {count:,} of {missing}." if rules else "")
+
+    def _keep(self) -> None:
+        new, known = rules_of(self.rule.text()), rules_of(self._settings[OPTION])
+        self.accept()
+        self._settings[OPTION] = text_of([*new, *(one for one in known if one[0] not in dict(new))])
+
+
+def edit(path: str, line: int, settings: Settings) -> str:
+    """Open a source path of a capture at a line; return why that cannot be, a sentence, "" if it is done.
+
+    Without a name in the settings it is the editor that the environment names, or the first that is found.
+    """
+    rules = rules_of(settings[OPTION])
+    file = local_file(path, rules)
+    if file is None:
+        where = "The setting sources.map says where it lies."
+        return f"There is no source file {mapped(path, rules)} on this machine. {where}"
+    template = settings[EDITOR].strip() or usual(os.environ, in_terminal=False)
+    if not template:
+        return NO_EDITOR
+    try:
+        start(words_for(template, file, line), waits=False)
+    except UsageError as error:
+        return f"{error} {error.hint}"
+    return ""

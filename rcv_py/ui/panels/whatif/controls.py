@@ -1,0 +1,85 @@
+"""Sliders and fields of which the first experiment is made."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QSlider, QSpinBox, QWidget
+
+from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.changes import UNITS
+from rcv_py.ui.core.layout import row
+from rcv_py.ui.core.plain_text import PlainLabel, with_tip
+
+STEPS = 10  # of a slider, for a latency as it was
+MOST = 3  # times as long
+SLIDER_PX = 96
+MAX_WAVES = 16
+TITLES = {"vmem": "VMEM", "lds": "LDS", "smem": "SMEM"}
+
+
+class Controls(QWidget):
+    """Latencies by kind of memory, waves, barriers; `changed` when any is another one."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sliders = {name: _slider(TITLES[name]) for name in UNITS}
+        self.values = {name: PlainLabel() for name in UNITS}
+        tip = "More waves on each SIMD, if registers and LDS had room for them: waves that queue come sooner."
+        self.waves = with_tip(QSpinBox(), tip)
+        self.waves.setAccessibleName("More waves on each SIMD")
+        self.waves.setRange(0, MAX_WAVES)
+        self.waves.setPrefix("+")
+        self.waves.setSuffix(" waves")
+        self.barriers = with_tip(QCheckBox("No barriers"), "Nobody waits at a barrier: waves go on at once.")
+        items = [item for name in UNITS for item in self._items(name)]
+        row(*items, self.waves, self.barriers, spacing=6, of=self)
+        for slider in self.sliders.values():
+            slider.valueChanged.connect(self._told)
+        self.waves.valueChanged.connect(self._told)
+        self.barriers.toggled.connect(self._told)
+        self._told()
+
+    def _items(self, name: str) -> tuple[QWidget, QWidget, QWidget]:
+        return PlainLabel(TITLES[name]), self.sliders[name], self.values[name]
+
+    def _told(self) -> None:
+        for name, slider in self.sliders.items():
+            self.values[name].setText(f"× {slider.value() / STEPS:.1f}")
+        self.changed.emit()
+
+    @property
+    def asked(self) -> Asked | None:
+        """The experiment, None while nothing is changed."""
+        asked = Asked(
+            latency=tuple(
+                (name, slider.value() / STEPS)
+                for name, slider in self.sliders.items()
+                if slider.value() != STEPS
+            ),
+            no_barriers=self.barriers.isChecked(),
+            more_waves=self.waves.value(),
+        )
+        return asked if asked.words else None
+
+    def reset(self) -> None:
+        """Change nothing."""
+        self.blockSignals(True)
+        for slider in self.sliders.values():
+            slider.setValue(STEPS)
+        self.waves.setValue(0)
+        self.barriers.setChecked(False)
+        self.blockSignals(False)
+        self._told()
+
+
+def _slider(title: str) -> QSlider:
+    tip = f"Latency of {title} operations, times a factor: from none to {MOST} times as long."
+    slider = with_tip(QSlider(Qt.Orientation.Horizontal), tip)
+    slider.setAccessibleName(f"Latency of {title}, in tenths")
+    slider.setRange(0, MOST * STEPS)
+    slider.setValue(STEPS)
+    slider.setPageStep(STEPS // 2)
+    slider.setFixedWidth(SLIDER_PX)
+    return slider

@@ -1,0 +1,91 @@
+"""What the program did lately, line by line, as it happens: to read, to copy, to save."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
+from shiboken6 import isValid
+
+from rcv_py.base.log import LOG, Entry
+from rcv_py.base.versions import versions_text
+from rcv_py.base.whole_files import whole_file
+from rcv_py.ui.core.layout import Dialog
+from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+
+MOST_BLOCKS = 20_000  # lines that the window keeps
+WHAT = "Lines name files and captures, and hold nothing else of them. Nothing is sent by itself."
+
+
+class LogDialog(Dialog):
+    """The log; lines that come while it is open are added below."""
+
+    _came = Signal(object)  # a line, from any thread
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Log", parent)
+        self.resize(860, 520)
+        self.filter = QLineEdit(placeholderText="Filter lines", clearButtonEnabled=True)
+        self.filter.setAccessibleName("Filter lines")
+        self.filter.textChanged.connect(self._show)
+        self.view = QPlainTextEdit(readOnly=True)
+        self.view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.view.setMaximumBlockCount(MOST_BLOCKS)
+        self.view.setAccessibleName("Lines of the log")
+        action = QDialogButtonBox.ButtonRole.ActionRole
+        self.buttons.addButton("Copy", action).clicked.connect(lambda: copy_text(self.text))
+        self.buttons.addButton("Save …", action).clicked.connect(self._ask_and_save)
+        self._came.connect(self._add, Qt.ConnectionType.QueuedConnection)
+        self._hears = True
+        LOG.hear(self._hear)
+        self._show()
+        about = PlainLabel(WHAT, role="muted", wordWrap=True)
+        self.fill(self.filter, (self.view, 1), about, margins=(9, 9, 9, 9), spacing=6)
+
+    @property
+    def text(self) -> str:
+        """Versions, and the lines that are shown."""
+        return f"{versions_text()}\n{self.view.toPlainText()}\n"
+
+    def save(self, path: Path) -> None:
+        """Write versions and lines into a file; raise ExportError if that cannot be."""
+        with whole_file(path) as file:
+            file.write(self.text.encode("utf-8", "backslashreplace"))
+
+    def done(self, result: int) -> None:
+        """Hear no more lines."""
+        self._end()
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Hear no more lines."""
+        self._end()
+        super().closeEvent(event)
+
+    def _hear(self, entry: Entry) -> None:
+        if isValid(self):  # in whatever thread the line was written
+            self._came.emit(entry)
+
+    def _end(self) -> None:
+        if self._hears:
+            LOG.leave(self._hear)
+        self._hears = False
+
+    def _ask_and_save(self) -> None:
+        chosen, _ = QFileDialog.getSaveFileName(self, "Save the log", "rcv-log.txt", "Texts (*.txt *.log)")
+        if chosen:
+            self.save(Path(chosen))
+
+    def _fits(self, entry: Entry) -> bool:
+        line = str(entry).casefold()
+        return all(word in line for word in self.filter.text().casefold().split())
+
+    def _show(self) -> None:
+        self.view.setPlainText("\n".join(str(entry) for entry in LOG.lines() if self._fits(entry)))
+        self.view.verticalScrollBar().setValue(self.view.verticalScrollBar().maximum())
+
+    def _add(self, entry: Entry) -> None:
+        if self._fits(entry):
+            self.view.appendPlainText(str(entry))

@@ -1,0 +1,80 @@
+"""A small window in which a note is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLineEdit, QPlainTextEdit, QWidget
+
+from rcv_py.base.errors import UsageError
+from rcv_py.base.problems import Severity
+from rcv_py.formats.notes.store import new_note
+from rcv_py.model.notes import TEXT_LETTERS, TITLE_LETTERS, Note, one_line
+from rcv_py.state.session import Session
+from rcv_py.ui.core.layout import Dialog, row
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, shown
+
+TITLES = {Severity.INFO: "Info", Severity.WARNING: "Warning", Severity.ERROR: "Error"}
+TEXT_PX = 120
+
+
+class NoteDialog(Dialog):
+    """Title, severity and text of the session's draft; the place is told and stays."""
+
+    def __init__(self, session: Session, draft: Note, parent: QWidget | None = None) -> None:
+        button = QDialogButtonBox.StandardButton
+        super().__init__("Note" if draft.id else "New note", parent, button.Save | button.Cancel)
+        self._session, self._draft = session, draft
+        self.resize(460, 0)
+        self.title = QLineEdit(shown(draft.title), placeholderText="What the note says, on one line")
+        self.title.setMaxLength(TITLE_LETTERS)
+        self.title.setAccessibleName("Title of the note")
+        self.severity = QComboBox()
+        for severity, text in TITLES.items():
+            self.severity.addItem(text, severity)
+        self.severity.setCurrentIndex(list(TITLES).index(draft.severity))
+        self.severity.setAccessibleName("How much it matters")
+        self.text = QPlainTextEdit(shown(draft.text), placeholderText="More, if there is more to say")
+        self.text.setAccessibleName("Text of the note")
+        self.text.setMinimumHeight(TEXT_PX)
+        self.text.setTabChangesFocus(True)
+        self.said = PlainLabel("", wordWrap=True, role="muted")
+        place = ElidedLabel(f"About {draft.anchor}", role="muted")
+        place.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.buttons.accepted.connect(self.accept)
+        self.title.textChanged.connect(self._check)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            QShortcut(QKeySequence(keys), self, self.accept)
+        self.fill(place, row((self.title, 1), self.severity, spacing=6), self.text, self.said)
+        self.title.setFocus()
+        self._check()
+
+    def _check(self) -> None:
+        can = bool(one_line(self.title.text()))
+        self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(can)
+
+    def accept(self) -> None:
+        """Put the note into the session; what cannot be is said instead."""
+        trace, draft = self._session.trace.value, self._draft
+        title = one_line(self.title.text())
+        if trace is None or not title:
+            return
+        severity, text = self.severity.currentData(), self.text.toPlainText()[:TEXT_LETTERS]
+        try:
+            made = (
+                replace(draft, title=title, text=text, severity=Severity(severity))
+                if draft.id
+                else new_note(trace, draft.anchor, title, text=text, severity=Severity(severity))
+            )
+        except UsageError as error:
+            self.said.setText(str(error))
+            return
+        self._session.put_note(made)
+        super().accept()
+
+    def reject(self) -> None:
+        """Forget the draft."""
+        self._session.draft.set(None)
+        super().reject()

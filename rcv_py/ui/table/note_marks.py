@@ -1,0 +1,144 @@
+"""How notes look: a flag at the top of time views and beside rows, in the colour of the severity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QPainter, QPolygonF
+from PySide6.QtWidgets import QMenu
+
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import elide_right
+from rcv_py.model.notes import Anchor, Note
+from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.session import Session
+from rcv_py.ui.core.plain_text import Rich, add_action, allow, joined, rich
+
+ROLES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "accent"}
+POLE_PX = 1.5
+TIP_LETTERS = 400  # of the text of a note
+TITLE_LETTERS = 30  # of a note in a menu
+MOST_IN_TIP = 4
+MOST_DRAWN = 2000  # flags
+
+
+class NoteFlags:
+    """Where notes stand in time; remembers the last answer, which is asked for at every move of the mouse."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._key: tuple[object, ...] = ()
+        self._flags: tuple[tuple[TimeWindow, Note], ...] = ()
+
+    def all(self) -> Sequence[tuple[TimeWindow, Note]]:
+        """Time and note of each that has a time or a wave: that of a wave is its begin."""
+        key = (self._session.trace.value, self._session.notes.value)
+        if not self._key or any(old is not new for old, new in zip(self._key, key, strict=True)):
+            self._key, trace = key, key[0]
+            self._flags = () if trace is None else tuple(_flags(trace, key[1]))[:MOST_DRAWN]
+        return self._flags
+
+    def near(self, time: int, cycles: int) -> list[Note]:
+        """Notes whose flag is at most so many cycles from a time."""
+        return [note for span, note in self.all() if abs(span.begin - time) <= cycles]
+
+
+def _flags(trace: Trace, notes: Iterable[Note]) -> Iterable[tuple[TimeWindow, Note]]:
+    for note in notes:
+        anchor = note.anchor
+        if anchor.span is not None:
+            yield anchor.span, note
+        elif anchor.wave is not None and (row := trace.waves.row(anchor.wave)) is not None:
+            begin = int(trace.waves.begin[row])
+            yield TimeWindow(begin, begin + 1), note
+
+
+def paint_flag(painter: QPainter, x: float, y: float, side: float, color: QColor) -> None:
+    """Paint a flag of a size whose pole stands at a place."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(color)
+    painter.setBrush(color)
+    painter.fillRect(QRectF(x, y, POLE_PX, side), color)
+    painter.drawPolygon(
+        QPolygonF(
+            [
+                QPointF(x + POLE_PX, y),
+                QPointF(x + side * 0.85, y + side * 0.3),
+                QPointF(x + POLE_PX, y + side * 0.6),
+            ]
+        )
+    )
+    painter.restore()
+
+
+def role_of(notes: Iterable[Note]) -> str:
+    """Return the role of the theme that several notes have: that of the most severe."""
+    there = {note.severity for note in notes}
+    return next(role for severity, role in ROLES.items() if severity in there)
+
+
+def by_instruction(trace: Trace, notes: Iterable[Note]) -> dict[int, tuple[Note, ...]]:
+    """Return the notes about each row of the code."""
+    found: dict[int, tuple[Note, ...]] = {}
+    for note in notes:
+        for row in note.anchor.known(trace).instructions:
+            found[row] = (*found.get(row, ()), note)
+    return found
+
+
+def by_line(trace: Trace, notes: Iterable[Note], file: int) -> dict[int, tuple[Note, ...]]:
+    """Return the notes about each line of a source file, counted from 1."""
+    found: dict[int, tuple[Note, ...]] = {}
+    for note in notes:
+        place = note.anchor.place_in(trace)
+        if place is not None and place[0] == file:
+            found[place[1]] = (*found.get(place[1], ()), note)
+    return found
+
+
+def note_tip(notes: Sequence[Note]) -> Rich:
+    """Return titles and texts of notes as rich text; "" without any."""
+    parts = []
+    for note in notes[:MOST_IN_TIP]:
+        parts.append(rich("<b>{}</b> {}", f"Note: {note.title}", f"({note.severity})"))
+        if note.text:
+            parts.append(
+                rich("<span style='white-space:pre-wrap'>{}</span>", elide_right(note.text, TIP_LETTERS))
+            )
+    if len(notes) > MOST_IN_TIP:
+        parts.append(rich("and {} more", len(notes) - MOST_IN_TIP))
+    return joined("<br>", parts)
+
+
+def time_actions(session: Session, anchor: Anchor) -> list[tuple[str, Callable[[], object]]]:
+    """Return what the menu of a time view offers to write: a note here, and about a measured range."""
+    measured = session.measure.value
+    actions: list[tuple[str, Callable[[], object]]] = [
+        ("Note about this moment …", lambda: session.draft_note(anchor))
+    ]
+    if measured is not None:
+        about = Anchor(span=measured)
+        actions.append(("Note about the measured range …", lambda: session.draft_note(about)))
+    return [] if session.why_no_note else actions
+
+
+def note_actions(session: Session, notes: Iterable[Note]) -> list[tuple[str, Callable[[], object]]]:
+    """Return what a menu offers to do with notes that are there."""
+    actions: list[tuple[str, Callable[[], object]]] = []
+    for note in tuple(notes)[:MOST_IN_TIP]:
+        named = elide_right(note.title, TITLE_LETTERS)
+        actions.append((f"Edit the note “{named}” …", partial(session.draft.set, note)))
+        actions.append((f"Remove the note “{named}”", partial(session.remove_note, note.id)))
+    return actions
+
+
+def add_note_actions(menu: QMenu, session: Session, about: Anchor, notes: Iterable[Note]) -> None:
+    """Add to the menu of a row what can be written about it, and done with the notes that it has."""
+    write = add_action(menu, "Write a note …", lambda: session.draft_note(about))
+    allow(write, session.why_no_note)
+    for title, call in note_actions(session, notes):
+        add_action(menu, title, call)

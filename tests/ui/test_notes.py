@@ -1,0 +1,212 @@
+"""Notes in a window: written, listed, marked, kept in files that others write too; and sessions as files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from pytestqt.qtbot import QtBot
+
+from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.base.problems import Severity
+from rcv_py.formats.notes.store import PLACE, NotePlaces, new_note
+from rcv_py.formats.session_file import read_session
+from rcv_py.model.notes import Anchor, NoteChanges
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.session import Session
+from rcv_py.ui.app import App
+from tests.support.captures import trace_path
+from tests.ui.window import open_sample, settle, window
+
+HOSTILE = "<img src='http://x'> & \x1b[31m"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(PLACE, str(tmp_path / "own"))
+    made = tmp_path / "capture"
+    shutil.copytree(trace_path("pa_mqa_small"), made, copy_function=shutil.copyfile)
+    return made
+
+
+@pytest.fixture
+def app(folder: Path, tmp_path: Path, qtbot: QtBot) -> Iterator[App]:
+    """A window with settings in a file, so that notes are kept, and a capture of its own."""
+    with window(store_of(tmp_path)) as app:
+        open_sample(app, qtbot, folder)
+        keep(app, qtbot)
+        yield app
+
+
+def store_of(folder: Path) -> QSettings:
+    return QSettings(str(folder / "settings" / "rcv.ini"), QSettings.Format.IniFormat)
+
+
+def keep(app: App, qtbot: QtBot) -> None:
+    """Do now what the window would do a moment after the capture was shown."""
+    app.window._keep_notes()
+    settle(app, qtbot)
+
+
+def places_of(app: App) -> NotePlaces:
+    trace = app.ui.session.trace.value
+    assert trace is not None
+    return NotePlaces.of(trace)
+
+
+def titles(session: Session) -> list[str]:
+    return [note.title for note in session.notes.value]
+
+
+def write(app: App, qtbot: QtBot, title: str, text: str = "") -> None:
+    """Fill the dialog that a command opened."""
+    qtbot.waitUntil(lambda: app.window._note is not None)
+    dialog = app.window._note
+    assert dialog is not None
+    dialog.title.setText(title)
+    dialog.text.setPlainText(text)
+    dialog.severity.setCurrentIndex(2)
+    dialog.accept()
+    settle(app, qtbot)
+
+
+def test_a_note_is_written_listed_found_and_kept(app: App, qtbot: QtBot) -> None:
+    session, commands = app.ui.session, app.ui.commands
+    session.select_line(5)
+    commands.run("go.note")
+    write(app, qtbot, "waits for all", HOSTILE)
+    (note,) = session.notes.value
+    assert note.anchor.instructions == (5,)
+    assert note.severity is Severity.ERROR
+    assert session.note_changes.value is None, "it is in a file"
+    assert [one.title for one in places_of(app).read().notes] == ["waits for all"]
+    commands.run("go.notes")
+    settle(app, qtbot)
+    panel = app.window.workspace.panel("notes")
+    assert [one.title for one in panel.notes] == ["waits for all"]
+    session.select_line(9)
+    panel._go(0)
+    assert session.selection.value.line == 5
+    assert panel.command_line()[:2] == ("rcv", "notes")
+    assert panel.sheet().rows
+    tip = panel.view.with_notes(0, "")
+    assert "<img" not in tip
+    assert "&lt;img" in tip
+    session.draft.set(note)
+    write(app, qtbot, "waits for most")
+    assert titles(session) == ["waits for most"]
+    session.remove_note(note.id)
+    settle(app, qtbot)
+    assert places_of(app).read().notes == ()
+
+
+def test_rows_and_times_are_marked(app: App, qtbot: QtBot) -> None:
+    session, trace = app.ui.session, app.ui.session.trace.value
+    wave = trace.waves.id(0)
+    middle = trace.span.middle
+    row = new_note(trace, Anchor(instructions=(3, 5)), HOSTILE)
+    range_ = new_note(trace, Anchor(span=TimeWindow(middle, middle + 500)), "range")
+    of_wave = new_note(trace, Anchor(wave=wave), "wave")
+    for note in (row, range_, of_wave):
+        session.put_note(note)
+    settle(app, qtbot)
+    view = app.window.workspace.panel("isa").view
+    assert set(view.noted) == {3, 5}
+    assert "&lt;img" in view.with_notes(3, "<b>other</b>")
+    assert view.with_notes(4, "other") == "other"
+    view.fold_all()
+    folded = [at for at in range(6) if view.is_fold(at)]
+    assert any(view.notes_of(at) for at in folded)
+    plot = app.window.workspace.panel("compute_unit").timeline.plot
+    flags = {note.title: span for span, note in plot.overlay.flags.all()}
+    assert flags == {
+        "range": TimeWindow(middle, middle + 500),
+        "wave": TimeWindow(trace.waves.span(0).begin, trace.waves.span(0).begin + 1),
+    }
+    assert [note.title for note in plot.overlay.notes_near(middle + 1, TimeWindow(middle, middle + 1))] == [
+        "range"
+    ]
+    app.window.grab()
+    session.measure.set(TimeWindow(middle, middle + 9))
+    assert session.here() == Anchor(span=TimeWindow(middle, middle + 9))
+    session.go_to_note(range_)
+    assert session.view.value.contains(middle)
+    session.go_to_note(of_wave)
+    assert session.selection.value.wave == wave
+    session.go_to_note(replace(row, anchor=Anchor(instructions=(10**6,), source=("gone.py", 3))))
+
+
+def test_what_an_agent_writes_appears_and_own_changes_stay(app: App, folder: Path, qtbot: QtBot) -> None:
+    session = app.ui.session
+    own = places_of(app).own
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.mkdir()  # nothing can be written there now
+    trace = session.trace.value
+    session.put_note(new_note(trace, Anchor(), "not saved yet"))
+    settle(app, qtbot)
+    assert any("not kept yet" in str(problem) for problem in session.problems.value)
+    (folder / "annotations.json").write_text('[{"title": "an agent was here", "id": "a"}]')
+    qtbot.waitUntil(lambda: len(session.notes.value) == 2, timeout=10_000)
+    assert titles(session) == ["an agent was here", "not saved yet"]
+    assert session.note_changes.value is not None
+    own.rmdir()
+    app.window.notes._save()
+    settle(app, qtbot)
+    assert session.note_changes.value is None
+    assert not any("not kept yet" in str(problem) for problem in session.problems.value)
+    places_of(app).save(NoteChanges(put=(new_note(trace, Anchor(), "by a command"),)))
+    qtbot.waitUntil(lambda: len(session.notes.value) == 3, timeout=10_000)
+    assert json.loads((folder / "annotations.json").read_text()) == [
+        {"title": "an agent was here", "id": "a"}
+    ]
+    app.ui.settings["notes.beside"] = True
+    session.put_note(new_note(trace, Anchor(), "beside"))
+    settle(app, qtbot)
+    assert "beside" in (folder / "annotations.json").read_text()
+
+
+def test_a_session_file_brings_everything_back(
+    app: App, folder: Path, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, path = app.ui.session, tmp_path / "mine.rcvsession"
+    session.select_line(7)
+    session.toggle_bookmark()
+    session.set_view(TimeWindow(174000, 176000))
+    session.try_out(Asked(latency=(("memory", 0.5),)))
+    session.put_note(new_note(session.trace.value, Anchor(instructions=(7,)), "look"))
+    settle(app, qtbot)
+    before = session.selection.value, session.bookmarks.value, session.view.value, session.experiments.value
+    app.window.write_session(path)
+    settle(app, qtbot)
+    assert read_session(path).capture == folder
+    app.window.close_capture()
+    settle(app, qtbot)
+    monkeypatch.setenv(PLACE, str(tmp_path / "somebody"))
+    with window(store_of(tmp_path / "other")) as another:
+        another.window.opener.open(path)
+        settle(another, qtbot)
+        keep(another, qtbot)
+        restored = another.ui.session
+        assert titles(restored) == ["look"]
+        assert before == (
+            restored.selection.value,
+            restored.bookmarks.value,
+            restored.view.value,
+            restored.experiments.value,
+        )
+        assert [one.title for one in places_of(another).read().notes] == ["look"]
+
+
+def test_where_one_was_is_kept_for_each_capture(app: App, folder: Path, qtbot: QtBot) -> None:
+    session = app.ui.session
+    session.try_out(Asked(free=(3,)))
+    app.window.close_capture()
+    settle(app, qtbot)
+    session.experiments.set(())
+    open_sample(app, qtbot, folder)
+    assert session.experiments.value == (Asked(free=(3,)),)

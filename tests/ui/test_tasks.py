@@ -1,0 +1,48 @@
+"""Jobs off the UI thread end at their next checkpoint once nobody waits for them."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from rcv_py.base.errors import Cancelled
+from rcv_py.base.progress import checkpoint
+from rcv_py.ui.core.tasks import Tasks
+
+LONG_S = 30  # that a job takes which nobody stops
+
+
+class Long:
+    """A job without an end of its own, for as long as anybody could wait."""
+
+    def __init__(self) -> None:
+        self.begun, self.stopped = Event(), Event()
+
+    def __call__(self) -> None:
+        self.begun.set()
+        never = Event()
+        for _ in range(LONG_S * 1000):
+            try:
+                checkpoint()
+            except Cancelled:
+                self.stopped.set()
+                raise
+            never.wait(0.001)
+
+
+@pytest.mark.parametrize("how", ["closed", "asked again"])
+def test_a_job_that_nobody_waits_for_ends(how: str, qtbot: QtBot) -> None:
+    tasks, owner, job, failed, said = Tasks(), QObject(), Long(), [], []
+    tasks.failed.connect(lambda error, owner: failed.append(error))
+    tasks.run(owner, job, said.append)
+    assert job.begun.wait(LONG_S)
+    if how == "asked again":
+        tasks.run(owner, lambda: "newer", said.append)
+        qtbot.waitUntil(lambda: tasks.idle)
+    tasks.close()
+    assert job.stopped.is_set()
+    assert said == (["newer"] if how == "asked again" else [])
+    assert not failed

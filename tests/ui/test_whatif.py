@@ -1,0 +1,129 @@
+"""The What-if panel: experiments as rows, sliders, and the selected wave as it would run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.formats.open import open_trace
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.whatif.panel import CANNOT, NOTHING, WhatIfPanel
+from tests.support import captures
+
+CAPTURE = "flash_attn_small_after"
+
+
+@pytest.fixture
+def shown(ui: UiContext, qtbot: QtBot, open_in: Callable[..., None]) -> WhatIfPanel:
+    panel = WhatIfPanel(ui)
+    qtbot.addWidget(panel)
+    panel.resize(1200, 300)
+    panel.show()
+    assert panel.command_line() is None
+    trace = open_trace(captures.trace_path(CAPTURE))
+    open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    return panel
+
+
+def text_of(panel: WhatIfPanel, column: str) -> list[str]:
+    found = next(one for one in panel.view.table.columns if one.id == column)
+    return [found.text(value) for value in found.values]
+
+
+def is_played(panel: WhatIfPanel) -> bool:
+    return bool(panel.experiments) and panel._next() is None and panel.ui.tasks.idle
+
+
+def test_remedies_are_played_in_turn(shown: WhatIfPanel, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: is_played(shown), timeout=60_000)
+    qtbot.wait(0)
+    qtbot.waitUntil(lambda: is_played(shown), timeout=60_000)
+    played = [one for one in shown.experiments if one.changes]
+    assert played
+    for one in played:
+        assert one.origin, "the finding whose remedy it is"
+        assert shown.known[one.changes].low <= shown.known[one.changes].high
+    assert CANNOT in text_of(shown, "why_not"), "what the launch decides is said to be beyond it"
+    assert "no promise" in shown.note.text()
+    assert len(shown.sheet().headers) == len(next(iter(shown.sheet().rows)))
+
+
+def test_a_slider_is_an_experiment(shown: WhatIfPanel, qtbot: QtBot) -> None:
+    shown.controls.sliders["vmem"].setValue(5)
+    wanted = "latency of vmem × 0.5"
+    qtbot.waitUntil(lambda: bool(shown.experiments) and shown.experiments[0].text == wanted)
+    qtbot.waitUntil(lambda: shown.experiments[0].changes in shown.known, timeout=60_000)
+    assert shown.known[shown.experiments[0].changes].share < 0
+    assert shown.command_line()[-1] == "--latency=vmem=0.5"
+    qtbot.waitUntil(lambda: len(shown.source.rows) == 2, timeout=60_000)
+    wave = shown.session.wave()
+    recorded, predicted = (row.segments[0] for row in shown.source.rows)
+    assert np.array_equal(recorded.tokens.start, wave.tokens.start)
+    assert len(predicted.tokens) == len(wave.tokens)
+    assert predicted.end < recorded.end
+    assert "predicted" in shown.told.text()
+    shown.keep.click()
+    assert [one.words for one in shown.session.experiments.value] == [("--latency=vmem=0.5",)]
+    assert shown.controls.asked is None, "the sliders are back"
+    qtbot.waitUntil(lambda: [one.text for one in shown.experiments].count(wanted) == 1)
+
+
+def test_unchanged_a_wave_would_run_as_it_ran(shown: WhatIfPanel, qtbot: QtBot) -> None:
+    line = int(shown.session.wave().tokens.line[9])
+    asked = Asked(latency=((str(line), 1.0),))
+    shown.session.try_out(asked)
+    qtbot.waitUntil(lambda: bool(shown.experiments) and bool(shown.experiments[0].words))
+    shown._choose(0)
+    qtbot.waitUntil(lambda: len(shown.source.rows) == 2, timeout=60_000)
+    tokens, would = shown.session.wave().tokens, shown.source.rows[1].segments[0].tokens
+    assert np.array_equal(would.start, tokens.start)
+    assert np.array_equal(would.stall, tokens.stall)
+    assert np.array_equal(would.line, tokens.line)
+    row = shown.timeline.plot.row_at(shown.timeline.plot.y_of(1))[0]
+    shown.clicked(row, int(would.start[9]) + int(would.stall[9]), is_double=False)
+    assert shown.session.selection.value.line == line
+    shown.scope.choose("unit")
+    qtbot.waitUntil(lambda: len(shown.source.rows) > 2, timeout=60_000)
+    index, wave = shown.session.trace.value.waves, shown.session.wave()
+    same = (index.se == index.se[wave.row]) & (index.cu == index.cu[wave.row])
+    pairs = list(zip(shown.source.rows[::2], shown.source.rows[1::2], strict=True))
+    assert sum(len(ran.segments) for ran, _ in pairs) == int(same.sum()), "all waves of the compute unit"
+    assert shown.drawn.is_recorded == (True, False) * len(pairs)
+    for ran, would in pairs:
+        for one, other in zip(ran.segments, would.segments, strict=True):
+            assert np.array_equal(one.tokens.start, other.tokens.start)
+    assert shown.drawn.before == shown.drawn.after > 0
+    assert "no change" in shown.told.text()
+    shown.scope.choose("wave")
+    shown.session.drop_experiment(asked)
+    qtbot.waitUntil(lambda: not any(one.words for one in shown.experiments))
+
+
+def test_what_is_refused_says_why(shown: WhatIfPanel, qtbot: QtBot) -> None:
+    never = int(np.flatnonzero(shown.session.trace.value.code.hits == 0)[0])
+    shown.session.try_out(Asked(free=(never,)))
+    qtbot.waitUntil(lambda: bool(shown.experiments) and bool(shown.experiments[0].words))
+    assert "never ran" in shown.experiments[0].why_not
+    assert text_of(shown, "why_not")[0] == shown.experiments[0].why_not
+
+
+def test_stop_and_go_on(shown: WhatIfPanel, qtbot: QtBot) -> None:
+    shown.stop.click()
+    qtbot.waitUntil(lambda: bool(shown.experiments) and shown.ui.tasks.idle, timeout=60_000)
+    left = shown._next()
+    assert left is not None
+    assert shown.stop.text() == "Play"
+    shown.stop.click()
+    qtbot.waitUntil(lambda: left.changes in shown.known, timeout=60_000)
+
+
+def test_without_anything_to_try_it_says_how(ui: UiContext, qtbot: QtBot, open_in) -> None:
+    panel = WhatIfPanel(ui)
+    qtbot.addWidget(panel)
+    trace = open_trace(captures.trace_path("mla_decode"))  # whose findings are none
+    open_in(trace, [])
+    qtbot.waitUntil(lambda: panel.empty.sentence.text() == NOTHING)
