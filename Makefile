@@ -7,9 +7,10 @@ JOBS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) # tests that wait 
 SEED ?= $(shell date +%s)
 FUZZ ?=
 RAW ?=
+PACKAGES ?= all
 export QT_LOGGING_RULES ?= qt.qpa.*=false
 
-.PHONY: run test lint bench precision fuzz raw docs man samples clean setup
+.PHONY: run test lint bench precision fuzz raw docs site packages man samples clean setup
 
 run: ## open the viewer on FOLDER, a sample by default
 	@bash packaging/setup.sh run
@@ -32,18 +33,30 @@ fuzz: ## feed 1,000,000 mutated inputs to readers, formulas, filters, commands a
 	@bash packaging/setup.sh test
 	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m tests.fuzz $(FUZZ)
 
-raw: ## captures to raw streams and back, and 200,000 damaged streams with indexes checked; RAW="--seed 7"
+raw: ## captures to raw streams and back, and 400,000 damaged streams with indexes checked; RAW="--seed 7"
 	@bash packaging/setup.sh test
 	@$(VENV)/bin/python -m tests.formats.sqtt.round_trip
-	@$(VENV)/bin/python -m tests.formats.sqtt.mangled --checked $(RAW)
+	@$(VENV)/bin/python -m tests.formats.sqtt.mangled --checked --family gfx9 $(RAW)
+	@$(VENV)/bin/python -m tests.formats.sqtt.mangled --checked --family rdna $(RAW)
 
-precision: ## measure attribution against the simulator's truth, as in docs/attribution.md
+precision: ## measure attribution and predictions against the simulator's truth, as in docs/attribution.md and prediction.md
 	@bash packaging/setup.sh test
 	@$(VENV)/bin/python -m tests.support.attribution_truth $(NAMES)
+	@$(VENV)/bin/python -m tests.support.prediction_truth $(PAIRS)
 
 docs: ## write the references and the README's pictures again
 	@bash packaging/setup.sh test
 	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python packaging/reference.py --pictures
+
+site: ## write the documentation as a site, build/site; a link that leads nowhere is an error
+	@bash packaging/setup.sh test
+	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check -e '.[docs]'
+	@$(VENV)/bin/python -m mkdocs build --quiet && echo build/site/index.html
+
+packages: ## build what people install without Python, build/packages; PACKAGES=deb: that alone
+	@test -x build/venv/bin/pyinstaller || { $(PYTHON) -m venv build/venv && \
+		build/venv/bin/pip install -q --disable-pip-version-check '.[window,fast]' pyinstaller; }
+	@build/venv/bin/python packaging/build.py $(PACKAGES)
 
 man: ## write the manual page, build/man/rcv.1
 	@bash packaging/setup.sh test

@@ -1,13 +1,30 @@
-"""Writes the manual page before a package is built; everything else is in pyproject.toml."""
+"""Adds what is no Python to a package: manual page, fonts, icons, samples.  All else is in pyproject.toml."""
 
 from __future__ import annotations
 
 import runpy
+import shutil
 from pathlib import Path
 
 from setuptools import setup
+from setuptools.command.build_py import build_py
 
-PAGE = Path(__file__).resolve().parent / "packaging" / "man_page.py"
+HOME = Path(__file__).resolve().parent
+BUNDLED = ("resources", "sample_traces")  # beside the package here, inside of it where it is installed
 
-runpy.run_path(str(PAGE))["write"]()
-setup()
+
+class WithBundled(build_py):
+    """Copies folders into the package that is built; a checkout finds them where they are."""
+
+    def run(self) -> None:
+        """Build the package."""
+        super().run()
+        if self.editable_mode:
+            return
+        target = Path(self.build_lib) / "rcv_py" / "bundled"
+        for name in BUNDLED:
+            shutil.copytree(HOME / name, target / name, dirs_exist_ok=True)
+
+
+runpy.run_path(str(HOME / "packaging" / "man_page.py"))["write"]()
+setup(cmdclass={"build_py": WithBundled})

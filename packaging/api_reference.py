@@ -13,6 +13,7 @@ SAMPLE = Path(__file__).resolve().parents[1] / "sample_traces" / "matmul_tiled"
 # What is called on the sample to learn the columns; one call each, or one for each of these arguments.
 SHAPES: dict[str, tuple[tuple[Any, ...], ...]] = {
     "isa": (("instructions",), ("blocks",), ("branches",)),
+    "instruction_help": ((113,),),
     "line": ((113,),),
     "causes": (("cause",), ("instruction",), ("producer",), ("each",)),
     "loops": tuple(
@@ -32,14 +33,15 @@ NO_TABLE = (
         "kernel",
         "line_costs",
     ),
-    *("markers", "name", "parts", "path", "report", "source", "wave", "ways"),
+    *("add_note", "markers", "name", "parts", "path", "remove_note", "report", "source", "wave", "ways"),
+    *("pack", "timeline", "unpack"),
 )
 
 
 def api_page() -> str:
     """The page docs/api-reference.md."""
     import rcv_py
-    from rcv_py.api import Answer, Capture, Table, Wave
+    from rcv_py.api import Answer, Capture, Table, Timeline, Wave
 
     capture = rcv_py.open(SAMPLE)
     parts = [
@@ -62,7 +64,8 @@ def api_page() -> str:
             parts += [*_columns(capture.compare(capture)), ""]
         if name == "counter_curve":
             parts += ["A table with the columns `time` (cycle) and `value`.", ""]
-    for kind, word in ((Wave, "wave"), (Table, "table"), (Answer, "answer")):
+    kinds = ((Wave, "wave"), (Table, "table"), (Timeline, "timeline"), (Answer, "answer"))
+    for kind, word in kinds:
         parts += [f"## {kind.__name__}", "", _text(kind), ""]
         for name, member in _public(kind) if kind is not Answer else ():
             parts += _entry(f"{word}.{name}", member)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = "sample_traces/matmul_tiled"
 PICTURES = {
-    "window-light.png": ("window", "--theme", "light", "--size", "1600x950", "--line", "113"),
-    "window-dark.png": ("window", "--theme", "dark", "--size", "1600x950"),
+    "window-light.png": ("window", "--theme", "light", "--size", "1920x1080", "--line", "113"),
+    "window-dark.png": ("window", "--theme", "dark", "--size", "1920x1080"),
     "compute-unit.png": (
         "compute_unit",
         "--theme",
@@ -27,6 +28,11 @@ PICTURES = {
         "90000:92400",
     ),
     "isa.png": ("isa", "--theme", "light", "--size", "1100x560", "--line", "113"),
+}
+TUTORIAL = "tutorial_before"  # a sample of the simulator
+TUTORIAL_PICTURES = {
+    "tutorial-window.png": ("window", "--theme", "light", "--size", "1600x950", "--line", "69"),
+    "tutorial-findings.png": ("triage", "--theme", "light", "--size", "560x640"),
 }
 
 
@@ -62,7 +68,8 @@ def settings_page() -> str:
     rows += ["| option | default | values | meaning |", "|---|---|---|---|"]
     for option in OPTIONS:
         is_number = isinstance(option.default, int) and not isinstance(option.default, bool)
-        values = f"{option.low} to {option.high}" if is_number else ", ".join(option.choices) or "true, false"
+        free = "a text" if isinstance(option.default, str) else "true, false"
+        values = f"{option.low} to {option.high}" if is_number else ", ".join(option.choices) or free
         rows.append(f"| `{option.name}` | {option.default} | {values} | {option.text} |")
     return "\n".join(rows) + "\n"
 
@@ -113,12 +120,17 @@ PAGES = {
 
 
 def pictures() -> None:
-    """Draw the README's pictures from our own sample."""
+    """Draw the pictures of README and tutorial from our own samples."""
     (ROOT / "docs" / "pictures").mkdir(exist_ok=True)
-    for name, words in PICTURES.items():
-        out = str(ROOT / "docs" / "pictures" / name)
-        command = [sys.executable, "-m", "rcv_py", "shot", SAMPLE, "--panel", *words, "--out", out]
-        subprocess.run(command, cwd=ROOT, check=True)
+
+    def rcv(*words: str) -> None:
+        subprocess.run([sys.executable, "-m", "rcv_py", *words], cwd=ROOT, check=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        rcv("synth", TUTORIAL, "--out", folder)
+        for capture, table in ((SAMPLE, PICTURES), (f"{folder}/{TUTORIAL}", TUTORIAL_PICTURES)):
+            for name, words in table.items():
+                rcv("shot", capture, "--panel", *words, "--out", str(ROOT / "docs" / "pictures" / name))
 
 
 def main() -> int:

@@ -35,10 +35,13 @@ if [ ! -e "$stamp" ]; then
         fi
     fi
     say "installing Python packages (once)"
-    target='.[window]'
-    [ "$what" = test ] && target='.[window,test]'
-    "$venv/bin/python" -m pip install -q --disable-pip-version-check -e "$target" \
-        || die "The packages could not be installed. Check the network, then run this again."
+    packages() { "$venv/bin/python" -m pip install -q --disable-pip-version-check -e "$1"; }
+    if [ "$what" = test ]; then
+        packages '.[window,test]' || die "The packages could not be installed. Check the network, then run this again."
+    elif ! packages '.[window,fast]'; then # there may be no compiler for a Python as new as this one
+        say "trying without what compiles: raw captures open slowly then"
+        packages '.[window]' || die "The packages could not be installed. Check the network, then run this again."
+    fi
     missing=$("$venv/bin/python" packaging/system_libs.py)
     if [ -n "$missing" ]; then
         # shellcheck disable=SC2086 - a list of package names
