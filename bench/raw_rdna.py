@@ -25,11 +25,26 @@ def repeated(name: str) -> bytes:
     return data + data[HEADER:] * (BYTES // len(data))
 
 
+def short_waves(generation: int) -> bytes:
+    """A stream of waves of ten instructions, and of as many beside the traced unit, as long as BYTES."""
+    encoder = Encoder(generation)
+    encoder.program(10, 0x1000)
+    for number in range(2000):
+        begin, slot = 100 + 20 * number, number % 16
+        for place in ((0, 0, 0), (0, 1, 1)):
+            encoder.wave_start(begin, slot, place)
+            encoder.wave_end(begin + 15, slot, place)
+        for step in range(10):
+            encoder.add(begin + 2 + step, "valu", slot << 7)
+    data = encoder.stream()
+    return data + data[HEADER:] * (BYTES // len(data))
+
+
 @measure("raw-rdna")
 def raw_decode(_: Options) -> Iterator[Row]:
     """Processor seconds of ten million tokens, with everything that becomes of them."""
-    for name in ("gfx11", "gfx12"):
-        data = repeated(name)
+    streams = {name: repeated(name) for name in ("gfx11", "gfx12")}
+    for name, data in (streams | {"gfx11, short waves": short_waves(11)}).items():
         decode(data[: len(data) // 50])
         spent = []
         for _run in range(RUNS):

@@ -24,6 +24,7 @@ os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and t
 import pytest
 from hypothesis import HealthCheck, settings
 
+from rcv_py.formats.notes.store import PLACE as NOTES
 from rcv_py.formats.raw.kept import PLACE
 from tests.support.captures import ROOT
 from tests.support.forked import Forks
@@ -44,36 +45,53 @@ settings.register_profile(
 settings.load_profile("rcv")
 
 _NUMBERS = count()
+MACHINE_CODE = "NUMBA_CACHE_DIR"
 LONGEST = (  # files that take long, which are begun first: two processes then end at about the same time
     "cli/test_schemas.py",
     "ui/test_late_panels.py",
-    "ui/test_hostile_texts.py",
-    "cli/test_bombs.py",
-    "cli/test_mcp.py",
-    "cli/test_mcp_root.py",
-    "ui/test_sleep.py",
-    "cli/test_exit_codes.py",
-    "cli/test_failing_exports.py",
     "ui/test_copy_command.py",
-    "ui/test_shot.py",
-    "work/test_executors.py",
-    "synth/test_same_bytes.py",
-    "ui/test_window.py",
-    "ui/test_layouts.py",
-    "analysis/test_bounds.py",
-    "work/test_killed_commands.py",
-    "work/test_pool.py",
-    "cli/test_mcp_hostile.py",
-    "work/test_reduce.py",
+    "ui/test_access.py",
+    "cli/test_golden.py",
+    "ui/test_hostile_texts.py",
     "analysis/test_reductions.py",
-    "ui/test_timelines.py",
-    "analysis/test_workgroups.py",
+    "cli/test_exit_codes.py",
+    "ui/test_window.py",
     "fuzz/test_short.py",
-    "ui/test_export.py",
-    "analysis/test_findings.py",
-    "formats/test_fuzz.py",
-    "ui/test_many_captures.py",
+    "cli/test_mcp.py",
+    "cli/test_bombs.py",
+    "work/test_executors.py",
+    "cli/test_mcp_root.py",
+    "work/test_reduce.py",
+    "analysis/test_workgroups.py",
+    "ui/test_shot.py",
+    "analysis/test_bounds.py",
+    "cli/test_options.py",
+    "export/test_report.py",
     "cli/test_hostile_text.py",
+    "formats/test_fuzz.py",
+    "ui/test_parts.py",
+    "cli/test_failing_exports.py",
+    "synth/test_same_bytes.py",
+    "cli/test_source_beside.py",
+    "cli/test_numbers.py",
+    "ui/test_sleep.py",
+    "cli/test_mcp_hostile.py",
+    "work/test_killed_commands.py",
+    "ui/test_plots_panels.py",
+    "analysis/test_findings.py",
+    "ui/test_layouts.py",
+    "ui/test_pc_sampling.py",
+    "analysis/test_compare_rebuilds.py",
+    "work/test_pool.py",
+    "ui/test_export.py",
+    "ui/test_many_captures.py",
+    "ui/test_mistakes.py",
+    "cli/test_export.py",
+    "ui/test_file_writer.py",
+    "cli/test_trend.py",
+    "ui/test_counters.py",
+    "ui/test_timelines.py",
+    "formats/raw/test_official.py",
 )
 
 
@@ -81,6 +99,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # the processes of a run share what the first one makes
         os.environ[STORE] = mkdtemp(prefix="rcv-samples-")
         os.environ[PLACE] = str(Path(os.environ[STORE]) / "decoded")  # nobody's cache is asked, or grows
+        os.environ[NOTES] = str(Path(os.environ[STORE]) / "notes")  # nobody's notes are read, or changed
+        os.environ[MACHINE_CODE] = str(Path(os.environ[STORE]) / "kernels")  # a kernel is compiled once
 
 
 def pytest_collection(session: pytest.Session) -> None:
@@ -88,6 +108,7 @@ def pytest_collection(session: pytest.Session) -> None:
     given = getattr(session.config, "workerinput", None)
     if given is None:
         return
+    gc.disable()  # until all is collected: what is imported stays, and would be looked at in vain
     paths = [Path(argument.partition("::")[0]).absolute() for argument in session.config.args]
     files = sorted(file for path in paths for file in (path.rglob("test_*.py") if path.is_dir() else [path]))
     first = len(files) * int(given["workerid"].removeprefix("gw")) // given["workercount"]
@@ -100,7 +121,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Tests and modules stay to the end: what collects garbage after every window need not look at them."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000, 20, 20)  # tables of results are many objects, and next to none of them garbage
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """What a file leaves behind stays to the end, too: captures and answers that others use again.
+
+    A window that is closed looks for all garbage; with what hundreds of files left that took seconds each.
+    """
+    yield
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

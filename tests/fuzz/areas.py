@@ -40,6 +40,7 @@ from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import AllowedPaths, Tool, tools
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.elf import read_image
+from rcv_py.formats.notes.document import read_notes
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.packed.write import write_packed
 from rcv_py.formats.pmc_files import pmc_table
@@ -239,6 +240,25 @@ def archives(rng: random.Random, ground: Ground) -> None:
     finally:
         path.unlink()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+NOTES = {
+    "annotations": [
+        {"id": "a", "severity": "high", "title": "t", "note": "n", "anchor": {"instructions": [1, 2]}},
+        {"title": "t", "anchor": {"source": {"file": "kernel.py", "line": 3}}},
+        {"title": "t", "anchor": {"wave": "se0/simd1/slot0/wv0", "time": 5}, "x": [{}]},
+        {"title": "t", "anchor": {"wave": {"se": 0, "sm": 1, "sl": 2, "wv": 3}, "begin": 1, "end": 9}},
+    ],
+    "rcv": {"identity": "", "removed": ["a"]},
+}
+
+
+def notes(rng: random.Random, ground: Ground) -> None:
+    """A file of notes is read and written again, and reads back."""
+    data = _damaged(rng, NOTES)
+    found = read_notes(data, "annotations.json")
+    again = read_notes(found.written(), "annotations.json")
+    assert [note.title for note in again.notes] == [note.title for note in found.notes]
 
 
 def _damaged_member(rng: random.Random, name: str, data: bytes) -> bytes:
@@ -467,6 +487,7 @@ _COMMANDS = (
     "loops --by iterations",
     "loops --by chains",
     "loops --by barriers",
+    "loops --by segments",
     "bubbles",
     "latency --by memory",
     "occupancy",
@@ -590,6 +611,7 @@ AREAS = {
     "captures": Area(captures, 70),
     "tables": Area(tables, 50),
     "archives": Area(archives, 70),
+    "notes": Area(notes, 30),
     "gfx9 streams": Area(gfx9_streams, 10),
     "instructions": Area(instructions, 150),
     "code objects": Area(code_objects, 60),

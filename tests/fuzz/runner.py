@@ -26,6 +26,8 @@ import numpy as np
 import psutil
 
 from rcv_py.base.compiled import cache_folder
+from rcv_py.formats.notes.store import user_folder
+from tests.formats.sqtt import mangled
 from tests.fuzz.areas import AREAS, TYPED, Ground, area_of
 from tests.support.captures import ROOT
 
@@ -77,7 +79,8 @@ class Watch:
             *(place for place in python if place),
             "/proc",
             "/usr/share/zoneinfo",
-            str(cache_folder(ROOT / "rcv_py").parent),  # machine code that numba keeps
+            str(user_folder()),  # notes of the user, which no input names
+            os.environ.get("NUMBA_CACHE_DIR") or str(cache_folder(ROOT / "rcv_py").parent),  # machine code
         ]
         self._inside = tuple({os.path.realpath(place) + os.sep for place in inside})
         self._exact = {os.devnull, str(ground.root / "run"), os.path.realpath(ground.root / "run")}
@@ -103,6 +106,7 @@ def run(seed: int, numbers: range, workers: int, only: str = "") -> Totals:
     """Use the inputs of these numbers, of one area if it is named."""
     begin = time.monotonic()
     totals = Totals()
+    mangled.read(mangled.streams()[0])  # so that its kernel is compiled once for all workers
     with tempfile.TemporaryDirectory(prefix="rcv-fuzz-") as place:
         crew = [
             _Worker(seed, numbers[at::workers], only, Ground(Path(place).resolve() / str(at)))

@@ -25,7 +25,7 @@ CPU_S = 12  # of one capture and all its commands, in which its process is kille
 
 def main() -> None:
     for name in COMMANDS:
-        import_module(f"rcv_py.cli.commands.{name}")
+        import_module(f"rcv_py.cli.commands.{name.replace('-', '_')}")
     for folder, lines in json.load(sys.stdin):
         print(json.dumps(_apart(Path(folder), lines)), flush=True)
 

@@ -8,12 +8,17 @@ import json
 import os
 import pickle
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from unittest.mock import patch
 
-from rcv_py.cli.main import main
+import rcv_py.cli.main as program
+from rcv_py.cli.answer import Answer
+from rcv_py.cli.options.option import FORM, Options
 from rcv_py.formats.capture_cache import CaptureCache
 from tests.support.captures import SHARED
 from tests.support.samples import STORE
@@ -21,7 +26,7 @@ from tests.support.samples import STORE
 # What is asked of one capture; FOLDER goes in front.  One word list a variant, the first is the golden one.
 # {wave}, {place} and {line} are a wave of the capture, and its first wait.
 ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
-    "triage": ("--top 3", "--top 0 --all"),
+    "triage": ("--top 3", "--top 0 --all", "--predict"),
     "info": ("", "--check"),
     "check": ("", "--strict"),
     "summary": ("",),
@@ -44,29 +49,35 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
         "--labels",
         "--bars kinds --match wait --top 4",
         "--mode wave-max --wave {wave} --bars latency_stall --top 4",
+        "--help-of s_wait",
     ),
     "source": ("--top 3", "--inlined --no-causes"),
     "line": ("3 --top 3", "5 --by since --log", "{line} --bar 0 --bars 4"),
-    "waits": ("--top 3", "--latency --top 4", "--line {line} --sort hits"),
+    "waits": ("--top 3", "--latency --top 4", "--line {line} --sort hits", "--inverted"),
     "causes": ("--top 3", "--by instruction --top 3", "--by producer --top 3", "--line {line} --sort hits"),
     "loops": (
         "--top 3",
         *(
             f"--by {name} --top 3"
-            for name in ("iterations", "phases", "first", "distance", "chains", "barriers")
+            for name in ("iterations", "phases", "first", "distance", "chains", "barriers", "segments")
         ),
         "--by iterations --sort cycles --top 4",
     ),
     "range": ("--top 3", "--top 0 --between 1:3"),
-    "whatif": ("", "--latency memory=0.5 --no-barriers"),
+    "whatif": ("", "--latency memory=0.5 --no-barriers --dpp 4 --only 5:4 --merge 4:5", "--path --top 5"),
     "bubbles": ("--top 4", "--rule reference --top 4"),
     "latency": (
         "--top 4",
         "--by memory --top 4",
         "--by memory --waits --top 4",
+        "--by access --top 4",
+        "--by fetch --top 4",
         "--rule reference --top 4",
     ),
     "flame": ("--least 10", "--content kernel --metric stall", "--content sandwich --around {line}"),
+    "schedule": ("",),
+    "roofline": ("",),
+    "registers": ("", "--by instruction --top 4 --sort vgprs", "--line {line}"),
     "occupancy": ("", "--by kernel", "--by state", "--limits", "--only all"),
     "waves": (
         "--top 3 --sort stall",
@@ -79,6 +90,7 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
     "place": ("{place}", ":line~0 {wave} {wave}:line~1#0 {place}", ":line~5"),
     "search": ("--match wait --top 3", "--match ^s_[bw] --regex --case --top 3", "--match nothing~of~it"),
     "counters": ("", "--list"),
+    "notes": ("", "list --match nothing~of~it --sort severity"),
     "events": ("", "--match e --sort name --ascending"),
 }
 
@@ -95,6 +107,9 @@ class Run:
 _WAVE_FILE = re.compile(r"se(\d+)_sm(\d+)_sl(\d+)_wv(\d+)\.json")
 FIXED = f"{SHARED}{os.sep}"
 CACHE = CaptureCache(64)  # dozens of commands read the same captures, and that is most of their time
+BY_FORM = {"triage", "latency", "flame"}  # commands that compute another thing, or refuse to, in another form
+GOLDEN = SHARED / "traces"  # captures of which the first variant of each command is recorded, in these forms
+GOLDEN_FORMS: tuple[tuple[str, ...], ...] = ((), ("--json",))
 
 
 @cache
@@ -104,11 +119,11 @@ def run(*words: str) -> Run:
     What is asked of captures that no test changes is shared with the other processes of a run of tests.
     """
     if STORE not in os.environ or not _is_of_fixed_captures(words):
-        return _run(words)
+        return run_anew(*words)
     known = Path(os.environ[STORE]) / f"run-{sha256(repr(words).encode()).hexdigest()}"
     with contextlib.suppress(OSError):
         return Run(*pickle.loads(known.read_bytes()))
-    done = _run(words)
+    done = run_anew(*words)
     part = known.with_suffix(f".{os.getpid()}")
     part.write_bytes(pickle.dumps((done.code, done.out, done.err)))
     part.replace(known)
@@ -121,19 +136,50 @@ def _is_of_fixed_captures(words: tuple[str, ...]) -> bool:
     return "--out" not in words and all(word.startswith(FIXED) for word in places) and bool(places)
 
 
-def _run(words: tuple[str, ...]) -> Run:
+def run_anew(*words: str) -> Run:
+    """Run a command line in this process, whatever was run before."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = int(main(words, CACHE))
+            code = int(program.main(words, CACHE))
         except SystemExit as stop:  # argparse names a mistake and stops
             code = int(stop.code or 0)
     return Run(code, out.getvalue(), err.getvalue())
 
 
 def of_capture(command: str, folder: Path, more: str, *forms: str) -> Run:
-    """Run a command on a capture, with the words of a variant and of an output form."""
+    """Run a command on a capture, with the words of a variant and of an output form.
+
+    What is golden is printed in both of its forms as soon as one is wanted, by whichever test is the first.
+    """
+    if folder.is_relative_to(GOLDEN) and more == ON_A_CAPTURE[command][0] and forms in GOLDEN_FORMS:
+        return in_forms(command, folder, more, GOLDEN_FORMS)[GOLDEN_FORMS.index(forms)]
     return run(command, str(folder), *words_of(folder, more), *forms)
+
+
+def in_forms(command: str, folder: Path, more: str, forms: Sequence[tuple[str, ...]]) -> list[Run]:
+    """Run a command on a capture and print its answer, which is computed once, in several forms."""
+    answers: dict[str, Answer] = {}  # by all that was asked but the form
+    find = program.import_module
+
+    def imported(name: str) -> SimpleNamespace:
+        return SimpleNamespace(run=lambda options: _answer(options, find(name), answers))
+
+    with patch.object(program, "import_module", imported):
+        return [run(command, str(folder), *words_of(folder, more), *form) for form in forms]
+
+
+def _answer(options: Options, module: ModuleType, answers: dict[str, Answer]) -> Answer | int | None:
+    """What a command says, or said when it was asked before; raises what it raises."""
+    forms = {name for name, argument in options.arguments.items() if argument.one_of == FORM}
+    asked = {name: value for name, value in options.values.items() if name not in forms}
+    key = repr((options.command, asked, sorted(options.given - forms)))
+    if key in answers:
+        return answers[key]
+    answer: Answer | int | None = module.run(options)
+    if isinstance(answer, Answer) and options.command not in BY_FORM:
+        answers[key] = answer
+    return answer
 
 
 def words_of(folder: Path, more: str) -> list[str]:

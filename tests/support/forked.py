@@ -109,7 +109,7 @@ def _serve(place: str) -> None:
     from rcv_py.cli.options.commands import COMMANDS
 
     for name in COMMANDS:
-        import_module(f"rcv_py.cli.commands.{name}")
+        import_module(f"rcv_py.cli.commands.{name.replace('-', '_')}")
     signal.signal(signal.SIGCHLD, _bury)
     with socket.socket(socket.AF_UNIX) as calls:
         calls.bind(place)

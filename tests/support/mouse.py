@@ -7,11 +7,9 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 
-def move_mouse(widget: QWidget, at: QPoint) -> None:
-    """Move the mouse without a button: Qt's own way sends nothing if the pointer is there already."""
-    no_button = Qt.MouseButton.NoButton
+def move_mouse(widget: QWidget, at: QPoint, held: Qt.MouseButton = Qt.MouseButton.NoButton) -> None:
+    """Move the mouse while a button is held or none: Qt sends nothing if the pointer is there already."""
     where, screen = QPointF(at), QPointF(widget.mapToGlobal(at))
-    event = QMouseEvent(
-        QEvent.Type.MouseMove, where, screen, no_button, no_button, Qt.KeyboardModifier.NoModifier
-    )
+    no_button, no_key = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
+    event = QMouseEvent(QEvent.Type.MouseMove, where, screen, no_button, held, no_key)
     QApplication.sendEvent(widget, event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -16,10 +17,13 @@ def python_calls(work: Callable[[], Any]) -> int:
         nonlocal calls
         calls += event == "call"
 
-    before = sys.getprofile()
+    before, collects = sys.getprofile(), gc.isenabled()
+    gc.disable()  # what goes with garbage of other tests is none of the work
     sys.setprofile(count)
     try:
         work()
     finally:
         sys.setprofile(before)
+        if collects:
+            gc.enable()
     return calls

@@ -23,6 +23,11 @@ CODE = "out_gfx950_code_object_id_5.out"
 Rows = Sequence[Sequence[Any]]
 # kernel, dispatch, begin, end
 LAUNCHES = ((1, 1, 1000, 1400), (2, 2, 2000, 2100), (1, 3, 3000, 3200), (1, 4, 4000, 4300))
+# launch → counter, instance (XCC from bit 0, shader engine of it from bit 12, instance from bit 36), time
+STREAMED = {
+    1: ((1, 2 | 3 << 12, 30), (1, 2 | 3 << 12, 10), (1, 2 | 3 << 12, 10), (1, 5 << 36, 12), (3, 77, 40)),
+    3: ((1, 1, 90),),
+}
 
 
 def write(
@@ -121,7 +126,27 @@ def document() -> dict[str, Any]:
             {"id": {"handle": 1}, "type": 1, "name": "EPYC", "product_name": "AMD EPYC"},
             {"id": {"handle": 2}, "type": 2, "name": "gfx950", "product_name": "MI350X", **MORE},
         ],
-        "counters": [{"id": {"handle": 1}, "name": "SQ_WAVES"}, {"id": {"handle": 2}, "name": "TCC_HIT_sum"}],
+        "counters": [
+            {"id": {"handle": 1}, "name": "SQ_WAVES"},
+            {"id": {"handle": 2}, "name": "TCC_HIT_sum"},
+            {
+                "id": {"handle": 3},
+                "name": "TCC_REQ",
+                "dimensions": [
+                    {"name": "DIMENSION_XCC", "instance_size": 8},
+                    {"name": "DIMENSION_INSTANCE", "instance_size": 16},
+                ],
+                "instances": [
+                    {
+                        "instance_id": 77,
+                        "dimensions": [
+                            {"dimension_name": "DIMENSION_XCC", "index": 6},
+                            {"dimension_name": "DIMENSION_INSTANCE", "index": 9},
+                        ],
+                    }
+                ],
+            },
+        ],
         "strings": {
             "att_filenames": [ATT],
             "code_object_snapshot_filenames": ["", CODE],
@@ -161,8 +186,19 @@ def document() -> dict[str, Any]:
                 for number, values in ((1, ((1, 16.0), (1, 4.0))), (3, ((2, 1e6),)))
             ],
             "spm_counter_collection": [
-                {"counter_id": {"handle": 1}, "instance_id": 3, "timestamp": time, "value": 2.0}
-                for time in (30, 10)
+                {
+                    "dispatch_data": {"dispatch_info": info(1, number)},
+                    "records": [
+                        {
+                            "counter_id": {"handle": counter},
+                            "instance_id": instance,
+                            "timestamp": time,
+                            "value": 2.0,
+                        }
+                        for counter, instance, time in samples
+                    ],
+                }
+                for number, samples in STREAMED.items()
             ],
         },
     }

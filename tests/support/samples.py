@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+from collections import Counter
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from rcv_py.synth.capture import Truth
-from rcv_py.synth.samples import SAMPLES
+from rcv_py.synth.samples import SAMPLES, simulated
 
+OFTEN = Counter(sample.plan for sample in SAMPLES)  # a plan of several samples is simulated once for them
 STORE = "RCV_TEST_SAMPLES"  # the folder of this run, see tests/conftest.py
+
+
+_simulated = lru_cache(8)(simulated)
 
 
 def write_sample(name: str, folder: Path, seed: int = 0) -> Truth:
@@ -21,7 +27,9 @@ def write_sample(name: str, folder: Path, seed: int = 0) -> Truth:
     made = Path(os.environ[STORE]) / f"{name}-{seed}"
     if not made.exists():
         part = made.with_suffix(f".{os.getpid()}")
-        truth = SAMPLES[name].write(part / "capture", seed)
+        sample = SAMPLES[name]
+        done = (_simulated if OFTEN[sample.plan] > 1 else simulated)(sample.plan, seed)
+        truth = sample.write_simulated(done, part / "capture")
         (part / "truth").write_bytes(pickle.dumps(truth))
         with suppress(OSError):  # another process was first
             part.rename(made)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Collection
 from pathlib import Path
 
 
-def mappings() -> int:
-    """How many blocks this process can see, after those that nobody needs have gone."""
+def blocks() -> list[str]:
+    """The blocks that this process can see, by number, after those that nobody needs have gone."""
     gc.collect()
     maps = Path("/proc/self/maps")
-    return maps.read_text().count("memfd:rcv") if maps.exists() else 0
+    lines = maps.read_text().splitlines() if maps.exists() else []
+    return [line.split()[4] for line in lines if "memfd:rcv" in line]
+
+
+def mappings(before: Collection[str] = ()) -> int:
+    """How many there are, besides those that tests before left."""
+    return sum(block not in before for block in blocks())
 
 
 def names() -> set[str]:
