@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _API = (
-    *("Answer", "Capture", "CaptureEntry", "Table", "Wave", "find", "library", "open"),
+    *("Answer", "Capture", "CaptureEntry", "Table", "Timeline", "Wave", "find", "library", "open"),
     *("BrokenFile", "ExportError", "MissingFile", "MissingPackage", "NoColumn", "NoRow", "NotATrace"),
     *("RcvError", "TooLarge", "TraceError", "UnequalColumns", "UsageError"),
 )

@@ -36,6 +36,34 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not lost
 
 
+def slug(heading: str) -> str:
+    """The anchor that GitHub, and the site, give to a heading."""
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return {slug(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_anchors_are_headings(page: Path) -> None:
+    for link, anchor in re.findall(r"\]\(([^)#:]*\.md)?#([^)]*)\)", page.read_text()):
+        target = page.parent / link if link else page
+        assert anchor in anchors(target), f"{link}#{anchor}"
+
+
+def test_the_site_has_every_page_and_pictures_are_there() -> None:
+    site = (ROOT / "mkdocs.yml").read_text()
+    listed = re.findall(r"([\w-]+\.md)$", site.partition("\nnav:")[2], re.MULTILINE)
+    made = {"changelog.md"}  # packaging/site_hooks.py
+    assert sorted(listed) == sorted(made | {page.name for page in (ROOT / "docs").glob("*.md")})
+    assert len(set(listed)) == len(listed)
+    assert "strict: true" in site
+    assert "font: false" in site, "nothing is fetched from elsewhere"
+
+
 def test_every_option_and_command_is_explained() -> None:
     settings = (ROOT / "docs" / "settings.md").read_text()
     commands = (ROOT / "docs" / "commands.md").read_text()

@@ -58,6 +58,7 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
         {"formats.input"},
         {"formats.derived", "formats.rocpd"},
         {"formats.isa", "formats.packed", "formats.sqtt", "formats.uiout"},
+        {"formats.notes", "formats.sources"},
         {"formats.raw"},
         {"formats"},
     ),

@@ -1,0 +1,32 @@
+"""What is no Python comes along with a package that is built."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.captures import ROOT
+
+ASKED = (
+    "from rcv_py.base.resources import resource, samples\n"
+    "print(resource('fonts/JetBrainsMono-Regular.ttf'), *samples(), sep='\\n')\n"
+)
+
+
+def test_a_package_has_its_fonts_and_samples_inside(tmp_path: Path) -> None:
+    built = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(tmp_path)]
+    subprocess.run(built, cwd=ROOT, check=True, capture_output=True)
+    asked = subprocess.run(
+        [sys.executable, "-c", ASKED],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    inside = tmp_path / "rcv_py" / "bundled"
+    expected = [inside / "resources" / "fonts" / "JetBrainsMono-Regular.ttf"]
+    expected += [inside / "sample_traces" / name for name in ("matmul_tiled", "pc_sampling", "placeholder")]
+    assert asked.stdout.split() == list(map(str, expected))
