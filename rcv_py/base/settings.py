@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from rcv_py.base.records import dataclass
 
+VARIABLE = "RCV_LANGUAGE"  # names the language of what people read
+SYSTEM = "system"  # as the desktop is set
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -26,7 +29,13 @@ class Option:
 
 
 OPTIONS = (
-    Option("look.theme", "system", "Colours of the window.", choices=("system", "light", "dark")),
+    Option(
+        "look.language",
+        SYSTEM,
+        "Language of the window, from its next start on; commands have --language.",
+        choices=(SYSTEM, "en", "zh_CN"),
+    ),
+    Option("look.theme", SYSTEM, "Colours of the window.", choices=(SYSTEM, "light", "dark")),
     Option("look.preset", "rcv", "Colours of token kinds and states.", choices=("rcv", "reference")),
     Option("look.font_size", 10, "Size of code and numbers, in points.", 7, 24),
     Option("look.text_size", 0, "Points that all text is larger than usual: menus, tables and code.", -3, 14),

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import Protocol
 
 DASH = "–"  # what is printed where something is not known: never 0
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
@@ -20,6 +21,66 @@ _FORMULA = frozenset("=+-@\t\r\n＝＋－＠")  # the wide ones count in East As
 _NUMBER = re.compile(  # whole ones possessive, so that a long text is read once
     r"[-+]?(?:\d[\d,]*+(?:\.\d++|(?<!,))|\.\d++)(?:e[-+]?\d+)?(?: ?%)?", re.ASCII
 )
+
+
+class Language(Protocol):
+    """Texts in another language than English."""
+
+    name: str  # such as zh_CN
+
+    def translated(self, text: str) -> str:
+        """Return a text of ours, whatever was put into it, as it is shown."""
+
+    def exactly(self, text: str) -> str:
+        """Return what is shown instead of just this text, in which places for values may be."""
+
+
+class _Spoken:
+    language: Language | None = None  # None is English
+
+
+def translated(text: str) -> str:
+    """Return a text of ours as it is shown: in English, or as the chosen language has it.
+
+    Called where a text meets the eye and nowhere else: documents, tables and what is compared stay English.
+    What no catalogue knows, such as a name of a capture, is returned as it is.
+    """
+    return text if _Spoken.language is None else _Spoken.language.translated(text)
+
+
+def translated_template(text: str) -> str:
+    """Return a text with places for values, which are not yet in it, as it is shown."""
+    return text if _Spoken.language is None else _Spoken.language.exactly(text)
+
+
+def is_english() -> bool:
+    """Whether texts are shown as they are written in the program."""
+    return _Spoken.language is None
+
+
+def spoken_language() -> str:
+    """Return the name of the language in which texts are shown: `en`, `zh_CN`."""
+    return "en" if _Spoken.language is None else _Spoken.language.name
+
+
+def speak(language: Language | None) -> None:
+    """Show texts in a language from now on; None is English."""
+    _Spoken.language = language
+
+
+def cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes: letters of East Asia take two each."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import east_asian_width  # noqa: PLC0415 - few texts need its tables
+
+    return sum(1 + (east_asian_width(letter) in "WF") for letter in text)
+
+
+def padded(text: str, width: int, *, is_right: bool = False) -> str:
+    """Return a text that takes so many columns of a terminal, with spaces behind it, or before it."""
+    space = " " * (width - cells(text))
+    return space + text if is_right else text + space
 
 
 def count(value: float) -> str:
@@ -85,13 +146,27 @@ def some(names: Sequence[str], most: int) -> str:
 
 
 def elide_left(text: str, width: int) -> str:
-    """Keep the last `width` characters, with an ellipsis before what was cut."""
-    return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
+    """Keep the last `width` columns of a terminal, with an ellipsis before what was cut."""
+    if cells(text) <= width:
+        return text
+    return "…" + (text[len(text) - width + 1 :] if text.isascii() else _first(text[::-1], width - 1)[::-1])
 
 
 def elide_right(text: str, width: int) -> str:
-    """Keep the first `width` characters, with an ellipsis after what was cut."""
-    return text if len(text) <= width else text[: width - 1] + "…"
+    """Keep the first `width` columns of a terminal, with an ellipsis after what was cut."""
+    if text.isascii():
+        return text if len(text) <= width else text[: width - 1] + "…"
+    return text if cells(text) <= width else _first(text, width - 1) + "…"
+
+
+def _first(text: str, width: int) -> str:
+    """As many of the first letters as take at most so many columns of a terminal."""
+    taken = 0
+    for at, letter in enumerate(text):
+        taken += cells(letter)
+        if taken > width:
+            return text[:at]
+    return text
 
 
 def short_kernel(name: str) -> str:

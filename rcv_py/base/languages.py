@@ -1,0 +1,437 @@
+"""Languages of the texts: which there are, which is wanted, and looking a text up in a catalogue.
+
+A catalogue is `resources/texts/zh_CN.json`: English as the program writes it, with `{0}`, `{1}` for what is
+put in, and what is shown instead.  It is read when its language is chosen, and never for English.
+
+A text is looked up as a whole, then as what a template makes of inserted values, which are looked up in
+turn, then in parts: lines, sentences, and what stands between the separators that our texts have.  Of what
+is possible that counts which leaves the fewest English words.  Matching goes from piece to piece and never
+back, and the work for a text is bounded: texts of strangers come here as well.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from rcv_py.base.errors import UsageError
+from rcv_py.base.records import dataclass
+from rcv_py.base.resources import resource
+from rcv_py.base.text import speak
+
+ENGLISH = "en"
+LANGUAGES = {ENGLISH: "English", "zh_CN": "简体中文"}  # by the name that --language takes
+LONGEST = 4_000  # letters of a text that is looked up
+MOST_TRIES = 1_500  # parts of a text that are looked up, and templates that are held against them
+MANY = 4  # commas of a list
+MOST_SENTENCES = 8  # of a text that may each be tried when the others took all tries
+DEEPEST = 6  # parts of parts
+MOST_SPACES = 12  # of a text that is looked up as two beside each other
+DEEPEST_BESIDE = 3
+LONG = 16  # letters of a template that says so much that hardly another fits
+WEAK = 6  # letters of a template that says so little that all it holds must be known
+
+_EAST = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
+_PLACE = re.compile(r"\{[^{}\s]*\}")
+_WORD = re.compile(r"[A-Za-z]{2}")
+_LETTERS = re.compile(r"[A-Za-z]+")
+_LONE_WORD = re.compile(r"(?<![\w{}])[A-Za-z]+(?![\w{}])")  # of a template: no value can be a part of it
+_PLAIN = re.compile(r"[A-Za-z]?[a-z]+(?:['’-][a-z]+)*")  # a word of a sentence, and no name
+_OPERANDS = frozenset(
+    ("exec", "glc", "idxen", "nt", "nv", "off", "offen", "offset", "scc", "slc", "vcc")
+)  # no English
+_SEAM = re.compile(r"[A-Za-z0-9%)][\u4e00-\u9fff]|[\u4e00-\u9fff][A-Za-z0-9]")
+_GAP = re.compile(r"[\u4e00-\u9fff；，：] [\u4e00-\u9fff]")
+_EDGES = "，。：；（）、？()[]{}<>\"'“”‘’`.,:;!?…|"
+_SENTENCE_END = re.compile(r"(?<=[.!?…])(?<!e\.g\.)(?<!i\.e\.) +(?=[A-Z0-9`])")
+_NUMBER = re.compile(r"[-−+~<≤≥×]?[\d.,]+(?:[ \u00a0]%)?")
+_COUNT = re.compile(r"\{0\} [a-z]+(?: [a-z]+){0,2}")
+_BRACKETED = re.compile(r"([^()]*)\(([^()]*)\)([.:,;]?)")
+_SEPARATORS = (  # between parts that are looked up one by one, and what stands between them then
+    (" – ", " – "), (" — ", " — "), (" ← ", " ← "),
+    (" → ", " → "), (" | ", " | "), (": ", "："), (", ", "，"), (" / ", " / "),
+    (" and ", "和"), (" or ", "或"),
+)  # fmt: skip
+_ONCE = {": ": 1}  # the rest may have more of them, which are its own
+_MIDDLE = " ,;:)"  # what no sentence begins with
+_BESIDE = ("\t", " · ", "  ")
+_ENDS = {".": "。", ":": "：", " …": " …", "…": "…", "?": "？", ",": "，", ";": "；"}
+
+
+def language_named(name: str) -> str:
+    """Return the language that `zh_CN`, `zh-cn`, `zh_CN.UTF-8`, `zh` or `en` names; UsageError for others."""
+    wanted = name.partition(".")[0].replace("-", "_").casefold()
+    for known in LANGUAGES:
+        if wanted in (known.casefold(), known.casefold().partition("_")[0]):
+            return known
+    raise UsageError(f"There is no language {name!r}.", hint=f"Languages: {', '.join(LANGUAGES)}.")
+
+
+def language_of_system(locale: str) -> str:
+    """Return the language that a system with this locale, such as `zh_CN`, is shown in."""
+    try:
+        return language_named(locale)
+    except UsageError:
+        return ENGLISH
+
+
+def use(language: str) -> None:
+    """Show texts in a language from now on."""
+    speak(None if language == ENGLISH else Catalogue(language, entries(language)))
+
+
+def entries(language: str) -> dict[str, str]:
+    """Return what the catalogue of a language holds; nothing if the program came without it."""
+    path = resource(f"texts/{language}.json")
+    return {} if path is None else json.loads(path.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text with places for values: the pieces between them, and those of what is shown."""
+
+    pieces: tuple[str, ...]  # one more than places
+    places: tuple[str, ...]
+    shown: tuple[str, ...]  # pieces and places in turns, a piece first
+    letters: int  # of the pieces
+    words: int  # of the pieces
+    is_count: bool  # `{0} waves`
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it says so little that anything fits."""
+        return self.letters < WEAK and not self.pieces[0].endswith(": ")
+
+    def may_make(self, text: str) -> bool:
+        """Whether a text begins and ends as what it makes."""
+        return text.endswith(self.pieces[-1]) and _begins(text, self.pieces[0])
+
+    def values(self, text: str) -> dict[str, str] | None:
+        """Return what stands in the places, each as short as can be; None if the text is another."""
+        first, *others = self.pieces
+        at, found = len(first), {}
+        for number, piece in enumerate(others):
+            is_last = number == len(others) - 1
+            stop = len(text) - len(piece) if is_last else text.find(piece, at)
+            if stop < at or (is_last and not text.endswith(piece)):
+                return None
+            found[self.places[number]] = text[at:stop]
+            at = stop + len(piece)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown instead of a text, and how many English words are left in it."""
+
+    text: str
+    left: int
+
+
+class Catalogue:
+    """Texts in another language, by what is shown in English."""
+
+    def __init__(self, name: str, texts: Mapping[str, str]) -> None:
+        self.name = name
+        self._whole: dict[str, str] = {}
+        self._templates: dict[str, list[Template]] = {}  # by the longest word of each
+        for english, other in texts.items():
+            self._add(english, other)
+        self.translated = lru_cache(maxsize=1 << 14)(self._translated)
+
+    def exactly(self, text: str) -> str:
+        """Return what is shown instead of just this text, which may have places; itself if unknown."""
+        return self._whole.get(text, text)
+
+    def whole(self, text: str) -> str | None:
+        """Return what is shown instead of a text without outer spaces, None if it is not known as a whole."""
+        found = self._whole.get(text)
+        return self._whole.get(text.casefold()) if found is None else found
+
+    def templates(self, text: str) -> list[Template]:
+        """Return the templates that a text may be made from, those that say most first."""
+        words = {word.casefold() for word in _LETTERS.findall(text)}
+        found = (one for word in words for one in self._templates.get(word, ()) if one.may_make(text))
+        return sorted(found, key=_letters)
+
+    def _translated(self, text: str) -> str:
+        if len(text) > LONGEST or _WORD.search(text) is None or self._is_translated(text):
+            return text
+        return _LookUp(self).best(text, 0).text
+
+    def _is_translated(self, text: str) -> bool:
+        """Whether a text holds letters of the language, and of English just words that it keeps."""
+        return _EAST.search(text) is not None and all(
+            self.whole(word) == word for word in map(_bare, text.split()) if _is_word(word)
+        )
+
+    def _add(self, english: str, other: str) -> None:
+        key, value = english.strip(), other.strip()
+        self._whole[key] = value
+        self._whole.setdefault(key.casefold(), value)
+        if key[-1:] in (".", ":"):
+            self._whole.setdefault(key[:-1].casefold(), value.rstrip("。："))
+        if _PLACE.search(key):
+            self._add_template(key, value)
+        # What begins or ends in the middle of a sentence is put behind, or before, another text.
+        before = "{<}" if english[:1] in _MIDDLE and english[:2] != "  " else ""
+        after = "{>}" if english[-1:] in " (" and english[-2:] != "  " else ""
+        if (before or after) and " " in key:
+            self._add_template(f"{before}{english}{after}", f"{before}{other}{after}")
+
+    def _add_template(self, english: str, other: str) -> None:
+        pieces, lone = _PLACE.split(english), _LONE_WORD.findall(english)
+        words = [word for piece in pieces for word in _LETTERS.findall(piece)]
+        if not lone:
+            return
+        template = Template(
+            pieces=tuple(pieces),
+            places=tuple(_PLACE.findall(english)),
+            shown=tuple(_turns(other)),
+            letters=sum(map(len, words)),
+            words=len(words),
+            is_count=_COUNT.fullmatch(english) is not None,
+        )
+        self._templates.setdefault(max(lone, key=len).casefold(), []).append(template)
+
+
+class _LookUp:
+    """Looks one text up, with the parts of it that were looked up already and what may still be tried."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._known: dict[str, tuple[Shown, int]] = {}  # and the depth at which it was looked up
+        self._tries = MOST_TRIES
+
+    def best(self, text: str, depth: int) -> Shown:
+        """Return what is shown instead of a text, or of a part of one; its outer spaces stay."""
+        inner = text.strip()
+        found, known_at = self._known.get(inner, (Shown(inner, 1), DEEPEST + 1))
+        if known_at > depth and found.left:  # deeper inside of a text less is tried
+            found = self._of(inner, depth)
+            self._known[inner] = found, depth
+        at = text.find(inner)
+        return Shown(text[:at] + found.text + text[at + len(inner) :], found.left)
+
+    def _of(self, text: str, depth: int) -> Shown:
+        whole = self._catalogue.whole(text)
+        words = _words_left(text)
+        self._tries -= 1
+        if whole is not None:
+            return Shown(whole, 0)
+        if not words or depth >= DEEPEST or self._tries <= 0:
+            return Shown(text, words)
+        best = Shown(text, words)
+        sure = self._of_known, self._of_long_template, self._lines, self._apart, self._labelled
+        parts = self._sentences, self._ended, self._clauses, self._list, self._numbered, self._bracketed
+        rest = self._of_template, self._parts, self._of_weak_template, self._beside
+        for way in (*sure, *parts, *rest):
+            found = way(text, depth + 1) if best.left else None
+            if found is not None and found.left < best.left:
+                best = found
+        return best
+
+    def _of_known(self, text: str, depth: int) -> Shown | None:
+        """What a template makes of values that are known as a whole, or need not be."""
+        for template in self._catalogue.templates(text):
+            values = {} if template.is_weak else template.values(text) or {}
+            self._tries -= bool(values)
+            if values and all(map(self._is_known, values.values())):
+                return self._made(text, depth, [template])
+        return None
+
+    def _is_known(self, value: str) -> bool:
+        return self._catalogue.whole(value.strip()) is not None or not _words_left(value)
+
+    def _of_long_template(self, text: str, depth: int) -> Shown | None:
+        return self._made(
+            text, depth, [one for one in self._catalogue.templates(text) if one.letters >= LONG]
+        )
+
+    def _of_template(self, text: str, depth: int) -> Shown | None:
+        return self._made(text, depth, [one for one in self._catalogue.templates(text) if not one.is_weak])
+
+    def _of_weak_template(self, text: str, depth: int) -> Shown | None:
+        return self._made(text, depth, [one for one in self._catalogue.templates(text) if one.is_weak])
+
+    def _made(self, text: str, depth: int, templates: list[Template]) -> Shown | None:
+        best: Shown | None = None
+        for template in templates:
+            self._tries -= 1
+            values = template.values(text) if self._tries > 0 else None
+            if values is None or (template.is_count and not _is_count(values[template.places[0]])):
+                continue
+            found = {
+                place: self._value(values[place], before, depth)
+                for place, before in zip(template.places, template.pieces, strict=False)
+            }
+            left = sum(one.left for one in found.values())
+            if left and (template.is_weak or left > template.words):
+                continue  # what is not known would be most of it
+            if best is None or left < best.left:
+                pieces = (found[piece].text if piece in found else piece for piece in template.shown)
+                best = Shown(_spaced(pieces), left)
+            if not left:
+                break
+        return best
+
+    def _value(self, value: str, before: str, depth: int) -> Shown:
+        """What stands in a place: `--{0}` is the name of an option, “{0}” may be what somebody typed."""
+        found = Shown(value, 0) if before.endswith("-") else self.best(value, depth)
+        return Shown(found.text, 0) if before.endswith("“") else found
+
+    def _lines(self, text: str, depth: int) -> Shown | None:
+        return self._joined(text.split("\n"), "\n", depth) if "\n" in text else None
+
+    def _sentences(self, text: str, depth: int) -> Shown | None:
+        sentences = _SENTENCE_END.split(text)
+        if len(sentences) == 1:
+            return None
+        found: list[Shown] = []
+        at = 0
+        while at < len(sentences):  # several that the program says together are known together
+            groups = (" ".join(sentences[at:stop]) for stop in range(len(sentences), at + 1, -1))
+            text = next((one for one in groups if self._catalogue.whole(one) is not None), sentences[at])
+            if len(found) < MOST_SENTENCES:
+                self._tries = max(self._tries, MOST_TRIES // 2)  # the others leave it some
+            found.append(self.best(text, depth))
+            at += len(_SENTENCE_END.split(text))
+        shown = "".join(one.text + ("" if one.text.endswith("。") else " ") for one in found)
+        return Shown(shown.rstrip(), sum(one.left for one in found))
+
+    def _apart(self, text: str, depth: int) -> Shown | None:
+        """Parts that have nothing to do with each other."""
+        separator = next((one for one in _BESIDE if one in text), None)
+        return None if separator is None else self._joined(text.split(separator), separator, depth)
+
+    def _labelled(self, text: str, depth: int) -> Shown | None:
+        """A known word or two before a colon, and what is said of it."""
+        label, colon, rest = text.partition(": ")
+        if not colon or self._catalogue.whole(label) is None:
+            return None
+        return self._joined([label, rest], "：", depth)
+
+    def _clauses(self, text: str, depth: int) -> Shown | None:
+        return self._joined(text.split("; "), "；", depth) if "; " in text else None
+
+    def _ended(self, text: str, depth: int) -> Shown | None:
+        """A text that is known without the sign at its end."""
+        end = next((end for end in _ENDS if text.endswith(end) and text != end), None)
+        if end is None:
+            return None
+        found = self.best(text.removesuffix(end), depth)
+        return Shown(found.text + _ENDS[end], found.left)
+
+    def _parts(self, text: str, depth: int) -> Shown | None:
+        """Parts of a sentence, if all of them are known."""
+        for separator, shown in _SEPARATORS:
+            if separator in text:
+                parts = text.split(separator, _ONCE.get(separator, -1))
+                found = self._listed(parts, depth) if shown == "，" else self._joined(parts, shown, depth)
+                if not found.left:
+                    return found
+        return None
+
+    def _list(self, text: str, depth: int) -> Shown | None:
+        """More between commas than a sentence has."""
+        return self._listed(text.split(", "), depth) if text.count(", ") >= MANY else None
+
+    def _numbered(self, text: str, depth: int) -> Shown | None:
+        """A name with a number behind it."""
+        name, _, number = text.removesuffix(" %").rpartition(" ")
+        number += text[len(name) + 1 + len(number) :]
+        if not name or name.count(", ") > 1 or _NUMBER.fullmatch(number) is None:
+            return None
+        found = self.best(name, depth)
+        return Shown(f"{found.text} {number}", found.left)
+
+    def _bracketed(self, text: str, depth: int) -> Shown | None:
+        found = _BRACKETED.fullmatch(text)
+        if found is None:
+            return None
+        before, inner, after = found.groups()
+        outer, within = self.best(before.rstrip(), depth), self.best(inner, depth)
+        space = before[len(before.rstrip()) :]
+        opened, closed = (f"{space}(", ")") if within.text.isascii() else ("（", "）")
+        text = f"{outer.text}{opened}{within.text}{closed}{_ENDS.get(after, after)}"
+        return Shown(text, outer.left + within.left)
+
+    def _beside(self, text: str, depth: int) -> Shown | None:
+        """Two known texts with a space between them."""
+        spaces = [at for at, letter in enumerate(text) if letter == " "]
+        if len(spaces) > MOST_SPACES or depth > DEEPEST_BESIDE:
+            return None
+        for at in reversed(spaces):
+            found = self._joined([text[:at], text[at + 1 :]], " ", depth)
+            if not found.left:
+                return found
+        return None
+
+    def _joined(self, parts: list[str], between: str, depth: int) -> Shown:
+        found = [self.best(part, depth) for part in parts]
+        shown = [piece for one in found for piece in (between, one.text)][1:]
+        return Shown(_spaced(shown), sum(one.left for one in found))
+
+    def _listed(self, parts: list[str], depth: int) -> Shown:
+        """Parts between commas, of which one may have a comma of its own."""
+        found: list[Shown] = []
+        alone = ""  # the part before, if it was looked up alone
+        for part in parts:
+            one = self.best(part, depth)
+            both = self.best(f"{alone}, {part}", depth) if one.left and alone else one
+            if both.left < one.left:
+                found[-1:], alone = [both], ""
+            else:
+                found.append(one)
+                alone = part
+        return Shown("，".join(one.text for one in found), sum(one.left for one in found))
+
+
+def _spaced(pieces: Iterable[str]) -> str:
+    """Put pieces together: a space between a Chinese and a Latin word, none between two Chinese ones."""
+    text = ""
+    for piece in filter(None, pieces):
+        if _SEAM.fullmatch(text[-1:] + piece[:1]):
+            text += " "
+        elif _GAP.fullmatch(text[-2:] + piece[:1]):
+            text = text[:-1]
+        text += piece[1:] if _GAP.fullmatch(text[-1:] + piece[:2]) else piece
+    return text
+
+
+def _letters(template: Template) -> int:
+    """What sorts templates by how much they say, the most first."""
+    return -template.letters
+
+
+def _begins(text: str, piece: str) -> bool:
+    """Whether the text begins with the piece; a sentence may begin with a capital letter that it has not."""
+    if text.startswith(piece):
+        return True
+    return piece[:1].swapcase() == text[:1] and text.startswith(piece[1:], 1) and bool(piece)
+
+
+def _is_count(value: str) -> bool:
+    """Whether a value can stand before what is counted: a number, or one word."""
+    return " " not in value or any(letter.isdigit() for letter in value)
+
+
+def _turns(other: str) -> list[str]:
+    """Pieces and places in turns."""
+    pieces, places = _PLACE.split(other), _PLACE.findall(other)
+    return [one for pair in zip(pieces, [*places, ""], strict=True) for one in pair]
+
+
+def _words_left(text: str) -> int:
+    """How many words of a text are neither names nor numbers."""
+    return sum(_is_word(word) for word in map(_bare, text.split()))
+
+
+def _bare(word: str) -> str:
+    return word.strip(_EDGES)
+
+
+def _is_word(word: str) -> bool:
+    return len(word) > 1 and word not in _OPERANDS and _PLAIN.fullmatch(word) is not None
