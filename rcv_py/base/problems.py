@@ -32,7 +32,8 @@ class Problem:
     """One sentence about one thing that is wrong: what, where, what to do.
 
     `text` ends with a full stop and names the file when there is one; `hint` says what to do;
-    `affects` names the data that it explains the absence of.
+    `affects` names the data that it explains the absence of.  `brief` is set where that is most of what a
+    capture could hold: all that is said of it where the whole is said elsewhere.
     """
 
     severity: Severity
@@ -40,6 +41,7 @@ class Problem:
     text: str
     hint: str = ""
     affects: tuple[Affects, ...] = ()
+    brief: str = ""
 
     def __str__(self) -> str:
         return f"{self.text} {self.hint}".strip()
@@ -48,13 +50,13 @@ class Problem:
 class Problems(list[Problem]):
     """What was found wrong so far, in that order."""
 
-    def inform(self, where: str, text: str, hint: str = "", *affects: Affects) -> None:
+    def inform(self, where: str, text: str, hint: str = "", *affects: Affects, brief: str = "") -> None:
         """Add something that costs the reader nothing."""
-        self.append(Problem(Severity.INFO, where, text, hint, affects))
+        self.append(Problem(Severity.INFO, where, text, hint, affects, brief))
 
-    def warn(self, where: str, text: str, hint: str = "", *affects: Affects) -> None:
+    def warn(self, where: str, text: str, hint: str = "", *affects: Affects, brief: str = "") -> None:
         """Add that a part is missing or doubtful."""
-        self.append(Problem(Severity.WARNING, where, text, hint, affects))
+        self.append(Problem(Severity.WARNING, where, text, hint, affects, brief))
 
     def fail(self, where: str, text: str, hint: str = "", *affects: Affects) -> None:
         """Add that a file or a view is lost."""

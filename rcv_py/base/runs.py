@@ -21,6 +21,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+LONG_RISE = 64  # rows between two that fall, on average: from here on merging is faster than sorting
+
 
 def starts_run(*columns: np.ndarray) -> np.ndarray:
     """Whether each row differs from the row before it in any column, as the first one does; bool [n]."""
@@ -72,20 +74,35 @@ def numbered(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def order(column: np.ndarray) -> np.ndarray:
     """The rows of whole numbers (int64) by value, equal ones as they stand, int64.
 
-    Value and row are sorted as one number if they fit into one: twice as fast as sorting rows.
+    Numbers of 16 bits are counted into their places, which numpy does several times as fast as it compares;
+    those of 32 bits by their lower halves and then by their upper ones.  Else value and row are sorted as
+    one number if they fit into one: twice as fast as sorting rows, and where they rise for long merged.
     """
     n = len(column)
-    if not (column[1:] < column[:-1]).any():
+    falls = np.count_nonzero(column[1:] < column[:-1])
+    if not falls:
         return np.arange(n)
     low, high, bits = int(column.min()), int(column.max()), (n - 1).bit_length()
+    if high - low < 1 << 16:
+        return _counted(np.subtract(column, low, dtype=np.int64))
+    rises = falls * LONG_RISE < n
+    if high - low < 1 << 32 and not rises:
+        from_low = np.subtract(column, low, dtype=np.int64)
+        rows = _counted(from_low)
+        return rows.take(_counted((from_low >> 16).take(rows)))
     if high - low >= 1 << (63 - bits):
         return np.argsort(column, kind="stable")
     packed = np.subtract(column, low, dtype=np.int64)
     packed <<= bits
     packed |= np.arange(n)
-    packed.sort()
+    packed.sort(kind="stable" if rises else None)
     packed &= (1 << bits) - 1
     return packed
+
+
+def _counted(column: np.ndarray) -> np.ndarray:
+    """The rows by their lowest 16 bits, equal ones as they stand, int64."""
+    return np.argsort(column.astype(np.uint16), kind="stable")
 
 
 def is_in(column: np.ndarray, held: np.ndarray) -> np.ndarray:

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.base import compiled
+from rcv_py.base.machine import compiled
 from tests.support.captures import ROOT
 
 KERNEL = """
-from rcv_py.base.compiled import kernel, part
+from rcv_py.base.machine.compiled import kernel, part
 
 @part
 def twice(number):
@@ -130,7 +130,7 @@ def test_numba_is_left_as_it_was(room: Path) -> None:
 def test_a_numba_that_is_built_otherwise_costs_time_alone(
     room: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rcv_py.base import compiling
+    from rcv_py.base.machine import compiling
 
     parts = compiled._Parts()
 

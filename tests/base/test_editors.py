@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.base.editors import is_in_terminal, start, usual, words_for
 from rcv_py.base.errors import UsageError
+from rcv_py.base.machine.editors import is_in_terminal, start, usual, words_for
 
 FILE = Path("/src/k e$(r)nel;.py")
 

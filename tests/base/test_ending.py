@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.base.ending import Ended, ends_tidily
+from rcv_py.base.machine.ending import Ended, ends_tidily
 
 needs_signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
 pytestmark = needs_signals

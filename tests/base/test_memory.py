@@ -9,7 +9,7 @@ import pytest
 
 SCRIPT = """
 import numpy as np
-from rcv_py.base.memory import return_large_blocks, trim
+from rcv_py.base.machine.memory import return_large_blocks, trim
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -36,7 +36,7 @@ def test_what_is_kept_is_all_that_stays_resident() -> None:
 def test_a_start_is_not_searched_for_garbage_and_leaves_the_rest_to_the_window() -> None:
     """Switched on again here, garbage would be looked for in threads that read, and widgets die there."""
     code = (
-        "import gc; from rcv_py.base import memory; memory.begin_start(); off = gc.isenabled();"
+        "import gc; from rcv_py.base.machine import memory; memory.begin_start(); off = gc.isenabled();"
         "memory.end_start(); print(off, gc.isenabled(), gc.get_freeze_count() > 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate, groupby
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,6 +65,15 @@ def test_rows_are_ordered_and_values_numbered(values: list[int]) -> None:
     known, number = numbered(column)
     assert known.tolist() == sorted({*values})
     assert known[number].tolist() == values
+
+
+@pytest.mark.parametrize("span", [1 << 16, (1 << 16) + 1, 1 << 32, (1 << 32) + 1, 1 << 62])
+@pytest.mark.parametrize("rise", [1, 200])  # rows that rise, one after the other
+def test_rows_are_ordered_whatever_their_span(span: int, rise: int) -> None:
+    random = np.random.default_rng(span + rise)
+    column = np.sort(random.integers(0, span, (1000 // rise, rise)), axis=1).ravel() - 7
+    column[[0, 3, 5]] = -7, span - 8, -7
+    assert order(column).tolist() == np.lexsort((np.arange(len(column)), column)).tolist()
 
 
 def test_narrow_columns_are_ordered_as_wide_ones() -> None:

@@ -38,7 +38,7 @@ _READ_AGAIN = frozenset('"%&|<>^!')
 def words_for(template: str, file: Path, line: int) -> list[str]:
     """Return the program and its arguments; raise UsageError for a template that names none.
 
-    `line` is from 1; below that the file is opened at its begin.
+    `line` is from 1; below that the file is opened at its beginning.
     """
     try:
         words = shlex.split(template, posix=os.name != "nt")

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -30,8 +29,8 @@ from typing import IO, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-if sys.platform != "win32":
-    import fcntl
+from rcv_py.base.machine import user_folders
+from rcv_py.base.machine.file_locks import is_locked_here
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -79,7 +78,7 @@ class _Parts:
         if NUMBA is None:
             return
         try:
-            from rcv_py.base.compiling import OfParts  # noqa: PLC0415 - needs numba, and one it knows
+            from rcv_py.base.machine.compiling import OfParts  # noqa: PLC0415 - needs numba, and one it knows
         except (ImportError, AttributeError):
             self.wholly()
         else:
@@ -172,7 +171,7 @@ def _alone(folder: Path, name: str) -> Iterator[None]:
             lock = (folder / f"{name}.lock").open("ab")
     end = monotonic() + WAITS_S
     try:
-        while lock is not None and monotonic() < end and not _is_locked(lock):
+        while lock is not None and monotonic() < end and not _is_ours(lock):
             sleep(BEAT_S)
         yield
     finally:
@@ -180,17 +179,12 @@ def _alone(folder: Path, name: str) -> Iterator[None]:
             lock.close()
 
 
-def _is_locked(file: IO[bytes]) -> bool:
-    """Try to have a file to ourselves; it is so as well where files cannot be locked."""
-    if sys.platform == "win32":
-        return True
+def _is_ours(lock: IO[bytes]) -> bool:
+    """Whether we may compile: also where files cannot be locked."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return is_locked_here(lock)
     except OSError:
         return True
-    return True
 
 
 def _quickly(code: Callable[..., Any], values: tuple[Any, ...]) -> Any:
@@ -255,13 +249,7 @@ def cache_folder(room: Path) -> Path:
     sources = hashlib.sha256()
     for file in (*sorted(Path(__file__).parent.glob("compil*.py")), *sorted(room.glob("*.py"))):
         sources.update(file.read_bytes())
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA", "")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if base else Path.home() / ".cache") / "rcv" / "kernels" / sources.hexdigest()[:16]
+    return user_folders.cache_folder("kernels") / sources.hexdigest()[:16]
 
 
 def _plain(function: Callable[P, R]) -> Callable[P, R]:

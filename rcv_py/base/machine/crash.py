@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import faulthandler
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from rcv_py.base.log import without_home
-
-if sys.platform != "win32":
-    import fcntl
+from rcv_py.base.machine.file_locks import is_locked_here
 
 NAME = "fault-*.txt"
 MOST_BYTES = 64 << 10
@@ -63,10 +60,7 @@ def left_faults(folder: Path) -> tuple[str, ...]:
 
 def _hold(file: IO[bytes]) -> bool:
     """Hold a file until it is closed; whether nobody else does."""
-    if sys.platform == "win32":  # there a file that is open cannot be removed, which says the same
-        return True
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return is_locked_here(file)
     except OSError:
         return False
-    return True

@@ -16,6 +16,9 @@ from numba.core.typed_passes import NativeLowering
 class _Library(JITCodeLibrary):
     """Code of a part: what its kernels take in."""
 
+    def _optimize_final_module(self) -> None:
+        """Leave it to the kernels, which optimize what they took in once more anyway."""
+
     def _finalize_final_module(self) -> None:
         self._finalized = True
 
