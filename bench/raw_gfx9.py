@@ -33,11 +33,11 @@ LOOP = (  # category, stall, cycles that it takes, cycles until the next
     (6, 12, 4, 4),
     (7, 0, 4, 12),
 )
+END, NOT_TAKEN = 11, 8  # categories: what ends a wave, and the branch behind its last round
 
 
-def gfx9_stream(size: int) -> np.ndarray:
-    """A stream of so many bytes: two waves on each of eight slots, again and again."""
-    tape = Tape()
+def repeated(tape: Tape, size: int) -> np.ndarray:
+    """What stands on a tape, and two waves on each of eight slots again and again: so many bytes."""
     for slot in range(8):
         for wave in range(2):
             now = begin = 200_000 * wave + 40 * slot
@@ -46,7 +46,8 @@ def gfx9_stream(size: int) -> np.ndarray:
                 now += 0 if rows else 100
                 rows.append([now, category, stall, stall + busy])
                 now += stall + step
-            rows.append([now, 11, 0, 4])
+            rows[-1][1] = NOT_TAKEN
+            rows.append([now, END, 0, 4])
             played(tape, (slot % 4, slot // 4), (begin, now + 40), rows, ())
     made = np.frombuffer(tape.stream(), dtype=np.uint8)
     return np.concatenate([made[:8], np.tile(made[8:], size // (len(made) - 8) + 1)])
@@ -58,7 +59,7 @@ def raw_decode(options: Options) -> Iterable[Row]:
     from rcv_py.formats.sqtt.decode import decode  # noqa: PLC0415 - `first` measures that, too
 
     del options
-    data = gfx9_stream(16 << 20)
+    data = repeated(Tape(), 16 << 20)
     decode(data.data)
     spent, tokens = [], 0
     for _ in range(5):
@@ -80,7 +81,7 @@ def first() -> tuple[float, ...]:
     began = time.process_time()
     from rcv_py.formats.sqtt.decode import decode  # noqa: PLC0415
 
-    decode(gfx9_stream(1 << 16).data)
+    decode(repeated(Tape(), 1 << 16).data)
     return (time.process_time() - began,)
 
 
@@ -88,7 +89,7 @@ def buffer() -> tuple[float, ...]:
     """Seconds for a full buffer, bytes that come on top of it, and the tokens that waves issued."""
     from rcv_py.formats.sqtt.decode import decode  # noqa: PLC0415
 
-    data = gfx9_stream(BUFFER)
+    data = repeated(Tape(), BUFFER)
     decode(data[: 1 << 16].data)
     before, began = own_peak(), time.perf_counter()
     found = decode(data.data)

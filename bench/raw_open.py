@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import numpy as np
-
-from bench.raw_gfx9 import BUFFER, LOOP, ROUNDS
+from bench import raw_rdna
+from bench.raw_gfx9 import BUFFER, repeated
 from bench.table import Options, Row, measure
 from bench.tree import watch
 
@@ -24,35 +24,46 @@ WORDS = (  # the program of LOOP
     *(0xBE800000, 0x7E000300, 0xDC508000, 0x007F0000, 0x7E000300, 0xD86C0000, 0, 0xBF8C0000),
     *(0x7E000300, 0x7E000300, 0xBF850000 | 0x10000 - 11, 0xBF810000),
 )
-END, NOT_TAKEN = 11, 8  # categories
 
 
 def written(folder: Path, buffers: int, size: int = BUFFER) -> None:
-    """Write a capture: so many streams of the same waves, and their code object."""
+    """Write a capture of gfx9: so many streams of the same waves, and their code object."""
     from rcv_py.formats.sqtt import registers  # noqa: PLC0415 - `opened` measures imports
-    from tests.formats.sqtt.encode_gfx9 import BEFORE, Tape, compute, played  # noqa: PLC0415
+    from tests.formats.sqtt.encode_gfx9 import BEFORE, Tape, compute  # noqa: PLC0415
     from tests.support.object_files import TEXT, code_file  # noqa: PLC0415
 
     tape, entry = Tape(), BASE + TEXT
     tape.put(0, compute(registers.ENTRY_LOW, entry >> 8 & registers.HALF), BEFORE)
     tape.put(0, compute(registers.ENTRY_HIGH, entry >> 40), BEFORE)
-    for slot in range(8):
-        for wave in range(2):
-            now = begin = 200_000 * wave + 40 * slot
-            rows: list[list[int]] = []
-            for category, stall, busy, step in LOOP * ROUNDS:
-                now += 0 if rows else 100
-                rows.append([now, category, stall, stall + busy])
-                now += stall + step
-            rows[-1][1] = NOT_TAKEN
-            rows.append([now, END, 0, 4])
-            played(tape, (slot % 4, slot // 4), (begin, now + 40), rows, ())
-    made = np.frombuffer(tape.stream(), dtype=np.uint8)
-    data = np.concatenate([made[:8], np.tile(made[8:], size // (len(made) - 8) + 1)]).tobytes()
+    code = code_file({"loop": struct.pack(f"<{len(WORDS)}I", *WORDS)}, kernels=("loop",))
+    _write(folder, buffers, repeated(tape, size).tobytes(), "gfx950", code)
+
+
+def written_rdna(folder: Path, generation: int, size: int = BUFFER) -> None:
+    """Write a capture of gfx11 or gfx12: one stream of the same waves, and their code object."""
+    from tests.support.object_files import TEXT, code_file  # noqa: PLC0415 - `opened` measures imports
+
+    machine, words = raw_rdna.PROGRAMS[generation]
+    data = raw_rdna.looped(generation, BASE + TEXT, size)
+    code = code_file({"loop": struct.pack(f"<{len(words)}I", *words)}, machine=machine, kernels=("loop",))
+    _write(folder, 1, data, f"gfx{generation}00", code)
+
+
+def _write(folder: Path, buffers: int, data: bytes, target: str, code: bytes) -> None:
+    folder.mkdir()
     for se in range(buffers):
         (folder / f"1_0_shader_engine_{se}_1.att").write_bytes(data)
-    code = code_file({"loop": struct.pack(f"<{len(WORDS)}I", *WORDS)}, kernels=("loop",))
-    (folder / "gfx950_code_object_id_1.out").write_bytes(code)
+    (folder / f"{target}_code_object_id_1.out").write_bytes(code)
+
+
+def captures(is_full: bool) -> Iterable[tuple[str, Callable[[Path], None], bool]]:
+    """What is opened: its name, what writes it into a new folder, and whether it has limits."""
+    yield f"raw, 1 x {BUFFER >> 20} MiB", lambda folder: written(folder, 1), True
+    if is_full:
+        yield f"raw, {SEVERAL} x {BUFFER >> 20} MiB", lambda folder: written(folder, SEVERAL), False
+    for generation in raw_rdna.PROGRAMS:
+        name = f"raw RDNA {BUFFER >> 20} MiB, gfx{generation}"
+        yield name, lambda folder, generation=generation: written_rdna(folder, generation), True
 
 
 @measure("raw-open")
@@ -62,20 +73,19 @@ def raw_open(options: Options) -> Iterable[Row]:
         before = os.environ.get("NUMBA_CACHE_DIR")
         os.environ["NUMBA_CACHE_DIR"] = kernels
         try:
-            for buffers in (1, SEVERAL) if options.full else (1,):
-                folder = Path(place) / str(buffers)
-                folder.mkdir()
-                written(folder, buffers)
-                if buffers == 1:
+            for number, (name, write, is_limited) in enumerate(captures(options.full)):
+                folder = Path(place) / str(number)
+                write(folder)
+                if is_limited:
                     watch(["-m", "bench.raw_open", str(folder)])  # makes machine code
                 seen = watch(["-m", "bench.raw_open", str(folder)])
-                name = f"raw, {buffers} x {BUFFER >> 20} MiB"
-                limits = (FIRST, WHOLE) if buffers == 1 else (None, None)
+                limits = (FIRST, WHOLE) if is_limited else (None, None)
                 yield Row(f"{name}: its beginning", seen.at("beginning"), limits[0], "s")
                 yield Row(f"{name}: all waves", seen.at("waves"), limits[1], "s")
                 yield Row(f"{name}: CPU", seen.cpu_at("waves"), None, "s")
                 most = (OF_WINDOW + A_TOKEN * seen.said["tokens"]) / 1e6
                 yield Row(f"{name}: peak of its processes", seen.peak / 1e6, most, "MB", 0)
+                shutil.rmtree(folder)
         finally:
             os.environ.pop("NUMBA_CACHE_DIR")
             if before is not None:

@@ -7,13 +7,47 @@ from collections.abc import Iterator
 
 from bench.table import Options, Row, measure
 from rcv_py.formats.sqtt.decode import decode
-from tests.formats.sqtt.rdna_encoder import Encoder
+from tests.formats.sqtt.rdna_encoder import IMMED, JUMP, LDS, NEXT, SALU, VALU, VMEM, Encoder, Step, Wave
 from tests.formats.sqtt.test_rdna_round_trip import simulated, waves_of
 
 BYTES = 24_000_000
 HEADER = 8  # of which a stream needs one
 LIMIT = 1.0  # s for ten million tokens of RDNA
 RUNS = 3
+SLOTS, WAVES, ROUNDS = 16, 2, 40  # of a repeated stream; rounds of its loop, in each wave
+LOOP = (  # category, cycles that it is busy, stall before it, cycles until the next
+    (SALU, 1, 0, 1),
+    (VALU, 1, 0, 1),
+    (VMEM, 1, 6, 2),
+    (VALU, 1, 0, 1),
+    (LDS, 1, 3, 2),
+    (IMMED, 1, 17, 1),
+    (VALU, 1, 0, 1),
+    (VALU, 1, 4, 1),
+    (JUMP, 1, 0, 6),
+)
+DONE = {  # category → what a unit tells when it is done, and cycles later
+    SALU: ("alu_done", 4),
+    VALU: ("alu_done", 6),
+    VMEM: ("memory_done", 90),
+    LDS: ("memory_done", 30),
+}
+PROGRAMS = {  # generation: number of the GPU in ELF files, and LOOP
+    11: (
+        0x41,
+        (
+            *(0xBE800080, 0x7E000300, 0xDC520000, 0x007C0000, 0x7E000300, 0xD8D80000, 0x00000000, 0xBF890000),
+            *(0x7E000300, 0x7E000300, 0xBFA20000 | 0x10000 - 11, 0xBFB00000),
+        ),
+    ),
+    12: (
+        0x48,
+        (
+            *(0xBE800080, 0x7E000300, 0xEE05007C, 0x00000000, 0x00000000, 0x7E000300, 0xD8D80000, 0x00000000),
+            *(0xBFC00000, 0x7E000300, 0x7E000300, 0xBFA20000 | 0x10000 - 12, 0xBFB00000),
+        ),
+    ),
+}
 
 
 def repeated(name: str) -> bytes:
@@ -23,6 +57,32 @@ def repeated(name: str) -> bytes:
     encoder.waves(waves_of(capture))
     data = encoder.stream()
     return data + data[HEADER:] * (BYTES // len(data))
+
+
+def looped(generation: int, entry: int, size: int) -> bytes:
+    """A stream of waves that run LOOP at an address, again and again, of about so many bytes."""
+    encoder = Encoder(generation)
+    encoder.program(10, entry)
+    waves = [looping(slot, number) for slot in range(SLOTS) for number in range(WAVES)]
+    encoder.waves(waves)
+    for step in (step for wave in waves for step in wave.steps):
+        if step.kind in DONE:
+            name, cycles = DONE[step.kind]
+            encoder.add(step.time + cycles, name)
+    data = encoder.stream()
+    return data + data[HEADER:] * (size // len(data))
+
+
+def looping(slot: int, number: int) -> Wave:
+    """A wave that runs LOOP, and is the one of that number in its slot."""
+    begin = 100 + 5 * slot + 4000 * number
+    now, steps = begin + 10, []
+    for kind, busy, stall, step in LOOP * ROUNDS:
+        now += stall
+        steps.append(Step(now, kind, busy, stall))
+        now += step
+    steps[-1].kind = NEXT
+    return Wave(slot, begin, now + 5, steps)
 
 
 def short_waves(generation: int) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from rcv_py.base.records import dataclass
@@ -11,6 +9,7 @@ from rcv_py.base.runs import borders
 from rcv_py.model.device import StateCurve
 
 EXACT = 1 << 52  # whole numbers below twice that are exact in a double, which numpy sums up
+LIFTED = 1 << 62  # times stay below it when they are lifted above those of other waves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,9 +61,7 @@ def totals(
     reached = np.empty(len(kept) + 1, dtype=np.int64)  # where all before a token have ended
     reached[1:] = time + latency
     reached[first[:-1]] = begin  # of empty waves it is overwritten by the next
-    for lower, upper in pairwise(first.tolist()):
-        if upper > lower:
-            np.maximum.accumulate(reached[lower:upper], out=reached[lower:upper])
+    _latest(reached, first)
     idle = np.maximum(time - reached[:-1], 0)
 
     def summed(values: np.ndarray) -> np.ndarray:
@@ -80,6 +77,28 @@ def totals(
         stall=summed(stall),
         idle=summed(idle),
     )
+
+
+def _latest(reached: np.ndarray, first: np.ndarray) -> None:
+    """Let each of the times of a wave be that of the latest so far; `reached` is changed.
+
+    The times of all waves are lifted so that each wave lies above those before it, if 64 bits hold that.
+    """
+    count = np.diff(first)
+    has = np.flatnonzero(count)
+    if not len(has):
+        return
+    owned = reached[: first[-1]]
+    low = np.minimum.reduceat(owned, first[has])
+    height = int((np.maximum.reduceat(owned, first[has]) - low).max()) + 1
+    if height * len(has) < LIFTED:
+        lift = np.repeat(height * np.arange(len(has)) - low, count[has])
+        owned += lift
+        np.maximum.accumulate(owned, out=owned)
+        owned -= lift
+        return
+    for lower, upper in zip(first[has].tolist(), first[has + 1].tolist(), strict=True):
+        np.maximum.accumulate(owned[lower:upper], out=owned[lower:upper])
 
 
 def state_curves(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
 from collections.abc import Sequence
@@ -15,7 +14,9 @@ _HEAD = re.compile(
     rb"'shape': \((?P<shape>\d{1,12},|\d{1,12}, \d{1,12})\), \} *\n",
     re.DOTALL,
 )
-_HEADER = 512  # bytes; those we write have at most 128
+_HEADER = 512  # bytes, at most
+_WRITTEN = 128  # of those we write
+_MAGIC = b"\x93NUMPY\1\0" + (_WRITTEN - 10).to_bytes(2, "little")
 _ALIGNED = 64
 
 
@@ -25,11 +26,12 @@ class Unreadable(ValueError):
 
 def packed(arrays: Sequence[np.ndarray]) -> bytes:
     """Return the arrays as bytes, each beginning at a multiple of 64."""
-    stream = io.BytesIO()
-    for array in arrays:
-        np.lib.format.write_array(stream, np.ascontiguousarray(array), (1, 0), allow_pickle=False)
-        stream.write(bytes(-stream.tell() % _ALIGNED))
-    return stream.getvalue()
+    parts: list[bytes | memoryview] = []
+    for array in map(np.ascontiguousarray, arrays):
+        about = f"{{'descr': '{array.dtype.str}', 'fortran_order': False, 'shape': {array.shape}, }}"
+        parts.append(_MAGIC + f"{about:{_WRITTEN - len(_MAGIC) - 1}}\n".encode())  # numpy takes 40 us for it
+        parts += [array.reshape(-1).view(np.uint8).data, bytes(-array.nbytes % _ALIGNED)]
+    return b"".join(parts)  # which copies once
 
 
 def unpacked(data: memoryview, count: int) -> list[np.ndarray]:

@@ -118,7 +118,7 @@ def _check_waves(index: WaveIndex) -> None:
         raise Unreadable("its waves are not in order")
     if len(index.file) != len(index) or bounds(index.size)[0] < 0:
         raise Unreadable("its waves are not described")
-    if not all(map(is_inside, index.file)):
+    if not all(map(is_inside, set(index.file))):
         raise Unreadable("it names files outside of itself")
 
 

@@ -78,6 +78,8 @@ def written(value: object, columns: list[np.ndarray], without: Sequence[str] = (
     if isinstance(value, Mapping):
         return [[key, written(one, columns)] for key, one in value.items()]
     if isinstance(value, tuple | list):
+        if set(map(type, value)) <= {str}:  # the file of each wave, of which there are many
+            return list(value)
         return [written(one, columns) for one in value]
     return value
 

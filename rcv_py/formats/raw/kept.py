@@ -23,6 +23,7 @@ from time import time
 from typing import Any
 
 from rcv_py.base.errors import ExportError, TraceError
+from rcv_py.base.machine.user_folders import cache_folder
 from rcv_py.formats.packed.archive import SUFFIX
 from rcv_py.formats.packed.read import open_packed
 from rcv_py.formats.raw.files import RawCapture
@@ -46,13 +47,7 @@ def places() -> Iterator[Path]:
     if os.environ.get(PLACE):
         yield Path(os.environ[PLACE])
         return
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA", "")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME", "")
-    yield (Path(base) if base else Path.home() / ".cache") / "rcv" / "decoded"
+    yield cache_folder("decoded")
     yield Path(tempfile.gettempdir()) / f"rcv-decoded-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
 
 

@@ -8,8 +8,8 @@ its first bytes meanwhile, which are a capture of their own, only shorter.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -48,7 +48,7 @@ BEAT = 0.05  # seconds between two looks whether somebody still waits
 MOST_THREADS = 4  # of the process that decodes the only stream
 QUICK_BYTES = 4 << 20  # of `.att` files: decoding them takes less than a second
 LARGE_BYTES = 24 << 20  # of `.att` files: whoever waits for them is shown their beginning
-FIRST_BYTES = 4 << 20  # of all streams together that are decoded first
+FIRST_BYTES = 1 << 20  # of all streams together that are decoded first: a picture within a second
 LEAST_BYTES = 64 << 10  # of each
 
 
@@ -149,8 +149,18 @@ def _spills(capture: RawCapture, beside: Path | None) -> Iterator[dict[str, Path
 
 def _write(found: Assembled, path: Path) -> bool:
     """Write what decoding gave; return whether it will give the same again."""
-    write_packed(path, found.trace, found.columns, is_compressed=False)
+    write_packed(path, found.trace, _ahead(found.columns), is_compressed=False)
     return found.is_sure
+
+
+def _ahead(columns: Iterable[WaveColumns]) -> Iterator[WaveColumns]:
+    """Columns as they come, the next of which another thread makes while these are written."""
+    coming = iter(columns)
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, coming, None)
+        while (found := following.result()) is not None:
+            following = pool.submit(next, coming, None)
+            yield found
 
 
 def _begun(capture: RawCapture, options: RawOptions, found: Assembled) -> Trace:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rcv_py.base.compiled import kernel, part
+from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.base.records import dataclass
 from rcv_py.formats.isa.categories import mnemonic
 from rcv_py.formats.isa.program import Category, Program

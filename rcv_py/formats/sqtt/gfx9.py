@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.base.compiled import IS_COMPILED
+from rcv_py.base.machine.compiled import IS_COMPILED
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.records import dataclass
 from rcv_py.formats.input.columns import frozen
@@ -18,6 +18,7 @@ from rcv_py.model.kinds import EventKind
 
 HEADER = 8  # bytes that the tool which recorded puts in front
 STRETCH = 1 << (18 if IS_COMPILED else 14)  # bytes between two looks whether anybody still wants it
+MOVED_ROWS = 1 << 16  # at once
 SHORTEST = 4  # bytes of the tokens of a wave: a kind, once data are lost, and an end
 FLUSH = 7  # written to NOWHERE
 LOSES = 2
@@ -143,6 +144,7 @@ class _Walk:
         """Fill the columns."""
         while len(self._data) > HEADER and self._step(True):
             pass
+        self._stalls = np.empty(0, np.int64)  # nobody else looks at them
 
     @property
     def others(self) -> np.ndarray:
@@ -212,8 +214,14 @@ class _Kept:
         self._gone = np.flatnonzero(~is_kept)
 
     def of(self, column: np.ndarray) -> np.ndarray:
-        """Return those rows of a column, itself if these are all."""
-        return column[self._is_kept] if len(self._gone) else column
+        """Return those rows of a column, moved to its beginning: of a full buffer a copy is 100 MB."""
+        end = int(self._gone[0]) if len(self._gone) else len(column)
+        for first in range(end, len(column), MOVED_ROWS):
+            rows = slice(first, first + MOVED_ROWS)
+            moved = column[rows][self._is_kept[rows]]
+            column[end : end + len(moved)] = moved
+            end += len(moved)
+        return column[:end]
 
     def place(self, rows: np.ndarray) -> np.ndarray:
         """Return how many rows before each of these are kept."""

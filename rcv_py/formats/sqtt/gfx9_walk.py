@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import ndarray
 
-from rcv_py.base.compiled import kernel, part
+from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.model.kinds import TokenKind, WaveState
 
 MISC, STAMP, REGISTER, START, _, COMPUTE, END, _, _, _, KIND, PC, DATA, ISSUE, COUNTS, PRIVILEGED = range(16)

@@ -6,7 +6,7 @@ from dataclasses import field
 
 import numpy as np
 
-from rcv_py.base.compiled import IS_COMPILED
+from rcv_py.base.machine.compiled import IS_COMPILED
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.records import dataclass
 from rcv_py.formats.sqtt import rdna_notes, rdna_walk
@@ -30,7 +30,7 @@ class Columns:
     cycles: np.ndarray  # int32 or int64 [2 * tokens]
     marks: np.ndarray  # uint8 [2 * tokens]
     states: np.ndarray  # uint8
-    lasting: np.ndarray  # int64
+    lasting: np.ndarray  # int32 or int64
     breaks: np.ndarray  # int64 [2 * breaks]
     notes: np.ndarray  # int64 [3 * notes]
 
@@ -43,7 +43,7 @@ class Columns:
             cycles=np.empty(2 * tokens, dtype=dtype),
             marks=np.empty(2 * tokens, dtype=np.uint8),
             states=np.empty(segments, dtype=np.uint8),
-            lasting=np.zeros(segments, dtype=np.int64),
+            lasting=np.zeros(segments, dtype=dtype),
             breaks=np.empty(2 * breaks, dtype=np.int64),
             notes=np.empty(3 * notes, dtype=np.int64),
         )

@@ -262,11 +262,13 @@ RULE_RECENT = 49  # of the slots that issued last, 1 for the latest one, 0 if th
 RULE_IS_MASK = 52  # a bit for each of 16 slots, from bit 8 on
 RULE_IS_NOTED = 53  # numpy reads it
 RULE_IS_CONTROL = 54  # begins, ends or moves a wave
+RULE_IS_QUIET = 55  # time passes, and no more
 # and an instruction: TokenKind in the low 8 bits, Act (8 bits), cycles
 OP_ACT, OP_CYCLES = 8, 16
 
 MASKS = (Token.IMMEDIATE, Token.WAVE_READY)
 CONTROLS = (Token.WAVE_START, Token.WAVE_START_EXT, Token.WAVE_END, Token.NEW_PC, Token.MISC)
+QUIET = (Token.NOP, Token.TIME, Token.ALU_DONE, Token.MEMORY_DONE, Token.UTIL_COUNTER, Token.WAVE_ALLOC)
 NOTED = (
     Token.WAVE_START,
     Token.WAVE_START_EXT,
@@ -410,6 +412,7 @@ def _rules(encodings: Iterable[Encoding], slots: Mapping[Token, int], is_byte_al
             | (one.token in MASKS) << RULE_IS_MASK
             | (one.token in NOTED) << RULE_IS_NOTED
             | (one.token in CONTROLS) << RULE_IS_CONTROL
+            | (one.token in QUIET) << RULE_IS_QUIET
         )
         if one.token == Token.VALU_INST and one.token not in slots:
             short = rows >> 4

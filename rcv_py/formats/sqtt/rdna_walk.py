@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import ndarray
 
-from rcv_py.base.compiled import kernel, part
+from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.formats.sqtt.rdna_tables import (
     OP_ACT,
     OP_CYCLES,
@@ -21,6 +21,7 @@ from rcv_py.formats.sqtt.rdna_tables import (
     RULE_IS_CONTROL,
     RULE_IS_MASK,
     RULE_IS_NOTED,
+    RULE_IS_QUIET,
     RULE_MASK,
     RULE_PLUS,
     RULE_RECENT,
@@ -52,7 +53,7 @@ NOTES = 5
 IS_LOST = 6  # nothing fits here, or the time is nonsense
 IS_EXTENDED = 7  # a start of a wave was before, which may go on
 IS_DONE = 8  # there is nothing more to do
-IS_WIDE = 9  # a number of cycles is too great for the column
+IS_WIDE = 9  # a number of cycles is too great for the columns
 LATELY = 10  # slots that issued last, -1 none
 COUNTS = LATELY + REJOINING  # tokens of each type
 # and of each slot, `state[field + slot]`
@@ -303,6 +304,16 @@ def tell(
 
 
 @part
+def close(state: ndarray, slot: int, wave: int, end: int, waves: ndarray) -> None:
+    """A wave is over: no segment of it can be longer than it lived."""
+    if state[SINCE + slot] - waves[wave, W_BEGIN] > WIDEST:
+        state[IS_WIDE] = 1
+    waves[wave, W_END] = end
+    waves[wave, W_ORDER] = state[ENDED]
+    state[ENDED] += 1
+
+
+@part
 def leave(state: ndarray, slot: int, waves: ndarray, states: ndarray, lasting: ndarray) -> None:
     """Another wave takes the slot, or the stream is at its end: note what became of this one."""
     wave = state[WAVE + slot]
@@ -313,9 +324,7 @@ def leave(state: ndarray, slot: int, waves: ndarray, states: ndarray, lasting: n
         if state[LAST_KIND + slot] >= 0:
             end = max(end, state[LATEST + slot] + 4)
         become(state, slot, EMPTY, end, states, lasting)
-        waves[wave, W_END] = end
-        waves[wave, W_ORDER] = state[ENDED]
-        state[ENDED] += 1
+        close(state, slot, wave, end, waves)
     waves[wave, W_TOKENS] = state[TOKENS + slot]
     waves[wave, W_SEGMENTS] = state[SEGMENTS + slot]
     waves[wave, W_BREAKS] = state[BREAKS + slot]
@@ -393,10 +402,8 @@ def end_wave(
             state, slot, MESSAGE, last, last, time - last, 0, times, cycles, marks
         )  # s_endpgm leaves no token
     state[IS_OVER + slot] = 1
-    waves[wave, W_END] = time
     waves[wave, W_IS_COMPLETE] = 1
-    waves[wave, W_ORDER] = state[ENDED]
-    state[ENDED] += 1
+    close(state, slot, wave, time, waves)
 
 
 @part
@@ -606,7 +613,7 @@ def walk(  # noqa: C901 - what a token can be, and why the walk can stop
         times: int64, starts of tokens; filled.
         cycles: int32 or int64, stalls and durations, one behind the other; filled.
         marks: uint8, kinds and flags, one behind the other; filled.
-        states, lasting: uint8 and int64, segments of waves and the cycles they last; filled.
+        states, lasting: uint8 and as `cycles`, segments of waves and the cycles they last; filled.
         breaks: int64, tokens and addresses; filled.
         notes: int64, Token, times and positions of what is left to numpy; filled.
     """
@@ -630,6 +637,10 @@ def walk(  # noqa: C901 - what a token can be, and why the walk can stop
             is_done = True
             break
         state[COUNTS + token] += 1
+        if rule >> RULE_IS_QUIET & 1 != 0 and (late == 0 or at < scanned):
+            at += length
+            is_extended = False
+            continue
         is_extended = token == START_EXT and gfxip == 12
         number = low >> known[OP] & known[OP_MASK] if token == INST else OPS + token
         op = ops[number]

@@ -6,7 +6,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from rcv_py.base import compiled
+from rcv_py.base.machine import compiled
 from rcv_py.formats.isa.categories import categories, mnemonic, written_targets
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program

@@ -82,6 +82,17 @@ def damaged_rdna(rng: random.Random) -> bytes:
     return data[:8] + body if rng.random() < 0.98 else damaged_bytes(rng, data)
 
 
+def lasting() -> bytes:
+    """A stream of gfx12 with a wave that lives for more cycles than 32 bits hold."""
+    from tests.formats.sqtt.rdna_encoder import Encoder
+
+    encoder, place = Encoder(12), (0, 0, 0)
+    encoder.wave_start(1, 0, place)
+    encoder.add(1 << 33, "valu")
+    encoder.wave_end(1 << 34, 0, place)
+    return encoder.stream()
+
+
 FAMILIES = {"gfx9": damaged, "rdna": damaged_rdna}
 
 
@@ -154,7 +165,7 @@ def main() -> int:
         far.put(8 * at, raw.stamp(1000 + clock))
     make = FAMILIES[given.family]
     take: Callable[[bytes], object] = read if given.family == "gfx9" else look
-    for data in (streams()[0], far.stream()) if take is read else (make(random.Random(0)),):
+    for data in (streams()[0], far.stream()) if take is read else (make(random.Random(0)), lasting()):
         take(data)  # compiles, for cycles of 32 bits and of 64
     slow, begin = 0, time.process_time()
     for number in range(given.count):

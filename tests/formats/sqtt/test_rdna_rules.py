@@ -72,6 +72,17 @@ def test_a_wave_has_its_tokens_between_its_begin_and_its_end(generation):
     assert not stream.is_truncated
 
 
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_a_state_that_lasts_longer_than_32_bits_hold_is_told_whole(generation):
+    late = 100 + 3 * (1 << 30)
+    encoder = begun(generation)
+    encoder.add(110, "valu", 3 << 7)
+    encoder.add(late, "valu", 3 << 7)
+    encoder.wave_end(late + 7, 3, HERE)
+    waves = decode(encoder.stream()).waves
+    assert waves.state_duration.tolist() == [10, late + 7 - 110]
+
+
 @pytest.mark.parametrize(("generation", "began"), [(10, 119), (11, 119), (12, 120)])
 def test_a_wave_that_was_ready_stalled_until_it_issued(generation, began):
     encoder = begun(generation)
