@@ -20,7 +20,6 @@ from rcv_py.base.text import short_kernel
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.input.run_places import SOURCE_MAP
 from rcv_py.formats.locate import MAX_DEPTH, Shape, locate, shape_of
-from rcv_py.formats.packed.origin import Origin
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import INDEX as INDEX_FILE
@@ -33,6 +32,7 @@ from rcv_py.model.waves import WaveIndex
 
 DECODED = re.compile(r"ui_output_agent_(?P<agent>\d{1,18})_dispatch_(?P<dispatch>\d{1,18})", re.ASCII)
 if TYPE_CHECKING:  # what is decoded needs nothing of it
+    from rcv_py.formats.packed.origin import Origin
     from rcv_py.formats.raw.options import Early, Jobs, RawOptions
 
 
@@ -192,6 +192,8 @@ def origin_of(path: Path) -> Origin:
 
     Raises TraceError if a packed capture is damaged.
     """
+    from rcv_py.formats.packed.origin import Origin  # noqa: PLC0415 - whoever opens a capture needs it not
+
     shape = shape_of(path)
     if shape is Shape.PACKED:
         from rcv_py.formats.packed.read import origin_of as told  # noqa: PLC0415 - captures are folders mostly

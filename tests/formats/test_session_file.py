@@ -24,7 +24,13 @@ STATE = {
     "view": [174000, 176000],
     "range": [174000, 175000],
     "bookmarks": ["se1/simd0/slot0/wv0", "nowhere", 5],
-    "experiments": [{"latency": [["memory", 0.5]], "more_waves": 1}, {"free": [10**9]}, {"move": [[1]]}, 7],
+    "experiments": [
+        {"latency": [["memory", 0.5]], "more_waves": 1},
+        {"free": [10**9]},
+        {"latency": [["memory", True]]},
+        {"move": [[1]]},
+        7,
+    ],
 }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.base.problems import Problems
+from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.raw.options import RawOptions
 from rcv_py.formats.sources.find import located, missing_files, on_disk
@@ -103,3 +104,11 @@ def test_other_files_are_not_read(tmp_path: Path) -> None:
     assert missing_files([source])
 
     assert on_disk(source.path, (("/build", str(tmp_path)),)).lines is None
+
+
+def test_a_folder_that_is_typed_counts_from_where_one_stands(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    assert main(["source", "capture", f"{LOST}:1", "--source-map", "/build/tree=here"]) == 0
+    assert "first line" in capsys.readouterr().out

@@ -8,7 +8,7 @@ again.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from typing import Any
 import orjson
 
 from rcv_py.base.errors import ExportError, MissingFile, TraceError, UsageError
+from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.base.records import dataclass
-from rcv_py.base.user_folders import data_folder
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.isa.described import (
@@ -106,6 +106,15 @@ def words_of(target: str, file: Path | None = None) -> IsaDescription | None:
         return read_description(file)
     kept = _of_family(family_of(target))
     return None if kept is None else kept.description
+
+
+def descriptions(target: str, texts: Iterable[str], file: Path | None = None) -> dict[str, str]:
+    """Return what `words_of` says of instructions, by mnemonic; raise what it raises."""
+    words = words_of(target, file)
+    if words is None:
+        return {}
+    names = (text.partition(" ")[0] for text in texts)
+    return {name: found.description for name in names if (found := words.of(name)) is not None}
 
 
 def _place(family: str) -> Path:

@@ -1,16 +1,19 @@
 """`annotations.json`, as WaveScope and agents write it, and as this program does: a list of entries.
 
 ```
-{"annotations": [{"id": "7f3a", "severity": "warning", "title": "…", "note": "…",
-                  "anchor": {"instructions": [118, 119]}},
-                 {"severity": "info", "title": "…", "note": "…",
+{"annotations": [{"id": "7f3a", "severity": "medium", "title": "…", "note": "…", "suggestion": "…",
+                  "anchor": {"instIdxs": [118, 119]}},
+                 {"id": "91c2", "severity": "high", "title": "…", "note": "…",
+                  "anchor": {"wave": {"se": 0, "sm": 1, "slot": 2}, "time": [126704, 131072]}},
+                 {"id": "c0de", "severity": "info", "title": "…", "note": "…",
                   "anchor": {"source": {"file": "kernel.py", "line": 186}}},
-                 {"severity": "info", "title": "…", "note": "…",
-                  "anchor": {"wave": "se0/simd1/slot2/wv3", "time": 126704}}]}
+                 {"id": "beef", "severity": "info", "title": "…", "note": "…", "anchor": null}]}
 ```
 
-A bare list is read as well, and several spellings of each name; `begin` and `end` are a range of time.  What
-this program does not know stays in the file when it writes it again.
+`instIdxs` are rows of `code.json`, and a wave is named by its slot: which of the waves that lived there is
+meant, its time tells (`lanes.py`).  Files that WaveScope's users published say so; what others write is read
+as well: a bare list, `findings` with a `detail`, and several spellings of each name.  What this program does
+not know stays in the file when it writes it again.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from rcv_py.base.problems import Severity
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right, encodable
 from rcv_py.formats.input.files import parse_json
+from rcv_py.formats.notes.lanes import NO_LANES, Lane, Lanes
 from rcv_py.model.ids import WaveId
 from rcv_py.model.notes import MAX_INSTRUCTIONS, TEXT_LETTERS, Anchor, Note, NoteChanges, one_line
 from rcv_py.model.window import TimeWindow
@@ -40,13 +44,23 @@ MAX_CYCLE = 1 << 60
 MAX_LINE = 1 << 31
 LIST = "annotations"
 OWN = "rcv"  # what only this program keeps in a file: which capture it is about, and what was removed
-_LISTS = (LIST, "entries", "notes", "items")
+_LISTS = (LIST, "entries", "notes", "items", "findings")
 
 # How others may spell what an entry has; a name counts without its case, `_` and `-`.
 _TITLE = ("title", "name", "summary")
-_TEXT = ("note", "text", "body", "message", "description", "comment")
+_TEXT = ("note", "text", "body", "message", "description", "comment", "detail")
+_ADVICE = "suggestion"  # the end of the text here
 _ROWS = (
-    *("instructions", "instruction", "instructionindices", "instructionindex", "isaindices", "isa"),
+    *(
+        "instidxs",
+        "instidx",
+        "instructions",
+        "instruction",
+        "instructionindices",
+        "instructionindex",
+        "isaindices",
+        "isa",
+    ),
     *("indices", "index", "rows", "pc"),
 )
 _SOURCE, _FILE, _LINE = ("source", "sourceline", "location"), ("file", "path"), ("line", "linenumber")
@@ -67,6 +81,7 @@ _SEVERITY = {
     Severity.ERROR: ("error", "critical", "high", "severe", "serious", "blocker", "major"),
     Severity.WARNING: ("warning", "warn", "medium", "moderate", "caution"),
 }
+_SEVERITY_WRITTEN = {Severity.ERROR: "high", Severity.WARNING: "medium", Severity.INFO: "info"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +99,7 @@ class NoteDocument:
     entries: tuple[Entry, ...] = ()
     head: Mapping[str, Any] | None = field(default_factory=dict)
     key: str = LIST  # under which the list stands
+    lanes: Lanes = NO_LANES  # of the capture that it is about
     left_out: int = 0  # elements that are no notes, or too many
 
     @property
@@ -117,8 +133,8 @@ class NoteDocument:
             if id_ in changes.removed:
                 continue
             other = put.pop(id_, None)
-            entries.append(entry if other is None else _other(entry, other))
-        entries += [Entry(entry_of(note), note) for note in put.values()]
+            entries.append(entry if other is None else _other(entry, other, self.lanes))
+        entries += [Entry(entry_of(note, self.lanes), note) for note in put.values()]
         own = {**self._own, **about}
         kept = {note.id for note in (*self.notes, *changes.put)}  # of these the entry itself is enough
         if gone := (self.removed | hidden) - kept:
@@ -126,7 +142,7 @@ class NoteDocument:
         else:
             own.pop("removed", None)
         head = {self.key: None} if self.head is None else dict(self.head)
-        return NoteDocument(entries=tuple(entries), head={**head, OWN: own}, key=self.key)
+        return replace(self, entries=tuple(entries), head={**head, OWN: own})
 
     def written(self) -> bytes:
         """Return the file: JSON of the same layout that was read."""
@@ -139,8 +155,11 @@ class NoteDocument:
             return orjson.dumps(_encodable(document), option=option)
 
 
-def read_notes(data: bytes, name: str, kept_in: str = "") -> NoteDocument:
-    """Return what the bytes of a file hold; raise BrokenFile, a sentence, if it is no list of entries."""
+def read_notes(data: bytes, name: str, kept_in: str = "", lanes: Lanes = NO_LANES) -> NoteDocument:
+    """Return what the bytes of a file hold; raise BrokenFile, a sentence, if it is no list of entries.
+
+    `lanes` are those of the capture; without them a wave that is named by its slot alone is not known.
+    """
     if len(data) > FILE_BYTES:
         raise BrokenFile(name, f"it has {len(data):,} bytes, more than the {FILE_BYTES:,} that are accepted")
     if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
@@ -154,61 +173,77 @@ def read_notes(data: bytes, name: str, kept_in: str = "") -> NoteDocument:
         rows = document.get(key, [])
     if not isinstance(rows, list):
         raise BrokenFile(name, "it holds no list of annotations")
-    notes: list[Note | None] = [_note(row, kept_in) for row in rows[:MAX_NOTES]]
+    notes: list[Note | None] = [_note(row, kept_in, lanes) for row in rows[:MAX_NOTES]]
     notes = _with_own_ids(notes)
     entries = [Entry(row, note) for row, note in zip(rows, notes, strict=False)]
     entries += [Entry(row, None) for row in rows[MAX_NOTES:]]
     left_out = sum(entry.note is None for entry in entries)
-    return NoteDocument(entries=tuple(entries), head=head, key=key, left_out=left_out)
+    return NoteDocument(entries=tuple(entries), head=head, key=key, lanes=lanes, left_out=left_out)
 
 
-def document_of(notes: Iterable[Note], about: Mapping[str, str]) -> NoteDocument:
+def document_of(notes: Iterable[Note], about: Mapping[str, str], lanes: Lanes = NO_LANES) -> NoteDocument:
     """Return a new document with these notes."""
-    return NoteDocument().changed(NoteChanges(put=tuple(notes)), about)
+    return NoteDocument(lanes=lanes).changed(NoteChanges(put=tuple(notes)), about)
 
 
-def entry_of(note: Note) -> dict[str, Any]:
+def entry_of(note: Note, lanes: Lanes = NO_LANES) -> dict[str, Any]:
     """Return a note as an element of the list."""
     anchor: dict[str, Any] = {}
     if note.anchor.instructions:
-        anchor["instructions"] = list(note.anchor.instructions)
+        anchor["instIdxs"] = list(note.anchor.instructions)
     if note.anchor.source is not None:
         file, line = note.anchor.source
         anchor["source"] = {"file": file, "line": line}
-    if note.anchor.wave is not None:
-        anchor["wave"] = str(note.anchor.wave)
-    if note.anchor.span is not None:
-        span = note.anchor.span
-        anchor |= {"time": span.begin} if note.anchor.is_moment else {"begin": span.begin, "end": span.end}
+    offset = 0
+    if (wave := note.anchor.wave) is not None:
+        anchor["wave"] = {"se": wave.se, "sm": wave.simd, "slot": wave.slot, "wv": wave.wid}
+        offset = lanes.offset(wave.se)
+    if (span := note.anchor.span) is not None:
+        anchor["time"] = [span.begin - offset, span.end - offset]
     more = {"author": note.author, "written": note.written}
     return {
         "id": note.id,
-        "severity": note.severity.value,
+        "severity": _SEVERITY_WRITTEN[note.severity],
         "title": note.title,
         "note": note.text,
-        "anchor": anchor,
+        "anchor": anchor or None,
         **{name: value for name, value in more.items() if value},
     }
 
 
-def _other(entry: Entry, note: Note) -> Entry:
-    """An entry with what another version of its note says; the same place stays as it is written."""
-    new = entry_of(note)
-    if entry.note is not None and entry.note.anchor == note.anchor:
-        del new["anchor"]
-    return Entry({**entry.raw, **new}, note)
+def _other(entry: Entry, note: Note, lanes: Lanes) -> Entry:
+    """An entry with what another version of its note says; what is the same stays as it is written."""
+    new = entry_of(note, lanes)
+    was = entry.note
+    if was is not None:
+        same = {
+            "anchor": was.anchor == note.anchor,
+            "severity": was.severity is note.severity and "severity" in entry.raw,
+            "note": was.text == note.text,
+        }
+        new = {name: value for name, value in new.items() if not same.get(name)}
+    raw = {
+        name: value
+        for name, value in entry.raw.items()
+        if name.lower() != _ADVICE or str(value).strip() in note.text
+    }
+    return Entry({**raw, **new}, note)
 
 
 # -- entries of others ----------------------------------------------------------------------------------
 
 
-def _note(row: Any, kept_in: str) -> Note | None:
+def _note(row: Any, kept_in: str, lanes: Lanes) -> Note | None:
     if not isinstance(row, dict):
         return None
     named = _named(row)
     anchor = _first(named, ("anchor", "target", "location"), dict)
     title = one_line(str(_first(named, _TITLE, str) or ""))
-    text = elide_right(str(_first(named, _TEXT, str) or ""), TEXT_LETTERS)
+    text = str(_first(named, _TEXT, str) or "")
+    advice = str(_first(named, (_ADVICE,), str) or "").strip()
+    if advice and advice not in text:  # it is there once somebody changed the note here
+        text = f"{text}\n\nSuggestion: {advice}".strip()
+    text = elide_right(text, TEXT_LETTERS)
     if not title:
         title = one_line(text.strip().partition("\n")[0])
     if not title:
@@ -219,7 +254,7 @@ def _note(row: Any, kept_in: str) -> Note | None:
         title=title,
         text=text,
         severity=_severity(named.get("severity")),
-        anchor=_anchor(_named(anchor) if isinstance(anchor, dict) else named),
+        anchor=_anchor(_named(anchor) if isinstance(anchor, dict) else named, lanes),
         author=one_line(str(_first(named, ("author", "by", "user"), str) or "")),
         written=one_line(str(_first(named, ("written", "created", "timestamp", "date"), str) or ""), 40),
         kept_in=kept_in,
@@ -261,8 +296,15 @@ def _severity(value: Any) -> Severity:
     return next((one for one, words in _SEVERITY.items() if word in words), Severity.INFO)
 
 
-def _anchor(named: Mapping[str, Any]) -> Anchor:
-    return Anchor(instructions=_rows(named), source=_source(named), wave=_wave(named), span=_span(named))
+def _anchor(named: Mapping[str, Any], lanes: Lanes) -> Anchor:
+    wave, lane = _wave(named)
+    span = _span(named)
+    if lane is not None:
+        if span is not None:
+            offset = lanes.offset(lane[0])
+            span = TimeWindow(span.begin + offset, span.end + offset)
+        wave = wave or lanes.wave(lane, span)
+    return Anchor(instructions=_rows(named), source=_source(named), wave=wave, span=span)
 
 
 def _whole(value: Any, most: int, least: int = 0) -> int | None:
@@ -297,16 +339,25 @@ def _source(named: Mapping[str, Any]) -> tuple[str, int] | None:
     return (file, number_) if file and number_ is not None else None
 
 
-def _wave(named: Mapping[str, Any]) -> WaveId | None:
+def _wave(named: Mapping[str, Any]) -> tuple[WaveId | None, Lane | None]:
+    """The wave, if its ordinal is named, and the slot that it lived in, unless that is a name of ours."""
     value = next((named[name] for name in _WAVE if name in named), None)
     if isinstance(value, str):
         match = _WAVE_TEXT.fullmatch(value.strip().lower())
-        return WaveId(*map(int, match.groups())) if match else None
+        return (WaveId(*map(int, match.groups())) if match else None), None
     inner = _named(value) if isinstance(value, dict) else named
-    found = ([inner[name] for name in names if type(inner.get(name)) is int][:1] for names in _WAVE_PARTS)
-    numbers = value if isinstance(value, list) else [number for some in found for number in some]
-    parts = [number for number in (_whole(one, MAX_LINE) for one in numbers) if number is not None]
-    return WaveId(*parts) if len(parts) == len(_WAVE_PARTS) == len(numbers) else None
+    found = [
+        next((inner[name] for name in names if type(inner.get(name)) is int), None) for names in _WAVE_PARTS
+    ]
+    numbers = value if isinstance(value, list) else found
+    parts = [_whole(one, MAX_LINE) for one in numbers]
+    if len(parts) < len(_WAVE_PARTS) - 1 or len(parts) > len(_WAVE_PARTS):
+        return None, None
+    se, simd, slot = parts[:3]
+    if se is None or simd is None or slot is None:
+        return None, None
+    wid = parts[3] if len(parts) == len(_WAVE_PARTS) else None
+    return (None if wid is None else WaveId(se, simd, slot, wid)), (se, simd, slot)
 
 
 def _span(named: Mapping[str, Any]) -> TimeWindow | None:

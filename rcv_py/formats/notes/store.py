@@ -16,20 +16,21 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, ExportError, MissingFile, TraceError, UsageError
+from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.base.problems import Problem, Problems, Severity
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right, plural
-from rcv_py.base.user_folders import data_folder
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.notes.document import FILE_BYTES, NoteDocument, document_of, read_notes
+from rcv_py.formats.notes.lanes import Lanes
 from rcv_py.formats.packed.archive import NOTES as MEMBER
 from rcv_py.formats.packed.archive import SUFFIX, Archive
 from rcv_py.model.notes import TEXT_LETTERS, Anchor, Note, NoteChanges, one_line
@@ -147,9 +148,10 @@ class NotePlaces:
                 data = read_bytes(path.parent, path.name, FILE_BYTES)
             except MissingFile:
                 data = b""
+        lanes = Lanes.of(self.trace)
         if not data.strip():
-            return NoteDocument()
-        document = read_notes(data, path.name if name == OWN_PLACE else name, name)
+            return NoteDocument(lanes=lanes)
+        document = read_notes(data, path.name if name == OWN_PLACE else name, name, lanes)
         if name == OWN_PLACE or not self._is_other(document):
             return document
         raise BrokenFile(name, "it is about another capture")
@@ -197,28 +199,31 @@ class NotePlaces:
 
     def packed(self, notes: tuple[Note, ...]) -> bytes:
         """Return the member of a packed capture that holds these notes."""
-        return document_of(notes, self.about).written()
+        return document_of(notes, self.about, Lanes.of(self.trace)).written()
 
 
-def import_notes(path: Path) -> tuple[Note, ...]:
-    """Return the notes of a file that the user names; raise TraceError."""
+def import_notes(path: Path, trace: Trace) -> tuple[Note, ...]:
+    """Return the notes about a capture of a file that the user names; raise TraceError."""
     data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
-    document = read_notes(data, path.name)
+    document = read_notes(data, path.name, lanes=Lanes.of(trace))
     if not document.notes and document.left_out:
         raise BrokenFile(path.name, f"none of its {plural(document.left_out, 'entry')} is an annotation")
     return document.notes
 
 
-def export_notes(path: Path, notes: tuple[Note, ...], about: Mapping[str, str]) -> None:
+def export_notes(path: Path, notes: tuple[Note, ...], places: NotePlaces) -> None:
     """Write notes as `annotations.json`; entries of others that the file has stay.  Raise ExportError."""
-    document = NoteDocument()
+    lanes = Lanes.of(places.trace)
+    document = NoteDocument(lanes=lanes)
     if path.is_file():
         try:
-            document = read_notes(read_bytes(path.absolute().parent, path.name, FILE_BYTES), path.name)
+            document = read_notes(
+                read_bytes(path.absolute().parent, path.name, FILE_BYTES), path.name, lanes=lanes
+            )
         except TraceError as error:
             raise ExportError(f"{path} is not replaced: {error}", hint="Choose another name.") from error
     with whole_file(path, makes_folders=False) as target:
-        target.write(document.changed(NoteChanges(put=notes), about).written())
+        target.write(document.changed(NoteChanges(put=notes), places.about).written())
 
 
 def new_note(

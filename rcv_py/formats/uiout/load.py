@@ -155,12 +155,14 @@ def _diagnose(
             "Read the ISA listing, the sources and the summary; record with --att for timelines.",
             Affects.WAVES,
             Affects.OCCUPANCY,
+            brief="PC samples say neither wave nor time.",
         )
     elif not len(waves):
         problems.warn(
             INDEX,
             *NO_WAVE,
             *((Affects.WAVES,) if len(code) else (Affects.WAVES, Affects.CODE)),
+            brief="No wave ran on the traced compute unit.",
         )
     if len(code) and not code.mapped_rows:
         problems.inform(

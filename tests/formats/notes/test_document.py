@@ -21,6 +21,8 @@ AT = TimeWindow(126704, 126705)
 ANCHORS: list[tuple[Any, Anchor]] = [
     ({"instructions": [118, 119]}, Anchor(instructions=(118, 119))),
     ({"instruction_indices": [118]}, Anchor(instructions=(118,))),
+    ({"instIdxs": [2994, 3004]}, Anchor(instructions=(2994, 3004))),
+    ({"instructionIndices": [9]}, Anchor(instructions=(9,))),
     ({"isaIndices": [7, 7, -1, True, "x"]}, Anchor(instructions=(7,))),
     ({"instruction": 5}, Anchor(instructions=(5,))),
     ({"source": {"file": "kernel.py", "line": 186}}, Anchor(source=("kernel.py", 186))),
@@ -33,6 +35,8 @@ ANCHORS: list[tuple[Any, Anchor]] = [
     ({"se": 0, "sm": 1, "sl": 2, "wv": 3, "time": 126704}, Anchor(wave=WAVE, span=AT)),
     ({"wave": [0, 1, 2, 3]}, Anchor(wave=WAVE)),
     ({"wave": [0, 1, 2]}, Anchor()),
+    ({"wave": {"se": 0, "sm": 1, "slot": 2}, "time": [10, 20]}, Anchor(span=TimeWindow(10, 20))),
+    (None, Anchor()),
     ({"wave": "the second"}, Anchor()),
     ({"begin": 10, "end": 20}, Anchor(span=TimeWindow(10, 20))),
     ({"time": {"start": 10, "end": 20}}, Anchor(span=TimeWindow(10, 20))),
@@ -51,6 +55,21 @@ def read(*rows: Any, name: str = "annotations.json") -> tuple[Note, ...]:
 def test_a_place_is_read_however_it_is_spelt(anchor: Any, meant: Anchor) -> None:
     (note,) = read({"title": "t", "anchor": anchor})
     assert note.anchor == meant
+
+
+def test_findings_of_a_script_are_notes() -> None:
+    """rocKE's script writes `findings` with a `detail`, numbers as ids and a place as `file:line`."""
+    finding = {
+        "id": 1,
+        "severity": "high",
+        "title": "t",
+        "detail": "d",
+        "source": "/a/k.py:7",
+        "instructionIndices": [3],
+    }
+    (note,) = read_notes(orjson.dumps({"version": 1, "findings": [finding], "summary": {}}), "x").notes
+    assert (note.id, note.text, note.severity) == ("1", "d", Severity.ERROR)
+    assert note.anchor == Anchor((3,), source=("/a/k.py", 7))
 
 
 def test_an_entry_without_an_anchor_object_is_a_place_itself() -> None:

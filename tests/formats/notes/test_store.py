@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import orjson
 import pytest
 
 from rcv_py.base.errors import ExportError, UsageError
+from rcv_py.base.problems import Severity
+from rcv_py.formats.notes.lanes import Lanes
 from rcv_py.formats.notes.store import NotePlaces, export_notes, identity, import_notes, new_note
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.packed.write import write_packed
 from rcv_py.model.notes import Anchor, Note, NoteChanges
 from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
 from tests.support.captures import trace_path
 
 NAME = "pa_mqa_small"
@@ -126,6 +131,62 @@ def test_a_bad_file_costs_its_own_notes(trace: Trace, tmp_path: Path) -> None:
     assert places.own.read_bytes() == b"{", "what we do not understand is not replaced"
 
 
+def test_a_wave_of_wavescope_is_the_one_of_its_slot_that_lives_then(trace: Trace, tmp_path: Path) -> None:
+    """WaveScope names a slot, and times as the files of waves have them, before engines are aligned."""
+    offset, index = 1000, trace.waves
+    row = len(index) // 2
+    wave, begin, end = index.id(row), int(index.begin[row]), int(index.end[row])
+    clock = replace(trace.clock, offsets={wave.se: offset})
+    moved = replace(
+        trace, waves=replace(index, begin=index.begin + offset, end=index.end + offset), clock=clock
+    )
+    places = places_of(moved, tmp_path)
+    anchor = {
+        "instIdxs": [4],
+        "wave": {"se": wave.se, "sm": wave.simd, "slot": wave.slot},
+        "time": [begin, end],
+    }
+    theirs = {
+        "id": "w",
+        "severity": "critical",
+        "title": "slow",
+        "note": "why",
+        "confidence": 0.9,
+        "anchor": anchor,
+    }
+    places.beside.write_bytes(orjson.dumps({"annotations": [{**theirs, "suggestion": "do less"}]}))
+    (note,) = places.read().notes
+    assert note.anchor == Anchor((4,), wave=wave, span=TimeWindow(begin + offset, end + offset))
+    assert (note.severity, note.text) == (Severity.ERROR, "why\n\nSuggestion: do less")
+
+    mine = new_note(moved, Anchor(wave=wave, span=note.anchor.span), "mine")
+    places.save(put(replace(note, title="less slow"), mine), is_beside=True)
+    first, second = orjson.loads(places.beside.read_bytes())["annotations"]
+    assert first == {**theirs, "title": "less slow", "suggestion": "do less"}, (
+        "what is the same stays as it was"
+    )
+    assert second["anchor"]["time"] == [begin, end]
+    assert [one.anchor for one in places.read().notes] == [note.anchor, mine.anchor]
+
+    places.save(put(replace(note, text="nothing to do")), is_beside=True)
+    assert [one.text for one in places.read().notes] == ["nothing to do", ""], "a suggestion can be removed"
+
+
+def test_a_slot_without_a_time_names_its_only_wave(trace: Trace) -> None:
+    index, lanes = trace.waves, Lanes.of(trace)
+    slots = np.stack([index.se, index.simd, index.slot], axis=1)
+    for slot, count in zip(*np.unique(slots, axis=0, return_counts=True), strict=True):
+        found = lanes.wave((int(slot[0]), int(slot[1]), int(slot[2])), None)
+        rows = np.flatnonzero((slots == slot).all(axis=1))
+        assert found == (index.id(int(rows[0])) if count == 1 else None)
+    end = int(index.end.max())
+    assert (
+        lanes.wave((int(index.se[0]), int(index.simd[0]), int(index.slot[0])), TimeWindow(end, end + 5))
+        is None
+    )
+    assert lanes.wave((0, 0, 99), None) is None, "nobody lives there"
+
+
 def test_links_out_of_the_capture_are_not_followed(trace: Trace, tmp_path: Path) -> None:
     secret = tmp_path / "secret.json"
     secret.write_bytes(b'[{"title": "secret"}]')
@@ -135,15 +196,15 @@ def test_links_out_of_the_capture_are_not_followed(trace: Trace, tmp_path: Path)
 
 
 def test_what_is_exported_is_imported_and_others_entries_stay(trace: Trace, tmp_path: Path) -> None:
-    out = tmp_path / "annotations.json"
+    out, places = tmp_path / "annotations.json", places_of(trace, tmp_path)
     out.write_bytes(b'{"version": "0.4.0", "annotations": [{"id": "z", "title": "theirs"}]}')
     notes = (new_note(trace, Anchor(instructions=(1,)), "mine"),)
-    export_notes(out, notes, {})
+    export_notes(out, notes, places)
     assert orjson.loads(out.read_bytes())["version"] == "0.4.0"
-    assert [note.title for note in import_notes(out)] == ["theirs", "mine"]
+    assert [note.title for note in import_notes(out, trace)] == ["theirs", "mine"]
     out.write_bytes(b"not json")
     with pytest.raises(ExportError, match="not replaced"):
-        export_notes(out, notes, {})
+        export_notes(out, notes, places)
 
 
 @pytest.mark.parametrize(
