@@ -26,9 +26,9 @@ from types import ModuleType
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-from rcv_py.base.ending import check_end, ends_tidily
 from rcv_py.base.errors import RcvError
-from rcv_py.base.memory import trim
+from rcv_py.base.machine.ending import check_end, ends_tidily
+from rcv_py.base.machine.memory import trim
 from rcv_py.base.records import dataclass
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 

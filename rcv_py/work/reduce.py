@@ -27,7 +27,7 @@ import numpy as np
 from rcv_py.analysis.core.answers import Answers, AnyReduction, Rows
 from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
 from rcv_py.analysis.core.reduction import mapped
-from rcv_py.base import memory
+from rcv_py.base.machine import memory
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rcv_py.analysis.attribution.stream import Stream
-from rcv_py.analysis.whatif.experiments import Sample, sample
+from rcv_py.analysis.whatif.experiments import MOST_TOKENS, Sample, sample
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import streams
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
@@ -40,7 +40,7 @@ def player_of(
 def player_of_waves(trace: Trace, rows: Sequence[int], held: Iterable[WaveBatch] = ()) -> Player:
     """Return what plays the waves of some rows of the wave index, such as those of a compute unit."""
     engines = tuple(dict.fromkeys(int(trace.waves.se[row]) for row in rows))
-    return player_of(trace, Sample(tuple(rows), engines, len(engines)), held)
+    return player_of(trace, Sample(tuple(rows), engines, len(trace.waves)), held)
 
 
 def quick_player(trace: Trace, held: Iterable[WaveBatch] = (), report: Report = silent) -> Player:
@@ -56,10 +56,12 @@ def with_predictions(
 ) -> Findings:
     """Return findings with what their remedies are predicted to gain; as they are if none can be played.
 
-    About FEW_TOKENS tokens of the capture are played.
+    About FEW_TOKENS tokens are played, of waves that all live as long as the trace MOST_TOKENS:
+    more would take gigabytes and minutes that nobody asked for.
     """
     from rcv_py.analysis.findings.predicted import predicted  # noqa: PLC0415 - who predicts nothing needs it not
 
-    if not any(one.trial is not None for one in found.findings):
+    played = sample(trace, FEW_TOKENS)
+    if played.tokens > MOST_TOKENS or not any(one.trial is not None for one in found.findings):
         return found
-    return predicted(found, quick_player(trace, held, report))
+    return predicted(found, player_of(trace, played, held, report))

@@ -86,6 +86,12 @@ def test_uses_are_those_that_looking_back_finds(
     assert pairs(found) == plain((line, first), readers, writes, read, copies)
 
 
+def test_a_line_at_a_distance_is_not_taken_for_a_line_of_that_number_at_another() -> None:
+    """A wave that begins at line 0 and runs line 1 then, and one that begins at line 1, are two sequences."""
+    of_code, (line, first) = program(), ran([[(0, 2)], [(1, 1)]])
+    assert pairs(uses(of_code, History(line, first), np.arange(3), (VALU, MATRIX))) == [(1, 0)]
+
+
 def test_what_is_kept_of_sequences_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_KNOWN", 2)
     of_code = program()

@@ -71,7 +71,7 @@ def test_workgroup_numbers_are_believed_if_there_are_any() -> None:
 
 
 def test_simulated_workgroups_are_found(tmp_path: Path) -> None:
-    truth = write_sample("matmul_tiled", tmp_path, 1)
+    truth = write_sample("matmul_tiled", tmp_path)
     trace = open_trace(tmp_path)
     batch = trace.reader.read(list(range(len(trace.waves))))
     found = barrier_skew(trace, [batch])

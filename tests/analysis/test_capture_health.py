@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,35 +39,21 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.samples import SAMPLES
 from tests.support import captures, folders
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path
 from tests.support.yaml_subset import jobs
 
 Notes = dict[str, HealthNote]
 Edit = Callable[[Any], Any]
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Write a sample once."""
-    root = tmp_path_factory.mktemp("samples")
-
-    def make(name: str) -> Path:
-        folder = root / name
-        if not folder.exists():
-            write_sample(name, folder, 0)
-        return folder
-
-    return make
-
-
 @pytest.fixture
-def damaged(made: Callable[[str], Path], tmp_path: Path) -> Callable[..., Path]:
+def damaged(tmp_path: Path) -> Callable[..., Path]:
     """A copy of a sample in which files are edited, by pattern."""
 
     def damage(name: str, edits: dict[str, Edit | None]) -> Path:
         target = tmp_path / name
         target.mkdir()
-        for file in made(name).iterdir():
+        for file in sample_path(name).iterdir():
             content: bytes | None = file.read_bytes()
             for pattern, edit in edits.items():
                 if file.match(pattern):
@@ -89,6 +76,12 @@ def notes_of(place: Path | Trace, with_waves: bool = True, replicate: Trace | No
     return {note.name: note for note in found}
 
 
+@cache
+def notes_of_sample(name: str) -> Notes:
+    """What is found in a sample as it is, once for all tests that look at it."""
+    return notes_of(sample_path(name))
+
+
 def flash_attention() -> list[Trace]:
     """Two captures of the same instructions, before and after the compiler kept their locations."""
     return [captures.real_trace(f"flash_attn_small_{name}") for name in ("before", "after")]
@@ -97,13 +90,8 @@ def flash_attention() -> list[Trace]:
 # -- how notes are written ---------------------------------------------------------------------------
 
 
-def all_notes(made: Callable[[str], Path]) -> Iterator[HealthNote]:
-    for name in SAMPLES.ids():
-        yield from notes_of(made(name)).values()
-
-
-def test_every_note_has_numbers_and_says_what_to_do(made: Callable[[str], Path]) -> None:
-    for note in all_notes(made):
+def test_every_note_has_numbers_and_says_what_to_do() -> None:
+    for note in (note for name in SAMPLES.ids() for note in notes_of_sample(name).values()):
         assert note.evidence, note.name
         assert not note.title.endswith("."), note.title
         for sentence in (note.consequence, note.remedy):
@@ -113,8 +101,8 @@ def test_every_note_has_numbers_and_says_what_to_do(made: Callable[[str], Path])
         assert str(note.evidence[0].value) or note.evidence[0].text
 
 
-def test_worst_first(made: Callable[[str], Path]) -> None:
-    trace = open_trace(made("events"))
+def test_worst_first() -> None:
+    trace = open_trace(sample_path("events"))
     notes = capture_health(trace, batches_of(trace))
     order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
     assert [order.index(note.severity) for note in notes] == sorted(
@@ -142,9 +130,9 @@ def test_real_captures_are_whole(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES.ids() if name not in ("events", "placeholder")])
-@pytest.mark.parametrize("with_waves", [True, False])
-def test_samples_are_whole(name: str, with_waves: bool, made: Callable[[str], Path]) -> None:
-    assert not SERIOUS_OF_THE_RECORD & set(notes_of(made(name), with_waves))
+def test_samples_are_whole(name: str) -> None:
+    assert not SERIOUS_OF_THE_RECORD & set(notes_of_sample(name))
+    assert not SERIOUS_OF_THE_RECORD & set(notes_of(sample_path(name), with_waves=False))
 
 
 def cut_short(wave: Any) -> Any:
@@ -162,8 +150,8 @@ def test_waves_that_were_cut(damaged: Callable[..., Path]) -> None:
     assert note.settings["att_shader_engine_mask"] == "0x1"
 
 
-def test_waves_that_stop_at_one_clock_are_counted(made: Callable[[str], Path]) -> None:
-    trace = open_trace(made("matmul_small"))
+def test_waves_that_stop_at_one_clock_are_counted() -> None:
+    trace = open_trace(sample_path("matmul_small"))
     (batch,) = batches_of(trace)
     last = max(int(wave.tokens.end[-1]) for wave in batch.waves if wave.id.se == 0)
     line = batch.line.copy()
@@ -200,8 +188,8 @@ def test_waves_that_left_no_file(damaged: Callable[..., Path]) -> None:
     assert note.severity is Severity.ERROR
 
 
-def test_waves_that_never_end(made: Callable[[str], Path]) -> None:
-    trace = open_trace(made("matmul_small"))
+def test_waves_that_never_end() -> None:
+    trace = open_trace(sample_path("matmul_small"))
     events = trace.occupancy
     keep = np.ones(len(events), dtype=bool)
     keep[np.flatnonzero(~events.is_start & (events.cu != trace.waves.cu[0]))[-3:]] = False
@@ -214,8 +202,8 @@ def rows_of(events: Any, keep: np.ndarray, **changes: np.ndarray) -> Any:
     return replace(events, **{name: changes.get(name, getattr(events, name))[keep] for name in names})
 
 
-def test_lost_packets_and_stalls_of_the_trace_are_told_apart(made: Callable[[str], Path]) -> None:
-    trace = open_trace(made("events"))
+def test_lost_packets_and_stalls_of_the_trace_are_told_apart() -> None:
+    trace = open_trace(sample_path("events"))
     note = notes_of(trace)["buffer"]
     assert note.title == "The trace lost packets"
     assert trace.events is not None
@@ -243,8 +231,8 @@ def test_files_that_are_gone(damaged: Callable[..., Path]) -> None:
 # -- what was recorded -------------------------------------------------------------------------------
 
 
-def test_a_placeholder_says_where_waves_were(made: Callable[[str], Path]) -> None:
-    trace = open_trace(made("placeholder"))
+def test_a_placeholder_says_where_waves_were() -> None:
+    trace = open_trace(sample_path("placeholder"))
     note = notes_of(trace)["placeholder"]
     cu = note.settings["att_target_cu"]
     there = trace.occupancy.cu == cu
@@ -276,8 +264,8 @@ def test_an_early_exit_here_but_not_there() -> None:
     assert note.settings == {"att_target_cu": 3}
 
 
-def test_samples_are_no_trace(made: Callable[[str], Path]) -> None:
-    notes = notes_of(made("pc_sampling"))
+def test_samples_are_no_trace() -> None:
+    notes = notes_of(sample_path("pc_sampling"))
     assert "placeholder" not in notes
     assert "counters" not in notes
     assert notes["sampled"].severity is Severity.INFO
@@ -314,8 +302,8 @@ def test_effective_lines_are_those_of_the_definition(name: str) -> None:
     assert effective_lines(trace) == pytest.approx(math.exp(entropy) if shares else 0)
 
 
-def test_a_hot_line_is_no_collapsed_one(made: Callable[[str], Path]) -> None:
-    trace = open_trace(made("reduction"))
+def test_a_hot_line_is_no_collapsed_one() -> None:
+    trace = open_trace(sample_path("reduction"))
     assert effective_lines(trace) < 1.5
     assert "mapping" not in notes_of(trace)
 
@@ -362,8 +350,8 @@ def test_missing_debug_information(damaged: Callable[..., Path]) -> None:
     assert "debug_info" not in notes_of(captures.trace_path("moe_reduce"))
 
 
-def test_missing_copies_of_sources(made: Callable[[str], Path]) -> None:
-    assert notes_of(made("matmul_small"))["sources"].number("files") == 1
+def test_missing_copies_of_sources() -> None:
+    assert notes_of(sample_path("matmul_small"))["sources"].number("files") == 1
     assert "sources" not in notes_of(captures.trace_path("flash_attn_small_after"))
 
 
@@ -380,8 +368,8 @@ def test_how_far_the_traced_unit_is_off(name: str) -> None:
     assert ("representative" in notes_of(captures.trace_path(name))) is (abs(GAPS[name]) > 5)
 
 
-def test_other_units_that_live_longer(made: Callable[[str], Path]) -> None:
-    trace = open_trace(made("vector_add"))
+def test_other_units_that_live_longer() -> None:
+    trace = open_trace(sample_path("vector_add"))
     assert "representative" not in notes_of(trace)
     events = trace.occupancy
     own = np.isin(events.cu, trace.waves.cu)
@@ -403,10 +391,10 @@ def test_the_wave_of_median_life_is_a_traced_wave_of_middling_life() -> None:
     assert abs(int(life[found.typical]) - middle) < 0.05 * middle
 
 
-def test_kernels_beside_the_traced_one(made: Callable[[str], Path]) -> None:
-    trace = open_trace(made("matmul_small"))
+def test_kernels_beside_the_traced_one() -> None:
+    trace = open_trace(sample_path("matmul_small"))
     assert "sharing" not in notes_of(trace)
-    assert "sharing" not in notes_of(made("kernels"))  # one after the other
+    assert "sharing" not in notes_of(sample_path("kernels"))  # one after the other
     events = trace.occupancy
     stranger = np.where(events.cu == trace.waves.cu[0], events.kernel, events.kernel + 7)
     note = notes_of(replace(trace, occupancy=replace(events, kernel=stranger.astype(np.int32))))["sharing"]
@@ -437,14 +425,14 @@ def test_the_tail_is_that_of_the_reference(name: str) -> None:
 # -- counters ----------------------------------------------------------------------------------------
 
 
-def test_counters_can_be_had_on_gfx9_only(made: Callable[[str], Path]) -> None:
-    assert notes_of(made("matmul_small"))["counters"].settings == {"att_activity": 8}
+def test_counters_can_be_had_on_gfx9_only() -> None:
+    assert notes_of(sample_path("matmul_small"))["counters"].settings == {"att_activity": 8}
     for name in ("counters", "counters_units", "spm", "gfx11", "gfx12"):
-        assert "counters" not in notes_of(made(name)), name
+        assert "counters" not in notes_of(sample_path(name)), name
 
 
-def test_samples_of_counters_that_are_missing(made: Callable[[str], Path]) -> None:
-    trace = open_trace(made("counters"))
+def test_samples_of_counters_that_are_missing() -> None:
+    trace = open_trace(sample_path("counters"))
     table = trace.counters[0]
     keep = np.ones(len(table.time), dtype=bool)
     keep[np.isin(table.time, np.unique(table.time)[20:60])] = False
@@ -504,8 +492,8 @@ def test_input_files_for_real_captures(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLES.ids())
-def test_input_files_for_samples(name: str, made: Callable[[str], Path]) -> None:
-    trace = open_trace(made(name))
+def test_input_files_for_samples(name: str) -> None:
+    trace = open_trace(sample_path(name))
     job = checked(trace)
     if trace.gfxip > 9:
         assert "att_activity" not in job

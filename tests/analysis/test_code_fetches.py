@@ -41,7 +41,7 @@ def test_other_gaps_are_told_apart_and_the_begin_of_a_wave_is_none() -> None:
 
 
 def test_simulated_fetches_are_found(tmp_path: Path) -> None:
-    truth = write_sample("matmul_tiled", tmp_path, 1)
+    truth = write_sample("matmul_tiled", tmp_path)
     trace = open_trace(tmp_path)
     batch = trace.reader.read(list(range(len(trace.waves))))
     found = code_fetches(trace, [batch])

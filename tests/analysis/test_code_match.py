@@ -19,7 +19,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.synth.samples import SAMPLES
 from tests.support import captures
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path
 
 MOST = 300  # waves of a capture that are read here
 
@@ -57,10 +57,8 @@ def test_made_up_captures_of_all_generations(name: str) -> None:
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda one: one.name)
-def test_samples(sample: object, tmp_path: Path) -> None:
-    name = sample.name  # type: ignore[attr-defined]
-    write_sample(name, tmp_path / "ui_output_agent_1_dispatch_1", 0)
-    trace, batches = opened(tmp_path / "ui_output_agent_1_dispatch_1")
+def test_samples(sample: object) -> None:
+    trace, batches = opened(sample_path(sample.name))  # type: ignore[attr-defined]
     found = code_match(trace, batches)
     assert found.mismatched == 0
     assert not found.sentence

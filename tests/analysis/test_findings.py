@@ -14,10 +14,19 @@ from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.cost.place_text import instruction_place
 from rcv_py.analysis.findings import detect
 from rcv_py.analysis.findings.detect import findings, findings_from
-from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Finding, Findings, markdown
+from rcv_py.analysis.findings.finding import (
+    RANKED,
+    SIMD_CYCLES,
+    Evidence,
+    Finding,
+    Findings,
+    markdown,
+    signed_percent,
+)
 from rcv_py.analysis.findings.inputs import FindingInputs, is_atomic, is_scratch
 from rcv_py.analysis.waves.populations import chosen_rows, only
 from rcv_py.model.code import SourceFile
+from rcv_py.model.columns import of_rows
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -334,6 +343,19 @@ def test_of_a_large_capture_whole_engines_are_chosen() -> None:
     assert findings(trace, kept).findings == findings(trace, [trace.reader.read(half)]).findings
 
 
+def test_of_an_engine_that_is_too_large_stretches_are_chosen() -> None:
+    index = captures.real_trace("vec_add").waves
+    one = of_rows(index, index.se == index.se[0])
+    begin = np.arange(len(one)) // 4 * 10_000  # four waves at a time, a gap, and the next four
+    one = replace(one, begin=begin, end=begin + 4_500, size=np.ones(len(one), np.int64))
+    some = np.array(chosen_rows(one, len(one) // 3))
+    together, waves = np.unique(some // 4, return_counts=True)
+    assert (waves == 4).all()
+    assert len(one) / 4 <= len(some) <= len(one) / 2
+    assert together.min() <= 4
+    assert together.max() >= len(one) // 4 - 5
+
+
 def test_names_of_instructions() -> None:
     assert is_scratch("scratch_load_dword v1, off, s32")
     assert is_scratch("buffer_store_dword v1, off, s[0:3], s32 offset:4")
@@ -364,4 +386,16 @@ def test_a_finding_as_text() -> None:
             "start": 1000,
             "end": 1012,
         }
+    ]
+
+
+def test_a_predicted_loss_that_is_hardly_one_has_no_sign() -> None:
+    shares = (0.034, 0.0004, 0.0, -0.0004, -0.0005, -0.12)
+    assert [signed_percent(share) for share in shares] == [
+        "3.4 %",
+        "<0.1 %",
+        "0.0 %",
+        "0.0 %",
+        "−0.1 %",
+        "−12.0 %",
     ]

@@ -158,7 +158,7 @@ def test_outliers_are_beyond_the_fence() -> None:
 
 @pytest.mark.parametrize("sample", ["matmul_tiled", "gfx12"])
 def test_a_loop_has_as_many_rounds_as_the_simulator_made(sample: str, tmp_path: Path) -> None:
-    truth = write_sample(sample, tmp_path, 1)
+    truth = write_sample(sample, tmp_path)
     trace = open_trace(tmp_path)
     found = loop_iterations(trace, [trace.reader.read(list(range(len(trace.waves))))])
     expected = sorted(

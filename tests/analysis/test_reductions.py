@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,7 +19,7 @@ from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.compare.costs import costs_of
 from rcv_py.analysis.core import parcels as parcels_module
 from rcv_py.analysis.core.cost_columns import LINES
-from rcv_py.analysis.core.parcels import MOST_PIECES, Lives, parcels, slabs
+from rcv_py.analysis.core.parcels import MOST_PIECES, Lives, parcels, slabs, stretches
 from rcv_py.analysis.core.reduction import Reduction, Staged, mapped
 from rcv_py.analysis.cost.activity import STATE_SHARES
 from rcv_py.analysis.cost.distribution import hits_of, latency_spreads
@@ -150,6 +151,20 @@ def capture(request: pytest.FixtureRequest) -> tuple[Trace, tuple[WaveBatch, ...
     return opened(trace_path(request.param))
 
 
+@pytest.fixture(scope="module")
+def whole_answer(capture: Any) -> Callable[[str], tuple[Reduction[Any, Any], Any]]:
+    """A reduction of the capture, and what it says of all waves at once; once for all ways to cut them."""
+    trace, batches = capture
+    every = [whole_batch(batches)]
+
+    @cache
+    def answered(name: str) -> tuple[Reduction[Any, Any], Any]:
+        reduction = REDUCTIONS.get(name) or SURVEYED[name](trace, batches)
+        return reduction, reduction.of(trace, every)
+
+    return answered
+
+
 @pytest.fixture
 def cuts_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slabs end also where what began in them lives on."""
@@ -159,13 +174,15 @@ def cuts_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("cuts_anywhere")
 @pytest.mark.parametrize("name", [*REDUCTIONS, *SURVEYED])
 @pytest.mark.parametrize("seed", range(3))
-def test_parcels_and_the_order_of_their_parts_do_not_matter(name: str, seed: int, capture: Any) -> None:
+def test_parcels_and_the_order_of_their_parts_do_not_matter(
+    name: str, seed: int, capture: Any, whole_answer: Any
+) -> None:
     trace, batches = capture
     rng = Random(seed)
-    reduction = REDUCTIONS.get(name) or SURVEYED[name](trace, batches)
+    reduction, of_all = whole_answer(name)
     rows = sorted(wave.row for batch in batches for wave in batch.waves)
     for chosen in (None, frozenset(rng.sample(rows, max(1, len(rows) // 2)))):
-        whole = reduction.of(trace, [whole_batch(batches)], chosen)
+        whole = of_all if chosen is None else reduction.of(trace, [whole_batch(batches)], chosen)
         apart = rebatched(batches, rng)
         parts = reduction.parts(trace, apart, chosen, enough=rng.choice((1, 200, 2_000)))
         answer = reduction.finish(trace, merged(reduction, parts, rng))
@@ -175,13 +192,15 @@ def test_parcels_and_the_order_of_their_parts_do_not_matter(name: str, seed: int
 
 
 @pytest.mark.parametrize("name", [*REDUCTIONS, *SURVEYED])
-def test_parcels_may_be_cut_in_time_within_waves_or_looked_at_in_pieces(name: str, capture: Any) -> None:
+def test_parcels_may_be_cut_in_time_within_waves_or_looked_at_in_pieces(
+    name: str, capture: Any, whole_answer: Any
+) -> None:
     trace, batches = capture
     rng = Random(name)
-    reduction = REDUCTIONS.get(name) or SURVEYED[name](trace, batches)
+    reduction, of_all = whole_answer(name)
     rows = sorted(wave.row for batch in batches for wave in batch.waves)
     for chosen in (None, frozenset(rng.sample(rows, max(1, len(rows) // 2)))):
-        whole = reduction.of(trace, batches, chosen)
+        whole = of_all if chosen is None else reduction.of(trace, batches, chosen)
         large = list(parcels(batches, chosen, enough=rng.choice((500, 1 << 20))))
         lengths = [len(parcel.tokens) for parcel in large]
         cut = [piece for parcel in large for piece in parcel.in_time(few=rng.randint(20, 400))]
@@ -289,6 +308,21 @@ def test_parcels_of_many_short_waves_are_bounded() -> None:
     found = slabs(of, 20_000)
     assert len(found) >= 10
     assert max(len(slab.rows) for slab in found) <= 2 * 200 + 100
+
+
+def test_stretches_are_spread_over_time_and_end_where_no_wave_is_alive() -> None:
+    begin = np.repeat(np.arange(100) * 10_000, 4)  # generations of 4 waves, a gap between
+    of = Lives(se=0 * begin, begin=begin, end=begin + 4_500, weight=0 * begin + 1)
+    rows = stretches(of, enough=40, count=5)
+    first = np.array([10, 30, 50, 70, 90])  # in the middle of each fifth, 8 waves
+    assert rows.tolist() == (4 * first[:, None] + np.arange(8)).ravel().tolist()
+    assert stretches(of, enough=40, count=1).tolist() == list(range(4 * 50, 4 * 60))
+
+
+def test_waves_that_last_as_long_as_the_trace_are_one_stretch() -> None:
+    begin = np.arange(8) * 4
+    of = Lives(se=0 * begin, begin=begin, end=begin + 900_000, weight=0 * begin + 100)
+    assert stretches(of, enough=100, count=3).tolist() == list(range(8))
 
 
 @pytest.mark.parametrize("name", ["several_groups", "mixed_populations", "groups_512"])

@@ -93,7 +93,7 @@ def test_no_stall_is_lost_or_charged_twice(name: str) -> None:
 
 @pytest.mark.parametrize("sample", ["matmul_small", "reduction", "gfx11", "gfx12"])
 def test_an_exact_sample_is_when_the_memory_really_answered(sample: str, tmp_path: Path) -> None:
-    truth = write_sample(sample, tmp_path, 3)
+    truth = write_sample(sample, tmp_path)
     trace = open_trace(tmp_path)
     batch = trace.reader.read(list(range(len(trace.waves))))
     piece = of_waves(batch.waves)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.whatif import predict
+from rcv_py.analysis.whatif import experiments, predict
 from rcv_py.analysis.whatif.asked import Asked
 from rcv_py.analysis.whatif.changes import (
     Dpp,
@@ -23,7 +23,7 @@ from rcv_py.analysis.whatif.changes import (
     repeated,
 )
 from rcv_py.analysis.whatif.event_loop import Played, play
-from rcv_py.analysis.whatif.experiments import sample
+from rcv_py.analysis.whatif.experiments import EVERYTHING, sample
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import NOBODY, OTHERS, USUAL, Recording, recording, streams
 from rcv_py.base.errors import UsageError
@@ -193,6 +193,17 @@ def test_a_sample_has_whole_engines() -> None:
     assert some.engines == (int(trace.waves.se.min()),)
     assert set(some.rows) == set(np.flatnonzero(trace.waves.se == some.engines[0]).tolist())
     assert not sample(trace).is_part
+
+
+def test_an_engine_that_would_take_minutes_is_played_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = captures.real_trace("vec_add")
+    monkeypatch.setattr(experiments, "MOST_TOKENS", 1_000)
+    whole, some = sample(trace, EVERYTHING), sample(trace, most=1_000)
+    assert whole.rows == tuple(range(len(trace.waves)))
+    assert some.is_part
+    assert len(some.engines) == 1
+    assert 0 < some.tokens < 10_000 < whole.tokens
+    assert set(some.rows) < set(np.flatnonzero(trace.waves.se == some.engines[0]).tolist())
 
 
 def test_units_that_were_not_played_to_the_end_are_played_again(monkeypatch: pytest.MonkeyPatch) -> None:

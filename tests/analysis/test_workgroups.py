@@ -351,7 +351,7 @@ def assert_found(folder: Path, truth: object) -> None:
     "name", [name for names in workgroup_truth.SIZES.values() for name in names] + ["gfx11", "gfx12"]
 )
 def test_simulated_workgroups_are_found(name: str, tmp_path: Path) -> None:
-    truth = write_sample(name, tmp_path, 4)
+    truth = write_sample(name, tmp_path)
     assert_found(tmp_path, truth)
 
 
@@ -387,7 +387,7 @@ def test_workgroups_cut_at_the_end_of_the_buffer_are_found(
     name: str, is_ragged: bool, tmp_path: Path
 ) -> None:
     """At one moment for all; or for each SIMD at another, where some waves are there that met nobody yet."""
-    truth = write_sample(name, tmp_path, 2)
+    truth = write_sample(name, tmp_path)
     trace = open_trace(tmp_path)
     waves = trace.reader.read(list(range(len(trace.waves)))).waves
     first, last = min(one.begin for one in waves), max(one.end for one in waves)

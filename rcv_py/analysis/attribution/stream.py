@@ -118,7 +118,7 @@ class Stream:
     @cached_property
     def vector(self) -> np.ndarray:
         """The tokens of vector arithmetic and matrix instructions, int64, ascending."""
-        return np.sort(np.append(self.of_unit(VALU), self.of_unit(MATRIX)))
+        return np.flatnonzero((self.unit == VALU) | (self.unit == MATRIX))
 
     @cached_property
     def unions(self) -> dict[tuple[int, int], IntervalSet]:

@@ -21,6 +21,7 @@ from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, order, ranges, starts_run
 
 WINDOW = 32  # instructions
+_NO_LINE = 1 << 40  # from here on numbers of no line: what is random of them differs from that of any line
 _MOST_KNOWN = 1 << 14  # sequences of lines that are kept
 
 
@@ -108,7 +109,7 @@ class History:
         at = np.flatnonzero(is_first)
         jump, depth = np.divmod(number[at] - lines, WINDOW)
         behind = np.append(known, np.uint64(0))[np.where(jump < 0, len(known), jump)]
-        context = _random(behind ^ _random(np.where(jump < 0, WINDOW + number[at], depth)))
+        context = _random(behind ^ _random(_NO_LINE + np.where(jump < 0, WINDOW + number[at], depth)))
         return context, readers[rows[at]], of
 
 

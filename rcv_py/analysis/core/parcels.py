@@ -72,6 +72,18 @@ def slabs(lives: Lives, enough: int = ENOUGH) -> tuple[Slab, ...]:
     return tuple(slab for rows in engines for slab in _of_engine(of_rows(lives, rows), rows, enough))
 
 
+def stretches(lives: Lives, enough: int, count: int) -> np.ndarray:
+    """Return the rows of an engine's waves in `count` stretches of its time, ascending, int64.
+
+    Together they weigh about `enough`, and their middles are evenly spread: what changes while a kernel runs
+    counts as in all of it.  A stretch ends where no wave is alive, or few are; waves that last as long as
+    the trace are all in one.
+    """
+    cut = slabs(lives, max(1, enough // count))
+    middles = (2 * np.arange(count) + 1) * len(cut) // (2 * count)
+    return np.sort(np.concatenate([cut[at].own for at in ascending(middles).tolist()]))
+
+
 def _of_engine(lives: Lives, rows: np.ndarray, enough: int) -> Iterator[Slab]:
     begin, end = lives.begin, lives.end + MARGIN
     for low, high in pairwise([-FOREVER, *_cuts(begin, lives.end, lives.weight, enough), FOREVER]):

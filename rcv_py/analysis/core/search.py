@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rcv_py.base.patterns import Pattern
-
 
 def find(
     texts: Sequence[str], text: str, is_case_sensitive: bool = False, is_regex: bool = False
@@ -19,5 +17,7 @@ def find(
     """
     if not text:
         return np.zeros(0, dtype=np.int32)
+    from rcv_py.base.patterns import Pattern  # noqa: PLC0415 - nothing is looked for at a start
+
     fits = Pattern(text, is_case_sensitive, is_regex).is_in
     return np.array([row for row, line in enumerate(texts) if fits(line)], dtype=np.int32)

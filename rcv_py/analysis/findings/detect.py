@@ -128,10 +128,8 @@ NOT_ELAPSED = (
     "another may appear. Only waves of the traced compute units are seen; the others are taken to be like "
     "them."
 )
-NO_WAVES = (
-    "Nothing ran on the traced compute unit, so there is nothing to find. Record another dispatch, or "
-    "choose a compute unit that gets work."
-)
+NO_WAVES = "Nothing ran on the traced compute unit, so there is nothing to find."
+ANOTHER = "Record another dispatch, or choose a compute unit that gets work."
 TRACE_WORK = (
     "Trace waves that work: another dispatch (`kernel_iteration_range`), another compute unit "
     "(`att_target_cu`) or other shader engines (`att_shader_engine_mask`) in the input file that "
@@ -164,8 +162,7 @@ def of_inputs(inputs: FindingInputs) -> Findings:
         return _ranked(inputs, SAMPLE_DETECTORS)
     inputs.ask()
     if not inputs.waves:
-        problems = " ".join(str(problem) for problem in trace.problems[:2])
-        return _nothing(inputs, UNREAD if len(trace.waves) else f"{NO_WAVES} {problems}".strip())
+        return _nothing(inputs, UNREAD if len(trace.waves) else _why_no_waves(trace))
     if not len(trace.code):  # neither work of the matrix unit nor causes nor limits are known
         return _nothing(inputs, NO_CODE, is_trusted=False)
     match = inputs.match
@@ -176,6 +173,13 @@ def of_inputs(inputs: FindingInputs) -> Findings:
         why = f"{none_works(inputs.populations)} {TRACE_WORK}"
         return replace(_nothing(inputs, why), choice=inputs.choice)
     return _ranked(inputs, DETECTORS)
+
+
+def _why_no_waves(trace: Trace) -> str:
+    """Say it once: of a problem that says the same, what to do is enough."""
+    problems = trace.problems[:2]
+    more = [problem.hint if problem.brief else str(problem) for problem in problems]
+    return " ".join(filter(None, (NO_WAVES, *(() if any(more) else (ANOTHER,)), *more)))
 
 
 def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:

@@ -217,8 +217,10 @@ class Finding:
 
 
 def signed_percent(share: float) -> str:
-    """A predicted gain as text: `3.4 %`, `−0.2 %` where it would take longer."""
-    return f"{'−' if round(share, 4) < 0 else ''}{gain_percent(abs(share))}"
+    """A predicted gain as text: `3.4 %`, `−0.2 %` where it would take longer, `0.0 %` for less than that."""
+    if -0.0005 < share < 0:
+        return gain_percent(0.0)
+    return f"{'−' if share < 0 else ''}{gain_percent(abs(share))}"
 
 
 def gain_percent(gain: float) -> str:
@@ -324,7 +326,10 @@ class Findings:
             files = plural(self.unread, "wave file")
             parts.append(f"{files} {'is' if self.unread == 1 else 'are'} missing or damaged.")
         if left > 0 and self.waves:
-            parts.append("Only the waves of some shader engines were looked at; --all looks at every wave.")
+            parts.append(
+                "Of a large capture some waves were looked at, those of an engine or of a time together; "
+                "--all looks at every wave."
+            )
         return " ".join(parts)
 
     @property

@@ -18,7 +18,7 @@ touches no vector memory at all or executes less than half of the instructions t
 wave of a kernel did any work, the program takes the place of the others: then all traced waves left early.
 
 A choice says which waves a table is of: those that work, all of them, or those of one population.  Of a large
-capture whole shader engines are read, so that waves of a SIMD stay together.
+capture whole shader engines are read, or stretches of the time of one, so that waves of a SIMD stay together.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import numpy as np
 
 from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.parcels import Lives, Parcel, stretches
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of
 from rcv_py.analysis.program.blocks import Blocks, blocks
@@ -470,13 +470,14 @@ def chosen_or_working(table: Populations, name: str) -> WaveChoice:
 
 
 MAX_READ_BYTES = 48 << 20  # of wave files: about one and a half million tokens
+STRETCHES = 8  # of the time of an engine that alone has more: each is about a slab of those that are read
 
 
 def chosen_rows(index: WaveIndex, enough: int = MAX_READ_BYTES) -> list[int]:
     """Return index rows of the waves to look at: all, if their files are not larger than `enough` bytes.
 
-    Else those of some shader engines, at least one: the engines whose mean wave lives most like the mean of
-    all, for as long as they fit.
+    Else those of some shader engines: the engines whose mean wave lives most like the mean of all, for as
+    long as they fit.  Of an engine that does not fit alone, those that begin in stretches of its time.
     """
     if int(index.size.sum()) <= enough:
         return list(range(len(index)))
@@ -486,8 +487,12 @@ def chosen_rows(index: WaveIndex, enough: int = MAX_READ_BYTES) -> list[int]:
     size = np.bincount(of, index.size)
     whole = float((index.end - index.begin).mean())
     order = np.argsort(np.abs(mean - whole), kind="stable")
-    fits = max(1, int(np.searchsorted(np.cumsum(size[order]), enough, side="right")))
-    return np.flatnonzero(np.isin(index.se, engines[order[:fits]])).tolist()
+    fits = int(np.searchsorted(np.cumsum(size[order]), enough, side="right"))
+    if fits:
+        return np.flatnonzero(np.isin(index.se, engines[order[:fits]])).tolist()
+    rows = np.flatnonzero(index.se == engines[order[0]])
+    lives = Lives(index.se[rows], index.begin[rows], index.end[rows], index.size[rows])
+    return rows[stretches(lives, enough, STRETCHES)].tolist()
 
 
 def only(batches: Iterable[WaveBatch], rows: Collection[int]) -> tuple[WaveBatch, ...]:

@@ -25,7 +25,7 @@ from numpy import ndarray
 from rcv_py.analysis.whatif.event_loop import Played
 from rcv_py.analysis.whatif.queues import CLASSES, FINE
 from rcv_py.analysis.whatif.recording import NOBODY, Recording
-from rcv_py.base.compiled import kernel, part
+from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.records import dataclass
 

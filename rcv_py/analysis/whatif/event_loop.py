@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, FINE
 from rcv_py.analysis.whatif.recording import NOBODY, Recording
-from rcv_py.base.compiled import kernel, part
+from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.base.records import dataclass
 
 ARRIVES, TRIES = 0, 1  # what a wave waits for

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import NONE
+from rcv_py.analysis.core.parcels import Lives, stretches
 from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, NoBarrier, Relax
 from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.base.records import dataclass
@@ -21,22 +22,24 @@ NOTABLE = 0.02  # of the span: what changes less is told as one line
 
 
 class Sample(NamedTuple):
-    """Waves that are played: those of some shader engines, each with all of its waves."""
+    """Waves that are played: those of some shader engines, or of a stretch of the time of one."""
 
     rows: tuple[int, ...]  # of the wave index
     engines: tuple[int, ...]
-    of: int  # shader engines that there are
+    of: int  # waves that there are
+    tokens: int = 0  # that they have, by the size of their files
 
     @property
     def is_part(self) -> bool:
         """Whether some are left out."""
-        return len(self.engines) < self.of
+        return len(self.rows) < self.of
 
 
 def sample(trace: Trace, most: int = MOST_TOKENS) -> Sample:
     """Return the waves of as many shader engines as have at most so many tokens, at least of one.
 
-    The first engines are taken; how many tokens a wave has is told by the size of its file.
+    The first engines are taken; how many tokens a wave has is told by the size of its file.  Of a single one
+    that has more than anybody waits for, those that begin in the middle of its time.
     """
     index = trace.waves
     engines = np.unique(index.se)
@@ -51,7 +54,11 @@ def sample(trace: Trace, most: int = MOST_TOKENS) -> Sample:
         taken.append(se)
         had += own
     rows = np.flatnonzero(np.isin(index.se, taken))
-    return Sample(tuple(rows.tolist()), tuple(taken), len(engines))
+    if had > max(most, MOST_TOKENS):
+        lives = Lives(index.se[rows], index.begin[rows], index.end[rows], index.size[rows])
+        rows = rows[stretches(lives, int(most * size / tokens), 1)]
+    held = int(tokens * float(index.size[rows].sum()) / size)
+    return Sample(tuple(rows.tolist()), tuple(taken), len(index), held)
 
 
 @dataclass(frozen=True, slots=True)

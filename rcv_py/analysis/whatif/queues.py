@@ -28,7 +28,7 @@ from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.analysis.attribution.waits import wait_ends
 from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.latency.access_widths import access_width
-from rcv_py.base.compiled import kernel
+from rcv_py.base.machine.compiled import kernel
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import starts_run
 
