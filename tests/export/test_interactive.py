@@ -290,6 +290,23 @@ def test_notes_are_on_the_page_with_their_places(script: Script, folder: Path) -
     assert (place["begin"], place["end"]) == (begin + 8, begin + 9)
 
 
+def test_lists_lead_to_the_costliest_instructions_and_to_loops(
+    script: Script, page: str, folder: Path
+) -> None:
+    code = json.loads((folder / "code.json").read_text())["code"]
+    script.read(page)
+    lists = {one["title"]: one for one in script.json("page.lists")}
+    costliest = [row["line"] for row in lists["What costs most (latency)"]["rows"]]
+    assert costliest == sorted(range(len(code)), key=lambda row: -code[row][7])[:10]
+    assert str(costliest[0]) in lists["What costs most (latency)"]["rows"][0]["name"]
+    (loop, *_) = lists["Loops"]["rows"]
+    back = int(loop["name"].split()[-1])
+    assert code[back][0].startswith("s_cbranch")
+    assert loop["line"] < back
+    assert "the main loop" in loop["text"]
+    assert "line" not in lists["Room for waves"]["rows"][0]
+
+
 def test_the_command_and_the_api_write_it(
     tmp_path: Path, folder: Path, page: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -363,6 +380,16 @@ def cells(one: Browser, section: str) -> list[str]:
     """What is said in the chosen row of a list."""
     row = f'document.querySelector("#{section} .row.is-chosen").children'
     return [text for text in one.run(f"Array.from({row}, one => one.textContent)") if text]
+
+
+def test_an_opened_finding_goes_to_its_first_place(seen: tuple[Browser, Path]) -> None:
+    one, path = seen
+    one.open(path)
+    one.run("document.querySelectorAll('#findings details').forEach(fold => { fold.open = false; })")
+    one.run("document.querySelector('#findings summary').click()")
+    one.painted()
+    first = "document.querySelector('#findings .place')"
+    assert one.run(f"{first}.classList.contains('is-chosen') && {first}.checkVisibility()")
 
 
 def test_the_mouse_zooms_and_chooses(seen: tuple[Browser, Path]) -> None:

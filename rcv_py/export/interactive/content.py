@@ -15,20 +15,18 @@ from rcv_py import __version__
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import occupancy_curves
 from rcv_py.analysis.findings.finding import Evidence, Finding
-from rcv_py.analysis.health.capture_health import verdict
 from rcv_py.analysis.program.branches import BRANCHES, branch_table, flow
 from rcv_py.analysis.timeline.wave_places import place_name
-from rcv_py.base.problems import Severity
 from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import elide_right, plural, short_kernel, short_paths, visible
+from rcv_py.base.text import plural, short_kernel, short_paths, translated
+from rcv_py.export.interactive.lists import lists_of, said_text, shown_text
 from rcv_py.export.interactive.packed import Columns
 from rcv_py.export.interactive.waves import Shown, put_waves, shown_waves
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
-from rcv_py.model.notes import Anchor
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import COSTS
 
@@ -38,7 +36,6 @@ MAX_ARROWS = 4_000
 MAX_STEPS = 250_000  # of waves that begin and end, over all compute units
 MAX_ROWS = 600  # compute units of the whole device
 MAX_SOURCE = 1_500_000  # letters of source text
-MAX_NOTES = 200
 MAX_TEXT = 300  # letters of an instruction or a source line
 
 
@@ -108,15 +105,14 @@ def _about(made: Making) -> dict[str, Any]:
         "origin": trace.span.begin,
         "cycles": max(1, trace.span.end - trace.span.begin),
         "unit": made.inputs.unit,
-        "measure": made.inputs.costs.label,
         "traced": shown.traced,
-        "left_out": _left_out(made),
-        "verdict": shown_text(made.inputs.findings.sentence),
+        "left_out": list(map(translated, _left_out(made))),
+        "verdict": said_text(made.inputs.findings.sentence),
         "numbers": [
-            [shown_text(text) for text in (number.name, number.text, number.of)]
+            [said_text(text) for text in (number.name, number.text, number.of)]
             for number in made.inputs.findings.numbers
         ],
-        "kinds": [[kind.name, KIND_TEXT[kind]] for kind in TokenKind],
+        "kinds": [[kind.name, translated(KIND_TEXT[kind])] for kind in TokenKind],
     }
 
 
@@ -153,8 +149,7 @@ def _code(made: Making) -> dict[str, Any]:
     columns.put_steps("code.row", rows)
     for field in COSTS:
         columns.put(f"code.{field.name}", getattr(costs, field.name)[rows])
-    for name, values in (("kind", code.kind), ("label", code.is_label)):
-        columns.put(f"code.{name}", values[rows])
+    columns.put("code.label", code.is_label[rows])
     leaf = code.leaf[rows]
     has = leaf >= 0
     for name, values in (("file", code.chain_file), ("line", code.chain_line)):
@@ -164,22 +159,22 @@ def _code(made: Making) -> dict[str, Any]:
 
 
 def _arrows(made: Making) -> dict[str, Any]:
-    """Branches from where to where and how often; waits, who made them wait, and for how many cycles."""
+    """Branches from where to where, those taken most first; waits and who made them wait, longest first."""
     trace, columns = made.trace, made.columns
     jumps = branch_table(made.inputs.answers.of(BRANCHES), flow(trace.code))
     chosen = np.flatnonzero(jumps.target >= 0)
     chosen = chosen[np.argsort(-jumps.taken[chosen], kind="stable")][:MAX_ARROWS]
-    _put_arrows(columns, "branch", jumps.row[chosen], jumps.target[chosen], jumps.taken[chosen])
+    _put_arrows(columns, "branch", jumps.row[chosen], jumps.target[chosen])
     found = made.inputs.waits.blocking
     wait = np.repeat(found.line, np.diff(found.first))
     most = np.argsort(-found.charged, kind="stable")[:MAX_ARROWS]
-    _put_arrows(columns, "wait", found.producer[most], wait[most], found.charged[most])
+    _put_arrows(columns, "wait", found.producer[most], wait[most])
     return {}
 
 
-def _put_arrows(columns: Columns, name: str, start: np.ndarray, end: np.ndarray, size: np.ndarray) -> None:
-    for part, values in {"from": start, "to": end, "size": size}.items():
-        columns.put(f"{name}.{part}", values)
+def _put_arrows(columns: Columns, name: str, start: np.ndarray, end: np.ndarray) -> None:
+    columns.put(f"{name}.from", start)
+    columns.put(f"{name}.to", end)
 
 
 def _sources(made: Making) -> list[dict[str, Any]]:
@@ -202,7 +197,7 @@ def _sources(made: Making) -> list[dict[str, Any]]:
             room -= size
             one["text"] = "\n".join(shown_text(line.expandtabs(8), MAX_TEXT) for line in lines)
         elif at in used:
-            one["note"] = shown_text(source.note) or (
+            one["note"] = said_text(source.note) or translated(
                 "The capture has no copy of this file."
                 if lines is None
                 else "There was no room for its text."
@@ -214,67 +209,14 @@ def _sources(made: Making) -> list[dict[str, Any]]:
 def _findings(made: Making) -> list[dict[str, Any]]:
     return [
         {
-            "title": shown_text(one.title),
-            "gain": shown_text(one.gain_text or one.stake),
-            "text": [[label, shown_text(sentence)] for label, sentence in one.parts],
-            "assumption": shown_text(one.assumption),
+            "title": said_text(one.title),
+            "gain": said_text(one.gain_text or one.stake),
+            "text": [[translated(label), said_text(sentence)] for label, sentence in one.parts],
+            "assumption": said_text(one.assumption),
             "places": [place_of(made.trace, evidence) for evidence in one.evidence],
         }
         for one in made.inputs.findings.in_full
     ]
-
-
-def _lists(made: Making) -> list[dict[str, Any]]:
-    """Other lists of places below the findings: a title, and items as findings are."""
-    return [one for make in LISTS if (one := make(made))["items"]]
-
-
-def _notes(made: Making) -> dict[str, Any]:
-    """What people and agents wrote, the most severe first."""
-    order = (Severity.ERROR, Severity.WARNING, Severity.INFO)
-    notes = sorted(made.inputs.notes, key=lambda note: order.index(note.severity))[:MAX_NOTES]
-    items = [
-        {
-            "title": shown_text(note.title),
-            "gain": shown_text(", ".join(filter(None, (note.severity.value, note.author)))),
-            "text": [["", shown_text(note.text)]] if note.text else [],
-            "places": [_noted(made.trace, note.anchor.known(made.trace))],
-        }
-        for note in notes
-    ]
-    return {"title": "Notes", "items": items}
-
-
-def _noted(trace: Trace, anchor: Anchor) -> dict[str, Any]:
-    """What a note is about, as `place_of` tells places."""
-    span, origin = anchor.span, trace.span.begin
-    place = {
-        "name": shown_text(str(anchor)),
-        "line": anchor.instructions[0] if anchor.instructions else None,
-        "wave": None if anchor.wave is None else trace.waves.row(anchor.wave),
-        "begin": None if span is None else span.begin - origin,
-        "end": None if span is None else span.end - origin,
-        "source": anchor.place_in(trace),
-    }
-    return {name: value for name, value in place.items() if value is not None}
-
-
-def _health(made: Making) -> dict[str, Any]:
-    """How far the capture can be trusted."""
-    notes = made.inputs.health
-    items = [
-        {
-            "title": shown_text(note.title),
-            "gain": note.severity.value,
-            "text": [
-                ["", shown_text(note.consequence)],
-                ["Seen", shown_text(note.evidence_text)],
-                ["Fix", shown_text(note.remedy)],
-            ],
-        }
-        for note in notes
-    ]
-    return {"title": f"The capture: {verdict(notes)}", "items": items}
 
 
 def place_of(trace: Trace, one: Evidence) -> dict[str, Any]:
@@ -285,8 +227,8 @@ def place_of(trace: Trace, one: Evidence) -> dict[str, Any]:
     row = None if one.wave is None else trace.waves.row(one.wave)
     has_times = one.kind in ("token", "window")
     place = {
-        "name": shown_text(one.place),
-        "text": shown_text(one.text),
+        "name": said_text(one.place),
+        "text": said_text(one.text),
         "line": one.line if one.line >= 0 else None,
         "wave": row,
         "begin": one.begin - trace.span.begin if has_times else None,
@@ -321,12 +263,6 @@ def _thinned(steps: StepCurve, trace: Trace, most: int) -> StepCurve:
     return StepCurve(steps.time[last], steps.value[last])
 
 
-def shown_text(text: str, most: int = 4_000) -> str:
-    """Return text of a capture as letters that are all seen, and not too many."""
-    return visible(elide_right(text, most))
-
-
-LISTS: tuple[Callable[[Making], dict[str, Any]], ...] = (_notes, _health)
 PARTS: Mapping[str, Callable[[Making], dict[str, Any] | Sequence[dict[str, Any]]]] = {
     "about": _about,
     "waves": _waves,
@@ -334,7 +270,7 @@ PARTS: Mapping[str, Callable[[Making], dict[str, Any] | Sequence[dict[str, Any]]
     "arrows": _arrows,
     "sources": _sources,
     "findings": _findings,
-    "lists": _lists,
+    "lists": lambda made: lists_of(made.inputs),
     "device": _device,
 }
 """Parts of the document by name; each of `lists` is shown under its own heading."""

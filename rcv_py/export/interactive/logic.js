@@ -211,7 +211,7 @@ const Rcv = (function () {
 
   function codeOf(document) {
     const columns = document.columns, code = { text: document.code.text };
-    for (const name of ["hits", "latency", "stall", "idle", "kind", "label"]) code[name] = columns["code." + name];
+    for (const name of ["hits", "latency", "stall", "idle", "label"]) code[name] = columns["code." + name];
     for (const name of ["row", "file", "line"]) code[name] = summed(columns["code." + name]);
     code.cost = code.latency.map(function (latency, at) { return latency + code.idle[at]; });
     code.place = new Map();

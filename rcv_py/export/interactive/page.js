@@ -3,7 +3,7 @@
 // that change it.  Text of the capture gets into the page by `textContent` and `fillText` alone.
 (function () {
   const byId = function (id) { return document.getElementById(id); };
-  const ROW = 18, NAME = 132, AXIS = 18, UNIT_ROW = 17, DEVICE_ROW = 9, LANES = 6, LANE = 9;
+  const ROW = 18, NAME = 132, AXIS = 18, UNIT_ROW = 17, DEVICE_ROW = 9, LEAST_ROWS = 4, TALL = 950, LANES = 6, LANE = 9;
   let page, waves, tokens, code, costs, device, most, view, hits = [], colors = {};
   const at = { line: -1, token: -1, wave: -1, file: -1, source: -1, unit: 0, place: null };
 
@@ -75,6 +75,8 @@
       width = scroll.clientWidth;
       tall = Math.round(box.height);
       space.style.height = self.rows.length * height + AXIS + "px";
+      const beside = section.clientHeight - tall; // no taller than its rows: the rest is for what is below
+      if (tall) section.style.maxHeight = Math.max(self.rows.length, LEAST_ROWS) * height + AXIS + beside + 4 + "px";
       canvas.width = Math.round(width * scale);
       canvas.height = Math.round(tall * scale);
       const brush = canvas.getContext("2d");
@@ -100,12 +102,12 @@
       let before = "";
       for (let row = first; row < last; row++) {
         if (height < 11 && row % 2) continue;
-        const top = AXIS + (row + 0.5) * height - scroll.scrollTop;
+        const top = AXIS + row * height + Math.max(height / 2, 7) - scroll.scrollTop; // no letter under the axis
         brush.fillStyle = self.rows[row].strong ? colors.text : colors.muted;
         if (self.rows[row].name !== before) brush.fillText(self.rows[row].name, 6, top, NAME - 10);
         before = self.rows[row].name;
       }
-      drawAxis(brush, self, width, tall);
+      drawAxis(brush);
     };
 
     function drawAxis(brush) {
@@ -126,7 +128,7 @@
         brush.globalAlpha = 1;
         brush.fillText(grouped(time), x + 3, AXIS / 2);
       }
-      brush.fillText("cycles", 6, AXIS / 2);
+      brush.fillText(say("cycles"), 6, AXIS / 2);
     }
 
     canvas.addEventListener("wheel", function (event) {
@@ -302,10 +304,10 @@
 
   function aboutToken(token) {
     const place = code.place.get(tokens.line[token]);
-    return (place === undefined ? "unknown instruction" : tokens.line[token] + "  " + code.text[place]) +
-      " · " + Rcv.waveName(waves, Rcv.waveOfToken(waves, token)) + " · at " +
-      grouped(tokens.start[token] + page.about.origin) + " · stall " + grouped(tokens.stall[token]) +
-      " · issue " + grouped(tokens.busy[token]) + " cycles";
+    return (place === undefined ? say("unknown instruction") : tokens.line[token] + "  " + code.text[place]) +
+      " · " + Rcv.waveName(waves, Rcv.waveOfToken(waves, token)) + say(" · at ") +
+      grouped(tokens.start[token] + page.about.origin) + say(" · stall ") + grouped(tokens.stall[token]) +
+      say(" · issue ") + grouped(tokens.busy[token]) + say(" cycles");
   }
 
   function unitTip(x, y) {
@@ -407,7 +409,7 @@
     bar(row, [[code.stall[at_], colors.stall], [code.latency[at_] - code.stall[at_], colors.issue], [code.idle[at_], colors.muted]], dearest);
     element("span", "t", code.text[at_], row);
     const file = page.sources[code.file[at_]];
-    element("span", "q", file && file.name ? file.name + ":" + (code.line[at_] || "no line") : "", row);
+    element("span", "q", file && file.name ? file.name + ":" + (code.line[at_] || say("no line")) : "", row);
     row.addEventListener("click", function () { selectLine(line); });
   }
 
@@ -552,8 +554,8 @@
 
   function describe() {
     const isSome = at.line >= 0 && hits.length;
-    const which = at.token >= 0 && isSome ? "execution " + grouped(hits.indexOf(at.token) + 1) + " of " + grouped(hits.length) + " on this page · " :
-      isSome ? grouped(hits.length) + " executions on this page" : at.line >= 0 ? "no execution on this page" : "";
+    const which = at.token >= 0 && isSome ? say("execution ") + grouped(hits.indexOf(at.token) + 1) + say(" of ") + grouped(hits.length) + say(" on this page · ") :
+      isSome ? grouped(hits.length) + say(" executions on this page") : at.line >= 0 ? say("no execution on this page") : "";
     byId("chosen").textContent = which + (at.token >= 0 ? aboutToken(at.token) : "");
     byId("previous").disabled = byId("next").disabled = !isSome;
   }
@@ -598,36 +600,51 @@
 
   // -- findings, and other lists of places -----------------------------------------------------------------
 
-  function showPlaces(body, items) {
+  // Titles stand below each other; the one that is opened says the rest, and the page goes to its first place.
+  function showItems(body, items, isFirstOpen) {
     items.forEach(function (item, ordinal) {
-      const head = element("h3", "", ordinal + 1 + ". " + item.title + " ", body);
-      if (item.gain) element("span", "gain", item.gain, head);
+      const fold = element("details", "", undefined, body), head = element("summary", "", undefined, fold);
+      const title = element("h3", "", ordinal + 1 + ". " + item.title + " ", head);
+      if (item.gain) element("span", "gain", item.gain, title);
       for (const pair of item.text || []) {
-        const paragraph = element("p", "", "", body);
+        const paragraph = element("p", "", "", fold);
         if (pair[0]) element("b", "", pair[0] + ": ", paragraph);
         paragraph.appendChild(document.createTextNode(pair[1]));
       }
-      const places = element("ul", "", undefined, body);
-      for (const place of item.places || []) {
-        const button = element("button", "place", place.name, element("li", "", undefined, places));
-        if (place.text && place.text !== place.name) element("span", "", "  " + place.text, button);
-        button.addEventListener("click", function () {
-          if (at.place) at.place.classList.remove("is-chosen");
-          at.place = button;
-          button.classList.add("is-chosen");
-          goTo(place);
-        });
-      }
-      if (item.assumption) element("p", "small", item.assumption, body);
+      const buttons = showPlaces(fold, item.places || []);
+      if (item.assumption) element("p", "small", item.assumption, fold);
+      fold.open = isFirstOpen && ordinal === 0;
+      head.addEventListener("click", function () {
+        if (!fold.open && buttons.length) buttons[0].click();
+      });
     });
+  }
+
+  function showPlaces(body, places) {
+    const list = element("ul", "", undefined, body), buttons = [];
+    for (const place of places) {
+      const isSomewhere = Object.keys(place).some(function (name) { return name !== "name" && name !== "text"; });
+      const line = element("li", "", undefined, list);
+      const button = element(isSomewhere ? "button" : "span", isSomewhere ? "place" : "", place.name, line);
+      if (place.text && place.text !== place.name) element("span", "", "  " + place.text, button);
+      if (!isSomewhere) continue;
+      buttons.push(button);
+      button.addEventListener("click", function () {
+        if (at.place) at.place.classList.remove("is-chosen");
+        at.place = button;
+        button.classList.add("is-chosen");
+        goTo(place);
+      });
+    }
+    return buttons;
   }
 
   function showFindings() {
     const body = byId("findings").querySelector(".body");
-    showPlaces(body, page.findings);
-    if (!page.findings.length) element("p", "note", "Nothing stands out.", body);
+    showItems(body, page.findings, innerHeight >= TALL);
+    if (!page.findings.length) element("p", "note", say("Nothing stands out."), body);
     if (page.about.numbers.length) {
-      element("h3", "", "Numbers", body);
+      element("h3", "", say("Numbers"), body);
       const table = element("table", "", undefined, body);
       for (const number of page.about.numbers) {
         const row = element("tr", "", undefined, table);
@@ -636,7 +653,8 @@
     }
     for (const list of page.lists) {
       element("h2", "", list.title, body);
-      showPlaces(body, list.items);
+      if (list.rows) showPlaces(body, list.rows);
+      else showItems(body, list.items, false);
     }
   }
 
@@ -684,10 +702,10 @@
     const about = page.about;
     byId("title").textContent = about.title;
     byId("title").title = about.kernel;
-    const times = isSampled() ? [] : [grouped(about.cycles) + " cycles", grouped(about.traced) + " waves traced"];
+    const times = isSampled() ? [] : [grouped(about.cycles) + say(" cycles"), grouped(about.traced) + say(" waves traced")];
     byId("about").textContent = [about.capture, about.target, ...times].join(" · ");
     byId("verdict").textContent = about.verdict;
-    byId("foot").textContent = about.left_out.concat("Written by " + about.by + ".").join(" ");
+    byId("foot").textContent = about.left_out.concat(say("Written by ") + about.by + ".").join(" ");
     const ran = new Set(tokens.kind);
     about.kinds.forEach(function (kind, number) {
       if (!ran.has(number)) return;
@@ -695,7 +713,7 @@
       element("i", "", undefined, one).style.background = "var(--kind-" + kind[0] + ")";
       one.appendChild(document.createTextNode(kind[1]));
     });
-    element("span", "", "low and pale: stall", byId("legend"));
+    element("span", "", say("low and pale: stall"), byId("legend"));
   }
 
   function showLists() {
@@ -711,23 +729,23 @@
     byId("unit").hidden = !waves.row.length;
     page.waves.units.forEach(function (name, unit) {
       const count = waves.unit.reduce(function (sum, one) { return sum + (one === unit ? 1 : 0); }, 0);
-      element("option", "", name + ", " + count + (count === 1 ? " wave" : " waves"), byId("units")).value = String(unit);
+      element("option", "", name + ", " + count + (count === 1 ? say(" wave") : say(" waves")), byId("units")).value = String(unit);
     });
     isaList = List(byId("isa").querySelector(".list"), fillCode, drawArrows);
     isaList.have(code.row.length);
     sourceList = List(byId("source").querySelector(".list"), fillSource);
     const measures = isSampled() ? ["", "samples"] : ["hits", "latency"];
     for (const title of ["", "#", ...measures, "cost", "instruction", "source"])
-      element("span", "hits latency samples #".includes(title) && title ? "n" : "", title, byId("isa").querySelector(".head"));
+      element("span", "hits latency samples #".includes(title) && title ? "n" : "", heading(title), byId("isa").querySelector(".head"));
     for (const title of ["line", "cost", "share", "text"])
-      element("span", title === "line" || title === "share" ? "n" : "", title, byId("source").querySelector(".head"));
+      element("span", title === "line" || title === "share" ? "n" : "", heading(title), byId("source").querySelector(".head"));
     const order = Array.from(costs.keys()).sort(function (a, b) { return costs.get(b).cost - costs.get(a).cost; });
     for (const file of order) {
       const text = page.sources[file].name + "   " + percent(costs.get(file).cost, costs.whole);
       element("option", "", text, byId("files")).value = String(file);
     }
     if (order.length) showFile(order[0]);
-    else byId("nosource").textContent = "No instruction has a source place: build with line tables to see sources.";
+    else byId("nosource").textContent = say("No instruction has a source place: build with line tables to see sources.");
   }
 
   function listen() {
@@ -770,15 +788,15 @@
       if (!fits(row)) continue;
       selectLine(code.row[row]);
       const all = code.text.filter(function (_, at_) { return fits(at_); }).length;
-      byId("found").textContent = grouped(all) + " found";
+      byId("found").textContent = grouped(all) + say(" found");
       return;
     }
-    byId("found").textContent = text ? "nothing found" : "";
+    byId("found").textContent = text ? say("nothing found") : "";
   }
 
   function fail(error) {
     byId("problem").hidden = false;
-    byId("problem").textContent = "This page cannot be shown: " + error.message + " Write it again with rcv report --interactive.";
+    byId("problem").textContent = say("This page cannot be shown: ") + error.message + say(" Write it again with rcv report --interactive.");
   }
 
   const letters = byId("data").textContent;

@@ -6,6 +6,8 @@ a capture becomes text of the page by `textContent` alone.
 
 from __future__ import annotations
 
+import json
+import re
 from base64 import b64encode
 from hashlib import sha256
 from html import escape
@@ -14,7 +16,7 @@ from pathlib import Path
 from rcv_py import __version__
 from rcv_py.base.colors import ROLES, TOKEN_KINDS, Pair
 from rcv_py.base.progress import CancelFlag, Report, silent
-from rcv_py.base.text import short_kernel, visible
+from rcv_py.base.text import short_kernel, spoken_language, translated, visible
 from rcv_py.export.interactive.content import content
 from rcv_py.export.interactive.packed import packed
 from rcv_py.export.report.inputs import ReportInputs
@@ -22,6 +24,11 @@ from rcv_py.export.report.inputs import ReportInputs
 MAX_TOKENS = 1_500_000  # about a byte each where waves do the same, several at worst
 MAX_LETTERS = 6_000_000  # of Base64
 FEWEST_TOKENS = 1_000  # below that other things fill the page
+SAY = re.compile(r'say\(("(?:[^"\\]|\\.)*")\)')
+MARKUP_TEXT = re.compile(
+    r'(?<=>)[^<>\n]*[A-Za-z]{2}[^<>\n]*(?=<)|(?<=title=")[^"]+|(?<=aria-label=")[^"]+|(?<=placeholder=")[^"]+'
+)
+_HEADINGS = re.compile(r"const (?:title of|measures = isSampled\(\) \?) (\[.*)")  # lists of names
 _HERE = Path(__file__).parent
 _ROLES = (
     *("window", "base", "alternate", "raised", "line", "text", "muted", "accent", "accent_soft", "hover"),
@@ -39,14 +46,15 @@ def interactive_page(
     data = _data(inputs, report, cancel)
     trace = inputs.trace
     title = visible(short_kernel(trace.kernel_name) if trace.kernel_name else trace.name)
-    scripts = [_file("logic.js"), _file("page.js")]
+    scripts = [_file("logic.js"), _script("page.js")]
     sheet = f"{_colors()}\n{_file('page.css')}"
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; "
         f"script-src {' '.join(map(_hash, scripts))}; style-src {_hash(sheet)}"
     )
+    lang = spoken_language().replace("_", "-")
     head = (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{lang}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
@@ -55,7 +63,7 @@ def interactive_page(
     )
     held = f'<script type="application/octet-stream" id="data">{data}</script>\n'
     body = "".join(f"<script>{script}</script>\n" for script in scripts)
-    return f"{head}<body>\n{_file('page.html')}{held}{body}</body></html>\n".encode()
+    return f"{head}<body>\n{_markup('page.html')}{held}{body}</body></html>\n".encode()
 
 
 def _data(inputs: ReportInputs, report: Report, cancel: CancelFlag | None) -> str:
@@ -70,6 +78,26 @@ def _data(inputs: ReportInputs, report: Report, cancel: CancelFlag | None) -> st
 
 def _file(name: str) -> str:
     return (_HERE / name).read_text("utf-8")
+
+
+def _script(name: str) -> str:
+    """A script in the language that is spoken: `say("text")` and `heading(name)` stand for their texts."""
+    script = SAY.sub(
+        lambda found: json.dumps(translated(json.loads(found[1])), ensure_ascii=False), _file(name)
+    )
+    names = {name: translated(name) for name in headings(script) if translated(name) != name}
+    heading = f"({json.dumps(names, ensure_ascii=False)}[title] || title)" if names else "title"
+    return script.replace("heading(title)", heading)
+
+
+def headings(script: str) -> set[str]:
+    """Return the names of columns that a script writes over lists."""
+    return {name for listed in _HEADINGS.findall(script) for name in re.findall(r'"([a-z]+)"', listed)}
+
+
+def _markup(name: str) -> str:
+    """Markup in the language that is spoken."""
+    return MARKUP_TEXT.sub(lambda found: escape(translated(found[0])), _file(name))
 
 
 def _hash(text: str) -> str:

@@ -39,8 +39,8 @@ class Shown:
 def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> Shown:
     """Read waves until the page has so many tokens; `named` are rows of the index that come first."""
     index = trace.waves
-    first = list(dict.fromkeys(row for row in named if 0 <= row < len(index)))
-    order = np.array([*first, *(row for row in by_unit(index) if row not in set(first))], dtype=np.int64)
+    first = (row for row in named if 0 <= row < len(index))
+    order = np.array(list(dict.fromkeys([*first, *by_unit(index)])), dtype=np.int64)
     rows = np.sort(order[:MAX_WAVES])
     chosen = order[: max(1, int(np.searchsorted(np.cumsum(index.size[order]), MAX_BYTES)))]
     read, missing, count = [], 0, 0
@@ -84,7 +84,7 @@ def put_waves(shown: Shown, trace: Trace, columns: Columns) -> None:
     first), its stall and busy cycles, how far its line is behind the next line, and its kind.
     """
     index, rows, tokens = trace.waves, shown.rows, shown.tokens
-    for name in ("se", "simd", "slot", "wid", "cu"):
+    for name in ("se", "simd", "slot", "wid"):
         columns.put_steps(f"wave.{name}", getattr(index, name)[rows])
     begin, end = index.begin[rows].copy(), index.end[rows].copy()
     count = np.zeros(len(rows), dtype=np.int64)

@@ -6,14 +6,17 @@ Everything that comes from a capture is escaped, in text and in attributes.
 from __future__ import annotations
 
 import os
+import re
 from html import escape
 from typing import assert_never
 from urllib.parse import quote
 
+from rcv_py.base.text import spoken_language, translated
 from rcv_py.export.report import model
 from rcv_py.export.report.style import MAX_COLUMNS, SCRIPT, style
 from rcv_py.export.report.svg import svg
 
+_OPTION = re.compile(r"--[a-z0-9]+(?:-[a-z0-9]+)+")  # a browser would break it at its hyphens
 LONG = 60  # characters: longer sentences are wrapped in their cell
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"  # nothing from outside
 
@@ -21,20 +24,20 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 def html(report: model.Report) -> str:
     """Return the page."""
     page = _Page(report)
-    links = "".join(
-        f'<li><a href="#{escape(one.id)}">{escape(one.title)}</a></li>' for one in report.sections
-    )
-    nav = f'<nav aria-label="Sections"><ol>{links}</ol></nav>' if len(report.sections) > 1 else ""
+    links = "".join(f'<li><a href="#{escape(one.id)}">{_said(one.title)}</a></li>' for one in report.sections)
+    sections_name = _said("Sections")
+    nav = f'<nav aria-label="{sections_name}"><ol>{links}</ol></nav>' if len(report.sections) > 1 else ""
     sections = "\n".join(page.section(one) for one in report.sections)
+    lang = spoken_language().replace("_", "-")
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{lang}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="color-scheme" content="light dark">'
         f'<meta name="generator" content="{escape(report.made_with)}">'
-        f"<title>{escape(report.title)}</title>\n<style>{style()}</style></head>\n"
-        f'<body><div class="page"><header><h1>{escape(report.title)}</h1>'
-        f"<p>{escape(report.subtitle)}</p></header>"
+        f"<title>{_said(report.title)}</title>\n<style>{style()}</style></head>\n"
+        f'<body><div class="page"><header><h1>{_said(report.title)}</h1>'
+        f"<p>{_said(report.subtitle)}</p></header>"
         f"\n{nav}\n<main>\n{sections}\n"
         f'<p class="foot">{escape(report.made_with)}</p></main></div>\n'
         f"<script>{SCRIPT}</script></body></html>\n"
@@ -49,26 +52,26 @@ class _Page:
         self._written = {section.id for section in report.sections}
 
     def section(self, section: model.Section) -> str:
-        intro = f'<p class="intro">{escape(section.intro)}</p>' if section.intro else ""
+        intro = f'<p class="intro">{_said(section.intro)}</p>' if section.intro else ""
         parts = "\n".join(self._part(part) for part in section.parts)
-        return f'<section id="{escape(section.id)}"><h2>{escape(section.title)}</h2>{intro}{parts}</section>'
+        return f'<section id="{escape(section.id)}"><h2>{_said(section.title)}</h2>{intro}{parts}</section>'
 
     def _part(self, part: model.Part) -> str:
         match part:
             case model.Table():
                 return self._table(part)
             case model.Note():
-                return f'<p class="note {escape(part.weight)}">{escape(part.text)}</p>'
+                return f'<p class="note {escape(part.weight)}">{_sentence(part.text)}</p>'
             case model.Prose():
                 return _prose(part)
             case model.Listing():
                 lines = f"<pre>{escape(chr(10).join(part.lines))}</pre>"
                 return _folded(part.caption, lines) if part.caption else lines
             case model.Subheading():
-                return f"<h3{self._id(part.anchor)}>{escape(part.text)}</h3>"
+                return f"<h3{self._id(part.anchor)}>{_said(part.text)}</h3>"
             case model.Stacked() | model.Curve() | model.Bins() | model.Bars():
                 drawn = svg(part, self._anchors)
-                return f"<figure><figcaption>{escape(part.title)}</figcaption>{drawn}</figure>"
+                return f"<figure><figcaption>{_said(part.title)}</figcaption>{drawn}</figure>"
             case _:
                 assert_never(part)
 
@@ -84,7 +87,7 @@ class _Page:
         )
         if table.is_folded:
             return _folded(table.caption or "Show", body)
-        return (f'<p class="caption">{escape(table.caption)}</p>' if table.caption else "") + body
+        return (f'<p class="caption">{_said(table.caption)}</p>' if table.caption else "") + body
 
     def _row(self, kinds: list[str], row: tuple[model.Cell, ...]) -> str:
         cells = enumerate(zip(kinds, row, strict=True))
@@ -95,7 +98,7 @@ class _Page:
         if kind == column and at < MAX_COLUMNS:
             kind = ""  # the class of the table says it
         kind = f"{kind} {cell.weight}".strip()
-        shown = escape(cell.text)
+        shown = escape(cell.text) if cell.is_code else _said(cell.text)
         if cell.file:
             shown = f'<a href="./{quote(os.fsencode(cell.file))}">{shown}</a>'
         elif cell.link and cell.link in self._anchors:
@@ -105,7 +108,7 @@ class _Page:
         if cell.is_strong:
             shown = f"<b>{shown}</b>"
         value = "" if cell.value is None or _tells(cell) else f' data-v="{cell.value:.12g}"'
-        tip = f' title="{escape(cell.tip)}"' if cell.tip and cell.tip != cell.text else ""
+        tip = f' title="{_said(cell.tip)}"' if cell.tip and cell.tip != cell.text else ""
         group = f' class="{kind}"' if kind else ""
         return f"<td{group}{self._id(cell.anchor)}{value}{tip}>{shown}</td>"
 
@@ -116,15 +119,25 @@ class _Page:
         return f' id="{escape(anchor)}"'
 
 
+def _said(text: str) -> str:
+    """A text of ours, in the language that is spoken, escaped."""
+    return escape(translated(text))
+
+
+def _sentence(text: str) -> str:
+    """A text of ours as markup, whose options are not broken."""
+    return _OPTION.sub(r'<span class="option">\g<0></span>', _said(text))
+
+
 def _prose(part: model.Prose) -> str:
     kind = "lead" if part.is_lead else "quiet" if part.is_quiet else ""
     group = f' class="{kind}"' if kind else ""
-    label = f"<strong>{escape(part.label)}:</strong> " if part.label else ""
-    return f"<p{group}>{label}{escape(part.text)}</p>"
+    label = f"<strong>{_said(part.label)}:</strong> " if part.label else ""
+    return f"<p{group}>{label}{_sentence(part.text)}</p>"
 
 
 def _folded(caption: str, body: str) -> str:
-    return f"<details><summary>{escape(caption)}</summary>{body}</details>"
+    return f"<details><summary>{_said(caption)}</summary>{body}</details>"
 
 
 def _kinds(table: model.Table) -> list[str]:
@@ -149,5 +162,5 @@ def _tells(cell: model.Cell) -> bool:
 
 def _head(column: model.Column) -> str:
     kind = " data-n" if column.is_number else ""
-    tip = f' title="{escape(column.tip)}"' if column.tip else ""
-    return f"<th{kind}{tip}>{escape(column.title)}</th>"
+    tip = f' title="{_said(column.tip)}"' if column.tip else ""
+    return f"<th{kind}{tip}>{_said(column.title)}</th>"

@@ -10,7 +10,7 @@ from typing import assert_never
 from urllib.parse import quote
 
 from rcv_py.base.markdown import md_code, md_in_tags, md_table, md_text, md_verbatim
-from rcv_py.base.text import percent
+from rcv_py.base.text import percent, translated
 from rcv_py.export.report import model
 
 _POINTS = 12  # of a curve
@@ -20,8 +20,8 @@ _WEIGHTS = {"info": "NOTE", "warning": "WARNING", "error": "CAUTION"}  # what Gi
 def markdown(report: model.Report) -> str:
     """Return the text; every table has a line of headings and as many cells in every row."""
     anchors = _Anchors(report.anchors())
-    lines = [f"# {md_text(report.title)}", "", md_text(report.subtitle), ""]
-    lines += [f"- [{md_text(one.title)}](#{one.id})" for one in report.sections]
+    lines = [f"# {_said(report.title)}", "", _said(report.subtitle), ""]
+    lines += [f"- [{_said(one.title)}](#{one.id})" for one in report.sections]
     for section in report.sections:
         lines += _section(section, anchors)
     return "\n".join([*lines, "", "---", "", md_text(report.made_with), ""])
@@ -41,8 +41,8 @@ class _Anchors:
 
 
 def _section(section: model.Section, anchors: _Anchors) -> list[str]:
-    lines = ["", anchors.tag(section.id), "", f"## {md_text(section.title)}", ""]
-    lines += [md_text(section.intro), ""] if section.intro else []
+    lines = ["", anchors.tag(section.id), "", f"## {_said(section.title)}", ""]
+    lines += [_said(section.intro), ""] if section.intro else []
     for part in section.parts:
         lines += [*_part(part, anchors), ""]
     return lines
@@ -53,7 +53,7 @@ def _part(part: model.Part, anchors: _Anchors) -> list[str]:
         case model.Table():
             return _table(part, anchors)
         case model.Note():
-            return [f"> [!{_WEIGHTS.get(part.weight, 'NOTE')}]", f"> {md_text(part.text)}"]
+            return [f"> [!{_WEIGHTS.get(part.weight, 'NOTE')}]", f"> {_said(part.text)}"]
         case model.Prose():
             return [_prose(part)]
         case model.Listing():
@@ -61,20 +61,29 @@ def _part(part: model.Part, anchors: _Anchors) -> list[str]:
             return _folded(part.caption, lines) if part.caption else lines
         case model.Subheading():
             place = [anchors.tag(part.anchor), ""] if part.anchor else []
-            return [*place, f"### {md_text(part.text)}"]
+            return [*place, f"### {_said(part.text)}"]
         case model.Stacked() | model.Curve() | model.Bins() | model.Bars():
-            return [f"**{md_text(part.title)}**", "", *_plot(part)]
+            return [f"**{_said(part.title)}**", "", *_plot(part)]
         case _:
             assert_never(part)
 
 
+def _said(text: str) -> str:
+    """A text of ours, in the language that is spoken, escaped."""
+    return md_text(translated(text))
+
+
+def _table_of(headings: tuple[tuple[str, bool], ...], rows: list[list[str]]) -> list[str]:
+    return md_table(((translated(title), is_number) for title, is_number in headings), rows)
+
+
 def _prose(part: model.Prose) -> str:
-    text = md_text(part.text)
+    text = _said(part.text)
     if part.is_lead:
         return f"**{text}**"
     if part.is_quiet and not part.label:
         return f"*{text}*"
-    return f"**{md_text(part.label)}:** {text}" if part.label else text
+    return f"**{_said(part.label)}:** {text}" if part.label else text
 
 
 def _fenced(lines: tuple[str, ...], language: str) -> list[str]:
@@ -86,19 +95,26 @@ def _fenced(lines: tuple[str, ...], language: str) -> list[str]:
 
 def _folded(caption: str, lines: list[str]) -> list[str]:
     """A part that is opened by a click; blank lines around it, or what is inside would not be Markdown."""
-    return ["<details>", f"<summary>{md_in_tags(caption)}</summary>", "", *lines, "", "</details>"]
+    return [
+        "<details>",
+        f"<summary>{md_in_tags(translated(caption))}</summary>",
+        "",
+        *lines,
+        "",
+        "</details>",
+    ]
 
 
 def _table(table: model.Table, anchors: _Anchors) -> list[str]:
-    headings = ((column.title, column.is_number) for column in table.columns)
+    headings = ((translated(column.title), column.is_number) for column in table.columns)
     lines = md_table(headings, [[_cell(cell, anchors) for cell in row] for row in table.rows])
     if table.is_folded:
         return _folded(table.caption or "Show", lines)
-    return [*([md_text(table.caption), ""] if table.caption else []), *lines]
+    return [*([_said(table.caption), ""] if table.caption else []), *lines]
 
 
 def _cell(cell: model.Cell, anchors: _Anchors) -> str:
-    text = md_code(cell.text) if cell.is_code else md_text(cell.text)
+    text = md_code(cell.text) if cell.is_code else _said(cell.text)
     place = anchors.tag(cell.anchor) if cell.anchor else ""
     if cell.file:
         return f"{place}[{text}](./{quote(os.fsencode(cell.file))})"
@@ -111,21 +127,21 @@ def _plot(plot: model.Plot) -> list[str]:
         case model.Stacked():
             total = sum(part.value for part in plot.parts)
             rows = [
-                [md_text(part.name), f"{part.value:,.0f}", percent(part.value, total)] for part in plot.parts
+                [_said(part.name), f"{part.value:,.0f}", percent(part.value, total)] for part in plot.parts
             ]
-            return md_table((("part", False), (plot.unit, True), ("share", True)), rows)
+            return _table_of((("part", False), (plot.unit, True), ("share", True)), rows)
         case model.Bars():
             rows = [
                 [md_code(name), *(f"{part.value:,.0f}" for part in plot.parts(row))]
                 for row, name in enumerate(plot.names)
             ]
-            return md_table((("", False), *((series.name, True) for series in plot.series)), rows)
+            return _table_of((("", False), *((series.name, True) for series in plot.series)), rows)
         case model.Bins():
             spans = zip(plot.edges, plot.edges[1:], plot.counts, strict=False)
-            rows = [[f"{low:,} to {high:,}", f"{n:,}"] for low, high, n in spans if n]
-            return md_table(((plot.unit, False), ("count", True)), rows)
+            rows = [[translated(f"{low:,} to {high:,}"), f"{n:,}"] for low, high, n in spans if n]
+            return _table_of(((plot.unit, False), ("count", True)), rows)
         case model.Curve():
             last = len(plot.times) - 1
             points = sorted({at * last // (_POINTS - 1) for at in range(_POINTS)}) if plot.times else []
             rows = [[f"{plot.times[at]:,}", f"{plot.values[at]:,.0f}"] for at in points]
-            return md_table((("cycle", True), (plot.unit, True)), rows)
+            return _table_of((("cycle", True), (plot.unit, True)), rows)

@@ -35,7 +35,7 @@ def causes(inputs: ReportInputs) -> Section | None:
     groups, cycles = found.by_cause(), int(found.cycles.sum())
     about = [CAUSE_TEXT[Cause(cause)] for cause in groups.cause.tolist()]
     names = cells.texts("cause", (cause.name for cause in about))
-    main = [_main_producer(found, cause) for cause in groups.cause.tolist()]
+    main = [main_producer(found, cause) for cause in groups.cause.tolist()]
     top = found.where(np.argsort(-found.cycles, kind="stable")[:TOP])
     note = found.assumption or "It is attribution, not elapsed time: waves stall at once."
     explained, explained_idle = known_percent(found.explained), known_percent(found.explained_idle)
@@ -76,7 +76,7 @@ def causes(inputs: ReportInputs) -> Section | None:
     return Section("causes", "Why cycles were spent", parts, intro)
 
 
-def _main_producer(found: Attribution, cause: int) -> int:
+def main_producer(found: Attribution, cause: int) -> int:
     """The producer with most cycles of a cause, -1 where none is known."""
     own = found.where((found.cause == cause) & (found.producer >= 0)).by_producer()
     return int(own.producer[0]) if len(own) else -1

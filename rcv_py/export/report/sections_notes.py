@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rcv_py.analysis.cost.place_text import place_text as source_text
+from rcv_py.analysis.health.note import RANK
 from rcv_py.base.problems import Severity
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
@@ -12,14 +13,13 @@ from rcv_py.export.report.model import Cell, Part, Prose, Section
 from rcv_py.model.notes import Anchor, Note
 from rcv_py.model.trace import Trace
 
-_ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 _MOST = 200  # notes, of which the most severe are shown
 _INTRO = "Written by people or agents, and not by an analysis; the most severe first."
 
 
 def notes(inputs: ReportInputs) -> Section | None:
     """Title, place and text of each note; None without any."""
-    found = sorted(inputs.notes, key=lambda note: _ORDER.index(note.severity))[:_MOST]
+    found = sorted(inputs.notes, key=lambda note: RANK[note.severity])[:_MOST]
     return Section("notes", "Notes", tuple(_parts(inputs.trace, found)), _INTRO) if found else None
 
 

@@ -59,19 +59,25 @@ def _stacked(title: str, parts: Sequence[Share]) -> list[Part]:
     return [Stacked(title, tuple(parts)), shown]
 
 
+def room_text(inputs: ReportInputs) -> str:
+    """Return how many waves a SIMD can hold and what limits them; "" if the capture does not say."""
+    if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
+        return ""
+    found, binding = inputs.limits, inputs.limits.binding
+    text = f"A SIMD can hold {count(found.waves)} of {count(found.cap)} waves"
+    return f"{text}." if binding is None else f"{text}; {binding.name} bind. {found.next_step}".strip()
+
+
 def registers(inputs: ReportInputs) -> Section | None:
     """What a wave takes of each resource, how many fit, and what the next step takes."""
     if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
         return None
-    found, binding = inputs.limits, inputs.limits.binding
-    text = f"A SIMD can hold {count(found.waves)} of {count(found.cap)} waves"
-    if binding is not None:
-        text += f"; {binding.name} bind. {found.next_step}"
+    found = inputs.limits
     held = file_table(inputs.trace, live_registers(inputs.trace.code), found)
     parts: tuple[Part, ...] = (
         cells.report_table(limit_table(found), inputs.trace),
         *((cells.report_table(held, inputs.trace, HELD),) if len(held) else ()),
-        Note(text.strip() if binding is not None else f"{text}."),
+        Note(room_text(inputs)),
         *(Note(note, "warning") for note in found.notes),
     )
     intro = "How many waves could be resident; how many were is shown below. More only help to hide latency."

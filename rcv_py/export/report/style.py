@@ -40,6 +40,7 @@ tbody tr:nth-child(even) { background: var(--alternate); }
 :target { background: var(--raised); outline: 2px solid var(--accent); }
 section:target { outline: none; background: var(--base); }
 .bar { display: inline-block; height: 8px; background: var(--accent); margin-right: 6px; border-radius: 2px; }
+.option { white-space: nowrap; }
 .note { border-left: 4px solid var(--accent); padding: 4px 12px; margin: 8px 0;
   background: var(--alternate); }
 td.warning { color: var(--warning); } td.error { color: var(--error); }

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from rcv_py.base.colors import ROLES, TOKEN_KINDS, WAVE_STATES, Pair
-from rcv_py.base.text import elide_right, percent, short_count
+from rcv_py.base.text import elide_right, percent, short_count, translated
 from rcv_py.export.report.model import Bars, Bins, Curve, Plot, Share, Stacked
 
 WIDTH = 860
@@ -47,7 +47,7 @@ def svg(plot: Plot, anchors: Collection[str] = ()) -> str:
 
 
 def _frame(title: str, height: float, body: Sequence[str]) -> str:
-    name = escape(title)
+    name = escape(translated(title))
     return (
         f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-label="{name}">'
         f"<title>{name}</title>{''.join(body)}</svg>"
@@ -59,13 +59,14 @@ def _rect(box: tuple[float, float, float, float], role: str, tip: str) -> str:
     x, y, width, height = box
     return (
         f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" fill="{color(role)}">'
-        f"<title>{escape(tip)}</title></rect>"
+        f"<title>{escape(translated(tip))}</title></rect>"
     )
 
 
 def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
     more = f' class="{kind}"' if kind else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{escape(text)}</text>'
+    said = translated(text)
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{escape(said)}</text>'
 
 
 def _stacked(plot: Stacked) -> str:
@@ -109,7 +110,7 @@ def _bars(plot: Bars, anchors: Collection[str]) -> str:
     body = []
     for row, (name, total) in enumerate(zip(plot.names, totals, strict=True)):
         y, link = row * ROW_PX, plot.links[row] if plot.links else ""
-        text = _text(0, y + 14, elide_right(name, MAX_NAME), "mono")
+        text = _text(0, y + 14, elide_right(translated(name), MAX_NAME), "mono")
         body.append(f'<a href="#{escape(link)}">{text}</a>' if link in anchors else text)
         body += _parts(plot.parts(row), width / longest, (NAME_PX, y), plot.unit)
         body.append(_text(NAME_PX + width * total / longest + 6, y + 14, short_count(total), "muted"))

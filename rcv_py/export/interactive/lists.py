@@ -1,0 +1,164 @@
+"""Lists below the findings of a page: what a colleague asks next, each line a place that the page goes to.
+
+A list has a title and `rows`, a line each, or `items` as findings are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.health.capture_health import verdict
+from rcv_py.analysis.health.note import RANK
+from rcv_py.base.text import count, elide_right, percent, plural, translated, visible
+from rcv_py.export.report.inputs import ReportInputs
+from rcv_py.export.report.sections_causes import main_producer
+from rcv_py.export.report.sections_waves import room_text
+from rcv_py.model.notes import Anchor
+from rcv_py.model.trace import Trace
+
+MAX_LINES = 10  # instructions that cost most
+MAX_CAUSES = 6
+MAX_LOOPS = 6
+MAX_NOTES = 200
+MAX_LETTERS = 60  # of an instruction in a line
+
+
+def lists_of(inputs: ReportInputs) -> list[dict[str, Any]]:
+    """Return the lists that are not empty."""
+    return [one for make in LISTS if (one := make(inputs)).get("rows") or one.get("items")]
+
+
+def shown_text(text: str, most: int = 4_000) -> str:
+    """Return text of a capture as letters that are all seen, and not too many."""
+    return visible(elide_right(text, most))
+
+
+def said_text(text: str) -> str:
+    """Return a text of ours in the language that is spoken, with what it names of a capture as is safe."""
+    return shown_text(translated(text))
+
+
+def _row(text: str, more: str, line: int = -1) -> dict[str, Any]:
+    """A line of a list; `line` is the instruction that it leads to, -1 for none."""
+    return {"name": said_text(text), "text": translated(more), **({"line": line} if line >= 0 else {})}
+
+
+def _instruction(inputs: ReportInputs, line: int) -> str:
+    text = inputs.trace.code.text[line]
+    return f"{line} {elide_right(text, MAX_LETTERS)}{beside(inputs.trace, line)}"
+
+
+def _costliest(inputs: ReportInputs) -> dict[str, Any]:
+    """The instructions that cost most, with why if that is known."""
+    why: dict[int, int] = {}
+    if inputs.causes is not None:
+        by_line = inputs.causes.by_line()
+        why = dict(zip(by_line.line.tolist(), by_line.cause.tolist(), strict=True))
+    whole = int(inputs.costs.latency.sum())
+    rows = []
+    for one in inputs.top_lines[:MAX_LINES]:
+        cause = CAUSE_TEXT[Cause(why[one.line])].name if one.line in why else ""
+        more = " · ".join(filter(None, (percent(one.latency, whole), cause)))
+        rows.append(_row(_instruction(inputs, one.line), more, one.line))
+    what = "samples" if inputs.is_sampled else "latency"
+    return {"title": translated(f"What costs most ({what})"), "rows": rows}
+
+
+def _causes(inputs: ReportInputs) -> dict[str, Any]:
+    """Why waves stalled or idled, and the instruction to blame for most of each."""
+    return {"title": translated("Why cycles were spent"), "rows": list(_cause_rows(inputs))}
+
+
+def _cause_rows(inputs: ReportInputs) -> Iterator[dict[str, Any]]:
+    found = inputs.causes
+    if found is None:
+        return
+    groups, whole = found.by_cause(), int(found.cycles.sum())
+    for cause, cycles in list(zip(groups.cause.tolist(), groups.cycles.tolist(), strict=True))[:MAX_CAUSES]:
+        producer = main_producer(found, cause)
+        blamed = f"mostly because of {_instruction(inputs, producer)}" if producer >= 0 else ""
+        more = " · ".join(filter(None, (percent(cycles, whole), blamed)))
+        yield _row(CAUSE_TEXT[Cause(cause)].name, more, producer)
+
+
+def _loops(inputs: ReportInputs) -> dict[str, Any]:
+    """Loops by the time of their iterations, with what an iteration takes."""
+    if not inputs.waves:
+        return {"title": translated("Loops")}
+    table, rows = inputs.iterations.found.table, []
+    for at in np.argsort(-table.cycles, kind="stable")[:MAX_LOOPS].tolist():
+        head, branch = int(table.head[at]), int(table.branch[at])
+        taken = f"taken {plural(int(table.taken[at]), 'time')}"
+        median = table.median[at]
+        takes = "" if np.isnan(median) else f" · median {count(round(median))} cycles an iteration"
+        mark = " · the main loop" if at == table.dominant else ""
+        rows.append(_row(f"instructions {head} to {branch}", f"{taken}{takes}{mark}", head))
+    return {"title": translated("Loops"), "rows": rows}
+
+
+def _room(inputs: ReportInputs) -> dict[str, Any]:
+    """How many waves a SIMD can hold, and what limits them."""
+    text = room_text(inputs)
+    return {"title": translated("Room for waves"), "rows": [_row(text, "")] if text else []}
+
+
+def _notes(inputs: ReportInputs) -> dict[str, Any]:
+    """What people and agents wrote, the most severe first."""
+    notes = sorted(inputs.notes, key=lambda note: RANK[note.severity])[:MAX_NOTES]
+    items = [
+        {
+            "title": shown_text(note.title),
+            "gain": shown_text(", ".join(filter(None, (note.severity.value, note.author)))),
+            "text": [["", shown_text(note.text)]] if note.text else [],
+            "places": [_noted(inputs.trace, note.anchor.known(inputs.trace))],
+        }
+        for note in notes
+    ]
+    return {"title": translated("Notes"), "items": items}
+
+
+def _noted(trace: Trace, anchor: Anchor) -> dict[str, Any]:
+    """What a note is about, as `place_of` tells places."""
+    span, origin = anchor.span, trace.span.begin
+    place = {
+        "name": shown_text(str(anchor)),
+        "line": anchor.instructions[0] if anchor.instructions else None,
+        "wave": None if anchor.wave is None else trace.waves.row(anchor.wave),
+        "begin": None if span is None else span.begin - origin,
+        "end": None if span is None else span.end - origin,
+        "source": anchor.place_in(trace),
+    }
+    return {name: value for name, value in place.items() if value is not None}
+
+
+def _health(inputs: ReportInputs) -> dict[str, Any]:
+    """How far the capture can be trusted."""
+    notes = inputs.health
+    items = [
+        {
+            "title": said_text(note.title),
+            "gain": translated(note.severity.value),
+            "text": [
+                ["", said_text(note.consequence)],
+                [translated("Seen"), said_text(note.evidence_text)],
+                [translated("Fix"), said_text(note.remedy)],
+            ],
+        }
+        for note in notes
+    ]
+    return {"title": translated(f"The capture: {verdict(notes)}"), "items": items}
+
+
+LISTS: tuple[Callable[[ReportInputs], dict[str, Any]], ...] = (
+    _notes,
+    _costliest,
+    _causes,
+    _loops,
+    _room,
+    _health,
+)
