@@ -80,7 +80,7 @@ from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
-from rcv_py.formats.isa.kept_docs import words_of
+from rcv_py.formats.isa.kept_docs import descriptions
 from rcv_py.formats.notes.store import NotePlaces
 from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
 from rcv_py.model.trace import Trace
@@ -187,10 +187,8 @@ class Capture(CaptureTables):
         if isinstance(of, int):
             check_line(self.trace, of)
         texts = asked(self.trace, str(of))
-        words = words_of(self.trace.target, None if isa_xml is None else Path(isa_xml))
-        mnemonics = [text.partition(" ")[0] for text in texts]
-        said = {} if words is None else {name: found for name in mnemonics if (found := words.of(name))}
-        table = help_table(self.trace, texts, {name: found.description for name, found in said.items()})
+        file = None if isa_xml is None else Path(isa_xml)
+        table = help_table(self.trace, texts, descriptions(self.trace.target, texts, file))
         return Answer.of(table, tuple(texts), {"target": self.trace.target})
 
     def line(self, line: int, waves: Waves = WORKING) -> Answer[LineHits]:
@@ -532,9 +530,9 @@ class Capture(CaptureTables):
 
         `facts["class"]` says what limits the kernel, with the numbers that show it; `facts["alarm"]` is not
         empty if nothing may be concluded from the capture.
-        Of more than 48 MB of waves some whole shader engines are looked at, unless `every_wave`.  `waves`
-        says whose costs are ranked: `working`, `all`, or the id of a population.  With `predict` each remedy
-        is played, and findings are ranked by what that predicts.
+        Of more than 48 MB of waves some whole shader engines are looked at, or stretches of the time of a
+        larger one, unless `every_wave`.  `waves` says whose costs are ranked: `working`, `all`, or the id of
+        a population.  With `predict` each remedy is played, and findings are ranked by what that predicts.
         """
         rows = None if every_wave else chosen_rows(self.trace.waves)
         found = self._once(
@@ -647,7 +645,7 @@ class Capture(CaptureTables):
         `relax` waits and how many more operations they leave outstanding; `only` waits and a load
         that they wait for alone; `dpp` moves across lanes that become operands of arithmetic; `merge`
         accesses and others that become part of them; `free` instructions that take no time.  Of a large
-        capture some shader engines are played, unless `every` is set.
+        capture some shader engines are played, or a stretch of one, unless `every` is set.
         """
         asked = Asked(
             latency=[(str(what), factor) for what, factor in (latency or {}).items()],
@@ -673,6 +671,9 @@ class Capture(CaptureTables):
         latency: Mapping[str | int, float] | None = None,
         move: Sequence[tuple[int, int]] = (),
         relax: Sequence[tuple[int, int]] = (),
+        only: Sequence[tuple[int, int]] = (),
+        dpp: Sequence[int] = (),
+        merge: Sequence[tuple[int, int]] = (),
         free: Sequence[int] = (),
         no_barriers: bool = False,
         more_waves: int = 0,
@@ -687,6 +688,9 @@ class Capture(CaptureTables):
             latency=[(str(what), factor) for what, factor in (latency or {}).items()],
             move=move,
             relax=relax,
+            only=only,
+            dpp=dpp,
+            merge=merge,
             free=free,
             no_barriers=no_barriers,
             more_waves=more_waves,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -15,7 +15,18 @@ from rcv_py import __version__
 from rcv_py.analysis.core.search import find
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import elide_left, elide_right, encodable, escaped_json, short_paths, visible
+from rcv_py.base.text import cells as columns_of
+from rcv_py.base.text import (
+    elide_left,
+    elide_right,
+    encodable,
+    escaped_json,
+    is_english,
+    padded,
+    short_paths,
+    translated,
+    visible,
+)
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import ChosenWaves, all_captures
@@ -41,6 +52,7 @@ class Column:
     title: str
     is_number: bool = False
     elastic: str = ""  # "", "left" (paths keep their end) or "right"
+    is_data: bool = False  # its texts are of the capture, and the same in every language
 
 
 def plain(text: object) -> str:
@@ -58,7 +70,7 @@ def tables(
     """
     texts = [[plain(cell) for cell in row] for row in rows]
     cells = [[row[at] for row in texts] for at in range(len(columns))]
-    longest = [max(map(len, column), default=0) for column in cells]
+    longest = [max(map(columns_of, column), default=0) for column in cells]
     rest = list(zip(columns, longest, cells, strict=True))
     while rest:
         count, (heads, widths, gap) = len(rest), _layout(rest, width)
@@ -84,7 +96,9 @@ def _layout(
     chosen = [column for column, _, _ in columns]
     for is_stacked, gap in _STEPS if width is not None else _STEPS[:1]:
         heads = [column.title.split(" ") if is_stacked else [column.title] for column in chosen]
-        widths = [max(size, *map(len, head)) for head, (_, size, _) in zip(heads, columns, strict=True)]
+        widths = [
+            max(size, *map(columns_of, head)) for head, (_, size, _) in zip(heads, columns, strict=True)
+        ]
         if width is not None:
             widths = _fitted(chosen, widths, width - len(gap) * (len(chosen) - 1))
         if width is None or _size(widths, gap) <= width:
@@ -113,15 +127,15 @@ def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int], 
     cells = []
     for column, cell, width in zip(columns, row, widths, strict=True):
         short = elide_left(cell, width) if column.elastic == "left" else _short(cell, width)
-        cells.append(short.rjust(width) if column.is_number else short.ljust(width))
+        cells.append(padded(short, width, is_right=column.is_number))
     return gap.join(cells).rstrip()
 
 
 def _short(cell: str, width: int) -> str:
     """Cut a text at its end; of `what ← producer` what is before the arrow is cut first."""
     before, arrow, after = cell.partition(ARROW)
-    kept = max(NARROWEST, width - len(arrow) - len(after))
-    if not arrow or len(cell) <= width or kept >= len(before):
+    kept = max(NARROWEST, width - len(arrow) - columns_of(after))
+    if not arrow or columns_of(cell) <= width or kept >= columns_of(before):
         return elide_right(cell, width)
     return elide_right(elide_right(before, kept) + arrow + after, width)
 
@@ -129,6 +143,8 @@ def _short(cell: str, width: int) -> str:
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
     """Print an aligned table that fits the screen; a column of paths that has none is left out."""
     stream, cells = sys.stdout, list(rows)
+    if not is_english():
+        columns, cells = _translated(columns, cells)
     kept = [
         i
         for i, column in enumerate(columns)
@@ -140,15 +156,29 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> 
         print(*([""] if at else []), *heads, *lines[height:], sep="\n")
 
 
+def _translated(
+    columns: Sequence[Column], rows: Iterable[Sequence[object]]
+) -> tuple[list[Column], list[Sequence[object]]]:
+    """Titles and cells in the language that is spoken; what is of the capture stays."""
+    titled = [replace(column, title=translated(column.title)) for column in columns]
+    is_data = [column.is_data or column.elastic == "left" for column in columns]
+    said: list[Sequence[object]] = [
+        [cell if as_is else translated(str(cell)) for cell, as_is in zip(row, is_data, strict=True)]
+        for row in rows
+    ]
+    return titled, said
+
+
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Print names and values, aligned; long values are wrapped at words to fit the screen."""
     width = width_of(sys.stdout)
-    left = max((len(name) for name, _ in facts), default=0)
-    for name, value in facts:
-        text, indent = plain(value), " " * (left + 4)
+    names = [translated(name) for name, _ in facts]
+    left = max(map(columns_of, names), default=0)
+    for name, (_, value) in zip(names, facts, strict=True):
+        text, indent = plain(translated(str(value))), " " * (left + 4)
         if width is not None:
             text = f"\n{indent}".join(at_words(text, width - left - 4))
-        print(f"  {name.ljust(left)}  {text}")
+        print(f"  {padded(name, left)}  {text}")
 
 
 def json_head(schema: str) -> dict[str, Any]:
@@ -321,14 +351,17 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) ->
 def put(part: Part) -> None:
     """Print a part of a text; a string is one line, below an empty one if it begins with a line feed."""
     if isinstance(part, str):
-        print(("\n" if part.startswith("\n") else "") + plain(part.removeprefix("\n")))
+        print(("\n" if part.startswith("\n") else "") + plain(translated(part.removeprefix("\n"))))
     elif isinstance(part, Facts):
         print_facts(part.rows)
     elif isinstance(part, Grid):
         print_table(part.columns, part.rows)
     else:
         table = part.table if part.trace is None else with_short_sources(part.table, part.trace)
-        columns = [Column(one.title, one.is_number, one.kind.elastic) for one in table.fields(At.TEXT)]
+        columns = [
+            Column(one.title, one.is_number, one.kind.elastic, one.kind.is_data)
+            for one in table.fields(At.TEXT)
+        ]
         print_table(columns, table.cells(At.TEXT, part.unknown))
 
 

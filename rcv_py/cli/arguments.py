@@ -6,29 +6,40 @@ Nothing here, nor in the declarations of options, imports what a command needs t
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import visible
-from rcv_py.cli.exit_codes import codes_text
+from rcv_py.base.settings import VARIABLE
+from rcv_py.base.text import is_english, padded, speak, spoken_language, translated, visible
+from rcv_py.cli.exit_codes import ExitCode, codes_text
 from rcv_py.cli.options.commands import COMMANDS, FOLDED, GROUPS
 from rcv_py.cli.options.option import Options, add_arguments, read_options
+from rcv_py.cli.terminal import at_words
 
+_FIRST = "usage: "
 _USAGE = "usage: rcv [FOLDER]\n       rcv COMMAND [ARGUMENT …]"
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
-_MORE = "`rcv help COMMAND` prints what a command takes, `rcv --version` the versions of all there is."
+_MORE = "`rcv help COMMAND` prints what a command takes, `rcv --version` the versions of all there is,\n"
+_MORE += "and `rcv --version --check` asks your package index, with pip, whether there is a newer one."
+_LANGUAGES = (
+    "`rcv --language zh_CN COMMAND`, or RCV_LANGUAGE=zh_CN, prints in another language what people read."
+)
 _HELP = ("-h", "--help")
+CHECK = "--check"  # of --version: ask the user's package index
+_LANGUAGE = "--language"
+HEADINGS = ("positional arguments", "options")  # what argparse says, for catalogues
 
 
 def parse(words: list[str]) -> Options:
     """Return the options of the command that the words name; raise UsageError or SystemExit."""
     if words[:1] == ["--version"]:
-        from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
-
-        _print_and_leave(versions_text())
+        _print_and_leave(_versions(words[1:]))
     if words and words[0] in _HELP:
         _print_and_leave(help_text())
     words = [*FOLDED.get(words[0], words[:1]), *words[1:]] if words else []
@@ -41,6 +52,41 @@ def parse(words: list[str]) -> Options:
     return read_options(command, _reader(words[0]), words[1:])
 
 
+@contextmanager
+def speaking(words: list[str]) -> Iterator[list[str]]:
+    """Speak the language that --language, before the command, or $RCV_LANGUAGE names; yield the other words.
+
+    Processes that are started speak it as well.  Raise UsageError for a language that there is not.
+    """
+    name, rest = _language_in(words)
+    name = name or os.environ.get(VARIABLE, "")
+    if not name or name == spoken_language():
+        yield rest
+        return
+    from rcv_py.base.languages import language_named, use  # noqa: PLC0415 - English needs no catalogue
+
+    before = os.environ.get(VARIABLE)
+    try:
+        os.environ[VARIABLE] = language_named(name)
+        use(os.environ[VARIABLE])
+        yield rest
+    finally:
+        speak(None)
+        os.environ.pop(VARIABLE)
+        os.environ.update({} if before is None else {VARIABLE: before})
+
+
+def _language_in(words: list[str]) -> tuple[str, list[str]]:
+    """The language that the first words name, "" for none, and the words behind it."""
+    if words[:1] == [_LANGUAGE]:
+        if len(words) == 1:
+            raise UsageError(f"{_LANGUAGE} needs a language, such as zh_CN.")
+        return words[1], words[2:]
+    if words and words[0].startswith(f"{_LANGUAGE}="):
+        return words[0].partition("=")[2], words[1:]
+    return "", words
+
+
 @cache
 def _reader(name: str) -> argparse.ArgumentParser:
     """The parser that reads the words of a command, made once in a process."""
@@ -50,7 +96,8 @@ def _reader(name: str) -> argparse.ArgumentParser:
 def parser(command: type[Options]) -> argparse.ArgumentParser:
     """Return the parser of what follows the name of a command."""
     own = _Parser(
-        f"rcv {command.command}",
+        formatter_class=_Help,
+        prog=f"rcv {command.command}",
         description=command.__doc__,
         epilog=f"example: {command.example}",
         allow_abbrev=False,
@@ -70,12 +117,14 @@ def shown_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
 def help_text(command: type[Options] | None = None) -> str:
     """Return the help of a command, or the list of all commands."""
     if command is not None:
-        return parser(command).format_help()
-    lines = [_USAGE, "", _ABOUT]
+        return _usage(parser(command).format_help())
+    lines = [_usage(_USAGE), "", translated(_ABOUT)]
     width = max(map(len, COMMANDS))
     for group, commands in GROUPS.items():
-        lines += ["", f"{group}:", *(f"  {one.command:<{width}}  {one.help()}" for one in commands)]
-    return "\n".join([*lines, "", _MORE, "", codes_text()]) + "\n"
+        own = (f"  {one.command:<{width}}  {translated(one.help())}" for one in commands)
+        lines += ["", f"{translated(group)}:", *own]
+    more = f"{translated(_MORE)}\n\n{translated(_LANGUAGES)}"
+    return "\n".join([*lines, "", more, "", translated(codes_text())]) + "\n"
 
 
 def command_named(word: str) -> type[Options]:
@@ -86,12 +135,62 @@ def command_named(word: str) -> type[Options]:
     return COMMANDS[name]
 
 
+def _usage(text: str) -> str:
+    """Usage with its first word in the language that is spoken, as wide as in English: lines stay aligned."""
+    if not text.startswith(_FIRST):
+        return text
+    return padded(translated(_FIRST), len(_FIRST)) + text.removeprefix(_FIRST)
+
+
+class _Help(argparse.HelpFormatter):
+    """Help in the language that is spoken."""
+
+    def start_section(self, heading: str | None) -> None:
+        """Begin a part of the help."""
+        super().start_section(heading and translated(heading))
+
+    def add_text(self, text: str | None) -> None:
+        """Add a paragraph."""
+        super().add_text(text and (text if is_english() else translated(" ".join(text.split()))))
+
+    def _expand_help(self, action: argparse.Action) -> str:
+        return translated(super()._expand_help(action))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return super()._split_lines(text, width) if is_english() else at_words(text, width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if is_english():
+            return super()._fill_text(text, width, indent)
+        return "\n".join(f"{indent}{line}" for line in at_words(text, width - len(indent)))
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that names mistakes on one line, in the words as they are seen."""
 
     def error(self, message: str) -> NoReturn:
         """Name a mistake and stop."""
-        super().error(visible(message))
+        self.print_usage(sys.stderr)
+        self.exit(ExitCode.USAGE, f"{self.prog}: {translated('error')}: {visible(translated(message))}\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(_usage(message), file)  # not where it is made: argparse cuts it off
+
+
+def _versions(words: list[str]) -> str:
+    """What `--version` prints: what runs, or, if asked for, whether something newer could."""
+    if not words:
+        from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
+
+        return versions_text()
+    if words != [CHECK]:
+        raise UsageError(f"`rcv --version` takes {CHECK} and nothing else.")
+    from rcv_py.work.newer import newest_version  # noqa: PLC0415 - hardly anybody asks
+
+    newest = newest_version()
+    if not newest.is_known:
+        raise UsageError(newest.sentence)
+    return f"{newest.sentence}\n"
 
 
 def _print_and_leave(text: str) -> NoReturn:

@@ -6,15 +6,15 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from rcv_py.base.ending import Ended, ends_tidily
 from rcv_py.base.errors import RcvError
-from rcv_py.base.text import visible
-from rcv_py.cli.arguments import parse
+from rcv_py.base.machine.ending import Ended, ends_tidily
+from rcv_py.base.text import translated, visible
+from rcv_py.cli.arguments import parse, speaking
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.terminal import on_a_terminal, outlets
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # it imports numpy, which not every command needs
     from rcv_py.formats.capture_cache import CaptureCache
 
 # numpy multiplies little here: a thread of its own a processor costs each process 30 ms at its start.
+ENDED = "Ended from outside; no half-written file is left."
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "1")
 _FULL = (ENOSPC, EDQUOT, EIO)  # what writing anywhere can meet, on a full disk above all
 
@@ -40,18 +41,23 @@ def main(argv: Sequence[str] | None = None, cache: CaptureCache | None = None) -
 
 
 def _answered(words: list[str], cache: CaptureCache | None) -> int:
+    with ExitStack() as spoken:  # what is said of an error, too
+        return _told(words, cache, spoken)
+
+
+def _told(words: list[str], cache: CaptureCache | None, spoken: ExitStack) -> int:
     try:
         with ends_tidily():
-            return _run(words, cache)
+            return _run(spoken.enter_context(speaking(words)), cache)
     except RcvError as error:
-        print(f"rcv: {visible(str(error))}", file=sys.stderr)
+        print(f"rcv: {visible(translated(str(error)))}", file=sys.stderr)
         if error.hint:
-            print(f"     {visible(error.hint)}", file=sys.stderr)
+            print(f"     {visible(translated(error.hint))}", file=sys.stderr)
         return ExitCode.USAGE
     except KeyboardInterrupt as error:
         is_ended = isinstance(error, Ended)
         if is_ended:
-            print("rcv: Ended from outside; no half-written file is left.", file=sys.stderr)
+            print(f"rcv: {translated(ENDED)}", file=sys.stderr)
         return ExitCode.ENDED if is_ended else ExitCode.STOPPED
     except BrokenPipeError:
         _silence()
@@ -59,10 +65,11 @@ def _answered(words: list[str], cache: CaptureCache | None) -> int:
     except Exception as error:  # the last place that can say which words lead to the bug
         if isinstance(error, OSError) and error.errno in _FULL:
             _silence()
-            print(f"rcv: The output cannot be written: {error.strerror}.", file=sys.stderr)
+            print("rcv: " + translated(f"The output cannot be written: {error.strerror}."), file=sys.stderr)
             return ExitCode.USAGE
         traceback.print_exc()
-        print(f"rcv: this is a bug. Please report it with: rcv {visible(' '.join(words))}", file=sys.stderr)
+        said = translated("this is a bug. Please report it with:")
+        print(f"rcv: {said} rcv {visible(' '.join(words))}", file=sys.stderr)
         return ExitCode.BUG
 
 

@@ -33,7 +33,7 @@ from rcv_py.analysis.waves.populations import (
 )
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import count, plural, translated
 from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
 from rcv_py.cli.terminal import progress, watched
@@ -126,7 +126,7 @@ def markers(trace: Trace) -> MarkerSpans:
 def warn(trace: Trace) -> str:
     """Say on stderr that instruction texts are missing or of other code, and return it; "" if they fit."""
     if len(trace.waves) and not len(trace.code):
-        print(f"rcv: {NO_CODE}", file=sys.stderr)
+        print(f"rcv: {translated(NO_CODE)}", file=sys.stderr)
         return NO_CODE
     size = np.where(trace.waves.size <= MAX_PROBED_BYTES, trace.waves.size, 0)
     rows = np.argsort(-size, kind="stable")[:PROBED_WAVES]
@@ -134,8 +134,8 @@ def warn(trace: Trace) -> str:
     match = code_match(trace, [trace.reader.read(np.sort(rows).tolist())] if len(rows) else ())
     if not match.is_wrong:
         return ""
-    print(f"rcv: {match.sentence} {match.examples_text(trace.code)}", file=sys.stderr)
-    print(f"     {CONSEQUENCE} {REMEDY}", file=sys.stderr)
+    print("rcv: " + translated(f"{match.sentence} {match.examples_text(trace.code)}"), file=sys.stderr)
+    print(f"     {translated(CONSEQUENCE)} {translated(REMEDY)}", file=sys.stderr)
     return match.sentence
 
 
@@ -300,9 +300,9 @@ def announced(waves: ChosenWaves, options: OfWaves) -> Iterator[Answers]:
         yield found
     lost = missing_text(found.read, len(waves.trace.waves))
     if lost and options.form:
-        print(f"rcv: {lost}", file=sys.stderr)
+        print(f"rcv: {translated(lost)}", file=sys.stderr)
     elif lost:
-        print(f"{lost} What needs them is of the others.\n")
+        print(translated(f"{lost} What needs them is of the others.") + "\n")
 
 
 def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveChoice:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar, cast
 
 from rcv_py.base.progress import Report, Stage, silent
-from rcv_py.base.text import MAX_DIGITS, visible
+from rcv_py.base.text import MAX_DIGITS, cells, translated, visible
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.options.shared import Forms
 
@@ -80,7 +80,27 @@ def bold(text: str, stream: TextIO) -> str:
 
 def at_words(text: str, width: int) -> list[str]:
     """Return the lines of a sentence that is broken at words, of at least 20 characters."""
+    if cells(text) > len(text):
+        return list(_at_letters(text, max(20, width)))
     return textwrap.wrap(text, max(20, width), break_long_words=False, break_on_hyphens=False)
+
+
+_WHOLE = re.compile(
+    r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]|[^\s\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]+|\s+"
+)
+_NO_BEGIN = "，。；：）、？！"  # no line begins with these
+
+
+def _at_letters(text: str, width: int) -> Iterator[str]:
+    """Lines of a sentence of East Asian letters, between any two of which a line may end."""
+    line = ""
+    for piece in _WHOLE.findall(text):
+        if line.strip() and cells(line + piece.rstrip()) > width and piece not in _NO_BEGIN:
+            yield line.rstrip()
+            line = ""
+        line += piece if line else piece.lstrip()
+    if line.strip():
+        yield line.rstrip()
 
 
 @contextmanager
@@ -114,7 +134,7 @@ def progress(stream: TextIO | None = None) -> Iterator[Report]:
         now = time.monotonic()
         if now - shown >= EVERY_S or (stage.total and stage.done >= stage.total):
             shown = now
-            stream.write(f"{code(WIPE, stream)}{visible(str(stage))}")
+            stream.write(f"{code(WIPE, stream)}{visible(translated(str(stage)))}")
             stream.flush()
 
     try:
@@ -244,7 +264,7 @@ def wrapped(text: str, width: int) -> str:
 def _wrapped(line: str, width: int) -> str:
     seen = _CODES.sub("", line.rstrip("\n"))
     words = line.strip()
-    if len(seen) <= width or _COLUMNS.search(words):
+    if cells(seen) <= width or _COLUMNS.search(words):
         return line
     indent = line[: len(line) - len(line.lstrip(" "))]
     return "".join(f"{indent}{part}\n" for part in at_words(words, width - len(indent)))
@@ -276,7 +296,7 @@ def _is_long(text: str, terminal: TextIO) -> bool:
         columns, lines = os.get_terminal_size(terminal.fileno())
     except (OSError, ValueError):
         return False
-    return sum(1 + max(0, len(line) - 1) // max(1, columns) for line in text.splitlines()) >= max(1, lines)
+    return sum(1 + max(0, cells(line) - 1) // max(1, columns) for line in text.splitlines()) >= max(1, lines)
 
 
 def _shown(text: str, words: list[str], terminal: TextIO) -> bool:

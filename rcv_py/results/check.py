@@ -60,8 +60,8 @@ NUMBERS = Spec.of(
 )
 HEAD = (
     CAPTURE,
-    kinds.TEXT("path", "Path of the folder"),
-    kinds.TEXT("kernel", "Name of the kernel"),
+    kinds.NAME("path", "Path of the folder"),
+    kinds.NAME("kernel", "Name of the kernel"),
     kinds.TEXT("verdict", "The answer in one sentence"),
     kinds.FLAG("is_serious", "Whether a note is a warning or an error; --strict then exits with 4"),
 )

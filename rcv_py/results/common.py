@@ -9,7 +9,7 @@ from rcv_py.results import kinds
 from rcv_py.results.field import At, Field
 from rcv_py.results.table import Spec
 
-CAPTURE = kinds.TEXT("capture", "Name of the capture: that of its folder")
+CAPTURE = kinds.NAME("capture", "Name of the capture: that of its folder")
 INSTRUCTION_INDEX = kinds.ROW(
     "instruction", "Index of the instruction in the program, counted from 0", "#", key="line"
 )

@@ -51,7 +51,7 @@ _SOURCE_A, _SOURCE_B = (
 _FIELDS = (
     kinds.SOURCE("label", "What the row is called", at=At.TEXT),
     kinds.TEXT("name", "What the row is called"),
-    kinds.NOTE("text", "Instruction or source text"),
+    kinds.CODE("text", "Instruction or source text"),
     _LINE_A,
     _LINE_B,
     _STATUS,

@@ -40,6 +40,7 @@ class Kind:
     is_trimmed: bool = False  # a whole value is written without a point
     digits: int | None = None  # to which documents round, unless the field says otherwise
     is_spread: bool = False  # CSV has a column for each name of a mapping
+    is_data: bool = False  # its texts are of the capture, and the same in every language
     width: int = 8  # characters that a column of it usually needs
     has_minus_one: bool = False  # it stands for "none", in columns too, and is no number of the kind
     is_signed: bool = True  # less than 0 is a value; else, where it may be unknown, it is not known

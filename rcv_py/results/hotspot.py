@@ -146,7 +146,7 @@ def places_spec(by: str, unit: str) -> Spec:
         *only(
             At.DATA,
             kinds.TEXT("name", "What the place is called"),
-            kinds.TEXT("path", "Path of the source file, or instructions of a block; empty if there is none"),
+            kinds.NAME("path", "Path of the source file, or instructions of a block; empty if there is none"),
             INDEX_OR_NONE,
             kinds.ROW_OR_NONE("source_line", "Line of the source file, counted from 1; -1 if none"),
             kinds.WHOLE("depth", "Places around it, as a count; 0 without a tree"),
@@ -159,7 +159,7 @@ def places_spec(by: str, unit: str) -> Spec:
             at=At.TEXT,
             of=lambda row: f"{'  ' * row['depth']}{row['name']}",
         ),
-        kinds.TEXT("text", "Source text or instruction; empty if it is not known"),
+        kinds.NAME("text", "Source text or instruction; empty if it is not known"),
         kinds.SOURCE(
             "source",
             "Source place of an instruction or a line as file:line; empty if none",

@@ -20,7 +20,7 @@ from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, of_analysis, only, record_field, rows_field, unknown
 from rcv_py.results.table import Spec, Table
 
-_PATH = kinds.TEXT("path", "Path of the folder")
+_PATH = kinds.NAME("path", "Path of the folder")
 _INSTRUCTIONS = (
     *unknown(kinds.COUNT("instructions", "Instructions"), kinds.COUNT("executed", "Instructions that ran")),
 )
@@ -60,7 +60,7 @@ FACTS = (
         kinds.FLAG("has_thread_trace", "Whether waves were traced"),
         kinds.FLAG("has_pc_samples", "Whether there are PC samples"),
     ),
-    kinds.TEXT("kernel", "Name of the kernel with most cycles"),
+    kinds.NAME("kernel", "Name of the kernel with most cycles"),
     Field("kernels", kinds.texts("A name."), "Names of all kernels of the program"),
     record_field(
         "waves",
@@ -136,9 +136,9 @@ CAPTURES = Spec.of(
     *only(
         At.DATA,
         replace(CAPTURE, meaning="Name of the capture", key="name"),
-        kinds.TEXT("path", "Path of its folder"),
+        kinds.NAME("path", "Path of its folder"),
     ),
-    kinds.NOTE("kernel", "Name of the kernel"),
+    kinds.CODE("kernel", "Name of the kernel"),
     *unknown(
         kinds.INDEX("agent", "Number of the GPU; null if no name tells", at=At.DATA),
         kinds.INDEX("dispatch", "Number of the launch; null if no name tells"),

@@ -81,7 +81,7 @@ LABELS = Spec.of(
     kinds.SHARE("share_of_labels", "Part of what all labels cost", "share", key="share"),
     kinds.SIGNED_INDEX("code_object", "Number of the code object", key="codeobj"),
     kinds.ADDRESS("address", "Address in the code object"),
-    kinds.NOTE("name", "Name of the label"),
+    kinds.CODE("name", "Name of the label"),
 )
 FACTS = (common.CAPTURE, common.MEASURE, common.TOTAL_ROWS)
 VARIANTS = {  # kind of a row → its table and the option that asks for it

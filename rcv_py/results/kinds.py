@@ -77,9 +77,11 @@ FLAG = Kind(json=json_types.flag, dtype=np.bool_, width=10, text=lambda is_set: 
 YES_NO = replace(FLAG, text=lambda is_set: "yes" if is_set else "no")
 TEXT = Kind(json=json_types.text, width=20)
 NOTE = replace(TEXT, elastic="right")  # a text that may be cut
-INSTRUCTION = replace(NOTE, width=22)
-SOURCE = replace(TEXT, elastic="left")  # path:line
-WAVE = replace(TEXT, width=24)
+NAME = replace(TEXT, is_data=True)  # of a kernel or a file
+CODE = replace(NOTE, is_data=True)  # text of a source, or of somebody's note
+INSTRUCTION = replace(NOTE, width=22, is_data=True)
+SOURCE = replace(TEXT, elastic="left", is_data=True)  # path:line
+WAVE = replace(TEXT, width=24, is_data=True)
 
 
 VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))

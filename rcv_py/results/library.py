@@ -77,9 +77,9 @@ LIBRARY = Spec.of(
     *only(
         At.DATA,
         replace(CAPTURE, meaning="Name of the capture", key="name"),
-        kinds.TEXT("path", "Path of its folder"),
+        kinds.NAME("path", "Path of its folder"),
     ),
-    kinds.NOTE("kernel", "Name of the kernel"),
+    kinds.CODE("kernel", "Name of the kernel"),
     *only(
         At.DATA,
         *unknown(
@@ -125,7 +125,7 @@ LIBRARY = Spec.of(
             kinds.SHARE("stall_share_of_latency", "Part of the latency that is stall"),
             kinds.ROW("top_instruction", "Index of the instruction with most stall", key="top_line"),
         ),
-        kinds.TEXT("top_text", "Its text", key="top"),
+        kinds.NAME("top_text", "Its text", key="top"),
         kinds.SHARE("top_share_of_stall", "Part of all stall on it", is_unknown=True),
         replace(SOURCE_PLACE, name="top_source"),
         *unknown(

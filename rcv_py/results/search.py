@@ -23,7 +23,7 @@ HITS = Spec.of(
     Field(
         "where", replace(kinds.TEXT, elastic="left"), "What it is: instruction, label, source line or marker"
     ),
-    kinds.NOTE("text", "The text in which it occurs"),
+    kinds.CODE("text", "The text in which it occurs"),
     replace(INSTRUCTION_INDEX, is_unknown=True, at=At.DATA),
     kinds.TEXT("file", "Path of the source file; empty if it is none", at=At.DATA),
     _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=At.DATA),

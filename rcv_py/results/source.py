@@ -46,7 +46,7 @@ LINES = Spec.of(
     *common.COSTS,
     common.COST_SHARE,
     _CAUSE,
-    kinds.NOTE("text", "Text of the line; empty if it is not there"),
+    kinds.CODE("text", "Text of the line; empty if it is not there"),
 )
 INSTRUCTIONS = Spec.of(
     "source instructions",
@@ -59,7 +59,7 @@ INSTRUCTIONS = Spec.of(
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
     kinds.TEXT("frames", "Source places as file:line, the innermost first, joined by arrows", at=At.DATA),
-    kinds.NOTE("inlined_into", "Places that the innermost one was inlined into", at=At.PEOPLE),
+    kinds.CODE("inlined_into", "Places that the innermost one was inlined into", at=At.PEOPLE),
 )
 FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
 FACTS = (

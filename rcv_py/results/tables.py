@@ -24,7 +24,7 @@ _CU = kinds.PLACE("cu", "Compute unit")
 _SIMD = kinds.PLACE("simd", "SIMD")
 _SLOT = kinds.PLACE("slot", "Slot of the SIMD")
 _BUSY = kinds.CYCLES("busy", "Time after the stall: issuing, on gfx10 and later executing")
-_KERNEL = kinds.TEXT("kernel", "Name of the kernel")
+_KERNEL = kinds.NAME("kernel", "Name of the kernel")
 _TIME = kinds.CYCLE("time", "When it was")
 
 CODE = Spec.of(
@@ -131,7 +131,7 @@ SOURCES = Spec.of(
     "sources",
     "One row a source file that instructions come from.",
     "file",
-    kinds.TEXT("path", "Path as the debug information spells it"),
+    kinds.NAME("path", "Path as the debug information spells it"),
     kinds.COUNT("lines", "Lines of the copy, 0 if there is none"),
     kinds.FLAG("has_text", "Whether the capture holds a copy"),
     kinds.TEXT("note", "Why it does not"),

@@ -38,7 +38,7 @@ TREND = Spec.of(
     kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
     *only(At.DATA, kinds.TEXT("capture", "Name of the capture"), kinds.TEXT("path", "Path of its folder")),
     kinds.TEXT("written", "When its index was written, in UTC; empty if that cannot be seen"),
-    kinds.NOTE("kernel", "Name of the kernel"),
+    kinds.CODE("kernel", "Name of the kernel"),
     kinds.WAVES("waves", "Whose costs are compared", at=At.DATA, is_unknown=True),
     *unknown(
         kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end", at=At.DATA),

@@ -123,7 +123,7 @@ _TOTALS = unknown(
 )
 HEAD = (
     CAPTURE,
-    kinds.TEXT("kernel", "Name of the kernel"),
+    kinds.NAME("kernel", "Name of the kernel"),
     record_field(
         "waves",
         "How much was looked at",
@@ -209,7 +209,7 @@ CAPTURES = Spec.of(
     kinds.TEXT("path", "Path of the capture", at=At.DATA),
     kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.TEXT),
     kinds.TEXT("folder_name", "Name of its folder", "capture", at=At.REPORT),
-    kinds.NOTE("kernel", "Name of the kernel"),
+    kinds.CODE("kernel", "Name of the kernel"),
     kinds.WAVES("waves", "Traced waves"),
     kinds.TEXT("class", "What limits the kernel", is_unknown=True),
     kinds.TEXT("name", "Stable name of the first finding's pattern", at=At.DATA, is_unknown=True),

@@ -33,7 +33,7 @@ STATE_MEANING = {
 }
 UNIT = kinds.PLACE("cu", "Compute unit, a number; -1 if it is not known")
 LIVED = kinds.CYCLES("cycles", "From begin to end")
-_KERNEL = kinds.NOTE("kernel", "Name of the kernel; empty if it is not known")
+_KERNEL = kinds.CODE("kernel", "Name of the kernel; empty if it is not known")
 HEAD = (common.CAPTURE, common.RANGE, common.TOTAL_ROWS)
 
 WAVES = Spec.of(

@@ -87,7 +87,7 @@ FACTS = (
     CAPTURE,
     kinds.COUNT("played_tokens", "Executed instructions that were played"),
     Field("engines", kinds.listed(kinds.INDEX, "A shader engine."), "Shader engines that were played"),
-    kinds.FLAG("is_part", "Whether there are others, which were left out"),
+    kinds.FLAG("is_part", "Whether waves were left out"),
     Field("assumes", kinds.texts("A sentence."), "What predictions take for true"),
 )
 LIMITS = (

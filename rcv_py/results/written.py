@@ -11,7 +11,7 @@ REPORTS = Spec.of(
     "reports",
     "One row a capture, in the order they were named.",
     "report",
-    kinds.TEXT("path", "Path of the capture"),
+    kinds.NAME("path", "Path of the capture"),
     *unknown(kinds.TEXT("file", "The file that was written; null if there is none")),
     kinds.TEXT("error", "Why there is none; the exit code is then 2"),
 )
@@ -47,7 +47,7 @@ SCHEMAS = Spec.of(
     "One row a schema.",
     "schema",
     kinds.TEXT("schema", "Name and version, as documents carry them"),
-    kinds.TEXT("command", "The command that prints such documents"),
+    kinds.NAME("command", "The command that prints such documents"),
     kinds.NOTE("text", "What they say", "what such documents say"),
 )
 LIST = (SCHEMAS.field("schemas"),)

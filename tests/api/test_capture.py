@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 from typing import Literal, get_args, get_origin, get_type_hints
 
@@ -283,3 +284,9 @@ def test_reports_and_exports_are_written(capture: Capture, tmp_path: Path) -> No
     assert capture.export(tmp_path / "trace.pftrace", "perfetto", waves=[1]).stat().st_size > 10_000
     with pytest.raises(UsageError, match="is a folder"):
         capture.export(tmp_path, "csv", table="tokens")
+
+
+def test_a_critical_path_takes_the_changes_that_whatif_takes(capture: Capture) -> None:
+    assert signature(Capture.critical_path).parameters.keys() == signature(Capture.whatif).parameters.keys()
+    with pytest.raises(UsageError):
+        capture.critical_path(only=[(0, 1)])

@@ -10,7 +10,7 @@ import pytest
 
 from tests.golden.record import FOLDER, NAMES, ROOT, expected, shortened, shortened_text
 from tests.support import captures
-from tests.support.command_runs import ON_A_CAPTURE, in_forms, run_anew, words_of
+from tests.support.command_runs import GOLDEN_FORMS, ON_A_CAPTURE, in_forms, run_anew, words_of
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -27,7 +27,7 @@ def test_output_is_what_was_recorded(name: str) -> None:
 def test_a_form_alone_is_what_it_is_beside_the_others(tmp_path: Path) -> None:
     """Tests print an answer in all forms; whoever asks for one gets the same."""
     folder = shutil.copytree(captures.synthetic_path("waitcnt_gfx12"), tmp_path / "c")
-    _, *others = forms = (("--json",), ("--csv",), ())
+    _, *others = forms = (*GOLDEN_FORMS, ("--csv",))
     for command, variants in ON_A_CAPTURE.items():
         for more in variants:
             words = (command, str(folder), *words_of(folder, more))

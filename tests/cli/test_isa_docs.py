@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py import api
-from rcv_py.base.user_folders import data_folder
+from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.cli.main import main
 from rcv_py.formats.isa.kept_docs import FAMILIES, family_of
 from rcv_py.formats.open import open_trace

@@ -57,7 +57,7 @@ def test_the_command_opens_an_editor_at_the_line(
     (tmp_path / "src" / "vector.hip").write_text("\n" * 40)
     script = tmp_path / "editor.py"
     script.write_text(f"import sys; open({str(said)!r}, 'w').write(' '.join(sys.argv[1:]))")
-    monkeypatch.setattr("rcv_py.base.editors.IN_TERMINAL", frozenset((Path(sys.executable).name,)))
+    monkeypatch.setattr("rcv_py.base.machine.editors.IN_TERMINAL", frozenset((Path(sys.executable).name,)))
     words = [
         "source",
         str(folder),

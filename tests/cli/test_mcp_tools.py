@@ -12,8 +12,8 @@ from unittest.mock import patch
 import orjson
 import pytest
 
-from rcv_py.base.ending import Ended, ends_tidily
 from rcv_py.base.errors import Cancelled, UsageError
+from rcv_py.base.machine.ending import Ended, ends_tidily
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.mcp.handler import (
     CommandRunner,

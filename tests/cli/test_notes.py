@@ -94,7 +94,7 @@ def test_files_of_others_go_in_and_out(folder: str, tmp_path: Path, capsys: Any)
     written = notes(capsys, folder, "export", "--out", str(out))
     assert written["kept_in"] == str(out)
     (entry,) = json.loads(out.read_text())["annotations"]
-    assert (entry["title"], entry["anchor"]) == ("t", {"instructions": [1]})
+    assert (entry["title"], entry["anchor"]) == ("t", {"instIdxs": [1]})
     (Path(folder) / "annotations.json").write_text("{")
     assert main(["notes", folder]) == 0
     assert "annotations.json is damaged: it ends in the middle" in capsys.readouterr().err

@@ -22,7 +22,7 @@ from rcv_py.analysis.compare.work import work_costs
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.markdown import md_code, md_table, md_text
-from rcv_py.base.text import plural, short_paths, some
+from rcv_py.base.text import plural, short_paths, some, translated
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import (
@@ -92,8 +92,11 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
     if fail_on is None:
         return ExitCode.DONE
     if found.verdict is Verdict.NOT_COMPARABLE:
-        print(f"rcv: The gate cannot decide. {found.judgement.sentence}", file=sys.stderr)
-        print("     Record the same kernel with the same input for both sides.", file=sys.stderr)
+        print("rcv: " + translated(f"The gate cannot decide. {found.judgement.sentence}"), file=sys.stderr)
+        print(
+            "     " + translated("Record the same kernel with the same input for both sides."),
+            file=sys.stderr,
+        )
         return ExitCode.USAGE
     return ExitCode.GATE if found.verdict in TRIPS[fail_on] else ExitCode.DONE
 
@@ -322,8 +325,11 @@ def _gate_of_several(fail_on: str | None, found: Sequence[Step]) -> int:
         return ExitCode.GATE
     open_ones = [row.build.name for row in found if row.verdict in (None, Verdict.NOT_COMPARABLE)]
     if open_ones:
-        print(f"rcv: The gate cannot decide about {some(open_ones, 3)}.", file=sys.stderr)
-        print("     Record the same kernel with the same input for all of them.", file=sys.stderr)
+        print("rcv: " + translated(f"The gate cannot decide about {some(open_ones, 3)}."), file=sys.stderr)
+        print(
+            "     " + translated("Record the same kernel with the same input for all of them."),
+            file=sys.stderr,
+        )
     return ExitCode.USAGE if open_ones else ExitCode.DONE
 
 

@@ -21,7 +21,7 @@ from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.answer import Answer, Facts, Part, listing, matched, nothing
 from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, wave_of
 from rcv_py.cli.options.dig_options import IsaOptions
-from rcv_py.formats.isa.kept_docs import words_of
+from rcv_py.formats.isa.kept_docs import descriptions
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.results.instruction_help import asked, help_facts, help_table
@@ -91,10 +91,7 @@ def _help(trace: Trace, wanted: str, file: Path | None) -> Answer:
     texts = asked(trace, wanted)
     if not texts:
         raise UsageError(f"The capture has no instruction {wanted}.", hint="`rcv isa` lists them.")
-    words = words_of(trace.target, file)
-    mnemonics = [text.partition(" ")[0] for text in texts]
-    said = {} if words is None else {name: found for name in mnemonics if (found := words.of(name))}
-    table = help_table(trace, texts, {name: found.description for name, found in said.items()})
+    table = help_table(trace, texts, descriptions(trace.target, texts, file))
 
     def text() -> Iterator[Part]:
         for at, row in enumerate(table.rows()):

@@ -15,7 +15,7 @@ from rcv_py.analysis.latency.hidden_latency import HIDDEN, hidden_table, why_not
 from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.wait_latency import WAITS
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import count, percent, plural, translated
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.cli.options.dig_options import LatencyOptions
@@ -52,7 +52,7 @@ def run(options: LatencyOptions) -> Answer:
     waves = choose_waves(options, explaining, wanted)
     table, totals, footer, assumption, reason = find(waves, rule, options)
     if reason and options.csv:
-        print(reason, file=sys.stderr)
+        print(translated(reason), file=sys.stderr)
     return listing(
         options,
         replace(waves, choice=None) if is_memory else waves,  # counters count all waves

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import speak
 from rcv_py.cli.mcp.tools import AllowedPaths
 from rcv_py.cli.options.other_options import McpOptions
 
@@ -24,4 +25,5 @@ def run(options: McpOptions) -> None:
         ) from error
     if sys.stdin.isatty():
         print("rcv: waiting for an agent on standard input; Ctrl+D ends it.", file=sys.stderr)
+    speak(None)  # agents read what scripts read
     run_server(paths)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.cli.answer import Answer, listing, matched
 from rcv_py.cli.opening import opened
 from rcv_py.cli.options.other_options import NotesOptions
@@ -36,7 +36,7 @@ def run(options: NotesOptions) -> Answer:
     changed, file = _do(action, options, trace, places)
     book = places.read()
     for problem in book.problems:
-        print(f"rcv: {problem}", file=sys.stderr)
+        print(f"rcv: {translated(str(problem))}", file=sys.stderr)
     texts = matched([note.words for note in book.notes], options)
     table = note_table(trace, [note for at, note in enumerate(book.notes) if texts is None or at in texts])
     said = _DONE[action].format(plural(len(changed), "note"), file)
@@ -60,17 +60,18 @@ def _do(action: str, options: NotesOptions, trace: Trace, places: NotePlaces) ->
         return [], ""
     if action == "export":
         notes = places.read().notes
-        export_notes(_needed(options.out, "--out", "a file to write"), notes, places.about)
+        export_notes(_needed(options.out, "--out", "a file to write"), notes, places)
         return [note.id for note in notes], str(options.out)
     if action == "add":
         changes = NoteChanges(put=(_new(options, trace),))
     elif action == "import":
-        changes = NoteChanges(put=import_notes(_needed(options.file, "--file", "the file to read")))
+        file = _needed(options.file, "--file", "the file to read")
+        changes = NoteChanges(put=import_notes(file, trace))
     else:
-        changes = NoteChanges(removed=frozenset(_named(one, places) for one in options.id or ()))
-        _needed(options.id, "--id", "the note, by the id that the list has")
-    file = places.save(changes, is_beside=options.beside)
-    return [*(note.id for note in changes.put), *sorted(changes.removed)], str(file)
+        ids = _needed(options.id, "--id", "the note, by the id that the list has")
+        changes = NoteChanges(removed=frozenset(_named(one, places) for one in ids))
+    kept_in = places.save(changes, is_beside=options.beside)
+    return [*(note.id for note in changes.put), *sorted(changes.removed)], str(kept_in)
 
 
 def _needed(value: Given | None, flag: str, what: str) -> Given:

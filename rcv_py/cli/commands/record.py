@@ -17,7 +17,7 @@ from rcv_py.analysis.health.input_yaml import FILE, job_file
 from rcv_py.analysis.health.note import HealthNote, Setting
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.cli.answer import Answer, Facts, put
 from rcv_py.cli.commands import compare, triage, view
 from rcv_py.cli.exit_codes import ExitCode
@@ -193,7 +193,7 @@ def _new_folder(out: Path) -> Path:
 def _teller(options: RecordOptions) -> Any:
     """What shows lines of the program: where documents are printed, on stderr."""
     stream = sys.stderr if options.form else sys.stdout
-    return lambda line: print(line, file=stream, flush=True)
+    return lambda line: print(translated(line), file=stream, flush=True)
 
 
 def tell(options: RecordOptions, sentence: str) -> None:

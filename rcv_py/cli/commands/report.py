@@ -14,7 +14,7 @@ from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import visible
+from rcv_py.base.text import translated, visible
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, wave_facts
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rcv_py.analysis.whatif.predict import Player
 
 STAGE = "Reports"
+BUG = "this is a bug. Please report it."
 INDEX = "index"
 DIED = "The process that made its report ended, each time it was tried."
 DIED_HINT = "There may not be enough memory: use --jobs 1."
@@ -116,11 +117,11 @@ def _announce(job: Job, outcome: Outcome, is_table: bool) -> None:
             print(job.target, flush=True)
         return
     where = "" if str(job.folder) in outcome.error else f"{job.folder}: "
-    print(f"rcv: {visible(where + outcome.error)}", file=sys.stderr)
+    print(f"rcv: {visible(where + translated(outcome.error))}", file=sys.stderr)
     if outcome.hint:
-        print(f"     {visible(outcome.hint)}", file=sys.stderr)
+        print(f"     {visible(translated(outcome.hint))}", file=sys.stderr)
     if outcome.bug:
-        print(f"{outcome.bug}\nrcv: this is a bug. Please report it.", file=sys.stderr)
+        print(f"{outcome.bug}\nrcv: {translated(BUG)}", file=sys.stderr)
 
 
 def _jobs(options: ReportOptions) -> list[Job]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.base.whole_files import unwritable, whole_folder
 from rcv_py.cli.answer import Answer, Shown
 from rcv_py.cli.options.other_options import SynthOptions
@@ -27,7 +27,7 @@ def run(options: SynthOptions) -> Answer:
         size = _write(sample, folder, options.seed)
         rows.append((sample.name, sample.text, str(folder), size))
         if not (options.json or options.csv):
-            print(f"{folder}: {plural(size, 'file')}")
+            print(f"{folder}: {translated(plural(size, 'file'))}")
     if not names:
         rows = [(sample.name, sample.text, None, None) for sample in SAMPLES]
     table = Table.of_rows(written.SAMPLES, rows)

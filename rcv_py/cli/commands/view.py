@@ -7,9 +7,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from rcv_py.base import memory
 from rcv_py.base.errors import UsageError
 from rcv_py.base.log import LOG
+from rcv_py.base.machine import memory
+from rcv_py.base.text import translated
 from rcv_py.base.versions import versions_text
 from rcv_py.cli.commands import shot
 from rcv_py.cli.options.look_options import ViewOptions
@@ -60,7 +61,7 @@ def _shown(options: ViewOptions, place: Place | None, files: tuple[Path, ...], s
         if session is not None:
             request = replace(request, path=str(session))
         if hand_over(door, request):
-            print("Opened in the window that runs already.")
+            print(translated("Opened in the window that runs already."))
             return 0
         ahead = None if options.folder is None else Ahead.of(options.folder)
         memory.begin_start()
@@ -111,7 +112,7 @@ def _draw_instead(options: ViewOptions, place: Place | None, files: tuple[Path, 
         range=None if cycle is None else (cycle - AROUND, cycle + AROUND),
     )
     shot.write(wanted, files)
-    print(f"There is no display to show a window on; a picture of it is in {PICTURE.resolve()}.")
+    print(translated(f"There is no display to show a window on; a picture of it is in {PICTURE.resolve()}."))
     return 0
 
 

@@ -47,8 +47,8 @@ def run(options: WhatifOptions) -> Answer:
             yield f"\n{NOTHING_HELPS}"
         yield f"\nPredicted by playing {count(about['played_tokens'])} instructions again."
         if played.is_part:
-            engines = plural(played.of, "shader engine")
-            yield f"They are those of {len(played.engines)} of {engines}; --all plays all."
+            waves = plural(played.of, "wave")
+            yield f"They are those of {len(played.rows):,} of {waves}; --all plays all."
         yield "Changes are of the span of the traced units; a range is over guesses and units."
         for sentence in about["assumes"]:
             yield f"  {sentence}"

@@ -17,8 +17,8 @@ from urllib.parse import quote, unquote
 
 import orjson
 
-from rcv_py.base.ending import check_end
 from rcv_py.base.errors import Cancelled, RcvError, UsageError
+from rcv_py.base.machine.ending import check_end
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, elide_right, escaped_json, visible
 from rcv_py.cli.arguments import parse

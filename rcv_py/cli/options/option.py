@@ -124,8 +124,9 @@ def buffer_size(text: str) -> int:
 
 
 def mapping(text: str) -> str:
-    """Return a rule `FROM=TO` as it was written."""
-    return _matched(r"([^=\n]+)=([^\n]*)", text, "a rule such as /build/src=/home/me/src")[0]
+    """Return a rule `FROM=TO`, whose folder of this machine counts from where the command is typed."""
+    match = _matched(r"([^=\n]+)=([^\n]*)", text, "a rule such as /build/src=/home/me/src")
+    return f"{match[1]}={Path(match[2].strip()).expanduser().absolute()}" if match[2].strip() else match[0]
 
 
 def size(text: str) -> tuple[int, int]:
