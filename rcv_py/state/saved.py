@@ -119,7 +119,9 @@ def _pair(value: Any) -> tuple[int, int]:
 
 
 def _factor(value: Any) -> tuple[str, float]:
-    what, factor = value if isinstance(value, list) and len(value) == 2 else (None, None)
-    if not isinstance(what, str) or not isinstance(factor, int | float) or not 0 <= factor <= MAX_FACTOR:
-        raise ValueError("no factor of a latency")
-    return what, float(factor)
+    match value:
+        case [_, bool()]:
+            pass
+        case [str(what), int(factor) | float(factor)] if 0 <= factor <= MAX_FACTOR:
+            return what, float(factor)
+    raise ValueError("no factor of a latency")

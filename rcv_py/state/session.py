@@ -21,28 +21,21 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
+from rcv_py.state.history import History, Visit
+from rcv_py.state.notes import SessionNotes
 from rcv_py.state.selection import Between, Hover, SearchQuery, Selection, moved
 from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # they import analyses that most sessions do without
     from rcv_py.analysis.compare.costs import CaptureCosts
     from rcv_py.analysis.whatif.asked import Asked
-    from rcv_py.model.notes import Anchor, Note, NoteChanges
+    from rcv_py.model.notes import Anchor, Note
 
 MIN_WINDOW = 16  # cycles
-MAX_VISITS = 200
 SEEN_PX = 4  # a selected token that is narrower cannot be seen
 NEAR_PX = 40  # how wide it is shown then
 QUICK_TOKENS = 500_000  # of as many the executions of an instruction are found in a few ms
 TOKENS_A_WAVE = 200  # what the books about a wave cost, in tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """A place the user was at and what was on screen."""
-
-    selection: Selection
-    window: TimeWindow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,46 +59,6 @@ class _Where:
     view: TimeWindow = TimeWindow(0, 1)
     marks: tuple[Selection, ...] = ()
     counted: TimeWindow | None = None
-
-
-class History:
-    """Visited places, oldest first, and the present one among them."""
-
-    def __init__(self) -> None:
-        self.visits: list[Visit] = []
-        self.position = -1
-
-    def push(self, visit: Visit) -> None:
-        """Remember a visit and forget those ahead; the same selection again only updates its window."""
-        if self.visits and self.visits[self.position].selection == visit.selection:
-            self.visits[self.position] = visit
-            return
-        del self.visits[self.position + 1 :]
-        self.visits.append(visit)
-        del self.visits[:-MAX_VISITS]
-        self.position = len(self.visits) - 1
-
-    def replace(self, visit: Visit) -> None:
-        """Put a visit in the place of the present one."""
-        if self.visits:
-            self.visits[self.position] = visit
-
-    def go(self, position: int) -> Visit | None:
-        """Go to the visit at `position`; None if there is none."""
-        if not 0 <= position < len(self.visits):
-            return None
-        self.position = position
-        return self.visits[position]
-
-    @property
-    def can_go_back(self) -> bool:
-        """Whether there is an earlier visit."""
-        return self.position > 0
-
-    @property
-    def can_go_forward(self) -> bool:
-        """Whether there is a later visit."""
-        return self.position + 1 < len(self.visits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,15 +109,12 @@ class Session:
         self.baseline: Cell[Baseline | None] = Cell(None)  # what the open capture is compared with
         self.experiments: Cell[tuple[Asked, ...]] = Cell(())  # what the user wants to try, the newest first
         self.remedy = Cell("")  # title of the finding whose remedy What if is to show
-        self.notes: Cell[tuple[Note, ...]] = Cell(())  # of the files, with what is not in them yet
-        self.note_changes: Cell[NoteChanges | None] = Cell(None)  # which are not in a file yet
-        self.draft: Cell[Note | None] = Cell(None)  # what the user is about to write; new without an id
+        self.notes = SessionNotes()
         self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
         self.populations: Cell[Populations | None] = Cell(None)  # of the waves that were read, once known
         self.run_files: tuple[Path, ...] = ()  # tables of the run; none: those near each capture
         self.store: WaveStore | None = None
         self.history = History()
-        self._filed: tuple[Note, ...] = ()  # as the files have them
         self._reported: dict[str, tuple[Problem, ...]] = {}
         self._begun = _Where()  # where the user was when the capture was shown
         self._first: Selection | None = None  # what was selected on opening, until something else is
@@ -187,7 +137,7 @@ class Session:
         self.looked_at.set(())
         self.experiments.set(())
         self.remedy.set("")
-        self._forget_notes()
+        self.notes.forget()
         self.trace.value = None  # the cells below are about the new trace: nobody may read the old one
         self.waves.value, self.populations.value = WORKING, None
         self._first = self.selection.value = Selection(wave=first)
@@ -233,7 +183,7 @@ class Session:
         self.sought.set(None)
         self.selection.set(Selection())
         self.problems.set(())
-        self._forget_notes()
+        self.notes.forget()
         self.trace.set(None)
 
     def try_out(self, asked: Asked) -> None:
@@ -253,45 +203,6 @@ class Session:
         if trace is None:
             return "Open a capture first."
         return "The capture is still being decoded." if trace.is_part else ""
-
-    def draft_note(self, anchor: Anchor) -> None:
-        """Let the user write a note about a place."""
-        from rcv_py.model.notes import Note  # noqa: PLC0415 - as all of it: most sessions have no notes
-
-        self.draft.set(Note(id="", title="", anchor=anchor))
-
-    def put_note(self, note: Note) -> None:
-        """Add a note, or put another version of one in its place."""
-        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415
-
-        self._change_notes(NoteChanges(put=(note,)))
-
-    def remove_note(self, id_: str) -> None:
-        """Take a note away."""
-        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415
-
-        self._change_notes(NoteChanges(removed=frozenset((id_,))))
-
-    def _change_notes(self, changes: NoteChanges) -> None:
-        self.draft.set(None)
-        left = self.note_changes.value
-        left = changes if left is None else left.then(changes)
-        self.notes.set(left.on(self._filed))
-        self.note_changes.set(left)
-
-    def take_notes(self, filed: tuple[Note, ...], saved: NoteChanges | None = None) -> None:
-        """Show the notes that files have now, with the user's changes, of which `saved` are in them."""
-        self._filed, left = filed, self.note_changes.value
-        if left is not None and saved is not None:
-            left = left.without(saved) or None
-        self.notes.set(filed if left is None else left.on(filed))
-        self.note_changes.set(left)
-
-    def _forget_notes(self) -> None:
-        self._filed = ()
-        self.draft.set(None)
-        self.note_changes.set(None)
-        self.notes.set(())
 
     def here(self) -> Anchor:
         """The place that is selected: a range that is measured, else an execution, instruction or wave."""
@@ -319,8 +230,10 @@ class Session:
         token = -1 if loaded is None or span is None else loaded.tokens.at(span.begin)
         if wave is not None and token >= 0:
             self.select_token(wave, token, stays=True)
+        elif len(rows) > 1:
+            self.select_lines(min(rows), max(rows) + 1)
         elif rows:
-            self.select_lines(min(rows), max(rows) + 1) if len(rows) > 1 else self.select_line(rows[0])
+            self.select_line(rows[0])
         elif wave is not None:
             self.select_wave(wave)
         elif place is not None:

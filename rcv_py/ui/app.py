@@ -5,6 +5,7 @@ Windows share what is set and nothing else; a second `rcv FOLDER` opens one more
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import sys
@@ -14,6 +15,8 @@ from pathlib import Path
 
 from PySide6.QtCore import (
     QEvent,
+    QLibraryInfo,
+    QLocale,
     QMessageLogContext,
     QObject,
     QPoint,
@@ -22,19 +25,22 @@ from PySide6.QtCore import (
     Qt,
     QTimer,
     QtMsgType,
+    QTranslator,
     qInstallMessageHandler,
 )
 from PySide6.QtGui import QFontDatabase, QIcon
 from PySide6.QtWidgets import QApplication
 
 from rcv_py import __version__
-from rcv_py.base import memory, resources
-from rcv_py.base.ending import check_end
+from rcv_py.base import resources
 from rcv_py.base.errors import UsageError
 from rcv_py.base.log import LOG
+from rcv_py.base.machine import memory
+from rcv_py.base.machine.ending import check_end
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import visible
+from rcv_py.base.settings import SYSTEM, VARIABLE
+from rcv_py.base.text import is_english, spoken_language, visible
 from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
@@ -144,6 +150,7 @@ class Windows(QObject):
     def make(self, *, has_capture: bool = False) -> App:
         """Make a window without showing it, with what will be seen if a capture is opened at once."""
         session, tasks, settings = Session(), Tasks(), self._settings.make()
+        speak_as_set(self._qt, str(settings["look.language"]))
         theme = Theme(settings)
         ui = UiContext(
             session=session,
@@ -244,7 +251,7 @@ def run(
     nothing that was kept is read or written: settings, layout, own formulas.  Raise UsageError, with nothing
     shown, for a panel that does not exist.
     """
-    from rcv_py.base.crash import left_faults, noted_faults  # noqa: PLC0415 - of a program, not of a window
+    from rcv_py.base.machine.crash import left_faults, noted_faults  # noqa: PLC0415 - of a program, not of a window
 
     store = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "rcv", "rcv")
     kept = Path(store.fileName()).parent
@@ -316,6 +323,25 @@ def application() -> QApplication:
     if qt.windowIcon().isNull() and (drawing := resources.resource("rcv.svg")) is not None:
         qt.setWindowIcon(QIcon(str(drawing)))
     return qt
+
+
+def speak_as_set(qt: QApplication, language: str) -> None:
+    """Show texts in a language, for as long as the program runs; `system` is that of the desktop.
+
+    What was asked for at the start, by --language or $RCV_LANGUAGE, holds.
+    """
+    name = QLocale.system().name() if language == SYSTEM else language
+    if is_english() and not os.environ.get(VARIABLE) and not name.startswith(("en", "C")):
+        from rcv_py.base.languages import language_of_system, use  # noqa: PLC0415 - English needs no catalogue
+
+        use(language_of_system(name))
+    if is_english() or qt.findChild(QTranslator) is not None:
+        return
+    words = QTranslator(qt)  # of what Qt itself says: buttons of dialogs, menus of text fields
+    if words.load(
+        f"qtbase_{spoken_language()}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    ):
+        qt.installTranslator(words)
 
 
 def load_fonts() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,12 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.settings import OPTIONS
 from rcv_py.model.modes import LatencyMode, SourceCost
-from rcv_py.model.trace import Trace
+from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Commands
+from rcv_py.state.history import History, Visit
 from rcv_py.state.selection import SearchQuery
-from rcv_py.state.session import History, Session, Visit
+from rcv_py.state.session import Session
 from rcv_py.ui.app import App
 from rcv_py.ui.core import turns
 from rcv_py.ui.core.context import UiContext
@@ -29,8 +31,10 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.panels.source import panel as source_panel
+from rcv_py.ui.shell import opener
 from rcv_py.work.findings import FindingsInView
-from tests.ui.window import SAMPLE, SIZE, open_sample, settle, window
+from tests.ui.window import CALM, SAMPLE, SAMPLES, SIZE, open_sample, settle, window
 
 Reused = Callable[..., AbstractContextManager[App]]
 
@@ -76,6 +80,24 @@ def found_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FindingsInView, "find", remembered)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_once() -> Iterator[None]:
+    """What lies beside the sample, and the colours of a source, are found once a process."""
+    look, colour = opener.find_captures, cache(source_panel.spans)
+
+    @cache
+    def beside_the_sample(depth: int) -> tuple[CaptureEntry, ...]:
+        return look(SAMPLES, depth)
+
+    def find(path: Path, depth: int) -> tuple[CaptureEntry, ...]:
+        return beside_the_sample(depth) if path == SAMPLES else look(path, depth)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opener, "find_captures", find)
+        patch.setattr(source_panel, "spans", lambda path, lines: colour(path, tuple(lines)))
         yield
 
 
@@ -133,7 +155,7 @@ def is_painted(request: pytest.FixtureRequest) -> bool:
     """Whether shared windows of a module are painted: a module says so with `IS_PAINTED`.
 
     Most tests ask a window what it shows, and nobody looks at its pixels.  All panels are painted, with every
-    kind of capture, by the modules that do look, and where windows are their own.
+    kind of capture, by the modules that do look.
     """
     return getattr(request.module, "IS_PAINTED", False)
 
@@ -141,15 +163,13 @@ def is_painted(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(scope="module")
 def empty_app(qapp: QApplication, is_painted: bool) -> Iterator[App]:
     """A window without a capture, for all tests of a module that only look at it."""
-    with window() as app:
-        app.window.setUpdatesEnabled(is_painted)
+    with window(is_painted=is_painted) as app:
         yield app
 
 
 @pytest.fixture(scope="module")
 def _shared_app(qapp: QApplication, is_painted: bool) -> Iterator[App]:
-    with window() as app:
-        app.window.setUpdatesEnabled(is_painted)
+    with window(is_painted=is_painted) as app:
         yield app
 
 
@@ -167,8 +187,7 @@ def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
         @contextmanager
         def emptied(size: tuple[int, int] = SIZE, *, sample: object = None) -> Iterator[App]:
             if not apps:
-                apps.append(stack.enter_context(window()))
-                apps[0].window.setUpdatesEnabled(is_painted)
+                apps.append(stack.enter_context(window(is_painted=is_painted)))
             (app,) = apps
             if sample is None and app.ui.session.trace.value is not None:
                 app.window.close_capture()
@@ -214,8 +233,9 @@ def undo(app: App, *, keeps_sample: bool) -> None:
     else:
         app.window.close_capture()
     for option in OPTIONS:
-        if settings[option.name] != option.default:
-            settings[option.name] = option.default
+        usual = CALM.get(option.name, option.default)
+        if settings[option.name] != usual:
+            settings[option.name] = usual
 
 
 def is_sample_shown(app: App) -> bool:

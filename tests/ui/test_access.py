@@ -93,17 +93,19 @@ def told(widget: QWidget) -> str:
 
 
 def looks(app: App, qtbot: QtBot) -> Iterator[str]:
-    """Show each layout of the window, then each panel that it has; yield what is shown."""
-    workspace = app.window.workspace
+    """Show each layout of the window, then each panel that none of them showed; yield what is shown."""
+    workspace, seen = app.window.workspace, set()
     for layout in LAYOUTS:
         workspace.use_layout(layout)
         settle(app, qtbot)
+        seen |= {name for name, dock in workspace.docks.items() if dock.is_seen and not dock.parts}
         yield layout.title
     workspace.use_layout(LAYOUTS[0])
     for name in workspace._homes:
-        workspace.show_panel(name)
-        settle(app, qtbot)
-        yield name
+        if name not in seen:
+            workspace.show_panel(name)
+            settle(app, qtbot)
+            yield name
 
 
 def nameless(seen: Iterable[QWidget]) -> set[str]:

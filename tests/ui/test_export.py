@@ -87,7 +87,7 @@ CUT = ("compute_unit", "global_timeline", "utilization")  # of which a picture s
 
 
 def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
+    with reused(size=(1280, 600), sample=qtbot) as app:
         exporter = app.window.exporter
         for name in exporter.names():
             app.window.workspace.show_panel(name)

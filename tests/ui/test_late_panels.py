@@ -58,7 +58,7 @@ class Windows(QObject):
 
 
 def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) -> None:
-    with window(size=WIDE) as app:
+    with window(size=WIDE, is_painted=True) as app:
         workspace = app.window.workspace
         settle(app, qtbot)
         assert made(app) == {"overview"}, "nothing of the workspace is in front yet"
@@ -129,101 +129,83 @@ def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot
 # -- what is remembered -----------------------------------------------------------------------------
 
 
-def test_a_restored_layout_makes_the_tab_that_is_in_front(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
+def test_layout_theme_place_and_what_panels_remember_come_back(tmp_path: Path, qtbot: QtBot) -> None:
+    """After one restart, and what a panel remembers that nobody sees after two."""
+    file, ticks = str(tmp_path / "rcv.ini"), {"SQ_BUSY": False}
     with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+        workspace, session = app.window.workspace, app.ui.session
+        workspace.docks["counters"].panel.load_state({"ticks": ticks})
         open_sample(app, qtbot)
-        app.window.workspace.show_panel("waits")
+        workspace.show_panel("waits")
         settle(app, qtbot)
-    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
-        open_sample(app, qtbot)
-        assert made(app) == FIRST | {"why"}
-        assert app.window.workspace.docks["why"].made.chosen_part == "waits"
-
-
-def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
-    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
-        open_sample(app, qtbot)
         app.ui.settings["look.theme"] = "dark"
-        app.window.workspace.docks["search"].hide()
-        app.ui.session.select_line(2)
-        app.ui.session.toggle_bookmark()
-        place = app.ui.session.selection.value
-        begin = app.ui.session.view.value.begin
-        app.ui.session.set_view(TimeWindow(begin + 100, begin + 500))
-        view = app.ui.session.view.value
-    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+        workspace.docks["search"].hide()
+        session.select_line(2)
+        session.toggle_bookmark()
+        place = session.selection.value
+        begin = session.view.value.begin
+        session.set_view(TimeWindow(begin + 100, begin + 500))
+        view = session.view.value
+    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
         assert app.ui.theme.is_dark
         assert not app.window.workspace.is_shown("search")
         assert app.window.opener.recent == [SAMPLE]
+        assert json.loads(app.ui.settings.memory("panels"))["counters"]["ticks"] == ticks
         open_sample(app, qtbot)
+        assert made(app) == FIRST | {"why"}, "the tab that was in front, and no other"
+        assert app.window.workspace.docks["why"].made.chosen_part == "waits"
         assert str(app.ui.session.selection.value) == str(place)
         assert len(app.ui.session.bookmarks.value) == 1
         assert app.ui.session.view.value == view
-
-
-def test_what_an_unmade_panel_remembers_survives_two_restarts(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
     with window(QSettings(file, QSettings.Format.IniFormat)) as app:
-        counters = app.window.workspace.docks["counters"].panel
-        counters.load_state({"ticks": {"SQ_BUSY": False}})
-    for _ in range(2):
-        with window(QSettings(file, QSettings.Format.IniFormat)) as app:
-            assert "counters" not in made(app)
-            assert json.loads(app.ui.settings.memory("panels"))["counters"]["ticks"] == {"SQ_BUSY": False}
-    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
-        assert app.window.workspace.docks["counters"].panel.save_state()["ticks"] == {"SQ_BUSY": False}
+        assert "counters" not in made(app)
+        assert json.loads(app.ui.settings.memory("panels"))["counters"]["ticks"] == ticks
+        assert app.window.workspace.docks["counters"].panel.save_state()["ticks"] == ticks
 
 
 # -- who needs a panel ------------------------------------------------------------------------------
 
 
-def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(qtbot: QtBot) -> None:
+def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(tmp_path: Path, qtbot: QtBot) -> None:
+    """What was never seen can be shown, exported and searched."""
     with window() as app:
         shell, commands = app.window, app.ui.commands
-        shell.workspace.docks["triage"].hide()
+        docks = shell.workspace.docks
+        for name in ("triage", "isa", "search"):
+            docks[name].hide()
         open_sample(app, qtbot)
         shell.actions_.update()
         titles = {item.title for item in shell.palette_._find("findings")}
         assert "Copy findings as Markdown" in titles
         before = made(app)
-        assert not before & {"triage", "counters", "distribution", "health"}
+        assert not before & {"triage", "isa", "search", "counters", "distribution", "health"}
         assert commands["triage.copy"].why_not()
         shell.palette_.open("What to look at first")
         shell.palette_.choose()
         settle(app, qtbot)
         assert made(app) == before | {"triage"}
-        assert shell.workspace.docks["triage"].made.isVisible()
+        assert docks["triage"].made.isVisible()
         assert not commands["triage.copy"].why_not()
         shell.actions_["analyze.formulas"].trigger()
         assert made(app) == before | {"triage", "counters"}
-        dialog = shell.workspace.docks["counters"].made.dialog
+        dialog = docks["counters"].made.dialog
         assert dialog.isVisible()
         dialog.close()
-
-
-def test_a_panel_that_was_never_seen_can_be_exported_and_searched(tmp_path: Path, qtbot: QtBot) -> None:
-    with window() as app:
-        docks = app.window.workspace.docks
-        for name in ("isa", "search"):
-            docks[name].hide()
-        open_sample(app, qtbot)
-        assert not made(app) & {"isa", "search"}
-        app.window.exporter.save("labels", tmp_path / "labels.csv")
+        shell.exporter.save("labels", tmp_path / "labels.csv")
         assert len((tmp_path / "labels.csv").read_text().splitlines()) > 1
+        assert docks["isa"].made is None
         docks["isa"].show()
-        app.window.find_here()
+        shell.find_here()
         assert docks["isa"].made is not None
 
 
-def test_a_panel_that_cannot_be_made_says_so_when_it_is_first_seen(
+def test_a_panel_or_a_part_that_cannot_be_made_says_so_when_it_is_first_seen(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:
         raise RuntimeError("no luck")
 
-    for kind in (LoopsPanel, CountersPanel):
+    for kind in (LoopsPanel, CountersPanel, LabelsPanel):
         monkeypatch.setattr(kind, "__init__", fails)
     with window(size=WIDE) as app:
         docks, workspace = app.window.workspace.docks, app.window.workspace
@@ -241,22 +223,13 @@ def test_a_panel_that_cannot_be_made_says_so_when_it_is_first_seen(
         settle(app, qtbot)
         assert isinstance(docks["counters"].made, BrokenPanel)
         assert docks["counters"].made.isVisible()
-
-
-def test_a_part_that_cannot_be_made_leaves_the_others(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object) -> None:
-        raise RuntimeError("no luck")
-
-    monkeypatch.setattr(LabelsPanel, "__init__", fails)
-    with window(size=WIDE) as app:
-        workspace = app.window.workspace
-        open_sample(app, qtbot)
-        workspace.show_panel("labels")
+        workspace.show_panel("labels")  # a part, which leaves the others
         settle(app, qtbot)
         assert isinstance(workspace.panel("labels"), BrokenPanel)
         assert workspace.panel("labels").isVisible()
         workspace.show_panel("history")
         settle(app, qtbot)
+        assert not isinstance(workspace.panel("history"), BrokenPanel)
         assert workspace.panel("history").isVisible()
 
 
@@ -308,10 +281,11 @@ def test_each_panel_made_late_says_what_one_made_early_says(qtbot: QtBot) -> Non
     assert sum(answer[0] is not None for answer in early.values()) > len(early) // 2
 
 
-def test_a_panel_that_is_seen_later_is_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> None:
+def test_panels_are_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> None:
+    """One that is seen later; and while nothing is to do the others and their parts, imported one a call."""
     with window(size=WIDE) as app:
         open_sample(app, qtbot)
-        workspace, steps = app.window.workspace, []
+        workspace, steps, loaded = app.window.workspace, [], []
         dock = workspace.docks["summary"]
         dock.info = replace(dock.info, load=lambda: steps.append("load"), make=noted(dock.info.make, steps))
         turn = QTimer(app.window, interval=0)
@@ -322,21 +296,8 @@ def test_a_panel_that_is_seen_later_is_imported_and_made_in_turns_of_their_own(q
         assert steps[:3] == ["load", "", "make"]
         turn.stop()
         settle(app, qtbot)
-
-
-def noted(make: Callable[..., Any], steps: list[str]) -> Callable[..., Any]:
-    def made(ui: Any) -> Any:
-        steps.append("make")
-        return make(ui)
-
-    return made
-
-
-def test_while_nothing_is_to_do_panels_and_their_parts_are_imported_one_a_call(qtbot: QtBot) -> None:
-    with window(size=WIDE) as app:
-        open_sample(app, qtbot)
-        workspace, loaded = app.window.workspace, []
         late = [dock for dock in workspace.docks.values() if dock.made is None]
+        assert len(late) > len(workspace.docks) // 3
         for dock in late:
             dock._loaded = 0
             dock.info, *dock.parts = (
@@ -347,3 +308,11 @@ def test_while_nothing_is_to_do_panels_and_their_parts_are_imported_one_a_call(q
             assert len(loaded) == count
         assert not workspace.load_next()
         assert not made(app) & set(loaded)
+
+
+def noted(make: Callable[..., Any], steps: list[str]) -> Callable[..., Any]:
+    def made(ui: Any) -> Any:
+        steps.append("make")
+        return make(ui)
+
+    return made

@@ -54,9 +54,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 def test_opening_captures_in_turn_keeps_nothing_of_those_before(
     folders: tuple[Path, Path], qtbot: QtBot
 ) -> None:
-    gc.collect()
-    gc.freeze()  # what other tests keep is not looked at
-    with window(size=(1600, 900)) as app:
+    with window(size=(1600, 900), is_painted=True) as app:
         rounds = []
         for _ in range(ROUNDS):
             for panel in PANELS:

@@ -36,12 +36,27 @@ def caught() -> Iterator[App]:
         app.qt.setStyleSheet("")  # as in tests/ui/window.py
 
 
-@pytest.fixture
-def app(qtbot: QtBot) -> Iterator[App]:
+@pytest.fixture(scope="module")
+def _opened(qapp: QApplication) -> Iterator[App]:
     with caught() as made:
-        made.window.opener.open(SAMPLE)
-        settle(made, qtbot)
         yield made
+
+
+@pytest.fixture
+def app(_opened: App, qtbot: QtBot) -> Iterator[App]:
+    """The window that these tests share, with a capture; what broke in it is mended, and forgotten."""
+    if _opened.ui.session.trace.value is None:
+        _opened.window.opener.open(SAMPLE)
+        settle(_opened, qtbot)
+    with catching(lambda: _opened.window.errors):  # each test has hooks of its own around it
+        yield _opened
+        for part in _opened.window.findChildren(Faulty):
+            part.deleteLater()
+        for dock in _opened.window.workspace.docks.values():
+            dock.mend()
+        settle(_opened, qtbot)
+    _opened.window.errors.last = None
+    _opened.window.errors._seen.clear()
 
 
 def panel_of(app: App, name: str) -> Panel:

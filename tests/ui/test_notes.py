@@ -60,7 +60,7 @@ def places_of(app: App) -> NotePlaces:
 
 
 def titles(session: Session) -> list[str]:
-    return [note.title for note in session.notes.value]
+    return [note.title for note in session.notes.shown.value]
 
 
 def write(app: App, qtbot: QtBot, title: str, text: str = "") -> None:
@@ -80,10 +80,10 @@ def test_a_note_is_written_listed_found_and_kept(app: App, qtbot: QtBot) -> None
     session.select_line(5)
     commands.run("go.note")
     write(app, qtbot, "waits for all", HOSTILE)
-    (note,) = session.notes.value
+    (note,) = session.notes.shown.value
     assert note.anchor.instructions == (5,)
     assert note.severity is Severity.ERROR
-    assert session.note_changes.value is None, "it is in a file"
+    assert session.notes.changes.value is None, "it is in a file"
     assert [one.title for one in places_of(app).read().notes] == ["waits for all"]
     commands.run("go.notes")
     settle(app, qtbot)
@@ -97,10 +97,10 @@ def test_a_note_is_written_listed_found_and_kept(app: App, qtbot: QtBot) -> None
     tip = panel.view.with_notes(0, "")
     assert "<img" not in tip
     assert "&lt;img" in tip
-    session.draft.set(note)
+    session.notes.draft.set(note)
     write(app, qtbot, "waits for most")
     assert titles(session) == ["waits for most"]
-    session.remove_note(note.id)
+    session.notes.remove(note.id)
     settle(app, qtbot)
     assert places_of(app).read().notes == ()
 
@@ -113,7 +113,7 @@ def test_rows_and_times_are_marked(app: App, qtbot: QtBot) -> None:
     range_ = new_note(trace, Anchor(span=TimeWindow(middle, middle + 500)), "range")
     of_wave = new_note(trace, Anchor(wave=wave), "wave")
     for note in (row, range_, of_wave):
-        session.put_note(note)
+        session.notes.put(note)
     settle(app, qtbot)
     view = app.window.workspace.panel("isa").view
     assert set(view.noted) == {3, 5}
@@ -147,25 +147,25 @@ def test_what_an_agent_writes_appears_and_own_changes_stay(app: App, folder: Pat
     own.parent.mkdir(parents=True, exist_ok=True)
     own.mkdir()  # nothing can be written there now
     trace = session.trace.value
-    session.put_note(new_note(trace, Anchor(), "not saved yet"))
+    session.notes.put(new_note(trace, Anchor(), "not saved yet"))
     settle(app, qtbot)
     assert any("not kept yet" in str(problem) for problem in session.problems.value)
     (folder / "annotations.json").write_text('[{"title": "an agent was here", "id": "a"}]')
-    qtbot.waitUntil(lambda: len(session.notes.value) == 2, timeout=10_000)
+    qtbot.waitUntil(lambda: len(session.notes.shown.value) == 2, timeout=10_000)
     assert titles(session) == ["an agent was here", "not saved yet"]
-    assert session.note_changes.value is not None
+    assert session.notes.changes.value is not None
     own.rmdir()
     app.window.notes._save()
     settle(app, qtbot)
-    assert session.note_changes.value is None
+    assert session.notes.changes.value is None
     assert not any("not kept yet" in str(problem) for problem in session.problems.value)
     places_of(app).save(NoteChanges(put=(new_note(trace, Anchor(), "by a command"),)))
-    qtbot.waitUntil(lambda: len(session.notes.value) == 3, timeout=10_000)
+    qtbot.waitUntil(lambda: len(session.notes.shown.value) == 3, timeout=10_000)
     assert json.loads((folder / "annotations.json").read_text()) == [
         {"title": "an agent was here", "id": "a"}
     ]
     app.ui.settings["notes.beside"] = True
-    session.put_note(new_note(trace, Anchor(), "beside"))
+    session.notes.put(new_note(trace, Anchor(), "beside"))
     settle(app, qtbot)
     assert "beside" in (folder / "annotations.json").read_text()
 
@@ -178,7 +178,7 @@ def test_a_session_file_brings_everything_back(
     session.toggle_bookmark()
     session.set_view(TimeWindow(174000, 176000))
     session.try_out(Asked(latency=(("memory", 0.5),)))
-    session.put_note(new_note(session.trace.value, Anchor(instructions=(7,)), "look"))
+    session.notes.put(new_note(session.trace.value, Anchor(instructions=(7,)), "look"))
     settle(app, qtbot)
     before = session.selection.value, session.bookmarks.value, session.view.value, session.experiments.value
     app.window.write_session(path)

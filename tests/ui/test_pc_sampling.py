@@ -8,9 +8,11 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.ui.app import App
-from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.panel import ELSEWHERE, Panel
+from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.panels.isa.arrows import BARE_PX, MIN_PX
 from rcv_py.ui.panels.overview import OverviewPanel
+from rcv_py.ui.widgets.empty_state import with_whole_options
 from tests.support import captures
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLES, open_sample, settle
@@ -69,6 +71,32 @@ def test_every_panel_shows_something_or_says_why_not(name: str, qtbot: QtBot, re
                 assert "time" in said, panel_name
             if name != "placeholder" and panel_name in CODE:
                 assert not said, (panel_name, said)
+
+
+def test_what_nearly_all_panels_lack_is_told_in_full_by_one(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
+        for path in (SAMPLES / "placeholder", captures.trace_path("pcsampling")):
+            open_sample(app, qtbot, path)
+            (problem,) = (one for one in app.ui.session.trace.value.problems if one.brief)
+            said = {
+                name: sentence(shown(app, qtbot, name)) for name in ("compute_unit", "utilization", "loops")
+            }
+            assert said.pop("compute_unit") == str(problem)
+            assert set(said.values()) == {f"{problem.brief} {ELSEWHERE}"}
+
+
+def test_options_are_not_broken_at_their_hyphens_and_commands_stay_one_line(qtbot: QtBot) -> None:
+    label = PlainLabel()
+    qtbot.addWidget(label)
+    text = "Choose another --att-target-cu, or more engines."
+    wide = label.fontMetrics().horizontalAdvance("Choose another --att-target")
+    assert with_whole_options(label, text, wide) == text.replace("another ", "another\n")
+    assert with_whole_options(label, text, 10 * wide) == text
+    command = "rocprofv3 --att --att-perfcounter-ctrl 8"
+    assert with_whole_options(label, f"{text}\n{command}", 10) == f"{text}\n{command}", (
+        "a line too narrow for any"
+    )
+    assert with_whole_options(label, command, wide) == command
 
 
 def test_bars_show_what_the_kind_of_capture_has(qtbot: QtBot, reused: Reused) -> None:

@@ -38,7 +38,7 @@ LEFT, NO_KEY = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
 @pytest.fixture(scope="module")
 def opened(qapp: object) -> Iterator[App]:
-    with window(size=(1920, 1080)) as app:
+    with window(size=(1920, 1080), is_painted=IS_PAINTED) as app:
         yield app
 
 

@@ -12,7 +12,7 @@ from tests.ui.window import open_sample, settle
 
 def test_a_wave_of_another_unit_is_scrolled_to(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=(1280, 800)) as app:
-        open_sample(app, qtbot, trace_path("moe_reduce"))
+        open_sample(app, qtbot, trace_path("vec_add"))
         waves, panel = app.ui.session.trace.value.waves, app.window.workspace.panel("compute_unit")
         others = np.flatnonzero((waves.se == 1) & (waves.simd == 3))
         app.ui.session.select_wave(waves.id(int(others[0])))

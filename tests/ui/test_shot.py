@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from rcv_py.base.errors import ExportError
 from rcv_py.cli.main import main
@@ -31,21 +34,32 @@ def size_of(path: Path) -> tuple[int, int]:
     return int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")
 
 
+@pytest.fixture
+def plain_style(qapp: QApplication) -> Iterator[None]:
+    """What a window drawn in this process leaves of its style is taken away."""
+    before = qapp.styleSheet()
+    yield
+    gc.collect()
+    qapp.setStyleSheet("")  # as in tests/ui/window.py
+    qapp.setStyleSheet(before)
+
+
+@pytest.mark.usefixtures("plain_style")
 def test_the_same_shot_twice_is_the_same_file(tmp_path: Path) -> None:
+    """In a process of its own, and in one that has shown other windows before."""
     words = ("shot", str(SAMPLE), "--panel", "isa", "--size", "640x300", "--theme", "dark", "--line", "4")
-    for name in ("a.png", "b.png"):
-        done = rcv(*words, "--out", str(tmp_path / name))
-        assert (done.returncode, done.stderr) == (0, "")
+    done = rcv(*words, "--out", str(tmp_path / "a.png"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert main([*words, "--out", str(tmp_path / "b.png")]) == 0
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
     assert size_of(tmp_path / "a.png")[0] >= 500, "a panel alone, without the bar above it"
 
 
+@pytest.mark.usefixtures("plain_style")
 def test_the_whole_window_at_two_pixels_a_pixel(tmp_path: Path) -> None:
     out = tmp_path / "w.png"
-    done = rcv(
-        "shot", str(SAMPLE), "--panel", "window", "--out", str(out), "--size", "1280x800", "--scale", "2"
-    )
-    assert done.returncode == 0, done.stderr
+    how = ("--panel", "window", "--out", str(out), "--size", "1280x800", "--scale", "2")
+    assert main(["shot", str(SAMPLE), *how]) == 0
     assert size_of(out) == (2560, 2 * (800 + 26))
 
 

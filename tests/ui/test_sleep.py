@@ -42,7 +42,6 @@ def panel(ui: UiContext, qtbot: QtBot) -> Panel:
 @pytest.fixture(scope="module")
 def _wide(qapp: QApplication) -> Iterator[App]:
     with window(size=WIDE) as made:
-        made.window.setUpdatesEnabled(False)  # nobody looks at its pixels
         yield made
 
 

@@ -26,8 +26,6 @@ from tests.support.captures import synthetic_path
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
-IS_PAINTED = True
-
 EXPECTED = {
     "overview", "global_timeline", "compute_unit", "utilization", "explorer", "top_lines", "isa", "source",
     "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history", "file_tree",
@@ -267,13 +265,12 @@ def test_there_are_seven_tabs_at_the_bottom_and_events_if_a_capture_has_any(
     qtbot: QtBot, reused: Reused
 ) -> None:
     seven = ["hotspot", "why", "loops", "latency", "summary", "flamegraph", "compare"]
-    with reused() as app:
+    with reused(sample=qtbot) as app:
         workspace = app.window.workspace
 
         def tabs() -> list[str]:
             return [dock.info.id for dock in workspace.group("bottom") if not dock.isHidden()]
 
-        open_sample(app, qtbot)
         assert tabs() == seven
         open_sample(app, qtbot, synthetic_path("markers_gfx12"))
         assert tabs() == [*seven, "events"]
@@ -281,19 +278,21 @@ def test_there_are_seven_tabs_at_the_bottom_and_events_if_a_capture_has_any(
         assert tabs() == seven
 
 
-@pytest.mark.parametrize("name", ["causes", "waits", "bubbles"])
-def test_the_old_names_of_panels_open_why_in_their_grouping(name: str, qtbot: QtBot, reused: Reused) -> None:
+def test_the_old_names_of_panels_open_why_in_their_grouping(qtbot: QtBot, reused: Reused) -> None:
     with reused(sample=qtbot) as app:
         workspace = app.window.workspace
-        app.ui.commands.run(f"view.panel_{name}")
-        settle(app, qtbot)
-        assert workspace.docks["why"].is_seen
-        assert workspace.panel(name).isVisible()
-        assert app.ui.commands[f"view.panel_{name}"].is_checked()
-        assert app.window.exporter.sheet(name).title == app.window.exporter.sheet("why").title
-        switch = workspace.docks["why"].panel.choice
-        assert switch.buttons[name].isChecked()
-        assert switch.accessibleName()
+        for name in ("causes", "waits", "bubbles"):
+            assert workspace.is_bottom_folded
+            app.ui.commands.run(f"view.panel_{name}")
+            settle(app, qtbot)
+            assert workspace.docks["why"].is_seen
+            assert workspace.panel(name).isVisible()
+            assert app.ui.commands[f"view.panel_{name}"].is_checked()
+            assert app.window.exporter.sheet(name).title == app.window.exporter.sheet("why").title
+            switch = workspace.docks["why"].panel.choice
+            assert switch.buttons[name].isChecked()
+            assert switch.accessibleName()
+            workspace.fold("bottom", True)
 
 
 def test_the_distribution_is_a_window_of_its_own(qtbot: QtBot, reused: Reused) -> None:

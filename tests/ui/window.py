@@ -18,18 +18,31 @@ ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"
 SAMPLE = SAMPLES / "matmul_tiled"
 SIZE = (1600, 900)  # px: sides are open
+CALM = {  # settings of windows in tests
+    "findings.predict": False,  # what comes when nobody waits any more is tested alone
+    "look.animate": False,  # no test waits for what moves: it is where it will be
+}
 LOOK_MS = 10  # between looks at jobs that run
 PATIENCE_S = 60.0  # of a busy machine
+RESTS = 2  # looks in a row at which nothing was to be done
 SOON_MS = 100  # calls that come later are those of a slow job that rests, or end a message
 
 
 @contextmanager
-def window(store: QSettings | None = None, size: tuple[int, int] = SIZE) -> Iterator[App]:
-    """Make, show and close the window; every error that reaches it fails the test."""
+def window(
+    store: QSettings | None = None, size: tuple[int, int] = SIZE, *, is_painted: bool = False
+) -> Iterator[App]:
+    """Make, show and close the window; every error that reaches it fails the test.
+
+    It is painted only for tests that look at pixels, or at what painting leaves.
+    """
+    gc.collect()
+    gc.freeze()  # what is there now stays: closing this window need not look at it for garbage
     around = QApplication.instance()
     outer = around.styleSheet() if isinstance(around, QApplication) else ""  # of a window around this one
     app = start(store)
-    app.ui.settings["findings.predict"] = False  # what comes when nobody waits any more is tested alone
+    for name, value in CALM.items():
+        app.ui.settings[name] = value
     errors: list[BaseException] = []
 
     def note(error: BaseException, owner: object = None) -> None:
@@ -38,6 +51,7 @@ def window(store: QSettings | None = None, size: tuple[int, int] = SIZE) -> Iter
 
     app.window.errors.show = note  # type: ignore[method-assign]
     app.ui.tasks.failed.connect(note)
+    app.window.setUpdatesEnabled(is_painted)
     app.window.resize(*size)
     app.window.show()
     app.window.shown_errors = errors  # type: ignore[attr-defined]
@@ -69,11 +83,16 @@ def _busy_ms(app: App, soon_ms: int) -> int | None:
 def settle(app: App, qtbot: object, soon_ms: int = SOON_MS) -> None:
     """Wait until nothing is left to do within a time, and what is shown is painted."""
     end = monotonic() + PATIENCE_S
-    for _ in range(3):  # what was delivered may ask for more
-        while (left := _busy_ms(app, soon_ms)) is not None:
+    rests = 0
+    while rests < RESTS:
+        left = _busy_ms(app, soon_ms)
+        if left is None:
+            QApplication.processEvents()  # what is delivered here may ask for more
+            rests += 1
+        else:
             assert monotonic() < end, "the window does not come to rest"
             qtbot.wait(left)  # type: ignore[attr-defined]
-        QApplication.processEvents()
+            rests = 0
 
 
 def open_sample(app: App, qtbot: object, path: Path = SAMPLE) -> None:

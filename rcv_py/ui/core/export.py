@@ -15,7 +15,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QWidget
 
 from rcv_py.base.errors import ExportError
-from rcv_py.base.text import short_kernel, visible
+from rcv_py.base.text import short_kernel, translated, visible
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.shapes import as_shapes
@@ -133,5 +133,5 @@ def _paint(painter: QPainter, widget: QWidget, theme: Theme, text: str, legend: 
     painter.drawLine(line.topLeft(), line.topRight())
     painter.setPen(theme.role("muted"))
     box = line.marginsRemoved(QMarginsF(MARGIN_PX, 0, MARGIN_PX, 0))
-    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, int(box.width()))
+    shown = painter.fontMetrics().elidedText(translated(text), Qt.TextElideMode.ElideMiddle, int(box.width()))
     draw_text(painter, box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)

@@ -12,9 +12,10 @@ from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.base.problems import Affects
+from rcv_py.base.problems import Affects, Problem
 from rcv_py.base.records import dataclass
 from rcv_py.base.registry import Registry
+from rcv_py.base.text import translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
@@ -58,6 +59,7 @@ MISSING: dict[
         "enabled when recording.",
     ),
 }
+ELSEWHERE = "Problems says what to do."  # of what most panels lack; one of them tells it in full
 NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one here."
 
 
@@ -144,6 +146,7 @@ class Panel(QWidget):
 
     panel_id: ClassVar[str] = ""  # under which it is registered
     commands_wait: ClassVar[bool] = False  # why a command cannot run does not change before there is a panel
+    tells_all: ClassVar[bool] = False  # says in full what is wrong with a whole capture; others point there
     wants = Signal(str)  # id of a panel, or of an area, that should come to the front
     copy_asked = Signal()  # copy what the panel shows as a command
 
@@ -228,13 +231,21 @@ class Panel(QWidget):
         super().hideEvent(event)
         self.visibility.look()
 
-    def reason(self, otherwise: str) -> str:
-        """Return why the panel is empty: what the problems say of the data it needs, else the sentence."""
-        trace = self.session.trace.value
-        problems = () if trace is None else trace.problems_about(*self.declared.needs)
-        return NO_TRACE if trace is None else "\n\n".join(map(str, problems)) or otherwise
+    def reason(self, otherwise: str, *more: Affects) -> str:
+        """Return why the panel is empty: what the problems say of the data it needs, else the sentence.
 
-    def why_missing(self, what: str) -> str:
+        It may need `more` than it declares.  What most panels lack is told in full by one of them.
+        """
+        trace = self.session.trace.value
+        if trace is None:
+            return NO_TRACE
+        problems = trace.problems_about(*self.declared.needs, *more)
+        return "\n\n".join(map(self._reason_of, problems)) or otherwise
+
+    def _reason_of(self, problem: Problem) -> str:
+        return f"{problem.brief} {ELSEWHERE}" if problem.brief and not self.tells_all else str(problem)
+
+    def why_missing(self, what: Affects | str) -> str:
         """Return why there is none of what the panel shows, "" if there is."""
         trace, (amount, sentence) = self.session.trace.value, MISSING[Affects(what)]
         return "" if trace is not None and amount(trace) else self.reason(sentence)
@@ -259,7 +270,7 @@ class Panel(QWidget):
 
     def add_copy(self, menu: QMenu) -> None:
         """Add "Copy as command" to a menu of the panel."""
-        action = menu.addAction(COPY_AS_COMMAND, self.copy_asked.emit)
+        action = menu.addAction(translated(COPY_AS_COMMAND), self.copy_asked.emit)
         allow(action, "" if self.command_line() is not None else "Nothing is shown that a command prints.")
 
     @property

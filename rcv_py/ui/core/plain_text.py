@@ -4,6 +4,9 @@ Qt takes a text for HTML where it looks like it, and then loads what `<img src=â
 kernel's name.  So labels are plain, tooltips that Qt would take for HTML are wrapped, and rich text is
 made by `rich` alone, which escapes every value that is put into it.  `tests/test_texts.py` holds the rest of
 the window to this.
+
+Here texts meet the eye, so here they are translated; what is painted from parts or measured before is
+translated where it is made, and what is data alone is `as_written`.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPaintEvent, QStat
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import QInputDialog, QLabel, QMenu, QMessageBox, QToolTip, QWidget
 
-from rcv_py.base.text import visible
+from rcv_py.base.text import translated, translated_template, visible
 
 Widget = TypeVar("Widget", bound=QWidget)
 
@@ -45,12 +48,17 @@ def escaped(value: object) -> Rich:
 
 def rich(template: str, *values: object) -> Rich:
     """Return markup of ours, with a value escaped into each `{}`; a value that is rich stays so."""
-    return Rich(template.format(*map(escaped, values)))
+    return Rich(translated_template(template).format(*map(_escaped_text, values)))
 
 
 def joined(between: str, parts: Iterable[object]) -> Rich:
     """Return parts, each escaped unless it is rich, with markup of ours between them."""
-    return Rich(between.join(map(escaped, parts)))
+    return Rich(between.join(map(_escaped_text, parts)))
+
+
+def _escaped_text(value: object) -> Rich:
+    """A value as rich text in the language of the window."""
+    return value if isinstance(value, Rich) else escaped(translated(str(value)))
 
 
 def lines_tip(lines: Iterable[object]) -> Rich:
@@ -60,6 +68,11 @@ def lines_tip(lines: Iterable[object]) -> Rich:
 
 def shown(text: str) -> str:
     """Return a text as widgets show it that know no markup: titles, items of lists."""
+    return visible(translated(text), _LINES)
+
+
+def as_written(text: str) -> str:
+    """Return a text of somebody else as widgets show it: a note, or what goes to the clipboard."""
     return visible(text, _LINES)
 
 
@@ -68,7 +81,9 @@ def tooltip(text: str) -> str:
     if isinstance(text, Rich):
         return text
     plain = shown(text)
-    return rich("<qt style='white-space:pre-wrap'>{}</qt>", plain) if QtText.mightBeRichText(plain) else plain
+    if not QtText.mightBeRichText(plain):
+        return plain
+    return Rich("<qt style='white-space:pre-wrap'>" + escaped(plain) + "</qt>")
 
 
 @overload
@@ -76,12 +91,20 @@ def draw_text(painter: QPainter, where: QPoint | QPointF, text: str, /) -> None:
 @overload
 def draw_text(painter: QPainter, where: QRect | QRectF, flags: Qt.AlignmentFlag, text: str, /) -> None: ...
 def draw_text(painter: QPainter, where: QPoint | QPointF | QRect | QRectF, *flags_and_text: Any) -> None:
-    """Draw a text that no letter of it can turn or hide: from a point on, or in a box with flags."""
+    """Draw a text of ours in the language of the window: from a point on, or in a box with flags.
+
+    What is measured or cut before is translated before.
+    """
     *flags, text = flags_and_text
     if isinstance(where, QPoint | QPointF):
-        painter.drawText(where, visible(text))
+        draw_data(painter, where, translated(text))
     else:  # in a box a text may have several lines
         painter.drawText(where, flags[0], shown(text))
+
+
+def draw_data(painter: QPainter, where: QPoint | QPointF, text: str) -> None:
+    """Draw a text of the capture, such as an instruction, from a point on; no letter can turn or hide it."""
+    painter.drawText(where, visible(text))
 
 
 def unbroken(text: str) -> str:
@@ -131,8 +154,8 @@ def set_tooltip(widget: Any, text: str) -> None:
 def allow(control: Any, why_not: str = "") -> None:
     """Let a widget or an action be used, or not: its tooltip then says why, after what it always says."""
     control.setEnabled(not why_not)
-    usual = control.toolTip().partition(NOT_NOW)[0].rstrip("\n")
-    control.setToolTip(tooltip("\n".join(filter(None, (usual, with_reason(why_not))))))
+    usual = control.toolTip().partition(translated(NOT_NOW))[0].rstrip("\n")
+    control.setToolTip(tooltip("\n".join(filter(None, (usual, translated(with_reason(why_not)))))))
 
 
 def with_reason(why_not: str) -> str:
@@ -147,7 +170,7 @@ def show_tip(place: QPoint, text: str, widget: QWidget) -> None:
 
 def copy_text(text: str) -> None:
     """Put a text on the clipboard; what a terminal would obey when it is pasted there is shown as escapes."""
-    QGuiApplication.clipboard().setText(shown(text))
+    QGuiApplication.clipboard().setText(as_written(text))
 
 
 def hide_tip() -> None:
@@ -162,6 +185,7 @@ class PlainLabel(QLabel):
         self, text: str = "", parent: QWidget | None = None, *, role: str = "", **properties: Any
     ) -> None:
         super().__init__(parent, **properties)
+        self._said = ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         if role:
             self.setProperty("role", role)
@@ -170,11 +194,22 @@ class PlainLabel(QLabel):
 
     def setText(self, text: str) -> None:
         """Show a text; where it is wrapped, a number and its % stay in one line."""
+        self._said = as_written(text)
         super().setText(unbroken(shown(text)) if self.wordWrap() else shown(text))
 
     def text(self) -> str:
-        """The text, without what keeps words together."""
+        """The text as the program said it: in English, and without what keeps words together."""
+        return self._said
+
+    @property
+    def shown_text(self) -> str:
+        """The text in the language of the window."""
         return super().text().replace(TOGETHER, " ")
+
+    def break_lines(self, lines_of: Callable[[str], str]) -> None:
+        """Show what was said with the line breaks that `lines_of` makes in it; `text` stays what it is."""
+        said = shown(self._said)
+        super().setText(lines_of(unbroken(said) if self.wordWrap() else said))
 
 
 class RichLabel(QLabel):
@@ -192,7 +227,7 @@ class RichLabel(QLabel):
 def agrees(parent: QWidget, title: str, question: str) -> bool:
     """Ask a question, and return whether the answer is yes."""
     box = QMessageBox(parent)
-    box.setWindowTitle(title)
+    box.setWindowTitle(shown(title))
     box.setIcon(QMessageBox.Icon.Question)
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setText(shown(question))
@@ -202,14 +237,14 @@ def agrees(parent: QWidget, title: str, question: str) -> bool:
 
 def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str:
     """Ask for a text, and return it; "" if none was given.  Title and label are words of ours."""
-    answer, is_given = QInputDialog.getText(parent, title, label, text=shown(text))
+    answer, is_given = QInputDialog.getText(parent, shown(title), shown(label), text=as_written(text))
     return answer.strip() if is_given else ""
 
 
 def ask_which(parent: QWidget, title: str, label: str, texts: Iterable[str]) -> int:
     """Ask for one of several texts, and return its place; -1 for none."""
     listed = [shown(text) for text in texts]
-    answer, is_given = QInputDialog.getItem(parent, title, label, listed, 0, False)
+    answer, is_given = QInputDialog.getItem(parent, shown(title), shown(label), listed, 0, False)
     return listed.index(answer) if is_given and answer in listed else -1
 
 
@@ -228,12 +263,12 @@ class ElidedLabel(PlainLabel):
         if self.toolTip() == tooltip(self.text()):
             self.setToolTip(tooltip(text))
         super().setText(text)
-        self.setAccessibleName(text)
+        self.setAccessibleName(self.shown_text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw what fits."""
         box = self.contentsRect()
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
+        text = self.fontMetrics().elidedText(self.shown_text, Qt.TextElideMode.ElideRight, box.width())
         with QPainter(self) as painter:
             painter.setPen(self.palette().color(self.foregroundRole()))
             draw_text(painter, box, self.alignment(), text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from rcv_py.base.text import translated
 from rcv_py.state.session import Session
 
 NOTHING = "Nothing is selected."
@@ -34,4 +35,4 @@ class SelectionVoice:
         self._say()
 
     def _say(self) -> None:
-        self._widget.setAccessibleDescription(selection_text(self._session))
+        self._widget.setAccessibleDescription(translated(selection_text(self._session)))

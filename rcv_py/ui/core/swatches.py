@@ -8,6 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetrics, QPainter
 
+from rcv_py.base.text import translated
 from rcv_py.ui.core.plain_text import draw_text
 
 SQUARE = 10  # px
@@ -43,7 +44,7 @@ def paint_swatch(painter: QPainter, square: QRectF, swatch: Swatch, hatch: QColo
 
 def width_of(metrics: QFontMetrics, swatch: Swatch) -> int:
     """Return the pixels that a square and its name take."""
-    return SQUARE + AFTER_SQUARE + metrics.horizontalAdvance(swatch.name)
+    return SQUARE + AFTER_SQUARE + metrics.horizontalAdvance(translated(swatch.name))
 
 
 def spots(metrics: QFontMetrics, swatches: Iterable[Swatch], width: float) -> Iterator[Spot]:

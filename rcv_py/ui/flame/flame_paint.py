@@ -14,7 +14,7 @@ from rcv_py.analysis.flame.flame_text import source_text
 from rcv_py.base.colors import contrast
 from rcv_py.base.text import elide_right
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
-from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.plain_text import draw_data
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_scene import Camera, FlameScene
@@ -160,14 +160,14 @@ class FlamePainter:
             x, y = float(left[at]) + TEXT_PX, float(boxes[at, 1])
             y += (boxes[at, 3] - metrics.height()) / 2 + ascent
             painter.setPen(self.ink(int(codes[frame])))
-            draw_text(painter, QPointF(x, y), elide_right(text, letters) if letters > 0 else "")
+            draw_data(painter, QPointF(x, y), elide_right(text, letters) if letters > 0 else "")
             more = source_text(scene.trace, scene.tree, frame) if letters > len(text) + 8 else ""
             if more:
                 ink = QColor(painter.pen().color())
                 ink.setAlphaF(0.72)
                 painter.setPen(ink)
                 shown = elide_right(more, letters - len(text) - 2)
-                draw_text(painter, QPointF(x + (len(text) + 2) * letter, y), shown)
+                draw_data(painter, QPointF(x + (len(text) + 2) * letter, y), shown)
 
     def paint_marks(
         self,

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea
 
+from rcv_py.base.text import translated
 from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.shapes import draws_shapes
 from rcv_py.ui.core.swatches import Swatch
@@ -81,7 +82,7 @@ class FlameView(QAbstractScrollArea):
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("Flamegraph")
+        self.setAccessibleName(translated("Flamegraph"))
         self.verticalScrollBar().valueChanged.connect(self._moved)
         theme.changed.connect(self._restyle)
 

@@ -18,7 +18,7 @@ from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import change_table, listing_table
 from rcv_py.state.running import AnswerFlag
@@ -160,7 +160,7 @@ class CompareView(RowsView):
         if rows is not None and row < len(rows):
             if rows.is_real[row]:
                 painter.setPen(self.theme.role("stall" if rows.delta[row] > 0 else "accent"))
-            self.draw_text(painter, cell, self.table.text(row, at), self.table.columns[at])
+            self.draw_text(painter, cell, self.table.shown_text(row, at), self.table.columns[at])
             painter.setPen(self.look(row).ink)
 
 
@@ -178,17 +178,17 @@ class ComparePanel(TablePanel[Comparison]):
         super().__init__(ui)
         self._shown_by = ""
         self.verdict = PlainLabel(wordWrap=True)
-        self.verdict.setAccessibleName("Verdict")
+        self.verdict.setAccessibleName(translated("Verdict"))
         self.notes, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.mode = Choice("What is compared", MODES, tip="What a row is, or how the difference is drawn.")
         self.replicate = with_tip(
-            QPushButton("Replicate …"), "Noise from another capture of the baseline's build."
+            QPushButton(translated("Replicate …")), "Noise from another capture of the baseline's build."
         )
-        self.only = with_tip(QCheckBox("Only beyond noise"), "Hide what may be by chance.")
+        self.only = with_tip(QCheckBox(translated("Only beyond noise")), "Hide what may be by chance.")
         self.view = CompareView(ui.theme, ui.settings)
-        self.view.setAccessibleName("Differences")
+        self.view.setAccessibleName(translated("Differences"))
         self.flame = FlameView(ui.theme)
-        self.flame.setAccessibleName("Differential flamegraph")
+        self.flame.setAccessibleName(translated("Differential flamegraph"))
         self.remembered = {"by": self.mode, "only": self.only, "table": self.view}
         self._stream = self.coalesced(self._compute, STREAM_MS)
         self.ways = QStackedWidget()
@@ -335,7 +335,7 @@ class ComparePanel(TablePanel[Comparison]):
         facts = [f"{name} {value}" for name, value in numbers(comparison)]
         self.notes.setText(" ".join((sides, *comparison.notes)))
         self.verdict.setToolTip(tooltip("\n".join(facts)))
-        self.verdict.setAccessibleDescription(". ".join(facts))
+        self.verdict.setAccessibleDescription(translated(". ".join(facts)))
 
     def _filter(self) -> None:
         rows = self.view.rows

@@ -14,7 +14,7 @@ from rcv_py.analysis.events.event_table import NOT_ON_UNITS
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.settings import OPTIONS
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
@@ -102,6 +102,7 @@ PATH_TIP = (
     "The chain of events, each waiting for the one before, that the span of the compute unit is made of. "
     "It is computed by playing the recording again when this is switched on."
 )
+WHICH = ("Unit of the selected wave", "All traced units")
 STILL = "The instructions of this wave are still being read."
 GONE = "The instructions of this wave are not in memory; a click reads them."
 
@@ -109,6 +110,8 @@ GONE = "The instructions of this wave are not in memory; a click reads them."
 @panel(id="compute_unit", title="Compute Unit", area="time", order=10, needs=("waves",))
 class ComputeUnitPanel(TimelinePanel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
+
+    tells_all = True  # it is the first that is seen
 
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(grown(ui.settings["timeline.row_height"])))
@@ -126,8 +129,8 @@ class ComputeUnitPanel(TimelinePanel):
         self.markers = UnitMarkers(self.session, self.source.band)
         self.path: CriticalPath | None = None  # once somebody wants to see it
         self._which = with_tip(QComboBox(), "Which compute units are shown")
-        self._which.addItems(["Unit of the selected wave", "All traced units"])
-        self._which.setAccessibleName("Which compute units are shown")
+        self._which.addItems(list(map(translated, WHICH)))
+        self._which.setAccessibleName(translated("Which compute units are shown"))
         self._which.currentIndexChanged.connect(self._which_changed)
         self.filter.changed.connect(self._filter_changed)
         self._progress = PlainLabel()

@@ -21,7 +21,7 @@ from rcv_py.analysis.cost.distribution import (
     hits_of,
 )
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.line import hit_table
 from rcv_py.results.table import Table
@@ -95,7 +95,7 @@ class DistributionPanel(Panel):
         self.shown = np.zeros(0, dtype=np.int64)  # rows of the hits in the table
         self.plot = DistributionChart(ui.theme)
         self.table = RowsView(ui.theme, ui.settings)
-        self.table.setAccessibleName("Hits of the selected instruction, the slowest first")
+        self.table.setAccessibleName(translated("Hits of the selected instruction, the slowest first"))
         self.title, self.note, self.listed = (ElidedLabel(role=role) for role in ("", "muted", "muted"))
         self.measure = Choice("What is measured of every hit", MEASURE_NAMES)
         self.scale = Choice("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
@@ -133,7 +133,7 @@ class DistributionPanel(Panel):
                  (self.slower, "Next larger time of what is measured", 1))  # fmt: skip
         for button, title, direction in steps:
             button.setToolTip(tooltip(f"{title}, in any wave."))
-            button.setAccessibleName(title)
+            button.setAccessibleName(translated(title))
             button.setIconSize(QSize(14, 14))
             button.clicked.connect(partial(self.step, direction))
 

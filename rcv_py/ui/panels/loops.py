@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary
 from rcv_py.analysis.iterations.segments import OUTSIDE, Segments
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import count, percent, plural, translated
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.loops import SEGMENTS as RESULT
@@ -79,7 +79,7 @@ class IterationStrip(BarChart):
         super().select(first, stop)
         text = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
         chosen = "Nothing is selected." if first < 0 else f"Selected: {self.tip(first)}"
-        self.setAccessibleDescription(f"{text}. {chosen}" if len(self) else "")
+        self.setAccessibleDescription(translated(f"{text}. {chosen}" if len(self) else ""))
 
     def paint_over(self, painter: QPainter) -> None:
         """Draw the axis, and a line above outliers."""
@@ -113,13 +113,13 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self._loop = -1
         self.rows = np.zeros(0, dtype=np.int64)  # iterations that are shown
         self.loops = RowsView(ui.theme, ui.settings)
-        self.loops.setAccessibleName("Loops, most often continued first")
+        self.loops.setAccessibleName(translated("Loops, most often continued first"))
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
         self.scope = Choice("Which iterations are shown", SCOPES)
         self.found: Segments | None = None  # what the table of segments shows
         self.segments = RowsView(ui.theme, ui.settings)
-        self.segments.setAccessibleName("Segments between barriers, most cycles first")
+        self.segments.setAccessibleName(translated("Segments between barriers, most cycles first"))
         self.segments.widths.elastic = Elastic("meanwhile", "source", 120, 300)
         self.segments.cell_painters["bar"] = self._paint_segment
         self.listed = Switch("What is listed", TABLES)

@@ -10,12 +10,14 @@ from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.analysis.device.state_strip import STATES, STRIP
 from rcv_py.base.records import dataclass
+from rcv_py.base.text import translated
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, panel
+from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.core.shapes import draws_shapes, paint_codes
 from rcv_py.ui.core.swatches import AFTER_NAME, Swatch, line_height, paint_swatches, width_of
 from rcv_py.ui.core.theme import paint_focus
@@ -62,8 +64,10 @@ class OverviewStrip(BrushStrip):
         self.sentence = ""  # why there is nothing to see
         self._image: QImage | None = None
         self.setToolTip(
-            "The whole capture: how many traced waves execute, wait, stall or idle, before all waves of "
-            "the device. Drag the window or its edges; drag elsewhere for a new one; click to go there."
+            tooltip(
+                "The whole capture: how many traced waves execute, wait, stall or idle, before all waves of "
+                "the device. Drag the window or its edges; drag elsewhere for a new one; click to go there."
+            )
         )
         self._trace_changed()
 
@@ -187,7 +191,7 @@ class OverviewPanel(Panel):
         has_times = trace is None or trace.has_times
         self.strip.sentence = "" if has_times else self.reason(NO_TIMES)
         for part in (self, self.strip):
-            part.setAccessibleName(f"{NAME}. {self.strip.sentence}".removesuffix(". "))
+            part.setAccessibleName(translated(f"{NAME}. {self.strip.sentence}".removesuffix(". ")))
         self.strip.show_sums(None)
         self._rebuild.reset()
         if trace is not None:

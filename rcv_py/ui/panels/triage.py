@@ -42,6 +42,7 @@ from rcv_py.analysis.findings.finding import (
     one_as_markdown,
     signed_percent,
 )
+from rcv_py.base.text import translated
 from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.field import At
@@ -59,6 +60,7 @@ from rcv_py.ui.core.plain_text import (
     draw_text,
     joined,
     rich,
+    shown,
     tooltip,
     with_tip,
 )
@@ -133,7 +135,8 @@ class NumberStrip(QWidget):
             cell.setVisible(place < len(numbers))
             if place < len(numbers):
                 cell.put(numbers[place], is_whole=place > 0)
-        texts = (f"{number.name} {number.text} {number.of}".strip() for number in numbers)
+        parts = ((number.name, number.text, number.of) for number in numbers)
+        texts = (" ".join(map(translated, filter(None, part))) for part in parts)
         self.setAccessibleName(", ".join(texts))
         self._arrange()
 
@@ -180,8 +183,8 @@ class _Cell(QWidget):
         self.name.setText(number.name)
         self.value.setText(number.text)
         self.value.ensurePolished()  # the width is that of the heading's font
-        value_px = self.value.fontMetrics().horizontalAdvance(number.text) + ROUNDING
-        name_px = self.name.fontMetrics().horizontalAdvance(number.name) + ROUNDING
+        value_px = self.value.fontMetrics().horizontalAdvance(translated(number.text)) + ROUNDING
+        name_px = self.name.fontMetrics().horizontalAdvance(translated(number.name)) + ROUNDING
         self.room = max(value_px, name_px)
         self.value.setMinimumWidth(value_px if is_whole else 0)
         self.name.setMinimumWidth(name_px if is_whole else 0)
@@ -204,7 +207,7 @@ class FindingList(QListWidget):
         self.setUniformItemSizes(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setAccessibleName("Findings, the one with most to gain first")
+        self.setAccessibleName(translated("Findings, the one with most to gain first"))
         self.currentRowChanged.connect(self.chosen)
         self.itemDoubleClicked.connect(lambda _: self.asked.emit(0))
         theme.changed.connect(lambda: self.viewport().update())
@@ -228,13 +231,14 @@ class FindingList(QListWidget):
             gain = "; ".join(filter(None, (finding.gain_text or finding.stake, finding.predicted_text)))
             first = number if same is None else same[number - 1] + 1
             as_first = f"The same bound as {first}: these are the same cycles." if first != number else ""
-            item = QListWidgetItem(" ".join(filter(None, (f"{number}. {finding.title}", gain, as_first))))
+            texts = (translated(text) for text in (finding.title, gain, as_first))
+            item = QListWidgetItem(" ".join(filter(None, (f"{number}.", *texts))))
             item.setData(_ROLE, finding)
             item.setData(_BESIDE, (largest, 0 if first == number else first))
             item.setToolTip(tooltip("\n".join(filter(None, (finding.title, gain, as_first)))))
             self.addItem(item)
         if rest:
-            last = QListWidgetItem(rest)
+            last = QListWidgetItem(shown(rest))
             last.setToolTip(tooltip(rest))
             self.addItem(last)
         self.rows_px = self.count() * grown(ROW) + 2 * self.frameWidth()
@@ -305,7 +309,7 @@ class _Rows(QStyledItemDelegate):
         room = QRect(title_at, box.y(), box.right() - PAD - title_at, box.height())
         painter.setPen(role("text" if is_ranked else "muted"))
         text = index.data(Qt.ItemDataRole.DisplayRole) if finding is None else finding.title
-        title = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        title = option.fontMetrics.elidedText(translated(text), Qt.TextElideMode.ElideRight, room.width())
         draw_text(painter, room, _LEFT, title)
         painter.restore()
 
@@ -411,7 +415,9 @@ class TriagePanel(Panel):
         self.headline = PlainLabel(role="headline", wordWrap=True)
         self.list = FindingList(ui.theme)
         self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
-        self.copy = with_tip(QPushButton("Copy"), "Copy all findings as Markdown, to paste into a ticket.")
+        self.copy = with_tip(
+            QPushButton(translated("Copy")), "Copy all findings as Markdown, to paste into a ticket."
+        )
         self._is_open = False  # whether assumptions are shown
         self._lay_out()
         self.copy.clicked.connect(self.copy_all)
@@ -429,8 +435,8 @@ class TriagePanel(Panel):
 
     def _lay_out(self) -> None:
         self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.headline.setAccessibleName("What limits the kernel")
-        self.copy.setAccessibleName("Copy all findings as Markdown")
+        self.headline.setAccessibleName(translated("What limits the kernel"))
+        self.copy.setAccessibleName(translated("Copy all findings as Markdown"))
         self.copy.setProperty("small", True)
         self.list.setMinimumWidth(200)
         top = row((self.headline, 1), self.copy, margins=(8, 4, 8, 0), spacing=6)

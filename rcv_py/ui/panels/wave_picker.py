@@ -14,7 +14,7 @@ from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
 from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
@@ -24,14 +24,13 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel, allow, tooltip
+from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, tooltip
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import StateBar, state_text
 
 MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
-ONLY_SAMPLES = "PC samples say neither wave nor time."  # why there are no waves, time views say
 SPEEDS = ("fastest", "median", "slowest")
 SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
 LEVELS = ("se", "simd", "slot", "wid")
@@ -50,16 +49,16 @@ class MomentField(QLineEdit):
         super().__init__()
         self._shown, self._times = "", Times()
         self._value: int | None = None
-        self.setAccessibleName(name)
+        self.setAccessibleName(translated(name))
         self.setToolTip(tooltip(name))
-        self.setPlaceholderText("cycles")
+        self.setPlaceholderText(translated("cycles"))
         self.textEdited.connect(lambda: self.mark(self.value is None, self._why_wrong()))
         self.editingFinished.connect(self._finish)
 
     def show_moment(self, cycle: int, times: Times) -> None:
         """Show a moment in a unit; emits nothing."""
         self._shown, self._value, self._times = times.at(cycle), cycle, times
-        self.setPlaceholderText(times.unit or "µs")
+        self.setPlaceholderText(translated(times.unit or "µs"))
         self.setText(self._shown)
         self.setCursorPosition(0)
         self.mark(False)
@@ -159,15 +158,15 @@ class WavePickerPanel(Panel):
         super().__init__(ui)
         self._facts = ""
         self.boxes = {level: QComboBox() for level in LEVELS}
-        self.speeds = {name: QPushButton(name.capitalize()) for name in SPEEDS}
+        self.speeds = {name: QPushButton(button_text(name.capitalize())) for name in SPEEDS}
         self.life, self.length = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
         self.shares, self.counted, self.range_title = (
             PlainLabel(role="muted", wordWrap=True) for _ in range(3)
         )
         self.states = StateBar(ui.theme)
         self.begin, self.end = MomentField("Begin of the clock range"), MomentField("End of the clock range")
-        self.reset = QPushButton("Reset")
-        self.use_view = QPushButton("Use view")
+        self.reset = QPushButton(translated("Reset"))
+        self.use_view = QPushButton(translated("Use view"))
         self._lay_out()
         self._soon = self.coalesced(self._update)
         session = ui.session
@@ -224,7 +223,7 @@ class WavePickerPanel(Panel):
         labels = []
         for level, title in zip(LEVELS, TITLES, strict=True):
             box = self.boxes[level]
-            box.setAccessibleName(title)
+            box.setAccessibleName(translated(title))
             box.setMinimumContentsLength(1)
             box.setMinimumWidth(MIN_PX)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -259,8 +258,7 @@ class WavePickerPanel(Panel):
     def _update(self) -> None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
         is_empty = self.why_missing("waves")
-        has_samples = trace is not None and trace.has_pc_samples and not len(trace.waves)
-        self.empty.say(ONLY_SAMPLES if has_samples else is_empty)
+        self.empty.say(is_empty)
         if trace is None or is_empty:
             return
         row = None if wave is None else trace.waves.row(wave)

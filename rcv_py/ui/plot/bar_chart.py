@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rcv_py.base.text import count, short_count
+from rcv_py.base.text import count, short_count, translated
 from rcv_py.ui.core.plain_text import draw_text, show_tip
 from rcv_py.ui.core.theme import Theme, paint_focus
 from rcv_py.ui.timeline.items import round_step
@@ -56,7 +56,7 @@ class BarChart(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(name)
+        self.setAccessibleName(translated(name))
         theme.changed.connect(self.update)
 
     # -- showing ------------------------------------------------------------------------------------
@@ -191,7 +191,8 @@ class BarChart(QWidget):
         painter.setPen(self._theme.role("line"))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
         painter.setPen(self._theme.role("muted"))
-        for x, text in ticks:
+        for x, name in ticks:
+            text = translated(name)
             width = metrics.horizontalAdvance(text)
             left = min(max(x - width / 2, 0.0), self.width() - width - 2.0)
             if left >= free:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import elide_right, percent, short_count
+from rcv_py.base.text import elide_right, percent, short_count, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
@@ -56,7 +56,7 @@ class ValueAxis(PlainAxis):
         painter.setPen(self._theme.role("text"))
         painter.translate(4, height)
         painter.rotate(-90)
-        text = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, max(0.0, height - 4))
+        text = metrics.elidedText(translated(self.title), Qt.TextElideMode.ElideRight, max(0.0, height - 4))
         draw_text(painter, QRectF(0, 0, height, metrics.height() + 2), Qt.AlignmentFlag.AlignCenter, text)
         painter.restore()
 
@@ -162,9 +162,10 @@ class CurveOverlay(TimeOverlay):
 
     def _paint_box(self, painter: QPainter, x: float, title: str, readings: list[Reading]) -> None:
         metrics, font = small_text(painter), painter.font()
-        names = [elide_right(reading.name, MAX_NAME) for reading in readings]
+        title = translated(title)
+        names = [elide_right(translated(reading.name), MAX_NAME) for reading in readings]
         left = max(metrics.horizontalAdvance(name) for name in names) * 1.06 + 14
-        right = max(metrics.horizontalAdvance(reading.value) for reading in readings) * 1.06
+        right = max(metrics.horizontalAdvance(translated(reading.value)) for reading in readings) * 1.06
         width = max(left + 16 + right, metrics.horizontalAdvance(title)) + 2 * PAD_PX
         height = grown(LINE_PX) * (len(readings) + 1) + 2 * PAD_PX
         at = x + 12 if x + 12 + width <= self._box.width() else x - 12 - width

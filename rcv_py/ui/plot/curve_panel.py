@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import elide_right, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row
@@ -42,6 +42,7 @@ MAX_NAME = 36  # characters of a name
 SWATCH = 10
 GAP = 2
 MAX_LINES = 2  # of buttons, before the legend scrolls
+CLICKS = "Click: show or hide. Double click: show alone, or all again."
 ALONE = "Show alone, or all again"
 
 
@@ -52,7 +53,7 @@ class LegendButton(QToolButton):
         super().__init__(parent)
         self.name, self._legend = name, legend
         self.swatch = Swatch(QColor(), name)
-        self.setText(button_text(elide_right(name, MAX_NAME)))
+        self.setText(button_text(elide_right(translated(name), MAX_NAME)))
         self.setCheckable(True)
         self.setAutoRaise(True)
         self.setProperty("legend", True)
@@ -60,7 +61,7 @@ class LegendButton(QToolButton):
         self.setIconSize(QSize(SWATCH, SWATCH))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-        alone = QAction(ALONE, self)
+        alone = QAction(translated(ALONE), self)
         alone.triggered.connect(lambda: legend.isolated.emit(name))
         self.addAction(alone)
         self.clicked.connect(lambda: legend.toggled.emit(name))
@@ -115,7 +116,7 @@ class CurveLegend(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Legend of the curves")
+        self.setAccessibleName(translated("Legend of the curves"))
         self.viewport().setAutoFillBackground(False)
         self._inside.setAutoFillBackground(False)
         theme.changed.connect(self._recolor)
@@ -128,9 +129,9 @@ class CurveLegend(QScrollArea):
         for curve, button in zip(self._curves, self.buttons, strict=True):
             is_shown = curve.name in shown
             button.setChecked(is_shown)
-            button.setAccessibleName(f"Curve {curve.name}, {'shown' if is_shown else 'hidden'}")
+            button.setAccessibleName(translated(f"Curve {curve.name}, {'shown' if is_shown else 'hidden'}"))
             tip = curve.tip or curve.name
-            button.setToolTip(tooltip(f"{tip}\nClick: show or hide. Double click: show alone, or all again."))
+            button.setToolTip(tooltip(f"{translated(tip)}\n{translated(CLICKS)}"))
         self._recolor()
         self._arrange()
 
@@ -219,7 +220,7 @@ class CurvePlot(QWidget):
     def __init__(self, ui: UiContext, name: str) -> None:
         super().__init__()
         self.canvas = CurveCanvas(ui)
-        self.canvas.setAccessibleName(name)
+        self.canvas.setAccessibleName(translated(name))
         self.legend = CurveLegend(ui.theme)
         self._set = CurveSet()
         self._hidden: set[str] = set()

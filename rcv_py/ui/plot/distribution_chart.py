@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPolygonF, QResizeEvent
 
 from rcv_py.analysis.cost.distribution import DistributionView
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import count, percent, plural, translated
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
@@ -56,8 +56,11 @@ class DistributionChart(BarChart):
         self.show_parts(view.histogram.counts, colors)
         spread, number = view.spread, self.times.number
         self.setAccessibleDescription(
-            f"{plural(spread.hits, 'hit')}: minimum {number(spread.min)}, median {number(spread.median)}, "
-            f"p95 {number(spread.p95)}, maximum {self.times.span(spread.max)}"
+            translated(
+                f"{plural(spread.hits, 'hit')}: minimum {number(spread.min)}, "
+                f"median {number(spread.median)}, p95 {number(spread.p95)}, "
+                f"maximum {self.times.span(spread.max)}"
+            )
         )
 
     def mark_token(self, value: int | None) -> None:
@@ -148,7 +151,7 @@ class DistributionChart(BarChart):
         for name, value in marks:
             x = self.x_of_value(value)
             painter.drawLine(QPointF(x, area.top() - 2), QPointF(x, area.bottom()))
-            text = f"{name} {self.times.number(value)}"
+            text = f"{translated(name)} {self.times.number(value)}"
             width = metrics.horizontalAdvance(text)
             left = min(max(x - width / 2, 2.0), self.width() - width - 2.0)
             line = next((at for at, end in enumerate(free) if left > end), None)

@@ -19,6 +19,7 @@ from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, PanelInfo, discover
+from rcv_py.ui.core.plain_text import shown
 from rcv_py.ui.shell.layouts import APART, PLACES
 from rcv_py.ui.widgets.broken import BrokenNotice, BrokenPanel, make_panel
 from rcv_py.ui.widgets.parts import PART
@@ -51,7 +52,7 @@ class Dock(QDockWidget):
     closed = Signal(str)  # id of the panel, which somebody closed
 
     def __init__(self, ui: UiContext, info: PanelInfo, parts: tuple[PanelInfo, ...] = ()) -> None:
-        super().__init__(info.title)
+        super().__init__(shown(info.title))
         self.info = info
         self.parts = parts  # panels within this one
         self.was_placed = False  # somewhere on the screen: after that it stays where the user puts it

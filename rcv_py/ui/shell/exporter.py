@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.base.records import dataclass
+from rcv_py.base.text import translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.ids import WaveId
@@ -145,13 +146,17 @@ class Exporter:
         """Put a picture on the clipboard."""
         with self._awake(name):
             QApplication.clipboard().setImage(self.image(name, scale))
-        self.window.statusBar().showMessage(f"Copied a picture of: {self.names()[name].lower()}.", 3000)
+        self.window.statusBar().showMessage(
+            translated(f"Copied a picture of: {self.names()[name].lower()}."), 3000
+        )
 
     def copy_table(self, name: str) -> None:
         """Put a table on the clipboard, with tabs between its cells."""
         with self._awake(name):
             copy_text(self.sheet(name).csv("\t"))
-        self.window.statusBar().showMessage(f"Copied the table of: {self.names()[name].lower()}.", 3000)
+        self.window.statusBar().showMessage(
+            translated(f"Copied the table of: {self.names()[name].lower()}."), 3000
+        )
 
     def command_line(self, name: str) -> tuple[str, ...] | None:
         """The words of the command that prints what a panel shows; of the window, those that open it."""
@@ -168,7 +173,7 @@ class Exporter:
             )
         text = shlex.join(words)
         copy_text(text)
-        self.window.statusBar().showMessage(f"Copied: {text}", 6000)
+        self.window.statusBar().showMessage(translated(f"Copied: {text}"), 6000)
 
     def guarded(self, action: Callable[[], None]) -> None:
         """Do it, and tell the user why not if it cannot be done."""
@@ -245,10 +250,10 @@ class ExportDialog(Dialog):
             (self.scale, {scale: f"{scale}×" for scale in SCALES}),
         ):
             for value, title in items.items():
-                box.addItem(title, value)
+                box.addItem(translated(title), value)
         self.what.setCurrentIndex(self.what.findData(exporter.current()))
         self.scale.setCurrentIndex(1)
-        browse = QPushButton("Browse …")
+        browse = QPushButton(translated("Browse …"))
         browse.clicked.connect(self._browse)
         form = QFormLayout()
         form.setVerticalSpacing(8)
@@ -258,8 +263,8 @@ class ExportDialog(Dialog):
             ("Scale", self.scale, self.scale),
             ("File", self.path, row(self.path, browse, spacing=8)),
         ):
-            field.setAccessibleName(name)
-            form.addRow(name, item)
+            field.setAccessibleName(translated(name))
+            form.addRow(translated(name), item)
         self._may_replace: Path | None = None  # the file that was said to be there
         self.error = PlainLabel(role="error", wordWrap=True)
         self.buttons.accepted.connect(self.save)
@@ -282,7 +287,7 @@ class ExportDialog(Dialog):
             self.error.setText(f"{error} {error.hint}".strip())
             return
         self._exporter.ui.settings.remember("export_folder", str(path.parent))
-        self._exporter.window.statusBar().showMessage(f"Saved {path}", 5000)
+        self._exporter.window.statusBar().showMessage(translated(f"Saved {path}"), 5000)
         self.accept()
 
     def _changed(self) -> None:
@@ -321,7 +326,7 @@ def ask_path(
     parent: QWidget, title: str, proposal: Path | str, kinds: str, suffix: str
 ) -> tuple[str, Path | None]:
     """Ask for the name of a file to write; return what was typed, and its path with a suffix, if any."""
-    chosen, _ = QFileDialog.getSaveFileName(parent, title, str(proposal), kinds)
+    chosen, _ = QFileDialog.getSaveFileName(parent, translated(title), str(proposal), translated(kinds))
     path = Path(chosen)
     return chosen, None if not chosen else path if path.suffix else path.with_suffix(suffix)
 
@@ -407,7 +412,7 @@ class FileWriter(QObject):
         """Write a report of the open capture, or a page to look around in."""
         trace, _, _ = self._capture()
         files, held = self._ui.session.run_files, self._ui.session.snapshot().batches
-        notes = self._ui.session.notes.value
+        notes = self._ui.session.notes.shown.value
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
             # A start does not wait for what few sessions write.

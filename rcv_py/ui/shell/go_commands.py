@@ -120,7 +120,7 @@ def go_commands(session: Session) -> tuple[Command, ...]:
         *commands("Go", (
             ("go.bookmark", "Bookmark this place", "B", session.toggle_bookmark,
              "Keep this place in the history, or forget it.", place),
-            ("go.note", "Write a note …", "Shift+N", lambda: session.draft_note(session.here()),
+            ("go.note", "Write a note …", "Shift+N", lambda: session.notes.write(session.here()),
              "Write a note about the measured range, else about what is selected.",
              lambda: session.why_no_note),
             ("go.dismiss", "Dismiss measure or isolation", "Esc", dismiss,

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMe
 
 from rcv_py.base.log import LOG
 from rcv_py.base.problems import Problem
-from rcv_py.base.text import visible
+from rcv_py.base.text import translated, visible
 from rcv_py.formats.locate import SESSION
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.state.commands import Command, always, commands
@@ -24,7 +24,7 @@ from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
 from rcv_py.ui.core.visibility import WHEN_IDLE, Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
-from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, facts
+from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, facts
 from rcv_py.ui.shell.docks import Dock, make_docks
 from rcv_py.ui.shell.exporter import Exporter, FileWriter, ask_path, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
@@ -87,7 +87,7 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(self, ui.commands)
         self.menu_bar = QMenuBar()
         self.menus = fill_menu_bar(self.menu_bar, ui.commands, self.actions_)
-        self._recent = QMenu("Open recent", self, toolTipsVisible=True)
+        self._recent = QMenu(translated("Open recent"), self, toolTipsVisible=True)
         self._recent.aboutToShow.connect(self._fill_recent)
         self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
         self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
@@ -177,6 +177,16 @@ class MainWindow(QMainWindow):
         from rcv_py.ui.shell.dialogs.log_dialog import LogDialog  # noqa: PLC0415 - few want it
 
         LogDialog(self).show()
+
+    def _look_for_newer(self) -> None:
+        from rcv_py.ui.shell.dialogs.about import NewerDialog  # noqa: PLC0415 - few want it
+
+        NewerDialog(self.ui.tasks, self).open()
+
+    def _show_about(self) -> None:
+        from rcv_py.ui.shell.dialogs.about import AboutBox  # noqa: PLC0415 - few want it
+
+        AboutBox(self).open()
 
     def _rebind(self) -> None:
         self.ui.commands.rebind(self.ui.settings.keys.value)
@@ -282,7 +292,9 @@ class MainWindow(QMainWindow):
                  "Copy versions and facts of the capture, without its contents.", always),
                 ("help.log", "Log …", "Ctrl+Shift+F1", self._show_log,
                  "Show what the program did lately, line by line.", always),
-                ("help.about", "About rcv", "Ctrl+F1", lambda: AboutBox(self).open(),
+                ("help.newer", "Look for a newer version …", "Alt+F1", self._look_for_newer,
+                 "Ask your package index, with pip, whether there is a newer version of rcv.", always),
+                ("help.about", "About rcv", "Ctrl+F1", self._show_about,
                  "Show version and licences.", always),
             )),
         )  # fmt: skip
@@ -303,7 +315,7 @@ class MainWindow(QMainWindow):
         )
         self.errors.broke.connect(self.workspace.show_broken)
         session.trace.watch(self._trace_changed)
-        session.draft.watch(self._write_note)
+        session.notes.draft.watch(self._write_note)
         session.problems.watch(self._log_problems)
         ui.results.cell("populations").watch(self._take_populations)
         for signal in (self.loader.opened, self.opener.failed, self.opener.choose, self.opener.profiled):
@@ -354,14 +366,14 @@ class MainWindow(QMainWindow):
             "replicate": ([baseline.trace.path] if baseline else [], self.baseline.open_replicate),
         }[what]
         start = str(last[0].parent) if last else ""
-        if chosen := QFileDialog.getExistingDirectory(self, BROWSE[what], start):
+        if chosen := QFileDialog.getExistingDirectory(self, translated(BROWSE[what]), start):
             open_it(chosen)
 
     def browse_file(self, kinds: str = FILES) -> None:
         """Ask for a file, and open what it holds."""
         last = self.opener.recent[:1]
         chosen, _ = QFileDialog.getOpenFileName(
-            self, "Open a file", str(last[0].parent) if last else "", kinds
+            self, translated("Open a file"), str(last[0].parent) if last else "", translated(kinds)
         )
         if chosen:
             self.opener.open(chosen)
@@ -387,7 +399,7 @@ class MainWindow(QMainWindow):
 
         session, trace = self.ui.session, self.ui.session.trace.value
         assert trace is not None
-        state, layout, notes = state_of(session), arrangement(self.workspace), session.notes.value
+        state, layout, notes = state_of(session), arrangement(self.workspace), session.notes.shown.value
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
             from rcv_py.formats.session_file import write_session  # noqa: PLC0415 - few are saved
@@ -437,7 +449,7 @@ class MainWindow(QMainWindow):
 
     def _copy(self, text: str, message: str) -> None:
         copy_text(text)
-        self.status.showMessage(message, 3000)
+        self.status.showMessage(translated(message), 3000)
 
     def go_to_place(self) -> None:
         """Ask for a place; a copied one is already typed."""
@@ -494,7 +506,7 @@ class MainWindow(QMainWindow):
         QTimer.singleShot(0, self, self._show_draft)
 
     def _show_draft(self) -> None:
-        draft = self.ui.session.draft.value
+        draft = self.ui.session.notes.draft.value
         if draft is None or self._note is not None:
             return
         from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog  # noqa: PLC0415 - not everybody writes one
@@ -566,10 +578,10 @@ class MainWindow(QMainWindow):
         for path in self.opener.recent:
             add_action(self._recent, self.opener.title(path), partial(self.opener.open, path), tip=str(path))
         if self._recent.isEmpty():
-            allow(self._recent.addAction("No recent capture"), "Nothing was opened yet.")
+            allow(self._recent.addAction(translated("No recent capture")), "Nothing was opened yet.")
         else:
             self._recent.addSeparator()
-            self._recent.addAction("Forget these", self.opener.forget_recent)
+            self._recent.addAction(translated("Forget these"), self.opener.forget_recent)
 
     # -- Qt ------------------------------------------------------------------------------------------
 

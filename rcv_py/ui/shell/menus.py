@@ -8,6 +8,7 @@ from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QMenu, QMenuBar, QScrollArea, QVBoxLayout, QWidget
 
+from rcv_py.base.text import is_english, translated
 from rcv_py.state.commands import Command, Commands
 from rcv_py.ui.core.layout import boxed, column, grid, row
 from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, shown
@@ -32,6 +33,7 @@ class Actions:
         self._commands = commands
         self._actions: dict[str, QAction] = {}
         self._soft: dict[str, str] = {}  # ids of commands
+        self._titles: dict[str, str] = {}  # of the commands, as each action shows it
         self._why_not: dict[str, str] = {}  # what each action says at present
         for command in commands:
             self._actions[command.id] = self._action(window, command)
@@ -56,8 +58,9 @@ class Actions:
         """Ask every command whether it can run and whether it is on."""
         for command in self._commands:
             action, why_not = self._actions[command.id], command.why_not()
-            if action.text() != (title := button_text(command.title)):  # the user named it
-                action.setText(title)
+            if self._titles.get(command.id) != command.title:  # at first, and when the user named it
+                self._titles[command.id] = command.title
+                action.setText(button_text(command.title))
                 self._why_not.pop(command.id, None)
             if command.is_checked is not None:
                 action.setChecked(command.is_checked())
@@ -81,7 +84,7 @@ class Actions:
         return True
 
     def _action(self, window: QMainWindow, command: Command) -> QAction:
-        action = QAction(command.title, window)
+        action = QAction(translated(command.title), window)
         action.setObjectName(command.id)
         action.setCheckable(command.is_checked is not None)
         action.setMenuRole(QAction.MenuRole.NoRole)
@@ -96,7 +99,7 @@ def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[s
     """Make the menus; `View/Panels` is the menu Panels inside View.  Return all by that path."""
     menus: dict[str, QMenu] = {}
     for title in MENUS:
-        menus[title] = bar.addMenu(f"&{title}")  # Alt and its first letter open it
+        menus[title] = bar.addMenu(_with_key(title))
         menus[title].setToolTipsVisible(True)
         menus[title].aboutToShow.connect(actions.update)
     for command in commands:
@@ -109,10 +112,15 @@ def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[s
     return menus
 
 
+def _with_key(title: str) -> str:
+    """The title of a menu that Alt and its first letter open, the English one in every language."""
+    return f"&{title}" if is_english() else f"{translated(title)}(&{title[0]})"
+
+
 def _menu(menus: dict[str, QMenu], path: str) -> QMenu:
     if path not in menus:
         parent, _, title = path.rpartition("/")
-        menus[path] = _menu(menus, parent or "View").addMenu(title)
+        menus[path] = _menu(menus, parent or "View").addMenu(translated(title))
         menus[path].setToolTipsVisible(True)
     return menus[path]
 
@@ -164,7 +172,7 @@ class KeysOverlay(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("overlay_card")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setAccessibleName("Keys")
+        self.setAccessibleName(translated("Keys"))
         table = groups(commands) | {
             "Mouse, over a timeline": list(MOUSE),
             "Mouse, over instructions": list(LISTING),

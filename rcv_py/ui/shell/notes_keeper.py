@@ -53,7 +53,7 @@ class NotesKeeper(QObject):
         self._retry.setObjectName(WHEN_IDLE)
         self._retry.timeout.connect(self._save)
         self._session.trace.watch(self._opened)
-        self._session.note_changes.watch(self._save)
+        self._session.notes.changes.watch(self._save)
         self._begin()
 
     @property
@@ -137,14 +137,14 @@ class NotesKeeper(QObject):
             problems = Problems()
             problems.warn(saved.path.name, f"{saved.path.name} {OTHER}", "Notes and bookmarks may not fit.")
             self._session.report("session", tuple(problems))
-        there = {note.id for note in self._session.notes.value}
+        there = {note.id for note in self._session.notes.shown.value}
         for note in saved.notes:
             if note.id not in there:
-                self._session.put_note(note)
+                self._session.notes.put(note)
 
     def _take(self, book: Notebook, saved: NoteChanges | None = None) -> None:
         self._book = book
-        self._session.take_notes(book.notes, saved)
+        self._session.notes.take(book.notes, saved)
         self._report()
 
     def _report(self) -> None:
@@ -167,7 +167,7 @@ class NotesKeeper(QObject):
 
     def _save(self) -> None:
         """Write what is not in a file yet, once the writing before has ended."""
-        places, changes = self._places, self._session.note_changes.value
+        places, changes = self._places, self._session.notes.changes.value
         if changes:
             self._left = changes
         if changes is None or places is None or self._saving is not None or not self._is_kept:
@@ -204,7 +204,7 @@ class NotesKeeper(QObject):
         self._problems = ()
         self._watch(places)
         self._take(done, changes)
-        self._left = self._session.note_changes.value or NoteChanges()
+        self._left = self._session.notes.changes.value or NoteChanges()
         self._save()
 
     def close(self) -> None:

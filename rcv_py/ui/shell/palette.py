@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import MAX_DIGITS
+from rcv_py.base.text import MAX_DIGITS, translated
 from rcv_py.model.trace import Trace
-from rcv_py.state.commands import Commands
+from rcv_py.state.commands import Command, Commands
 from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.core.icons import icon
@@ -115,7 +115,7 @@ class Finder:
             yield Item(f"Go to {place}", "place", partial(go_to_place, self.session, place))
 
     def _command_items(self, text: str) -> Iterator[Item]:
-        for command in best(self.commands, lambda command: command.title, text, 40):
+        for command in best(self.commands, _said, text, 40):
             run = partial(self.commands.run, command.id)
             note = "  ".join(filter(None, (command.menu.replace("/", " › "), shown_keys(command))))
             yield Item(
@@ -173,6 +173,12 @@ def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, 
     return [thing for _, thing in sorted(scored, key=lambda pair: -pair[0])[:limit]]
 
 
+def _said(command: Command) -> str:
+    """What a command is found by: its title as it is shown, and in English."""
+    own = translated(command.title)
+    return command.title if own == command.title else f"{own} {command.title}"
+
+
 def place_in(trace: Trace, text: str) -> Place | None:
     """Return the place that a text names in this trace, an anchor of a report too; None if it names none."""
     try:
@@ -217,7 +223,7 @@ class Row(QStyledItemDelegate):
         box.adjust(36, 0, -10, 0)
         metrics = painter.fontMetrics()
         note = item.why_not or item.note
-        note = metrics.elidedText(note, Qt.TextElideMode.ElideLeft, box.width() // 2)
+        note = metrics.elidedText(translated(note), Qt.TextElideMode.ElideLeft, box.width() // 2)
         painter.setPen(theme.role("muted"))
         draw_text(painter, box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, note)
         box.setRight(box.right() - metrics.horizontalAdvance(note) - 16)
@@ -225,7 +231,8 @@ class Row(QStyledItemDelegate):
         if item.is_code:
             painter.setFont(theme.mono)
             metrics = painter.fontMetrics()
-        title = metrics.elidedText(item.title, Qt.TextElideMode.ElideRight, box.width())
+        words = item.title if item.is_code else translated(item.title)
+        title = metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width())
         draw_text(painter, box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
         painter.setFont(option.font)
 
@@ -236,17 +243,17 @@ class Palette(QFrame):
     def __init__(self, theme: Theme, find: Callable[[str], tuple[Item, ...]], parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("palette")
-        self.setAccessibleName("Command palette")
+        self.setAccessibleName(translated("Command palette"))
         self._find, self._parent = find, parent
         self.field = QLineEdit()
-        self.field.setAccessibleName("Search or run a command")
+        self.field.setAccessibleName(translated("Search or run a command"))
         self.field.setPlaceholderText(
-            "Command, instruction, label, wave, source file, or a place such as line 118"
+            translated("Command, instruction, label, wave, source file, or a place such as line 118")
         )
         self.items: tuple[Item, ...] = ()  # what was found for the present text
         self._model = QStandardItemModel(self)
         self.list = QListView()
-        self.list.setAccessibleName("What was found")
+        self.list.setAccessibleName(translated("What was found"))
         self.list.setModel(self._model)
         self.list.setItemDelegate(Row(self, theme))
         self.list.setUniformItemSizes(True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QPushButton, QTableView, QTabWidget, QWidget
 
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.model.profile import Profile
 from rcv_py.results.table import Table
 from rcv_py.ui.core.layout import column, row
@@ -23,11 +23,11 @@ class ProfilePage(QWidget):
     def __init__(self, back: Callable[[], None]) -> None:
         super().__init__()
         self.setObjectName("profile")
-        self.setAccessibleName("Profile of a run")
+        self.setAccessibleName(translated("Profile of a run"))
         self.title = PlainLabel(role="heading")
         self.facts = PlainLabel(wordWrap=True)
         self.tabs = QTabWidget(documentMode=True)
-        self.back_button = QPushButton("Back")
+        self.back_button = QPushButton(translated("Back"))
         self.back_button.clicked.connect(back)
         buttons = row(self.back_button, None, spacing=6)
         parts = (self.title, self.facts, (self.tabs, 1), buttons)
@@ -54,7 +54,7 @@ def _view(table: Table) -> QTableView:
     model = TableModel(view)
     model.set_columns(plain_columns(table))
     view.setModel(model)
-    view.setAccessibleName(table.spec.name)
+    view.setAccessibleName(translated(table.spec.name))
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setAlternatingRowColors(True)
     view.verticalHeader().hide()

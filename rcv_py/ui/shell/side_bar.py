@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QToolBar, QToolButton
 
+from rcv_py.base.text import translated
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.plain_text import tooltip
@@ -41,7 +42,7 @@ class SideBar(QToolBar):
             info = dock.info
             button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonIconOnly)
             button.setToolTip(tooltip(f"{info.title}: {info.tip}"))
-            button.setAccessibleName(info.title)
+            button.setAccessibleName(translated(info.title))
             button.clicked.connect(partial(self.asked.emit, info.id))
             self._icons[info.id] = info.icon
             self.buttons[info.id] = button

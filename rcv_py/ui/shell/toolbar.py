@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QToolButton, QWidget
 
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import byte_size, elide_left, elide_right, plural, short_count
+from rcv_py.base.text import byte_size, elide_left, elide_right, plural, short_count, translated
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
@@ -63,10 +63,12 @@ class TopBar(QWidget):
         self.capture.setMenu(QMenu(self.capture, toolTipsVisible=True))
         self.capture.menu().aboutToShow.connect(self._fill)
         self.capture.setMinimumWidth(CAPTURE_PX)
-        self.field = QPushButton("Search or run a command …      Ctrl+K")
+        self.field = QPushButton(translated("Search or run a command …      Ctrl+K"))
         self.field.setObjectName("command_field")
-        self.field.setAccessibleName("Search or run a command")
-        self.field.setToolTip("Find commands, instructions, labels, waves and source files  (Ctrl+K)")
+        self.field.setAccessibleName(translated("Search or run a command"))
+        self.field.setToolTip(
+            tooltip("Find commands, instructions, labels, waves and source files  (Ctrl+K)")
+        )
         self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.field.clicked.connect(open_palette)
         self.trust = QToolButton(toolButtonStyle=style)
@@ -100,7 +102,7 @@ class TopBar(QWidget):
         first = [one.text for one in wrong[:4]] + [note.title for note in doubts[:4]]
         keys = self._trust_keys
         self.trust.setToolTip(tooltip("\n".join([said, *first, f"Click to see what to do{keys}."])))
-        self.trust.setAccessibleName(f"Problems and health: {said}")
+        self.trust.setAccessibleName(translated(f"Problems and health: {said}"))
 
     def _update(self) -> None:
         self._show_trust()
@@ -112,7 +114,7 @@ class TopBar(QWidget):
         self.capture.setToolTip(
             tooltip("Open a capture." if trace is None else f"{trace.path}\n{trace.kernel_name}")
         )
-        self.capture.setAccessibleName(f"Capture: {name}")
+        self.capture.setAccessibleName(translated(f"Capture: {name}"))
         self.capture.setIcon(icon(theme, "chevron", "muted"))
         for name, action in self._actions.items():
             action.setIcon(icon(theme, name))
@@ -147,7 +149,7 @@ class TopBar(QWidget):
             for path in self._opener.recent:
                 add_action(menu, self._opener.title(path), partial(self._opener.open, path), tip=str(path))
         if menu.isEmpty():
-            allow(menu.addAction("No other capture"), "No other capture lies beside this one.")
+            allow(menu.addAction(translated("No other capture")), "No other capture lies beside this one.")
 
 
 def _around(beside: Sequence[CaptureEntry], path: Path | None) -> Sequence[CaptureEntry]:
@@ -176,7 +178,7 @@ class StatusBar(QStatusBar):
         # In one box: a message hides what is in the bar, and shown alone a button would stand in the message.
         self.addWidget(boxed(row(self.facts, self.waves, spacing=6)))
         self.saved = RichLabel()
-        self.saved.setAccessibleName("Saved file")
+        self.saved.setAccessibleName(translated("Saved file"))
         self.saved.setMinimumWidth(MIN_PX)  # no message may make the window wider
         self.saved.hide()
         self.saved.linkActivated.connect(self._open_folder)
@@ -186,10 +188,10 @@ class StatusBar(QStatusBar):
         self.stage = ElidedLabel()
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedWidth(120)
-        self.bar.setAccessibleName("Progress")
+        self.bar.setAccessibleName(translated("Progress"))
         tip = "Stop it; waves that have been read stay, a file that is half written does not."
         self.cancel = with_tip(QToolButton(), tip)
-        self.cancel.setText("Cancel")
+        self.cancel.setText(translated("Cancel"))
         self.cancel.clicked.connect(cancel)
         for widget in (self.saved, self.stage, self.bar, self.cancel):
             self.addPermanentWidget(widget)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, ran_text
-from rcv_py.base.text import percent, plural
+from rcv_py.base.text import percent, plural, translated
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import add_action, button_text, tooltip
@@ -82,7 +82,7 @@ class WavesButton(QToolButton):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self.setAccessibleName("Waves that are explained")
+        self.setAccessibleName(translated("Waves that are explained"))
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self, toolTipsVisible=True)
         self._menu.aboutToShow.connect(self._fill)
@@ -96,7 +96,7 @@ class WavesButton(QToolButton):
         is_known = waves is not None and choice is not None and bool(waves.read)
         self.setVisible(is_known and (len(waves or ()) > 1 or not (waves and waves.has_working)))
         if waves is not None and choice is not None:
-            self.setText(button_text(choice.text) if waves.has_working else "no wave works")
+            self.setText(button_text(choice.text) if waves.has_working else translated("no wave works"))
             reason = "" if waves.has_working else f"All waves left early or are empty: {ran_text(waves)}.\n"
             self.setToolTip(tooltip(f"{reason}{TIP}"))
 

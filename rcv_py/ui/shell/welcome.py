@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.base import resources
-from rcv_py.base.text import byte_size, elide_left, plural
+from rcv_py.base.text import byte_size, elide_left, plural, translated
 from rcv_py.model.trace import CaptureEntry, capture_title
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
@@ -66,7 +66,7 @@ class Welcome(QScrollArea):
         self._ui = ui
         self._opener = opener
         self.setObjectName("welcome")
-        self.setAccessibleName("Welcome")
+        self.setAccessibleName(translated("Welcome"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         title = PlainLabel("rcv")
@@ -106,9 +106,9 @@ class Welcome(QScrollArea):
     def _drop_target(self, browse: Callable[[], None]) -> QWidget:
         target = QFrame()
         target.setObjectName("drop_target")
-        self.open = EnterButton("Open a folder …")
+        self.open = EnterButton(translated("Open a folder …"))
         self.open.setDefault(True)
-        self.open.setToolTip("Open a ui_output folder, or a folder that holds several  (Ctrl+O)")
+        self.open.setToolTip(tooltip("Open a ui_output folder, or a folder that holds several  (Ctrl+O)"))
         self.open.clicked.connect(browse)
         text = (
             "or drop one here: a ui_output_agent_…_dispatch_… folder, a folder with .att files, the folder"
@@ -151,14 +151,14 @@ class Chooser(QWidget):
     def __init__(self, back: Callable[[], None]) -> None:
         super().__init__()
         self.setObjectName("chooser")
-        self.setAccessibleName("Captures in a folder")
+        self.setAccessibleName(translated("Captures in a folder"))
         self.entries: tuple[CaptureEntry, ...] = ()
         self.health: dict[Path, str] = {}
         self.title = PlainLabel(role="heading")
         self.model = TableModel(self)
         self.table = QTableView(sortingEnabled=True, showGrid=False)
         self.table.setModel(self.model)
-        self.table.setAccessibleName("Captures")
+        self.table.setAccessibleName(translated("Captures"))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setAlternatingRowColors(True)
@@ -169,7 +169,7 @@ class Chooser(QWidget):
         self.table.activated.connect(self._open)
         self.table.doubleClicked.connect(self._open)
         self.open_button = EnterButton("Open")
-        self.open_button.setToolTip("Open the chosen capture; so does a double-click.")
+        self.open_button.setToolTip(tooltip("Open the chosen capture; so does a double-click."))
         self.open_button.clicked.connect(lambda: self._open(self.table.currentIndex()))
         back_button = EnterButton("Back")
         back_button.clicked.connect(back)

@@ -183,7 +183,8 @@ class Workspace(QMainWindow):
     def _place(self) -> None:
         """Put every dock at its place; those that are asked for stay closed."""
         for dock in self.docks.values():
-            dock.setFloating(False)
+            if dock.isFloating():  # else Qt would make its window anew
+                dock.setFloating(False)
             self.removeDockWidget(dock)
         groups = {place: group for place in PLACES if (group := self.group(place.area))}
         for place, group in groups.items():  # before there are tabs: beside a tab Qt makes another tab

@@ -9,10 +9,11 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rcv_py.base.text import translated
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import CostUpdates
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.table.cost_bars import heat
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.rows_view import RowsView
@@ -38,8 +39,8 @@ class HeatStrip(QWidget):
         self._marks = np.empty(0, dtype=np.int64)
         self._image = QImage()  # null: to be made anew
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName("Map of hot rows")
-        self.setToolTip("Where the expensive rows are. Click to go there.")
+        self.setAccessibleName(translated("Map of hot rows"))
+        self.setToolTip(tooltip("Where the expensive rows are. Click to go there."))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         view.verticalScrollBar().valueChanged.connect(self.update)
         view.table.layoutChanged.connect(self._rebuild)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QCursor, QFontMetrics, QMouseEvent, QPainter, 
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
 from rcv_py.base.records import dataclass
+from rcv_py.base.text import translated
 from rcv_py.ui.core.plain_text import add_action, allow, draw_text
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
@@ -65,7 +66,9 @@ class TableHeader(QHeaderView):
             action = add_action(menu, column.title or column.id, call, is_on=not is_hidden)
             allow(action, "" if column.id not in self.fixed else "The table is nothing without it.")
         menu.addSeparator()
-        menu.addAction("Program order", lambda: self.setSortIndicator(-1, Qt.SortOrder.AscendingOrder))
+        menu.addAction(
+            translated("Program order"), lambda: self.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        )
         if self.extend_menu is not None:
             self.extend_menu(menu)
         return menu
@@ -139,13 +142,13 @@ class TableHeader(QHeaderView):
     def _fitting(self, column: Column, width: int) -> str:
         """The longest wording that fits into a width in px, else the shortest one, elided."""
         metrics = QFontMetrics(self.font())
-        words = column.headings or (column.title,)
+        words = tuple(map(translated, column.headings or (column.title,)))
         fits = (text for text in words if metrics.horizontalAdvance(text) <= width)
         return next(fits, metrics.elidedText(words[-1], Qt.TextElideMode.ElideRight, width))
 
     def needed(self, column: Column) -> int:
         """The width in px that the shortest heading of a column needs."""
-        text = (column.headings or (column.title,))[-1]
+        text = translated((column.headings or (column.title,))[-1])
         width = QFontMetrics(self.font()).horizontalAdvance(text)
         return width + 2 * PAD + 1 + (MENU_PX - 2 if column.id in self.menus and text else 0)
 

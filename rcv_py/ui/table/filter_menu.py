@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import elide_right, translated
 from rcv_py.ui.core.plain_text import add_action, tooltip
 
 LONGEST = 48  # characters of a name in the menu
@@ -63,7 +63,7 @@ class FilterButton(QToolButton):
         self.setMenu(self._menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        self.setAccessibleName(f"What {what} shows")
+        self.setAccessibleName(translated(f"What {what} shows"))
         self.setToolTip(tooltip(f"What {what} shows."))
         self._say()
 
@@ -143,7 +143,7 @@ class FilterButton(QToolButton):
             self._menu.addSeparator()
         ids = [choice.id for choice in section]
         if len(section) < MANY:
-            self._menu.addAction(title).setEnabled(False)
+            self._menu.addAction(translated(title)).setEnabled(False)
             return
         add_action(
             self._menu,
@@ -164,6 +164,6 @@ class FilterButton(QToolButton):
 
     def _say(self) -> None:
         count = sum(choice.is_on and not self._is_on(choice) for choice in self.choices)
-        self.setText(f"Show ({count} off) ▾" if count else "Show ▾")
+        self.setText(translated(f"Show ({count} off) ▾" if count else "Show ▾"))
         if self.parent() is not None:
             self.setVisible(bool(self._sections))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.analysis.core.search import find
 from rcv_py.base.errors import UsageError
+from rcv_py.base.text import translated
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column, row
@@ -32,9 +33,9 @@ class FindBar(QWidget):
         """`is_narrow` puts the matches below the field, so that they make nothing wider when they come."""
         super().__init__()
         self._theme = theme
-        self.field = QLineEdit(placeholderText=placeholder, clearButtonEnabled=True)
+        self.field = QLineEdit(placeholderText=translated(placeholder), clearButtonEnabled=True)
         self.field.setMinimumWidth(96)
-        self.field.setAccessibleName(placeholder)
+        self.field.setAccessibleName(translated(placeholder))
         self.case = _toggle("Aa", "Match upper and lower case")
         self.regex = _toggle(".*", "The text is a regular expression")
         self.filter = _toggle("Filter", "Show only rows that match")
@@ -126,13 +127,13 @@ def next_place(places: np.ndarray, current: int, direction: int) -> int:
 
 def _toggle(text: str, tip: str) -> QToolButton:
     button = _step(tip)
-    button.setText(text)
+    button.setText(translated(text))
     button.setCheckable(True)
     return button
 
 
 def _step(tip: str) -> QToolButton:
     button = with_tip(QToolButton(autoRaise=True), tip)
-    button.setAccessibleName(tip)
+    button.setAccessibleName(translated(tip))
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button

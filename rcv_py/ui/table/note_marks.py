@@ -35,7 +35,7 @@ class NoteFlags:
 
     def all(self) -> Sequence[tuple[TimeWindow, Note]]:
         """Time and note of each that has a time or a wave: that of a wave is its begin."""
-        key = (self._session.trace.value, self._session.notes.value)
+        key = (self._session.trace.value, self._session.notes.shown.value)
         if not self._key or any(old is not new for old, new in zip(self._key, key, strict=True)):
             self._key, trace = key, key[0]
             self._flags = () if trace is None else tuple(_flags(trace, key[1]))[:MOST_DRAWN]
@@ -118,11 +118,11 @@ def time_actions(session: Session, anchor: Anchor) -> list[tuple[str, Callable[[
     """Return what the menu of a time view offers to write: a note here, and about a measured range."""
     measured = session.measure.value
     actions: list[tuple[str, Callable[[], object]]] = [
-        ("Note about this moment …", lambda: session.draft_note(anchor))
+        ("Note about this moment …", lambda: session.notes.write(anchor))
     ]
     if measured is not None:
         about = Anchor(span=measured)
-        actions.append(("Note about the measured range …", lambda: session.draft_note(about)))
+        actions.append(("Note about the measured range …", lambda: session.notes.write(about)))
     return [] if session.why_no_note else actions
 
 
@@ -131,14 +131,14 @@ def note_actions(session: Session, notes: Iterable[Note]) -> list[tuple[str, Cal
     actions: list[tuple[str, Callable[[], object]]] = []
     for note in tuple(notes)[:MOST_IN_TIP]:
         named = elide_right(note.title, TITLE_LETTERS)
-        actions.append((f"Edit the note “{named}” …", partial(session.draft.set, note)))
-        actions.append((f"Remove the note “{named}”", partial(session.remove_note, note.id)))
+        actions.append((f"Edit the note “{named}” …", partial(session.notes.draft.set, note)))
+        actions.append((f"Remove the note “{named}”", partial(session.notes.remove, note.id)))
     return actions
 
 
 def add_note_actions(menu: QMenu, session: Session, about: Anchor, notes: Iterable[Note]) -> None:
     """Add to the menu of a row what can be written about it, and done with the notes that it has."""
-    write = add_action(menu, "Write a note …", lambda: session.draft_note(about))
+    write = add_action(menu, "Write a note …", lambda: session.notes.write(about))
     allow(write, session.why_no_note)
     for title, call in note_actions(session, notes):
         add_action(menu, title, call)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.base.text import DASH
+from rcv_py.base.text import DASH, cells, translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import At, Field
 from rcv_py.results.places import with_short_sources
@@ -48,10 +48,11 @@ def field_column(field: Field, values: Sequence[Any] | np.ndarray, **otherwise: 
         values=values,
         text=partial(_text, field),
         is_number=field.is_number,
-        width=round(CHAR_PX * max(field.kind.width, len(field.title))) + PAD_PX,
+        width=round(CHAR_PX * max(field.kind.width, cells(translated(field.title)))) + PAD_PX,
         is_elided_left=field.kind.elastic == "left",
         tip=field.sentence,
         sort=field.name if field.is_sortable else "",
+        is_data=field.kind.is_data,
     )
     return replace(column, **otherwise)
 

@@ -34,8 +34,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import visible
-from rcv_py.ui.core.plain_text import copy_text, draw_text, joined, show_tip
+from rcv_py.base.text import cells, elide_left, elide_right, translated, visible
+from rcv_py.ui.core.plain_text import copy_text, draw_data, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
@@ -299,8 +299,10 @@ class RowsView(QTableView):
     def sizeHintForColumn(self, column: int) -> int:
         """Width of the widest of the first 2,000 cells."""
         rows = self.table.data_rows[:2000].tolist()
-        longest = max((len(self.table.text(row, column)) for row in rows), default=0)
-        title = QFontMetrics(self.header.font()).horizontalAdvance(self.table.columns[column].title)
+        longest = max((cells(self.table.shown_text(row, column)) for row in rows), default=0)
+        title = QFontMetrics(self.header.font()).horizontalAdvance(
+            translated(self.table.columns[column].title)
+        )
         return max(round(longest * self._char_px), title + 16) + 2 * PAD + 1
 
     # -- painting -----------------------------------------------------------------------------------
@@ -359,27 +361,25 @@ class RowsView(QTableView):
             if special is not None:
                 special(painter, cell, row)
             elif column.has_values:
-                self.draw_text(painter, cell, self.table.text(row, at_column), column)
+                self.draw_text(painter, cell, self.table.shown_text(row, at_column), column)
         painter.restore()
 
     def draw_text(self, painter: QPainter, cell: QRect, text: str, column: Column) -> None:
         """Draw a cell's text with the painter's pen, cut with an ellipsis if it does not fit."""
         text, room = visible(text), self.chars_in(cell.width() - 2 * PAD)
-        if len(text) > room:
-            text = "…" + text[len(text) - room + 1 :] if column.is_elided_left else text[: room - 1] + "…"
-        left = cell.right() - PAD - len(text) * self._char_px if column.is_number else cell.left() + PAD
-        draw_text(painter, QPointF(left, cell.top() + self.baseline), text)
+        text = elide_left(text, room) if column.is_elided_left else elide_right(text, room)
+        left = cell.right() - PAD - cells(text) * self._char_px if column.is_number else cell.left() + PAD
+        draw_data(painter, QPointF(left, cell.top() + self.baseline), text)
 
     def draw_plain(self, painter: QPainter, cell: QRect, text: str, ink: QColor) -> None:
         """Draw a text from the left of a cell in a colour, cut at its right end if it does not fit."""
         text, room = visible(text), self.chars_in(cell.width() - 2 * PAD)
         painter.setPen(ink)
-        shown = text if len(text) <= room else text[: max(0, room - 1)] + "…"
-        draw_text(painter, QPointF(cell.left() + PAD, cell.top() + self.baseline), shown)
+        draw_data(painter, QPointF(cell.left() + PAD, cell.top() + self.baseline), elide_right(text, room))
 
     def px_of(self, text: str) -> int:
         """The room that a text takes before another one in its cell."""
-        return round((len(visible(text)) + 1) * self._char_px)
+        return round((cells(visible(text)) + 1) * self._char_px)
 
     def _paint_marks(self, painter: QPainter, first: int, rows: list[int]) -> None:
         width, height = self.viewport().width(), self.row_height

@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import visible
+from rcv_py.base.text import translated, visible
 from rcv_py.ui.core.plain_text import tooltip
 
 VALUE_ROLE = int(Qt.ItemDataRole.UserRole)  # the plain value: what sorting and export use
@@ -45,11 +45,28 @@ class Column:
     headings: tuple[str, ...] = ()  # what the header shows, the longest wording first; none: the title
     is_shown: bool = True  # until the user says otherwise
     sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
+    is_data: bool = False  # what it holds is of the capture, and the same in every language
 
     @property
     def heading(self) -> str:
         """What its header says where there is room."""
         return self.headings[0] if self.headings else self.title
+
+
+# What a header says in a role: Qt asks for one at a time, and for some of them at every step of a resize.
+_OF_HEADER: dict[int, Callable[[Column], Any]] = {
+    int(Qt.ItemDataRole.DisplayRole): lambda column: translated(column.heading),
+    int(Qt.ItemDataRole.AccessibleTextRole): lambda column: translated(
+        column.heading or column.title or column.id
+    ),
+    int(Qt.ItemDataRole.ToolTipRole): lambda column: tooltip(column.tip or column.title),
+    int(Qt.ItemDataRole.TextAlignmentRole): lambda column: (
+        _RIGHT if column.is_number and not column.is_left else _LEFT
+    ),
+    int(Qt.ItemDataRole.InitialSortOrderRole): lambda column: (
+        Qt.SortOrder.DescendingOrder if column.is_number else Qt.SortOrder.AscendingOrder
+    ),
+}
 
 
 class TableModel(QAbstractTableModel):
@@ -142,6 +159,11 @@ class TableModel(QAbstractTableModel):
             return other
         return shown.text(shown.values[data_row]) if shown.has_values else ""
 
+    def shown_text(self, data_row: int, column: int) -> str:
+        """What a cell shows, in the language of the window."""
+        text = self.text(data_row, column)
+        return text if self.columns[column].is_data else translated(text)
+
     def table(self, data_rows: Sequence[int] | None = None) -> Iterator[tuple[Any, ...]]:
         """Plain values of rows, as shown by default, for copying and export."""
         rows = self.data_rows.tolist() if data_rows is None else data_rows
@@ -171,7 +193,7 @@ class TableModel(QAbstractTableModel):
             return None
         column = self.columns[at]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return visible(self.text(row, at))
+            return visible(self.shown_text(row, at))
         if role == VALUE_ROLE and column.has_values:
             return _plain(column.values[row])
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -184,17 +206,8 @@ class TableModel(QAbstractTableModel):
         """Title, tooltip, alignment and first sort direction of a column."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
             return None
-        column = self.columns[section]
-        first = Qt.SortOrder.DescendingOrder if column.is_number else Qt.SortOrder.AscendingOrder
-        return {
-            int(Qt.ItemDataRole.DisplayRole): column.heading,
-            int(Qt.ItemDataRole.AccessibleTextRole): column.heading or column.title or column.id,
-            int(Qt.ItemDataRole.ToolTipRole): tooltip(column.tip or column.title),
-            int(Qt.ItemDataRole.TextAlignmentRole): _LEFT
-            if column.is_left or not column.is_number
-            else _RIGHT,
-            int(Qt.ItemDataRole.InitialSortOrderRole): first,
-        }.get(int(role))
+        said = _OF_HEADER.get(int(role))
+        return None if said is None else said(self.columns[section])
 
     # -- inside -------------------------------------------------------------------------------------
 

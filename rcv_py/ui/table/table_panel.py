@@ -9,6 +9,8 @@ import numpy as np
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QColor, QPainter
 
+from rcv_py.base.problems import Affects
+from rcv_py.base.text import translated
 from rcv_py.base.tree import TreeNode
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.computing import Computing
@@ -55,7 +57,7 @@ class TablePanel(Panel, Generic[Found]):
         `own` is the table, if the panel has one of its own kind.
         """
         view = own or RowsView(self.ui.theme, self.ui.settings)
-        view.setAccessibleName(name)
+        view.setAccessibleName(translated(name))
         view.widths.elastic = elastic
         view.cell_painters.update(painters)
         self.ui.settings.cell("isa.bar_scale").watch(view.refresh)
@@ -110,7 +112,7 @@ class TablePanel(Panel, Generic[Found]):
         topic = self.topic or title.lower()
         if trace is None or not len(trace.waves) or not len(trace.code):
             them = title.lower() if self.topic else "them"
-            return self.reason(NO_WAVES.format(topic=topic, them=them))
+            return self.reason(NO_WAVES.format(topic=topic, them=them), Affects.WAVES)
         if known is None or not known.waves:
             store = self.session.store
             is_over = store is not None and len(store.missing) >= len(trace.waves)

@@ -34,7 +34,7 @@ from PySide6.QtWidgets import QHeaderView, QMenu, QStyledItemDelegate, QStyleOpt
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import percent, visible
+from rcv_py.base.text import percent, translated, visible
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import Field
@@ -146,8 +146,8 @@ class Tree(Generic[N]):
 
 
 _SAYS: dict[int, Callable[[Tree[Any], TreeColumn[Any], Any], object]] = {  # what a cell says, by role
-    int(Qt.ItemDataRole.DisplayRole): lambda tree, column, node: visible(column.text(node)),
-    int(Qt.ItemDataRole.AccessibleTextRole): lambda tree, column, node: tree.spoken(node),
+    int(Qt.ItemDataRole.DisplayRole): lambda tree, column, node: visible(translated(column.text(node))),
+    int(Qt.ItemDataRole.AccessibleTextRole): lambda tree, column, node: translated(tree.spoken(node)),
     int(Qt.ItemDataRole.TextAlignmentRole): lambda tree, column, node: _RIGHT if column.is_number else _LEFT,
     int(Qt.ItemDataRole.FontRole): lambda tree, column, node: column.font(node),
 }
@@ -221,7 +221,9 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         column = self.tree.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
             is_sorted = self.sorting is not None and self.sorting[0] == column.id
-            return column.title + ("    " if is_sorted and column.is_number else "")  # for the arrow
+            return translated(column.title) + (
+                "    " if is_sorted and column.is_number else ""
+            )  # for the arrow
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.is_number else _LEFT
         if role == Qt.ItemDataRole.InitialSortOrderRole:
@@ -402,8 +404,8 @@ class TreeTable(QTreeView, Generic[N]):
         for text, call in actions:
             menu.addAction(button_text(text), call)
         menu.addSeparator()
-        menu.addAction("Expand all", self.expandAll)
-        menu.addAction("Collapse all", self.collapseAll)
+        menu.addAction(translated("Expand all"), self.expandAll)
+        menu.addAction(translated("Collapse all"), self.collapseAll)
         return menu
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

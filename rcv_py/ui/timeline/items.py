@@ -13,7 +13,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStati
 from rcv_py.base import colors
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import count, elide_right, nanoseconds
+from rcv_py.base.text import count, elide_right, nanoseconds, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text, set_text
 from rcv_py.ui.core.shapes import draws_shapes, path_of
@@ -246,7 +246,7 @@ class TimeAxis(PlainAxis):
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
         """Paint ticks, numbers and title."""
-        title = self.title()
+        title = translated(self.title())
         room = width - metrics.horizontalAdvance(title) - 12
         times, step = self.scale_of_time.ticks(self.shown, width)
         per_cycle = width / self.shown.width

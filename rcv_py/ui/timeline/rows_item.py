@@ -17,6 +17,7 @@ from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.base.colors import MARKER_TURNS
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
+from rcv_py.base.text import translated
 from rcv_py.model.activity import ACTIVITIES, STATE_ORDER
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.window import TimeWindow
@@ -429,7 +430,7 @@ class RowLabels(PlainAxis):
         beside = PART_SHARE if not is_low else LOW_SHARE if rows.source.names[members[0]].part else 0.0
         room = (width - 14) * (1 - beside)
         painter.setPen(self._theme.role("muted"))
-        text = metrics.elidedText(group, Qt.TextElideMode.ElideRight, room)
+        text = metrics.elidedText(translated(group), Qt.TextElideMode.ElideRight, room)
         rect = QRectF(8, top, room, min(bottom - top, max(shape.spans, grown(TEXT_PX) + 3)))
         draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
@@ -441,7 +442,7 @@ class RowLabels(PlainAxis):
         if part and bottom - top >= grown(TEXT_PX):
             painter.setPen(self._theme.role("text"))
             room = (width - 16) * LOW_SHARE
-            text = metrics.elidedText(part, Qt.TextElideMode.ElideRight, room)
+            text = metrics.elidedText(translated(part), Qt.TextElideMode.ElideRight, room)
             rect = QRectF(width - 8 - room, top, room, bottom - top)
             side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
             draw_text(painter, rect, side, text)
@@ -455,7 +456,7 @@ class RowLabels(PlainAxis):
         painter.setPen(self._theme.role("accent" if is_selected else "text"))
         has_group = bool(source.names[row].group)
         room = (width - 16) * (PART_SHARE if has_group else 1.0)
-        text = metrics.elidedText(source.names[row].label, Qt.TextElideMode.ElideRight, room)
+        text = metrics.elidedText(translated(source.names[row].label), Qt.TextElideMode.ElideRight, room)
         rect = QRectF(width - 8 - room, top, room, source.shape.spans)
         side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft
         draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | side, text)

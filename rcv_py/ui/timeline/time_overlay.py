@@ -20,6 +20,7 @@ from rcv_py.analysis.events.event_table import (
 )
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
+from rcv_py.base.text import translated
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -100,7 +101,7 @@ class TimeOverlay(BoxItem):
 
     def notes_near(self, time: int, pixel: TimeWindow) -> list[Note]:
         """The notes whose flags are near a time, of which a pixel shows so much."""
-        return self.flags.near(time, FLAG_PX * pixel.width) if self._session.notes.value else []
+        return self.flags.near(time, FLAG_PX * pixel.width) if self._session.notes.shown.value else []
 
     def x_of(self, time: float) -> float:
         """Position of a time, brought near if it is far outside."""
@@ -127,7 +128,7 @@ class TimeOverlay(BoxItem):
             x = round(self.x_of(hover.time))
             self._fill(painter, x, x, "text", 70)
         self.paint_above(painter, marks)
-        if self._session.notes.value:
+        if self._session.notes.shown.value:
             self._paint_notes(painter)
         self._paint_measure(painter)
 
@@ -191,6 +192,7 @@ class TimeOverlay(BoxItem):
 
     def _paint_tag(self, painter: QPainter, text: str, middle: float) -> None:
         """Write a text into a small box at the top, wholly inside the view."""
+        text = translated(text)
         width = small_text(painter).horizontalAdvance(text) + 12
         left = min(max(middle - width / 2, 2.0), max(2.0, self._box.width() - width - 2))
         rect = QRectF(left, 4, width, 18)

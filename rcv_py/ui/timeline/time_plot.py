@@ -121,7 +121,7 @@ class TimePlot(pg.PlotWidget):
         session.trace.watch(self._view_changed)
         marks = (
             session.hover, session.measure, session.clock_range, session.bookmarks, session.selection,
-            session.notes,
+            session.notes.shown,
         )  # fmt: skip
         for cell in marks:
             cell.watch(self._paint_marks)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QMenu, QScrollBar, QWidget
 
+from rcv_py.base.text import translated
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -193,7 +194,7 @@ class Timeline(QWidget):
         super().__init__()
         self.plot = TimelinePlot(ui, source, guide)
         self.bar = steady_bar()
-        self.bar.setAccessibleName("Rows of the timeline")
+        self.bar.setAccessibleName(translated("Rows of the timeline"))
         row(self.plot, self.bar, of=self)
         self.setFocusProxy(self.plot)
         self.bar.valueChanged.connect(self.plot.set_scroll)
@@ -229,7 +230,7 @@ class TimelinePanel(Panel):
         """`name` is for screen readers; `shown` and `saved` are the filter's, if there is one."""
         super().__init__(ui)
         self.timeline = Timeline(ui, source, self)
-        self.timeline.plot.setAccessibleName(name)
+        self.timeline.plot.setAccessibleName(translated(name))
         self.filter = self.remembered["filter"] = FilterButton(shown, saved)
         self.selected: Place | None = None
         self.hovered_place: Place | None = None

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from rcv_py.base.text import translated
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column, row
 from rcv_py.ui.core.panel import Panel, PanelInfo
@@ -22,11 +23,11 @@ class BrokenNotice(QWidget):
         self.report = report
         self.sentence = PlainLabel(sentence, wordWrap=True)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        copy = with_tip(QPushButton("Copy report"), "Copy what a bug report needs.")
+        copy = with_tip(QPushButton(translated("Copy report")), "Copy what a bug report needs.")
         copy.clicked.connect(lambda: copy_text(self.report))
         buttons = [copy]
         if again is not None:
-            buttons.append(with_tip(QPushButton("Try again"), "Show the panel again."))
+            buttons.append(with_tip(QPushButton(translated("Try again")), "Show the panel again."))
             buttons[1].clicked.connect(again)
         below = row(None, *buttons, None, spacing=6)
         column(None, self.sentence, below, None, margins=(9, 9, 9, 9), spacing=6, of=self)
@@ -49,7 +50,7 @@ def make_panel(ui: UiContext, info: PanelInfo) -> Panel:
     except Exception:  # the panel boundary: one broken panel must not cost the user the window
         panel = BrokenPanel(ui, info, traceback.format_exc())
     if not panel.accessibleName():
-        panel.setAccessibleName(info.title)
+        panel.setAccessibleName(translated(info.title))
     if not panel.accessibleDescription():
-        panel.setAccessibleDescription(info.tip)
+        panel.setAccessibleDescription(translated(info.tip))
     return panel

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QPushButton, QSizePolicy, QWidget
 
+from rcv_py.base.text import translated
 from rcv_py.ui.core.layout import row
-from rcv_py.ui.core.plain_text import button_text, tooltip
+from rcv_py.ui.core.plain_text import button_text, shown, tooltip
 
 NARROWEST_PX = 64
 
@@ -18,12 +19,12 @@ class Choice(QComboBox):
 
     def __init__(self, name: str, texts: Mapping[str, str], *, tip: str = "") -> None:
         super().__init__()
-        self.setAccessibleName(name)
+        self.setAccessibleName(translated(name))
         self.setToolTip(tooltip(tip or f"{name}."))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(NARROWEST_PX)
         for value, text in texts.items():
-            self.addItem(text, value)
+            self.addItem(shown(text), value)
 
     @property
     def value(self) -> str:
@@ -52,7 +53,7 @@ class Switch(QWidget):
 
     def __init__(self, name: str, texts: Mapping[str, str]) -> None:
         super().__init__()
-        self.setAccessibleName(name)
+        self.setAccessibleName(translated(name))
         self._values = tuple(texts)
         self.buttons = {value: QPushButton(button_text(text)) for value, text in texts.items()}
         self._group = QButtonGroup(self)

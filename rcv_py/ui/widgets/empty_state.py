@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtGui import QResizeEvent, QTextLayout
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStackedWidget, QWidget
 
+from rcv_py.base.text import translated
 from rcv_py.ui.core.layout import Item, boxed, column
 from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel
+
+SIDE_PX, ABOVE_PX = 24, 16  # around the sentence
+STOPS = (".", "。")  # at the end of a sentence, as languages write it
 
 
 class WithEmptyState(QStackedWidget):
@@ -22,7 +27,7 @@ class WithEmptyState(QStackedWidget):
             textInteractionFlags=SELECTABLE,
         )
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        page = column(self.sentence, margins=(24, 16, 24, 16))
+        page = column(self.sentence, margins=(SIDE_PX, ABOVE_PX, SIDE_PX, ABOVE_PX))
         page.setAlignment(self.sentence, Qt.AlignmentFlag.AlignVCenter)
         self.addWidget(content)
         self.addWidget(boxed(page))
@@ -30,9 +35,20 @@ class WithEmptyState(QStackedWidget):
     def say(self, sentence: str) -> None:
         """Show the sentence, or the content if it is empty."""
         self.sentence.setText(sentence)
-        self.sentence.setAccessibleName(sentence)
+        self._fit()
+        self.sentence.setAccessibleName(translated(sentence))
         self.setCurrentIndex(1 if sentence else 0)
         self.updateGeometry()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the lines anew."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Keep options on one line; whoever copies one gets the hyphens that are typed."""
+        width = self.width() - 2 * SIDE_PX
+        self.sentence.break_lines(lambda text: with_whole_options(self.sentence, text, width))
 
     def minimumSizeHint(self) -> QSize:
         """That of what is shown: a sentence needs less room than what it stands for."""
@@ -43,6 +59,30 @@ class WithEmptyState(QStackedWidget):
     def is_empty(self) -> bool:
         """Whether the sentence is shown."""
         return self.currentIndex() == 1
+
+
+def with_whole_options(label: QLabel, text: str, width: int) -> str:
+    """Return a text with a new line before each option that a label of this width would break at a hyphen.
+
+    Commands are broken where they are, and end without a full stop: somebody may paste one into a shell,
+    where a new line ends it.
+    """
+    parts = text.split("\n")
+    return "\n".join(_whole_options(label, part, width) if part.endswith(STOPS) else part for part in parts)
+
+
+def _whole_options(label: QLabel, text: str, width: int) -> str:
+    layout = QTextLayout(text, label.font())
+    layout.beginLayout()
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(max(1, width))
+        first, stop = line.textStart(), line.textStart() + line.textLength()
+        space = text.rfind(" ", first, stop)
+        if stop < len(text) and text[stop - 1] == "-" and text.startswith("--", space + 1) and space > first:
+            layout.endLayout()
+            return f"{text[:space]}\n{_whole_options(label, text[space + 1 :], width)}"
+    layout.endLayout()
+    return text
 
 
 def page(panel: QWidget, *items: Item) -> WithEmptyState:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from rcv_py.base.text import percent
+from rcv_py.base.text import percent, translated
 from rcv_py.model.kinds import WaveState
 from rcv_py.ui.core.plain_text import draw_text, tooltip
 from rcv_py.ui.core.swatches import (
@@ -48,7 +48,7 @@ class Legend(QWidget):
         self.swatches = swatches
         self._at = min(self._at, len(swatches) - 1)
         click = "Click: pick it out." if any(one.key for one in swatches) else ""
-        lines = [f"{one.name}: {one.meaning}" for one in swatches]
+        lines = [f"{translated(one.name)}: {translated(one.meaning)}" for one in swatches]
         self.setToolTip(tooltip("\n".join(filter(None, [*lines, click]))))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus if click else Qt.FocusPolicy.NoFocus)
         self._say()
@@ -87,11 +87,11 @@ class Legend(QWidget):
         return list(spots(self.fontMetrics(), self.swatches, self.width()))
 
     def _say(self) -> None:
-        meanings = ", ".join(one.meaning or one.name for one in self.swatches)
+        meanings = ", ".join(translated(one.meaning or one.name) for one in self.swatches)
         chosen = next((one.name for one in self.swatches if one.key and one.key == self.picked), "")
         at = self.swatches[self._at].name if 0 <= self._at < len(self.swatches) else ""
         parts = [f"Colours: {meanings}", chosen and f"picked out: {chosen}", at and f"at {at}"]
-        self.setAccessibleName("; ".join(filter(None, parts)))
+        self.setAccessibleName("; ".join(translated(part) for part in parts if part))
 
     # -- mouse and keys ---------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class StateBar(QWidget):
         super().__init__()
         self._theme = theme
         self._cycles: Sequence[int] = ()
-        self.setAccessibleName("Wave states")
+        self.setAccessibleName(translated("Wave states"))
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:

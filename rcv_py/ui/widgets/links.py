@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
+from rcv_py.base.text import translated
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import Rich, escaped, rich, unbroken
 from rcv_py.ui.core.theme import Theme
@@ -33,7 +34,7 @@ class LinkText(QTextBrowser):
         self._session = session
         self._theme = theme
         self._html: str = Rich()
-        self.setAccessibleName(name)
+        self.setAccessibleName(translated(name))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setOpenLinks(False)
         self.anchorClicked.connect(self._go)

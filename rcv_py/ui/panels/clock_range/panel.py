@@ -9,6 +9,7 @@ from rcv_py.analysis.iterations.between import Between as Distances
 from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_by
 from rcv_py.base.records import dataclass
+from rcv_py.base.text import translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.clock_range import between_facts, range_table
 from rcv_py.state.running import AnswerFlag
@@ -52,8 +53,8 @@ class ClockRangePanel(Panel):
         self._survey: tuple[Snapshot, Survey] | None = None  # of the waves that were read
         self.text = LinkText(ui.session, ui.theme, "What lies in the measured range")
         self.copy, self.as_command = QPushButton(), QPushButton()
-        self.copy.setText("Copy")
-        self.as_command.setText(COPY_AS_COMMAND)
+        self.copy.setText(translated("Copy"))
+        self.as_command.setText(translated(COPY_AS_COMMAND))
         set_tooltip(self.copy, "Copy the table, to paste into a spreadsheet or a text.")
         set_tooltip(self.as_command, "Copy the command that prints the same numbers.")
         self.copy.clicked.connect(self._copy)

@@ -24,6 +24,7 @@ from rcv_py.analysis.counters.derived_counters import DerivedSet
 from rcv_py.analysis.counters.formula.evaluate import Definitions, shape_text
 from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.errors import RcvError
+from rcv_py.base.text import translated
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.layout import column, row, split
 from rcv_py.ui.core.plain_text import PlainLabel, agrees, allow, ask_text, button_text, tooltip, with_tip
@@ -50,14 +51,14 @@ class FormulaDialog(QDialog):
         self.editors: dict[str, FormulaEditor] = {}
         self.confirm: Callable[[str], bool] = partial(agrees, self, TITLE)
         self.ask_name: Callable[[str], str] = self._ask_name
-        self.setWindowTitle(TITLE)
+        self.setWindowTitle(translated(TITLE))
         self.resize(1060, 640)
         self.tabs = QTabWidget()
-        self.tabs.setAccessibleName("Files of formulas")
+        self.tabs.setAccessibleName(translated("Files of formulas"))
         self.help = QPlainTextEdit(grammar(), readOnly=True)
-        self.help.setAccessibleName("Help on the language of formulas")
+        self.help.setAccessibleName(translated("Help on the language of formulas"))
         self.mistakes = QListWidget()
-        self.mistakes.setAccessibleName("Mistakes")
+        self.mistakes.setAccessibleName(translated("Mistakes"))
         self.mistakes.setMaximumHeight(110)
         self.state = PlainLabel(role="muted", wordWrap=True)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
@@ -83,11 +84,13 @@ class FormulaDialog(QDialog):
             ("Revert", "Go back to what is saved.", self.revert),
             ("Delete…", "Remove this file.", self.delete),
         ):
-            button = with_tip(QPushButton(text, autoDefault=False), tip)
+            button = with_tip(QPushButton(translated(text), autoDefault=False), tip)
             button.clicked.connect(lambda _=False, call=call: self._do(call))
             self.buttons[text.rstrip("…")] = button
         self.buttons["Save"].setShortcut("Ctrl+S")
-        show_help = with_tip(QPushButton("Help", autoDefault=False), "Show or hide what the language can say")
+        show_help = with_tip(
+            QPushButton(translated("Help"), autoDefault=False), "Show or hide what the language can say"
+        )
         show_help.setCheckable(True)
         show_help.setChecked(True)
         show_help.toggled.connect(self.help.setVisible)

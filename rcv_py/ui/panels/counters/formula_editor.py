@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QCompleter, QPlainTextEdit, QTextEdit
 
 from rcv_py.analysis.counters.formula.evaluate import word_at
 from rcv_py.analysis.counters.formula.parser import FUNCTIONS, FormulaError
+from rcv_py.base.text import translated
 from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.theme import Theme
 
@@ -41,7 +42,7 @@ class FormulaEditor(QPlainTextEdit):
         self._theme = theme
         self._tell = tell
         self.errors: tuple[FormulaError, ...] = ()  # what is underlined
-        self.setAccessibleName(title)
+        self.setAccessibleName(translated(title))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(True)
         self._highlighter = _Highlighter(theme, self.document())

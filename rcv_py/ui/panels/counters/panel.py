@@ -20,7 +20,7 @@ from rcv_py.analysis.counters.derived_counters import (
 )
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.formula_files import FormulaFiles
@@ -81,7 +81,9 @@ class CountersPanel(CurvePanel):
         )
         self.simds = self.add_choice("simd", "Which SIMDs", simds, self._show)
         self.add_choice("scale", "How values are drawn", SCALES, self._draw)
-        self.button = with_tip(QPushButton("Formulas…"), "Write formulas over counters (Ctrl+Shift+D).")
+        self.button = with_tip(
+            QPushButton(translated("Formulas…")), "Write formulas over counters (Ctrl+Shift+D)."
+        )
         self.button.clicked.connect(self.edit_formulas)
         self._head.addWidget(self.button)
         self.tree = CounterTree(ui.theme)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QIcon, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
 from rcv_py.analysis.counters.derived_counters import CounterRow
+from rcv_py.base.text import translated
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.core.theme import Theme
@@ -31,11 +32,11 @@ class CounterTree(QWidget):
         self._theme = theme
         self._items: dict[str, QTreeWidgetItem] = {}
         self._colors: dict[str, int] = {}
-        self.field = QLineEdit(placeholderText="Filter counters", clearButtonEnabled=True)
-        self.field.setAccessibleName("Filter counters")
+        self.field = QLineEdit(placeholderText=translated("Filter counters"), clearButtonEnabled=True)
+        self.field.setAccessibleName(translated("Filter counters"))
         self.tree = QTreeWidget()
-        self.tree.setAccessibleName("Counters")
-        self.tree.setHeaderLabels(list(TITLES))
+        self.tree.setAccessibleName(translated("Counters"))
+        self.tree.setHeaderLabels(list(map(translated, TITLES)))
         self.tree.setUniformRowHeights(True)
         self.tree.setIconSize(QSize(SWATCH, SWATCH))
         self.tree.setIndentation(10)

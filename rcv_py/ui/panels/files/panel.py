@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from PySide6.QtWidgets import QLineEdit
 
+from rcv_py.base.text import translated
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row
 from rcv_py.ui.core.panel import Panel, panel
@@ -44,9 +45,9 @@ class FilesPanel(PartedPanel):
         super().__init__(ui)
         tip = "Show only files and lines with this text in their path, place or code."
         self.field = with_tip(
-            QLineEdit(placeholderText="Filter files and lines", clearButtonEnabled=True), tip
+            QLineEdit(placeholderText=translated("Filter files and lines"), clearButtonEnabled=True), tip
         )
-        self.field.setAccessibleName("Filter files and lines")
+        self.field.setAccessibleName(translated("Filter files and lines"))
         self._soon = Coalesce(self, self._filter, EVERY_MS, visibility=self.visibility)
         self.field.textChanged.connect(self._soon.ask)
         column(boxed(row(self.choice, (self.field, 1), margins=BAR, spacing=4)), (self.stack, 1), of=self)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from rcv_py.analysis.cost.explorer import LINES, CostNode, label_tree, matching, source_tree
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import source_costs
-from rcv_py.base.text import percent, short_count
+from rcv_py.base.text import percent, short_count, translated
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
@@ -73,7 +73,7 @@ class FileTreePanel(Panel):
     def _set_up_tree(self) -> None:
         tree = self.tree
         tree.setIndentation(INDENT_PX)
-        tree.setAccessibleName("Files and lines by cost")
+        tree.setAccessibleName(translated("Files and lines by cost"))
         tree.menu_asked.connect(self._open_menu)
         tree.chosen.connect(self._go)
         tree.clicked.connect(self._toggle_folder)

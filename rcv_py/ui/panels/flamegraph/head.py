@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.analysis.flame.flame_layout import Order
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import elide_right, translated
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import row
-from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip, with_reason, with_tip
+from rcv_py.ui.core.plain_text import PlainLabel, button_text, shown, tooltip, with_reason, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_scene import FlameScene
 from rcv_py.ui.panels.flamegraph.jobs import CONTENT_TEXT, Content
@@ -81,7 +81,8 @@ class FlameChoices(QWidget):
         assert isinstance(model, QStandardItemModel)
         for at, metric in enumerate(Metric):
             is_duration = is_coarse and metric is Metric.TOTAL
-            self.metrics.setItemText(at, DURATION if is_duration else METRIC_TEXT[metric][is_sampled])
+            text = DURATION if is_duration else METRIC_TEXT[metric][is_sampled]
+            self.metrics.setItemText(at, shown(text))
             model.item(at).setEnabled(metric in allowed)
             why = "" if metric in allowed else f"{METRIC_TEXT[metric][0]} is not known here."
             self.metrics.setItemData(at, tooltip(with_reason(why)), Qt.ItemDataRole.ToolTipRole)
@@ -99,7 +100,7 @@ class FlameChoices(QWidget):
 
 def _button(name: str, tip: str) -> QToolButton:
     button = with_tip(QToolButton(autoRaise=True), tip)
-    button.setAccessibleName(name)
+    button.setAccessibleName(translated(name))
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button
 
@@ -115,7 +116,7 @@ class FlameCrumbs(QWidget):
         self._buttons: list[QToolButton] = []
         self._row: QHBoxLayout = row(of=self)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Frames around the one in view")
+        self.setAccessibleName(translated("Frames around the one in view"))
         self.show_way(None, -1)
 
     @property

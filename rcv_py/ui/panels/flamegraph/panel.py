@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from rcv_py.analysis.flame.flame import Metric, What, key, parts
-from rcv_py.base.text import percent, plural
+from rcv_py.base.text import percent, plural, translated
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
@@ -203,12 +203,12 @@ class FlamegraphPanel(Panel):
     def _mark_selected(self) -> None:
         if self.view.scene is not None:
             self.view.set_selected(selected_frames(self.view.scene, self.session.selection.value))
-        self.view.setAccessibleDescription(self.view.frame_text() or selection_text(self.session))
+        self.view.setAccessibleDescription(translated(self.view.frame_text() or selection_text(self.session)))
 
     def _tell(self, frame: int = -1) -> None:
         text = self.view.frame_text()
         self.detail.setText(text)
-        self.view.setAccessibleDescription(text or selection_text(self.session))
+        self.view.setAccessibleDescription(translated(text or selection_text(self.session)))
         self._point()
 
     def _point(self) -> None:
@@ -228,14 +228,14 @@ class FlamegraphPanel(Panel):
         scene = self.view.scene
         assert scene is not None
         menu = QMenu(self, toolTipsVisible=True)
-        menu.addAction("Zoom to this frame", lambda: self.view.zoom_to(frame))
-        sandwich = menu.addAction("Callers and callees", lambda: self._show_sandwich(frame))
+        menu.addAction(translated("Zoom to this frame"), lambda: self.view.zoom_to(frame))
+        sandwich = menu.addAction(translated("Callers and callees"), lambda: self._show_sandwich(frame))
         is_place = scene.tree.what[frame] in (What.LINE, What.CODE)
         allow(sandwich, "" if is_place else "Only source lines and instructions have callers.")
         menu.addSeparator()
-        menu.addAction("Copy name", lambda: copy_text(scene.full_name(frame)))
+        menu.addAction(translated("Copy name"), lambda: copy_text(scene.full_name(frame)))
         way = "\n".join(scene.full_name(one) for one in scene.tree.ancestors(frame))
-        menu.addAction("Copy stack", lambda: copy_text(way))
+        menu.addAction(translated("Copy stack"), lambda: copy_text(way))
         self.add_copy(menu)
         return menu
 

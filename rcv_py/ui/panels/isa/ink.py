@@ -14,7 +14,7 @@ from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent
 from rcv_py.model.code import CodeTable
-from rcv_py.ui.core.plain_text import draw_text, rich
+from rcv_py.ui.core.plain_text import draw_data, rich
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD
@@ -144,14 +144,14 @@ class TextInk:
         """
         cut, ink = fitted(text, room), painter.pen().color()
         if plain:
-            draw_text(painter, at, cut.text)
+            draw_data(painter, at, cut.text)
             return
         for first, last, name in pieces(text):
             start, stop = cut.at(first), cut.at(last)
             if start >= len(cut.text):
                 break
             painter.setPen(self.color(name, kind, ink))
-            draw_text(painter, QPointF(at.x() + start * char_px, at.y()), cut.text[start:stop])
+            draw_data(painter, QPointF(at.x() + start * char_px, at.y()), cut.text[start:stop])
         painter.setPen(ink)
 
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.base.records import dataclass
+from rcv_py.base.text import translated
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command
@@ -96,7 +97,7 @@ class IsaMenus:
     def fill_folds(self, menu: QMenu) -> None:
         """Fold several blocks at once; what is folded."""
         for command in self.commands:
-            menu.addAction(f"{command.title}\t{''.join(command.shortcuts[:1])}", command.run)
+            menu.addAction(translated(f"{command.title}\t{''.join(command.shortcuts[:1])}"), command.run)
         menu.addSeparator()
         for name, title in FOLD_BY.items():
             is_on = self.fold_by() == name
@@ -106,7 +107,7 @@ class IsaMenus:
 
     def fill_text(self, menu: QMenu) -> None:
         """Search, and how instructions are drawn."""
-        menu.addAction("Find instructions …\tCtrl+F", self.find)
+        menu.addAction(translated("Find instructions …\tCtrl+F"), self.find)
         for name, title in TEXT_SWITCHES.items():
             is_on = bool(self.settings[name])
             add_action(menu, title, partial(self.settings.__setitem__, name, not is_on), is_on=is_on)
@@ -122,6 +123,6 @@ class IsaMenus:
             ("Instructions", self.fill_text),
         )
         for title, fill in parts:
-            part = menu.addMenu(title)
+            part = menu.addMenu(translated(title))
             part.setToolTipsVisible(True)
             fill(part)

@@ -83,7 +83,7 @@ class IsaPanel(CodePanel):
         self._connect()
         ui.session.latency_mode.watch(self._mode_changed)
         ui.session.isolated_wait.watch(self._show_isolated)
-        ui.session.notes.watch(self._show_notes)
+        ui.session.notes.shown.watch(self._show_notes)
         ui.settings.cell("isa.color_text").watch(view.refresh)
         ui.settings.cell("isa.registers").watch(self._updates.ask)
         for name in ("isa.bar_scale", "isa.per_block", "isa.whole_text"):
@@ -361,7 +361,7 @@ class IsaPanel(CodePanel):
         self.session.isolated_wait.set(None if is_on else row)
 
     def _show_notes(self) -> None:
-        trace, notes = self.session.trace.value, self.session.notes.value
+        trace, notes = self.session.trace.value, self.session.notes.shown.value
         if trace is None or not notes:
             self.view.set_notes({})
             return

@@ -22,14 +22,13 @@ from PySide6.QtGui import (
 
 from rcv_py.analysis.program.registers import operands
 from rcv_py.base.errors import UsageError
-from rcv_py.base.patterns import Pattern
-from rcv_py.base.text import elide_right, percent, short_count, visible
+from rcv_py.base.text import elide_right, percent, short_count, translated, visible
 from rcv_py.model.kinds import StallReason
 from rcv_py.model.modes import LatencyMode
 from rcv_py.results.common import SUMS
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.costs import unit_of
-from rcv_py.ui.core.plain_text import draw_text, joined, show_tip
+from rcv_py.ui.core.plain_text import draw_data, draw_text, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme, mix
 from rcv_py.ui.panels.isa.arrows import (
@@ -75,6 +74,7 @@ from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.widgets.legend import Legend
 
 if TYPE_CHECKING:
+    from rcv_py.base.patterns import Pattern
     from rcv_py.model.notes import Note
 
 NEAR_PEAK = 0.98  # of the registers of the peak: there nothing more can be held
@@ -120,7 +120,7 @@ class IsaView(FoldView):
         self.mode = LatencyMode.SUM_ALL  # which one the columns show
         self.arrow_mode = "waits"
         self._gutter_px = MIN_PX  # what arrows that were in sight need
-        self.setAccessibleName("Instructions")
+        self.setAccessibleName(translated("Instructions"))
         self.header.fixed, self.header.natural = frozenset({"text"}), "instruction"
         self.widths.grows = "cost"
         self.legend = Legend()  # in the header of the bars
@@ -172,11 +172,7 @@ class IsaView(FoldView):
         """Highlight what a search found."""
         self._found = np.zeros(0 if self.rows is None else len(self.rows.text), dtype=bool)
         self._found[rows] = True
-        try:
-            text = query.text
-            self._pattern = Pattern(text, query.is_case_sensitive, query.is_regex) if text else None
-        except UsageError:
-            self._pattern = None  # the search field says what is wrong with it
+        self._pattern = _pattern_of(query)
         self.viewport().update()
 
     def set_arrows(self, arrows: GutterArrows) -> None:
@@ -225,7 +221,7 @@ class IsaView(FoldView):
             self.legend.hide()
             return
         title = self.table.columns[self.table.column_of("cost")].heading
-        left = box.left() + 3 * PAD + QFontMetrics(header.font()).horizontalAdvance(title)
+        left = box.left() + 3 * PAD + QFontMetrics(header.font()).horizontalAdvance(translated(title))
         room = box.right() - MENU_PX - PAD - left
         self.legend.setGeometry(left, 0, max(0, room), header.height() - 1)
         self.legend.setVisible(room >= MIN_LEGEND)
@@ -423,7 +419,7 @@ class IsaView(FoldView):
             mix(self.theme.role("base"), self.theme.role(role), 0.38),
         )
         at = self.table.column_of(HELD)
-        self.draw_text(painter, cell, self.table.text(row, at), self.table.columns[at])
+        self.draw_text(painter, cell, self.table.shown_text(row, at), self.table.columns[at])
 
     def _paint_fold(self, painter: QPainter, cell: QRect, row: int) -> None:
         section = self.folds.begins(row) if self.is_folding else -1
@@ -438,7 +434,9 @@ class IsaView(FoldView):
         mark = QRect(cell.left() + PAD, cell.top() + (cell.height() - 10) // 2, 10, 10)
         painter.fillRect(mark, self.theme.reason(reason if reason < len(StallReason) else 0))
         at = self.table.column_of("reason")
-        self.draw_text(painter, cell.adjusted(14, 0, 0, 0), self.table.text(row, at), self.table.columns[at])
+        self.draw_text(
+            painter, cell.adjusted(14, 0, 0, 0), self.table.shown_text(row, at), self.table.columns[at]
+        )
 
     # -- arrows, loops ------------------------------------------------------------------------------
 
@@ -491,7 +489,7 @@ class IsaView(FoldView):
                 continue
             if column.id == "text":
                 room = self.chars_in(cell.width() - 2 * PAD)
-                draw_text(painter, QPointF(cell.left() + PAD, self.baseline), elide_right(shown.text, room))
+                draw_data(painter, QPointF(cell.left() + PAD, self.baseline), elide_right(shown.text, room))
                 self._paint_note(painter, cell, len(shown.text), shown.note)
             elif column.id == "fold":
                 _paint_triangle(painter, cell, bool(self.folds.folded[shown.section]), role("muted"))
@@ -585,7 +583,7 @@ class IsaView(FoldView):
         self.registers.placed = at
         code = None if self.rows is None else self.rows
         said = "" if at is None or code is None else register_tip(code.trace.code, code.program, at)
-        self.setAccessibleDescription(said)
+        self.setAccessibleDescription(translated(said))
         self.pointed.emit()
         self.viewport().update()
 
@@ -739,3 +737,15 @@ def _paint_triangle(painter: QPainter, cell: QRect, is_folded: bool, color: QCol
     painter.setPen(QPen(color, 1))
     painter.setBrush(color)
     painter.drawPolygon(QPolygonF([QPointF(x + dx, y + dy) for dx, dy in points]))
+
+
+def _pattern_of(query: SearchQuery) -> Pattern | None:
+    """What is looked for; None for nothing, and for what is no pattern: the search field says so."""
+    if not query.text:
+        return None
+    from rcv_py.base.patterns import Pattern  # noqa: PLC0415 - nobody searches at the start
+
+    try:
+        return Pattern(query.text, query.is_case_sensitive, query.is_regex)
+    except UsageError:
+        return None

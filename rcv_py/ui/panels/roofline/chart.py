@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.overview.roofline import Scope
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import percent
+from rcv_py.base.text import percent, translated
 from rcv_py.ui.core.plain_text import Rich, draw_text, joined, rich, show_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import small_text
@@ -107,7 +107,9 @@ class RooflineChart(QWidget):
         self.selected = -1
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName("Roofline: the kernel and its loops against the peaks of computing and memory")
+        self.setAccessibleName(
+            translated("Roofline: the kernel and its loops against the peaks of computing and memory")
+        )
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
@@ -237,7 +239,7 @@ class RooflineChart(QWidget):
             )
         if known:
             at = max(across.low * 1.1, up.low / self.memory * 1.4)
-            text = f"memory, {short(self.memory)} bytes a cycle"
+            text = translated(f"memory, {short(self.memory)} bytes a cycle")
             color = self._theme.role("hidden")
             painter.setPen(color)
             spot = QPointF(across.place(at) + 12, up.place(at * self.memory))
@@ -249,6 +251,7 @@ class RooflineChart(QWidget):
     def _paint_name(
         self, painter: QPainter, metrics: QFontMetricsF, right: QPointF, text: str, color: QColor
     ) -> None:
+        text = translated(text)
         width = metrics.horizontalAdvance(text)
         box = QRectF(right.x() - width - NAME_GAP, right.y() - metrics.height(), width, metrics.height())
         painter.setPen(color)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import Roofline, Scope, roofline
+from rcv_py.base.text import translated
 from rcv_py.results.field import At
 from rcv_py.results.roofline import NOTE, computed_texts, roofline_table
 from rcv_py.results.table import Table
@@ -38,7 +39,7 @@ class RooflinePanel(Panel):
         self.shown: Table | None = None
         self.chart = RooflineChart(ui.theme)
         self.table = RowsView(ui.theme, ui.settings)
-        self.table.setAccessibleName("The kernel and its loops, with their rates and peaks")
+        self.table.setAccessibleName(translated("The kernel and its loops, with their rates and peaks"))
         self.said, self.note = PlainLabel(wordWrap=True), PlainLabel(role="muted", wordWrap=True)
         self._computing = Computing(self, self._say)
         self._flag = AnswerFlag()

@@ -46,7 +46,7 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.empty = page(self, self.view)
         self._soon = self.coalesced(self._refresh)
-        ui.session.notes.watch(self._soon.ask)
+        ui.session.notes.shown.watch(self._soon.ask)
         ui.theme.changed.connect(self.view.refresh)
         self._start()
 
@@ -66,7 +66,7 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         return self.reason(NONE)
 
     def _refresh(self) -> None:
-        found = sorted(self.session.notes.value, key=lambda note: ORDER.index(note.severity))
+        found = sorted(self.session.notes.shown.value, key=lambda note: ORDER.index(note.severity))
         self.result = tuple(found) or None
         ranks = [ORDER.index(note.severity) for note in found]
         self.view.show_columns(
@@ -92,12 +92,12 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         if 0 <= row < len(self.notes):
             note = self.notes[row]
             add_action(menu, "Go there", lambda: self.session.go_to_note(note))
-            add_action(menu, "Edit …", lambda: self.session.draft.set(note))
+            add_action(menu, "Edit …", lambda: self.session.notes.draft.set(note))
             add_action(menu, "Copy", lambda: copy_text(note.words))
-            add_action(menu, "Remove", lambda: self.session.remove_note(note.id))
+            add_action(menu, "Remove", lambda: self.session.notes.remove(note.id))
             menu.addSeparator()
         add_action(
-            menu, "Note about what is selected …", lambda: self.session.draft_note(self.session.here())
+            menu, "Note about what is selected …", lambda: self.session.notes.write(self.session.here())
         )
         self.add_copy(menu)
         menu.popup(self.view.viewport().mapToGlobal(at))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit, QPushButton, QWidget
 
-from rcv_py.base.editors import start, usual, words_for
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import plural
+from rcv_py.base.machine.editors import start, usual, words_for
+from rcv_py.base.text import plural, translated
 from rcv_py.formats.sources.find import local_file, on_disk
 from rcv_py.formats.sources.rules import mapped, rule_for, rules_of, text_of
 from rcv_py.model.code import SourceFile
@@ -36,11 +36,14 @@ class LocateDialog(Dialog):
         self._path, self._settings = path, settings
         self._lost = [one.path for one in sources if one.lines is None]
         self.resize(WIDTH, HEIGHT)
-        self.rule = QLineEdit(placeholderText="FROM=TO")
-        self.rule.setAccessibleName("Beginning of paths, and what stands for it here")
+        self.rule = QLineEdit(placeholderText=translated("FROM=TO"))
+        self.rule.setAccessibleName(translated("Beginning of paths, and what stands for it here"))
         self.rule.textChanged.connect(self._judge)
         self.found = PlainLabel(wordWrap=True, role="muted")
-        folder, file = QPushButton("Choose a folder …"), QPushButton("Choose the file …")
+        folder, file = (
+            QPushButton(translated("Choose a folder …")),
+            QPushButton(translated("Choose the file …")),
+        )
         folder.clicked.connect(self._browse_folder)
         file.clicked.connect(self._browse_file)
         looked = mapped(path, rules_of(settings[OPTION]))
@@ -67,12 +70,12 @@ class LocateDialog(Dialog):
             self.found.setText(f"Nothing in {chosen} has the name of the file, nor of folders around it.")
 
     def _browse_folder(self) -> None:
-        if chosen := QFileDialog.getExistingDirectory(self, "The folder of the sources"):
+        if chosen := QFileDialog.getExistingDirectory(self, translated("The folder of the sources")):
             self.choose(Path(chosen))
 
     def _browse_file(self) -> None:
         name = Path(self._path).name
-        if chosen := QFileDialog.getOpenFileName(self, f"Where is {name}?")[0]:
+        if chosen := QFileDialog.getOpenFileName(self, translated(f"Where is {name}?"))[0]:
             self.choose(Path(chosen))
 
     def _judge(self) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QToolButton
 
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
-from rcv_py.base.text import percent, short_paths
+from rcv_py.base.text import percent, short_paths, translated
 from rcv_py.model.modes import SourceCost
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.selection import Hover, SearchQuery
@@ -56,12 +56,12 @@ class SourcePanel(CodePanel):
         self.matches = np.empty(0, dtype=np.int64)
         self.files = with_tip(QComboBox(minimumContentsLength=10), "Source file, the most expensive first.")
         self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.files.setAccessibleName("Source file")
+        self.files.setAccessibleName(translated("Source file"))
         tip = "Charge the innermost place only, or every place of the inline chain."
         self.how = with_tip(QComboBox(), tip)
-        self.how.setAccessibleName("How costs are charged")
-        self.how.addItem("Self", SourceCost.SELF)
-        self.how.addItem("Inclusive", SourceCost.INCLUSIVE)
+        self.how.setAccessibleName(translated("How costs are charged"))
+        self.how.addItem(translated("Self"), SourceCost.SELF)
+        self.how.addItem(translated("Inclusive"), SourceCost.INCLUSIVE)
         self.hotter = with_tip(QToolButton(autoRaise=True), "Line that costs next more")
         self.cooler = with_tip(QToolButton(autoRaise=True), "Line that costs next less")
         for button, direction in ((self.hotter, -1), (self.cooler, +1)):
@@ -76,7 +76,7 @@ class SourcePanel(CodePanel):
         head = row((self.files, 1), self.how, self.hotter, self.cooler, margins=BAR, spacing=4)
         rows = row((view, 1), self.strip)
         tip = "Say where this source file lies on this machine."
-        self.locate = with_tip(QPushButton("Locate …"), tip)
+        self.locate = with_tip(QPushButton(translated("Locate …")), tip)
         self.locate.hide()
         self.locate.clicked.connect(self.show_locate)
         note = row((self.note, 1), self.locate, spacing=8)
@@ -98,7 +98,7 @@ class SourcePanel(CodePanel):
         self.find_bar.stepped.connect(self.step_match)
         self.ui.theme.changed.connect(self._restyle)
         session.source_cost.watch(self._how_changed)
-        session.notes.watch(self._show_notes)
+        session.notes.shown.watch(self._show_notes)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
         for name in ("isa.bar_scale", "isa.whole_text"):
@@ -287,7 +287,7 @@ class SourcePanel(CodePanel):
 
     def _show_notes(self) -> None:
         """Mark the lines that notes are about."""
-        trace, lines, notes = self.session.trace.value, self.view.lines, self.session.notes.value
+        trace, lines, notes = self.session.trace.value, self.view.lines, self.session.notes.shown.value
         if trace is None or lines is None or not notes:
             self.view.set_notes({})
             return

@@ -11,11 +11,11 @@ from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
 from rcv_py.analysis.cost.source_costs import SourceCosts
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
-from rcv_py.base.text import percent
+from rcv_py.base.text import percent, translated
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.costs import unit_of
-from rcv_py.ui.core.plain_text import draw_text, joined, rich
+from rcv_py.ui.core.plain_text import draw_data, joined, rich
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme, mix
 from rcv_py.ui.panels.source.highlight import Span
@@ -112,7 +112,7 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
             width=58,
             tip=f"Sum of {rows.unit}.",
         ),
-        Column("text", "source", rows.text, width=600, tip="The line."),
+        Column("text", "source", rows.text, width=600, tip="The line.", is_data=True),
     )
 
 
@@ -143,7 +143,7 @@ class SourceView(RowsView):
         self.cell_painters = {"text": self._paint_text, "bar": self._paint_bar}
         self.widths.elastic = Elastic("text", "text", 180, 4000, yields=(COST_YIELDS, "share", "bar"))
         self.header.fixed, self.header.natural = frozenset({"text", "line"}), "line"
-        self.setAccessibleName("Source lines")
+        self.setAccessibleName(translated("Source lines"))
         self.setSelectionMode(self.SelectionMode.ContiguousSelection)
         self.verticalScrollBar().valueChanged.connect(self._find_dedent)
 
@@ -247,7 +247,7 @@ class SourceView(RowsView):
             cell = QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), height)
             if name == "line":
                 painter.setPen(self.theme.role("muted"))
-                self.draw_text(painter, cell, self.table.text(row, at), self.table.columns[at])
+                self.draw_text(painter, cell, self.table.shown_text(row, at), self.table.columns[at])
             else:
                 self._paint_line(painter, cell, row, indent_of(self.lines.text[row]))
         painter.fillRect(0, height - 1, width, 1, self.theme.role("muted"))
@@ -280,13 +280,13 @@ class SourceView(RowsView):
         if len(text) > room:
             room -= 1
             painter.setPen(self.theme.role("muted"))
-            draw_text(painter, QPointF(left + room * self.char_px, base), "…")
+            draw_data(painter, QPointF(left + room * self.char_px, base), "…")
 
         def paint(start: int, stop: int, name: str) -> None:
             piece = text[start : min(stop, room)]
             if piece and not piece.isspace():
                 painter.setPen(self.theme.syntax(name))
-                draw_text(painter, QPointF(left + start * self.char_px, base), piece)
+                draw_data(painter, QPointF(left + start * self.char_px, base), piece)
 
         at = 0
         for start, stop, name in self.spans[row] if row < len(self.spans) else ():

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary_by
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.state.running import AnswerFlag
 from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.computing import Computing
@@ -61,7 +61,7 @@ class SummaryPanel(Panel):
         self.memory = FactList("L2 and memory, by counters of the profiler")
         self.held = FactList("Registers that must be held at a time")
         self.units = RowsView(theme, ui.settings)
-        self.units.setAccessibleName("Compute units: waves and occupancy")
+        self.units.setAccessibleName(translated("Compute units: waves and occupancy"))
         self.units.setMinimumHeight(TABLE_PX)
         self.note = PlainLabel(role="muted")
         self.remembered = {"units": self.units}

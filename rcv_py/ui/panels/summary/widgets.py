@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from rcv_py.analysis.overview.device_summary import Fact
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import count, percent, translated
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, draw_text, show_tip, tooltip
 from rcv_py.ui.core.theme import Theme
@@ -51,7 +51,7 @@ class FactList(QWidget):
         self._grid.setVerticalSpacing(2)
         self._grid.setColumnStretch(2, 1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self.setAccessibleName(name)
+        self.setAccessibleName(translated(name))
 
     def set_facts(self, facts: Sequence[Fact]) -> None:
         """Show these numbers; labels are kept while the facts are the same ones."""
@@ -60,11 +60,13 @@ class FactList(QWidget):
             self._rebuild(facts)
         self.facts = facts
         for row, fact in enumerate(facts):
+            name, text, of = map(translated, (fact.name, fact.text, fact.of))
+            said = f"{name}: {text} {of}"
             for place, text in enumerate((fact.name, fact.text, fact.of)):
                 label = self._labels[3 * row + place]
                 label.setText(text)
-                label.setToolTip(tooltip(f"{fact.name}: {fact.text} {fact.of}\n{fact.meaning}"))
-            self._labels[3 * row + 1].setAccessibleName(f"{fact.name}: {fact.text} {fact.of}")
+                label.setToolTip(tooltip(f"{said}\n{translated(fact.meaning)}"))
+            self._labels[3 * row + 1].setAccessibleName(said)
 
     def text(self) -> str:
         """All numbers, one a line."""
@@ -98,11 +100,11 @@ class Rows(QWidget):
         super().__init__()
         self._theme, self._name = theme, name
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        self.setAccessibleName(name)
+        self.setAccessibleName(translated(name))
         theme.changed.connect(self.update)
 
     def _shows(self, texts: Iterable[str]) -> None:
-        self.setAccessibleName(f"{self._name}: " + ", ".join(texts))
+        self.setAccessibleName(f"{translated(self._name)}: " + ", ".join(map(translated, texts)))
         self.updateGeometry()
         self.update()
 
@@ -176,7 +178,9 @@ class Meters(Rows):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rows."""
         metrics = self.fontMetrics()
-        names = [metrics.horizontalAdvance(meter.name) for meter in self.meters if not meter.is_heading]
+        names = [
+            metrics.horizontalAdvance(translated(meter.name)) for meter in self.meters if not meter.is_heading
+        ]
         left = min(max(names, default=0) + 8, self.width() // 3)
         right = metrics.horizontalAdvance(WIDEST) + 8
         with QPainter(self) as painter:
@@ -190,7 +194,7 @@ class Meters(Rows):
         if meter.is_heading:
             draw_text(painter, box, Qt.AlignmentFlag.AlignLeft | middle, meter.name)
             return
-        name = self.fontMetrics().elidedText(meter.name, Qt.TextElideMode.ElideRight, left - 4)
+        name = self.fontMetrics().elidedText(translated(meter.name), Qt.TextElideMode.ElideRight, left - 4)
         draw_text(painter, box, Qt.AlignmentFlag.AlignLeft | middle, name)
         painter.setPen(theme.role("text"))
         draw_text(painter, box, Qt.AlignmentFlag.AlignRight | middle, number(meter))
@@ -336,9 +340,14 @@ class ShareBar(Rows):
             draw_text(painter, box, right, percent(share.value, self.total))
             painter.setPen(self._theme.role("muted"))
             room, amount = box.width() - numbers, count(share.value)
-            if room > metrics.horizontalAdvance(share.name + amount) + 16:
+            if room > metrics.horizontalAdvance(translated(share.name) + amount) + 16:
                 draw_text(painter, box.adjusted(0, 0, -numbers, 0), right, amount)
-            draw_text(painter, box, left, metrics.elidedText(share.name, Qt.TextElideMode.ElideRight, room))
+            draw_text(
+                painter,
+                box,
+                left,
+                metrics.elidedText(translated(share.name), Qt.TextElideMode.ElideRight, room),
+            )
 
 
 class Card(QFrame):
@@ -357,7 +366,7 @@ class Card(QFrame):
         for label, _ in self._parts:
             label.setHidden(not label.text())
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setAccessibleName(title)
+        self.setAccessibleName(translated(title))
 
     def show_part(self, widget: QWidget, shown: bool) -> None:
         """Show or hide a widget and its heading."""

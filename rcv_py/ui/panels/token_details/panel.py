@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
 
 from rcv_py.analysis.cost.distribution import DistributionView, Wanted, Which, distribution_view
 from rcv_py.base.progress import CancelFlag, stoppable
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
@@ -74,7 +74,7 @@ class TokenDetailsPanel(Panel):
         self.hit = QLineEdit()
         self.of = PlainLabel()
         self.before, self.after = QToolButton(), QToolButton()
-        self.larger = QPushButton("Larger")
+        self.larger = QPushButton(translated("Larger"))
         self.speeds = {name: QPushButton(button_text(name.capitalize())) for name in SPEEDS}
         self._lay_out()
         self._soon = self.coalesced(self._compute)
@@ -104,27 +104,29 @@ class TokenDetailsPanel(Panel):
         self._all_soon.ask()
 
     def _lay_out(self) -> None:
-        self.hit.setAccessibleName("Hit: which time the wave runs this instruction, from 1")
+        self.hit.setAccessibleName(translated("Hit: which time the wave runs this instruction, from 1"))
         self.hit.setToolTip(
-            "Which time the wave runs this instruction, from 1. Type a number and press Return."
+            tooltip("Which time the wave runs this instruction, from 1. Type a number and press Return.")
         )
         self.hit.setFixedWidth(64)
         self.hit.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.hit.editingFinished.connect(self._typed)
         for button, tip, step in ((self.before, "Previous hit  ([)", -1), (self.after, "Next hit  (])", 1)):
             set_tooltip(button, tip)
-            button.setAccessibleName(tip.split("  ")[0])
+            button.setAccessibleName(translated(tip.split("  ")[0]))
             button.clicked.connect(partial(self.session.step_hit, step))
         for name, (which, keys) in SPEEDS.items():
             speed = self.speeds[name]
             speed.setProperty("small", "true")
-            speed.setAccessibleName(f"{name.capitalize()} execution")
+            speed.setAccessibleName(translated(f"{name.capitalize()} execution"))
             tip = "Select the {} execution of this instruction, of all waves that count  ({})"
             speed.setToolTip(tooltip(tip.format(name, keys)))
             speed.clicked.connect(partial(self.session.select_execution, which))
         self.larger.setProperty("link", True)
-        self.larger.setAccessibleName("Open the distribution")
-        self.larger.setToolTip("Show the distribution larger, by other measures, with its slowest hits.")
+        self.larger.setAccessibleName(translated("Open the distribution"))
+        self.larger.setToolTip(
+            tooltip("Show the distribution larger, by other measures, with its slowest hits.")
+        )
         self.larger.clicked.connect(partial(self.wants.emit, DISTRIBUTION))
         self.every = boxed(
             column(row(self.hits, None, self.larger, margins=(8, 0, 8, 0)), self.chart, spacing=2)

@@ -13,6 +13,7 @@ from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict
 from rcv_py.analysis.health.input_yaml import command_line, input_yaml
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.base.problems import Severity
+from rcv_py.base.text import translated
 from rcv_py.model.ids import WaveId
 from rcv_py.results.check import NOTES, number_table
 from rcv_py.state.commands import Command, commands
@@ -42,8 +43,8 @@ class NoteCard(QFrame):
         self._theme = theme
         self.setObjectName("card")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setAccessibleName(f"{WORDS[note.severity]}: {note.title}")
-        self.setAccessibleDescription(f"{note.consequence} {note.remedy}")
+        self.setAccessibleName(translated(f"{WORDS[note.severity]}: {note.title}"))
+        self.setAccessibleDescription(translated(f"{note.consequence} {note.remedy}"))
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -113,9 +114,9 @@ class HealthPanel(Panel):
         self.notes: tuple[HealthNote, ...] | None = None
         self.cards: list[NoteCard] = []
         self.verdict, self.partial = PlainLabel(role="heading"), PlainLabel(role="muted")
-        self.verdict.setAccessibleName("Verdict")
+        self.verdict.setAccessibleName(translated("Verdict"))
         tip = f"Copy an input file for rocprofv3 that records this kernel again, better: {command_line()}"
-        self.copy = with_tip(QPushButton("Copy input.yaml"), tip)
+        self.copy = with_tip(QPushButton(translated("Copy input.yaml")), tip)
         cards = QWidget()
         self._column = QVBoxLayout(cards)
         self._column.setContentsMargins(8, 4, 8, 8)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QCheckBox, QSlider, QSpinBox, QWidget
 
 from rcv_py.analysis.whatif.asked import Asked
 from rcv_py.analysis.whatif.changes import UNITS
+from rcv_py.base.text import translated
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 
@@ -28,11 +29,13 @@ class Controls(QWidget):
         self.values = {name: PlainLabel() for name in UNITS}
         tip = "More waves on each SIMD, if registers and LDS had room for them: waves that queue come sooner."
         self.waves = with_tip(QSpinBox(), tip)
-        self.waves.setAccessibleName("More waves on each SIMD")
+        self.waves.setAccessibleName(translated("More waves on each SIMD"))
         self.waves.setRange(0, MAX_WAVES)
         self.waves.setPrefix("+")
-        self.waves.setSuffix(" waves")
-        self.barriers = with_tip(QCheckBox("No barriers"), "Nobody waits at a barrier: waves go on at once.")
+        self.waves.setSuffix(translated(" waves"))
+        self.barriers = with_tip(
+            QCheckBox(translated("No barriers")), "Nobody waits at a barrier: waves go on at once."
+        )
         items = [item for name in UNITS for item in self._items(name)]
         row(*items, self.waves, self.barriers, spacing=6, of=self)
         for slider in self.sliders.values():
@@ -77,7 +80,7 @@ class Controls(QWidget):
 def _slider(title: str) -> QSlider:
     tip = f"Latency of {title} operations, times a factor: from none to {MOST} times as long."
     slider = with_tip(QSlider(Qt.Orientation.Horizontal), tip)
-    slider.setAccessibleName(f"Latency of {title}, in tenths")
+    slider.setAccessibleName(translated(f"Latency of {title}, in tenths"))
     slider.setRange(0, MOST * STEPS)
     slider.setValue(STEPS)
     slider.setPageStep(STEPS // 2)

@@ -19,7 +19,7 @@ from rcv_py.analysis.whatif.changes import Change
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.records import dataclass
-from rcv_py.base.text import count
+from rcv_py.base.text import count, translated
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.whatif import assumptions, tried_table
@@ -87,7 +87,7 @@ class WhatIfPanel(TimelinePanel):
         self._chosen: Experiment | None = None
         self.controls = Controls()
         self.view = RowsView(ui.theme, ui.settings)
-        self.view.setAccessibleName("Experiments, with what each would gain")
+        self.view.setAccessibleName(translated("Experiments, with what each would gain"))
         self.view.widths.elastic = Elastic("text", "why_not", 230, 420)
         self.view.chosen.connect(self._choose)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -96,8 +96,10 @@ class WhatIfPanel(TimelinePanel):
         self.drawn = DRAWN_NOTHING
         self.scope = Choice("Which waves are drawn as they ran and as they would run", SCOPES)
         self.remembered["scope"] = self.scope
-        self.keep = with_tip(QPushButton("Keep"), "Keep this experiment as a row, and set the sliders back.")
-        self.stop = with_tip(QPushButton("Stop"), "Stop playing, or go on with what is left.")
+        self.keep = with_tip(
+            QPushButton(translated("Keep")), "Keep this experiment as a row, and set the sliders back."
+        )
+        self.stop = with_tip(QPushButton(translated("Stop")), "Stop playing, or go on with what is left.")
         self.note, self.told = ElidedLabel(role="muted"), PlainLabel(role="muted", wordWrap=True)
         for button in (self.keep, self.stop):
             button.setProperty("small", True)
@@ -261,7 +263,7 @@ class WhatIfPanel(TimelinePanel):
             for one in self.experiments
         )
         self.stop.setVisible(bool(left))
-        self.stop.setText("Play" if self._is_stopped else "Stop")
+        self.stop.setText(translated("Play" if self._is_stopped else "Stop"))
         self.keep.setVisible(self.controls.asked is not None)
         found = next(iter(self.known.values()), None)
         self.note.setText(self._note(left))

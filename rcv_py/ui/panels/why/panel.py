@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QWidget
 
+from rcv_py.base.text import translated
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import rows_in
@@ -50,11 +51,11 @@ class WhyPanel(TablePanel[Any]):
         self.choice.choose(self.panel_id)
         for name, button in self.choice.buttons.items():
             button.setToolTip(tooltip(GROUPINGS[name].tip))
-            button.setAccessibleDescription(GROUPINGS[name].tip)
+            button.setAccessibleDescription(translated(GROUPINGS[name].tip))
         self.grouping = self._groupings[self.choice.value]
         self.tree: TreeTable[WhyNode] = TreeTable(self._tree(WhyNode()), ui, sort="bar", yields=YIELDS)
         self.legend, self.assumption = Legend(), PlainLabel(role="muted", wordWrap=True)
-        self.note, self.only = ElidedLabel(role="muted"), QCheckBox("Selected instruction only")
+        self.note, self.only = ElidedLabel(role="muted"), QCheckBox(translated("Selected instruction only"))
         self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.remembered = {PART: self.choice, "tree": self.tree, ONLY: self.only}
         self.empty = WithEmptyState(self.tree)
@@ -116,7 +117,7 @@ class WhyPanel(TablePanel[Any]):
 
     def _name_all(self) -> None:
         self.result_name, self.topic = self.grouping.result_name, self.grouping.topic
-        self.tree.setAccessibleName(self.grouping.accessible)
+        self.tree.setAccessibleName(translated(self.grouping.accessible))
         self.only.setToolTip(tooltip(self.grouping.only))
 
     # -- where rows come from -----------------------------------------------------------------------

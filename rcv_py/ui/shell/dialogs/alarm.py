@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame
 
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
+from rcv_py.base.text import translated
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.layout import row
@@ -50,8 +51,8 @@ class CodeAlarm(QFrame):
             return
         self.text.setText(f"{TITLE}. {match.sentence}")
         self.setToolTip(tooltip(f"{match.examples_text(trace.code)}\n{CONSEQUENCE}\n{REMEDY}"))
-        self.setAccessibleName(f"Error: {TITLE}")
-        self.setAccessibleDescription(f"{match.sentence} {CONSEQUENCE} {REMEDY}")
+        self.setAccessibleName(translated(f"Error: {TITLE}"))
+        self.setAccessibleDescription(translated(f"{match.sentence} {CONSEQUENCE} {REMEDY}"))
 
     def _restyle(self) -> None:
         self._icon.setPixmap(pixmap("error", self._ui.theme.role("error"), ICON_PX, self.devicePixelRatioF()))

@@ -13,10 +13,10 @@ from types import TracebackType
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QPlainTextEdit, QWidget
 
-from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
 from rcv_py.base.log import IN_REPORT, LOG, without_home
 from rcv_py.base.problems import Severity
+from rcv_py.base.text import translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.layout import Dialog
@@ -79,13 +79,13 @@ class ErrorBox(Dialog):
             items.append(PlainLabel(hint, wordWrap=True, textInteractionFlags=SELECTABLE))
         if detail:
             text = QPlainTextEdit(self.report, readOnly=True)
-            text.setAccessibleName("Report")
+            text.setAccessibleName(translated("Report"))
             text.setMinimumHeight(140)
             items.append(text)
-        copy = self.buttons.addButton("Copy report", QDialogButtonBox.ButtonRole.ActionRole)
+        copy = self.buttons.addButton(translated("Copy report"), QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(lambda: copy_text(self.report))
         if detail:
-            save = self.buttons.addButton("Save report …", QDialogButtonBox.ButtonRole.ActionRole)
+            save = self.buttons.addButton(translated("Save report …"), QDialogButtonBox.ButtonRole.ActionRole)
             save.clicked.connect(self._ask_and_save)
         self.fill(*items)
 
@@ -95,7 +95,9 @@ class ErrorBox(Dialog):
             file.write(self.report.encode("utf-8", "backslashreplace"))
 
     def _ask_and_save(self) -> None:
-        chosen, _ = QFileDialog.getSaveFileName(self, "Save the report", "rcv-report.txt", "Texts (*.txt)")
+        chosen, _ = QFileDialog.getSaveFileName(
+            self, translated("Save the report"), "rcv-report.txt", translated("Texts (*.txt)")
+        )
         if chosen:
             self.save(Path(chosen))
 
@@ -201,20 +203,6 @@ def broken_panel(error: BaseException, owner: object) -> Panel | None:
     return None
 
 
-NEWER = (
-    "rcv asks no network whether there is a newer version.\n"
-    "`pip index versions rcv-py` does, when you want to know."
-)
-LICENCES = (
-    "Qt and PySide6: LGPL 3",
-    "pyqtgraph: MIT",
-    "numpy, pygments, numba: BSD",
-    "orjson: MPL 2; simdjson, regex: Apache 2 or MIT",
-    "pyelftools: public domain",
-    "JetBrains Mono: Apache 2",
-)
-
-
 def facts(trace: Trace | None) -> str:
     """Return versions, and what a capture is without what it holds."""
     lines = _versions().splitlines()
@@ -225,14 +213,3 @@ def facts(trace: Trace | None) -> str:
             *(f"{problem.severity}: {problem.text}" for problem in trace.problems),
         ]
     return "\n".join(lines)
-
-
-class AboutBox(Dialog):
-    """What this program is, and what it is made of."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("About rcv", parent)
-        what = "A viewer of instruction-level thread traces of AMD GPUs."
-        text = "\n\n".join((what, NEWER, "\n".join(LICENCES), facts(None)))
-        heading = PlainLabel(f"rcv {__version__}", role="heading")
-        self.fill(heading, PlainLabel(text, textInteractionFlags=SELECTABLE), spacing=6)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rcv_py.base.text import translated
 from rcv_py.state.commands import Command, Commands
 from rcv_py.ui.core.layout import Dialog, row
 from rcv_py.ui.core.plain_text import PlainLabel, shown
@@ -33,12 +34,14 @@ class KeysDialog(Dialog):
         self.resize(640, 620)
         self._commands, self._settings = commands, settings
         self._ids = [command.id for command in commands]
-        self.filter = QLineEdit(placeholderText="Filter commands or keys", clearButtonEnabled=True)
-        self.filter.setAccessibleName("Filter commands or keys")
+        self.filter = QLineEdit(
+            placeholderText=translated("Filter commands or keys"), clearButtonEnabled=True
+        )
+        self.filter.setAccessibleName(translated("Filter commands or keys"))
         self.filter.textChanged.connect(self._filter)
         self.table = QTableWidget(len(self._ids), len(COLUMNS))
-        self.table.setAccessibleName("Keys of commands")
-        self.table.setHorizontalHeaderLabels(COLUMNS)
+        self.table.setAccessibleName(translated("Keys of commands"))
+        self.table.setHorizontalHeaderLabels(list(map(translated, COLUMNS)))
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + ROW_AIR)
         self.table.setShowGrid(False)
@@ -52,8 +55,12 @@ class KeysDialog(Dialog):
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
         self.edit = QKeySequenceEdit()
         self.edit.setMaximumSequenceLength(1)
-        self.edit.setAccessibleName("New keys: press them here")
-        self.use, self.none, self.default = QPushButton("Use"), QPushButton("No key"), QPushButton("Default")
+        self.edit.setAccessibleName(translated("New keys: press them here"))
+        self.use, self.none, self.default = (
+            QPushButton(translated("Use")),
+            QPushButton(translated("No key")),
+            QPushButton(translated("Default")),
+        )
         self.said = PlainLabel("", wordWrap=True)
         self._show()
         self.table.itemSelectionChanged.connect(self._selected)
@@ -119,7 +126,8 @@ class KeysDialog(Dialog):
         words = self.filter.text().casefold().split()
         for at, name in enumerate(self._ids):
             command = self._commands[name]
-            text = f"{command.menu} {command.title} {_text(command.shortcuts)}".casefold()
+            title = f"{command.title} {translated(command.title)}"
+            text = f"{command.menu} {title} {_text(command.shortcuts)}".casefold()
             self.table.setRowHidden(at, not all(word in text for word in words))
 
     def _selected(self) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit, QPlainTe
 from shiboken6 import isValid
 
 from rcv_py.base.log import LOG, Entry
+from rcv_py.base.text import translated
 from rcv_py.base.versions import versions_text
 from rcv_py.base.whole_files import whole_file
 from rcv_py.ui.core.layout import Dialog
@@ -27,16 +28,16 @@ class LogDialog(Dialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Log", parent)
         self.resize(860, 520)
-        self.filter = QLineEdit(placeholderText="Filter lines", clearButtonEnabled=True)
-        self.filter.setAccessibleName("Filter lines")
+        self.filter = QLineEdit(placeholderText=translated("Filter lines"), clearButtonEnabled=True)
+        self.filter.setAccessibleName(translated("Filter lines"))
         self.filter.textChanged.connect(self._show)
         self.view = QPlainTextEdit(readOnly=True)
         self.view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.view.setMaximumBlockCount(MOST_BLOCKS)
-        self.view.setAccessibleName("Lines of the log")
+        self.view.setAccessibleName(translated("Lines of the log"))
         action = QDialogButtonBox.ButtonRole.ActionRole
-        self.buttons.addButton("Copy", action).clicked.connect(lambda: copy_text(self.text))
-        self.buttons.addButton("Save …", action).clicked.connect(self._ask_and_save)
+        self.buttons.addButton(translated("Copy"), action).clicked.connect(lambda: copy_text(self.text))
+        self.buttons.addButton(translated("Save …"), action).clicked.connect(self._ask_and_save)
         self._came.connect(self._add, Qt.ConnectionType.QueuedConnection)
         self._hears = True
         LOG.hear(self._hear)
@@ -74,7 +75,9 @@ class LogDialog(Dialog):
         self._hears = False
 
     def _ask_and_save(self) -> None:
-        chosen, _ = QFileDialog.getSaveFileName(self, "Save the log", "rcv-log.txt", "Texts (*.txt *.log)")
+        chosen, _ = QFileDialog.getSaveFileName(
+            self, translated("Save the log"), "rcv-log.txt", translated("Texts (*.txt *.log)")
+        )
         if chosen:
             self.save(Path(chosen))
 

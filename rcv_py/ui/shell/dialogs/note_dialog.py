@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLineEdit, QPlainText
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Severity
+from rcv_py.base.text import translated
 from rcv_py.formats.notes.store import new_note
 from rcv_py.model.notes import TEXT_LETTERS, TITLE_LETTERS, Note, one_line
 from rcv_py.state.session import Session
 from rcv_py.ui.core.layout import Dialog, row
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, shown
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, as_written
 
 TITLES = {Severity.INFO: "Info", Severity.WARNING: "Warning", Severity.ERROR: "Error"}
 TEXT_PX = 120
@@ -28,16 +29,20 @@ class NoteDialog(Dialog):
         super().__init__("Note" if draft.id else "New note", parent, button.Save | button.Cancel)
         self._session, self._draft = session, draft
         self.resize(460, 0)
-        self.title = QLineEdit(shown(draft.title), placeholderText="What the note says, on one line")
+        self.title = QLineEdit(
+            as_written(draft.title), placeholderText=translated("What the note says, on one line")
+        )
         self.title.setMaxLength(TITLE_LETTERS)
-        self.title.setAccessibleName("Title of the note")
+        self.title.setAccessibleName(translated("Title of the note"))
         self.severity = QComboBox()
         for severity, text in TITLES.items():
-            self.severity.addItem(text, severity)
+            self.severity.addItem(translated(text), severity)
         self.severity.setCurrentIndex(list(TITLES).index(draft.severity))
-        self.severity.setAccessibleName("How much it matters")
-        self.text = QPlainTextEdit(shown(draft.text), placeholderText="More, if there is more to say")
-        self.text.setAccessibleName("Text of the note")
+        self.severity.setAccessibleName(translated("How much it matters"))
+        self.text = QPlainTextEdit(
+            as_written(draft.text), placeholderText=translated("More, if there is more to say")
+        )
+        self.text.setAccessibleName(translated("Text of the note"))
         self.text.setMinimumHeight(TEXT_PX)
         self.text.setTabChangesFocus(True)
         self.said = PlainLabel("", wordWrap=True, role="muted")
@@ -71,10 +76,10 @@ class NoteDialog(Dialog):
         except UsageError as error:
             self.said.setText(str(error))
             return
-        self._session.put_note(made)
+        self._session.notes.put(made)
         super().accept()
 
     def reject(self) -> None:
         """Forget the draft."""
-        self._session.draft.set(None)
+        self._session.notes.draft.set(None)
         super().reject()

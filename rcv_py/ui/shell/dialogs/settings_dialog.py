@@ -24,13 +24,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rcv_py.base.languages import LANGUAGES
 from rcv_py.base.settings import BY_NAME, OPTIONS, Option
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, translated
 from rcv_py.state.settings_file import read_settings, write_settings
 from rcv_py.ui.core.layout import Dialog, boxed, row
 from rcv_py.ui.core.plain_text import PlainLabel, allow, set_tooltip, tooltip
 from rcv_py.ui.core.settings_store import Settings
 
+NAME_PX = 244  # of what an option is
 GROUPS = {
     "look": "Look",
     "timeline": "Timelines",
@@ -56,8 +58,8 @@ class SettingsDialog(Dialog):
         self.editors: dict[str, QWidget] = {}
         self.resets: dict[str, QPushButton] = {}
         self._shows: dict[str, Callable[[Any], None]] = {}  # what shows the value of an option
-        self.search = QLineEdit(placeholderText="Search settings", clearButtonEnabled=True)
-        self.search.setAccessibleName("Search settings")
+        self.search = QLineEdit(placeholderText=translated("Search settings"), clearButtonEnabled=True)
+        self.search.setAccessibleName(translated("Search settings"))
         self.search.textChanged.connect(self._filter)
         self.said = PlainLabel("", role="muted", wordWrap=True)
         self._form = form = QFormLayout(horizontalSpacing=16, verticalSpacing=8)
@@ -74,8 +76,8 @@ class SettingsDialog(Dialog):
         self._update()
         self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
         action = QDialogButtonBox.ButtonRole.ActionRole
-        self.buttons.addButton("Export …", action).clicked.connect(self._ask_and_export)
-        self.buttons.addButton("Import …", action).clicked.connect(self._ask_and_import)
+        self.buttons.addButton(translated("Export …"), action).clicked.connect(self._ask_and_export)
+        self.buttons.addButton(translated("Import …"), action).clicked.connect(self._ask_and_import)
         for one in (*self.resets.values(), *self.buttons.buttons()):
             if isinstance(one, QPushButton):
                 one.setAutoDefault(False)  # Return in the search field must put nothing back
@@ -104,12 +106,14 @@ class SettingsDialog(Dialog):
         self.said.setText(" ".join((f"Took {settings} and keys of {keys}.", *found.rejected)))
 
     def _ask_and_export(self) -> None:
-        chosen, _ = QFileDialog.getSaveFileName(self, "Export settings", "rcv-settings.json", FILES)
+        chosen, _ = QFileDialog.getSaveFileName(
+            self, translated("Export settings"), "rcv-settings.json", translated(FILES)
+        )
         if chosen:
             self.export_to(Path(chosen))
 
     def _ask_and_import(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileName(self, "Import settings", "", FILES)
+        chosen, _ = QFileDialog.getOpenFileName(self, translated("Import settings"), "", translated(FILES))
         if chosen:
             self.import_from(Path(chosen))
 
@@ -134,19 +138,26 @@ class SettingsDialog(Dialog):
                 self._settings[option.name] = value
 
         editor, show = _editor(option, put)
-        editor.setAccessibleName(option.text)
+        editor.setAccessibleName(translated(option.text))
         editor.setToolTip(tooltip(option.name))
-        reset = QPushButton("Reset")
-        reset.setAccessibleName(f"Reset: {option.text}")
+        reset = QPushButton(translated("Reset"))
+        reset.setAccessibleName(translated(f"Reset: {option.text}"))
         set_tooltip(reset, f"Back to {option.default!s}." if option.default != "" else "Back to nothing.")
         reset.clicked.connect(lambda: put(option.default))
         field = boxed(row((editor, 1), reset, spacing=6))
-        form.addRow(PlainLabel(option.text, wordWrap=True), field)
+        form.addRow(_name(option.text), field)
         self.editors[option.name] = editor
         self.resets[option.name] = reset
         self._fields[option.name] = field
         self._shows[option.name] = show
         self._settings.cell(option.name).watch(self._update)
+
+
+def _name(text: str) -> PlainLabel:
+    """What an option is, on one line where there is room: without spaces Qt makes narrow columns of it."""
+    label = PlainLabel(text, wordWrap=True)
+    label.setMinimumWidth(min(NAME_PX, label.fontMetrics().horizontalAdvance(label.shown_text) + 2))
+    return label
 
 
 def _group(name: str) -> str:
@@ -174,6 +185,7 @@ def _editor(option: Option, put: Callable[[object], None]) -> tuple[QWidget, Cal
         line.editingFinished.connect(lambda: put(line.text().strip()))
         return line, line.setText
     choice = QComboBox()
-    choice.addItems(option.choices)
-    choice.currentTextChanged.connect(put)
-    return choice, choice.setCurrentText
+    for value in option.choices:
+        choice.addItem(translated(LANGUAGES.get(value, value)), value)
+    choice.currentIndexChanged.connect(lambda at: put(choice.itemData(at)))
+    return choice, lambda value: choice.setCurrentIndex(choice.findData(value))

@@ -1,0 +1,60 @@
+"""Notes on the open capture: those of its files, and what the user changed since."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rcv_py.state.cell import Cell
+
+if TYPE_CHECKING:  # most sessions have no notes
+    from rcv_py.model.notes import Anchor, Note, NoteChanges
+
+
+class SessionNotes:
+    """Cells, and the verbs that change them; whoever keeps files takes `changes` and calls `take`."""
+
+    def __init__(self) -> None:
+        self.shown: Cell[tuple[Note, ...]] = Cell(())  # of the files, with what is not in them yet
+        self.changes: Cell[NoteChanges | None] = Cell(None)  # which are not in a file yet
+        self.draft: Cell[Note | None] = Cell(None)  # what the user is about to write; new without an id
+        self._filed: tuple[Note, ...] = ()  # as the files have them
+
+    def write(self, anchor: Anchor) -> None:
+        """Let the user write a note about a place."""
+        from rcv_py.model.notes import Note  # noqa: PLC0415
+
+        self.draft.set(Note(id="", title="", anchor=anchor))
+
+    def put(self, note: Note) -> None:
+        """Add a note, or put another version of one in its place."""
+        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415
+
+        self._change(NoteChanges(put=(note,)))
+
+    def remove(self, id_: str) -> None:
+        """Take a note away."""
+        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415
+
+        self._change(NoteChanges(removed=frozenset((id_,))))
+
+    def take(self, filed: tuple[Note, ...], saved: NoteChanges | None = None) -> None:
+        """Show the notes that files have now, with the user's changes, of which `saved` are in them."""
+        self._filed, left = filed, self.changes.value
+        if left is not None and saved is not None:
+            left = left.without(saved) or None
+        self.shown.set(filed if left is None else left.on(filed))
+        self.changes.set(left)
+
+    def forget(self) -> None:
+        """Show the notes of no capture."""
+        self._filed = ()
+        self.draft.set(None)
+        self.changes.set(None)
+        self.shown.set(())
+
+    def _change(self, changes: NoteChanges) -> None:
+        self.draft.set(None)
+        left = self.changes.value
+        left = changes if left is None else left.then(changes)
+        self.shown.set(left.on(self._filed))
+        self.changes.set(left)
