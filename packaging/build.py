@@ -1,6 +1,6 @@
 """Build what people install without Python.
 
-Usage: build.py folder|deb|appimage|archive|all [--out DIR] [--runtime FILE] [--again]
+Usage: build.py folder|deb|appimage|archive|all [--out DIR] [--again]
 
 folder    one folder with the viewer, Python and Qt (PyInstaller), tried before anything else is made of it
 deb       a package for Debian and Ubuntu: the folder below /usr/lib/rcv, `rcv`, manual page, menu, file type
@@ -13,16 +13,15 @@ and one file serves every Debian and Ubuntu that is not older than the machine t
 
 Assumptions.  An environment with `.[window,fast]` and PyInstaller runs this (`make packages` makes one).
 What is built runs where the C library is not older than here, and on this kind of processor only.
-An AppImage takes appimagetool from the search path, or else mksquashfs and the file of --runtime (the type 2
-runtime of the AppImage project, which no Linux distribution has); without these the folder that it would be
-made of stays, and the build says so.  For Windows see windows/build.ps1, for a Mac macos/build.sh.
+An AppImage begins with linux/appimage_runtime.c.  Without a C compiler, mksquashfs and the packages of LINKED
+the folder that it would be made of stays, and the build says what to install.  For Windows see
+windows/build.ps1, for a Mac macos/build.sh.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import os
 import platform
 import re
 import shutil
@@ -38,6 +37,17 @@ SUFFIX = ".exe" if sys.platform == "win32" else ""
 PROCESSORS = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 # What Qt opens by name when a window is shown, so that no list of needed libraries has it.
 OPENED = ("libegl1", "libgl1", "libxkbcommon-x11-0", "libxcb-cursor0", "libfontconfig1")
+# Debian packages of what is linked into the runtime of an AppImage, and the names that the linker has for it.
+LINKED = {
+    "libsquashfuse-dev": "-lsquashfuse",
+    "libzstd-dev": "-lzstd",
+    "liblzma-dev": "-llzma",
+    "liblz4-dev": "-llz4",
+    "zlib1g-dev": "-lz",
+    "libc6-dev": "-lc",
+}
+TYPE_2 = b"AI\x02"  # at this place in the header of a program: the kernel does not look there
+TYPE_AT = 8
 MIME_FOLDER = "usr/share/mime/packages"
 CONTROL = """\
 Package: rcv
@@ -167,7 +177,7 @@ def _desktop_files(tree: Path) -> None:
         shutil.copy(source, tree / target)
 
 
-def appimage(made: Path, out: Path, runtime: Path | None = None) -> Path:
+def appimage(made: Path, out: Path) -> Path:
     """Make the AppImage of the folder; without its tools, return the folder that it would be made of."""
     tree = out / "rcv.AppDir"
     shutil.rmtree(tree, ignore_errors=True)
@@ -179,20 +189,36 @@ def appimage(made: Path, out: Path, runtime: Path | None = None) -> Path:
         found = next((tree / "usr/share").rglob(name))
         (tree / name).symlink_to(found.relative_to(tree))
     run(tree / "AppRun", "--version")
-    target = out / f"rcv-{version()}-{platform.machine()}.AppImage"
-    if tool := shutil.which("appimagetool"):
-        run(tool, tree, target, env={**os.environ, "ARCH": platform.machine()})
-    elif runtime is not None and shutil.which("mksquashfs"):
-        packed = out / "rcv.squashfs"
-        run("mksquashfs", tree, packed, "-root-owned", "-noappend", "-quiet", "-comp", "gzip")
-        target.write_bytes(runtime.read_bytes() + packed.read_bytes())
-        packed.unlink()
-    else:
-        print(f"{tree} is complete; appimagetool, or --runtime FILE and mksquashfs, make one file of it.")
+    papers = {name: Path("/usr/share/doc") / name / "copyright" for name in LINKED}
+    if not all(map(shutil.which, ("cc", "mksquashfs"))) or not all(map(Path.exists, papers.values())):
+        print(
+            f"{tree} is complete; one file of it needs: apt-get install gcc squashfs-tools {' '.join(LINKED)}"
+        )
         return tree
+    for name, paper in papers.items():
+        (tree / "usr/share/doc/rcv" / name).mkdir(parents=True)
+        shutil.copy(paper, tree / "usr/share/doc/rcv" / name)
+    runtime, packed = out / "appimage_runtime", out / "rcv.squashfs"
+    build_runtime(runtime)
+    run("mksquashfs", tree, packed, "-root-owned", "-noappend", "-quiet", "-comp", "zstd")
+    target = out / f"rcv-{version()}-{platform.machine()}.AppImage"
+    begin = bytearray(runtime.read_bytes())
+    begin[TYPE_AT : TYPE_AT + len(TYPE_2)] = TYPE_2
+    with target.open("wb") as file, packed.open("rb") as system:
+        file.write(begin)
+        shutil.copyfileobj(system, file)
     target.chmod(0o755)
+    for path in (runtime, packed):
+        path.unlink()
     shutil.rmtree(tree)
     return target
+
+
+def build_runtime(target: Path) -> None:
+    """Compile what an AppImage begins with."""
+    source = LINUX / "appimage_runtime.c"
+    flags = ("-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s", "-D_FILE_OFFSET_BITS=64")
+    run("cc", *flags, "-I/usr/include/squashfuse", source, "-o", target, *LINKED.values())
 
 
 def archive(made: Path, out: Path) -> Path:
@@ -212,7 +238,6 @@ def main() -> int:
     )
     options.add_argument("what", choices=("folder", "deb", "appimage", "archive", "all"))
     options.add_argument("--out", type=Path, default=ROOT / "build" / "packages")
-    options.add_argument("--runtime", type=Path, help="the runtime that an AppImage begins with")
     options.add_argument("--again", action="store_true", help="take the folder that was made before")
     chosen = options.parse_args()
     out = chosen.out.resolve()
@@ -220,7 +245,7 @@ def main() -> int:
     made = out / "rcv" if chosen.again else folder(out)
     makers: dict[str, Callable[[], Path]] = {
         "deb": lambda: deb(made, out),
-        "appimage": lambda: appimage(made, out, chosen.runtime),
+        "appimage": lambda: appimage(made, out),
         "archive": lambda: archive(made, out),
     }
     if not sys.platform.startswith("linux"):

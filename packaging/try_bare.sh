@@ -2,13 +2,14 @@
 # Try what was built where nothing is installed.  Usage, as root on Debian or Ubuntu:
 #     try_bare.sh deb FILE.deb [SUITE]       in a Debian of its own, with the packages that it depends on alone
 #     try_bare.sh folder FOLDER [SUITE]      an AppDir or an unpacked archive, there, with libraries of a desktop
+#     try_bare.sh appimage FILE [SUITE]      an AppImage, there: what it unpacks itself to must be started again
 #     try_bare.sh wheel FILE.whl             in a fresh environment of python3
 # It must start, read, draw, and show a window on a virtual display that a signal closes, without this checkout and
 # without a variable from here.  A minute or two; the bare Debian is kept in build/bare for the next time.
 # Needs debootstrap (but for a wheel) and xvfb.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-what=${1:?deb, folder or wheel}
+what=${1:?deb, folder, appimage or wheel}
 thing=$(readlink -f "${2:?a file or a folder}")
 suite=${3:-bookworm}
 bare=$PWD/build/bare/$suite
@@ -74,6 +75,12 @@ folder)
     program=/opt/rcv/rcv
     [ ! -e "$root/opt/rcv/AppRun" ] || program=/opt/rcv/AppRun
     ;;
+appimage)
+    enter_bare
+    install_there "${desktop[@]}"
+    cp "$thing" "$root/opt/rcv.AppImage"
+    program=/opt/rcv.AppImage
+    ;;
 wheel)
     root=
     front=(env -i PATH=/usr/bin:/bin HOME="$scratch" LANG=C.UTF-8)
@@ -81,7 +88,7 @@ wheel)
     (cd / && "$scratch/env/bin/pip" install -q "$thing[window]")
     program=$scratch/env/bin/rcv
     ;;
-*) die "what is $what? deb, folder or wheel" ;;
+*) die "what is $what? deb, folder, appimage or wheel" ;;
 esac
 
 cd /
@@ -89,6 +96,7 @@ picture=/rcv-try.png
 [ -n "$root" ] || picture=$scratch/rcv-try.png
 "${front[@]}" "$program" --version
 "${front[@]}" "$program" triage "$sample" --top 1
+[ "$what" != appimage ] || [ "$(ls "$root/root/.cache/rcv/appimage" | wc -l)" = 2 ] || die "it was not unpacked once"
 "${front[@]}" QT_QPA_PLATFORM=offscreen "$program" shot "$sample" --panel window --out "$picture"
 [ "$(stat -c %s "$root$picture")" -gt 10000 ] || die "the picture is empty"
 
