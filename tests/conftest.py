@@ -6,14 +6,16 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from itertools import count
 from pathlib import Path
 from random import Random
 from shutil import rmtree
 from tempfile import mkdtemp
+from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
@@ -101,6 +103,22 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[PLACE] = str(Path(os.environ[STORE]) / "decoded")  # nobody's cache is asked, or grows
         os.environ[NOTES] = str(Path(os.environ[STORE]) / "notes")  # nobody's notes are read, or changed
         os.environ[MACHINE_CODE] = str(Path(os.environ[STORE]) / "kernels")  # a kernel is compiled once
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """A process of a run tells the first one what that shows, and not of every step of every test."""
+    for plugin in session.config.pluginmanager.get_plugins():
+        if type(plugin).__name__ == "WorkerInteractor":
+            plugin.sendevent = partial(_told, plugin.sendevent)
+
+
+def _told(send: Callable[..., None], name: str, **more: Any) -> None:
+    is_step = name in ("logstart", "logfinish")
+    if name == "testreport":
+        is_step = more["data"]["when"] != "call" and more["data"]["outcome"] == "passed"
+    if not is_step:
+        send(name, **more)
 
 
 def pytest_collection(session: pytest.Session) -> None:

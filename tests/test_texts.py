@@ -20,6 +20,15 @@ MAY_USE = {
     ("ui.widgets.links", "setHtml"): "LinkText shows Rich alone and loads nothing",
     ("ui.panels.counters.formula_editor", "QTextEdit"): "the type of marked places; it shows nothing",
 }
+TRANSLATED = {"button_text", "shown", "tooltip", "translated", "rich", "joined", "lines_tip"}
+SAID = {  # which argument a reader sees or hears
+    "setAccessibleName": 0, "setAccessibleDescription": 0, "setToolTip": 0, "setStatusTip": 0,
+    "setPlaceholderText": 0, "showMessage": 0, "setSuffix": 0, "QPushButton": 0, "QCheckBox": 0, "QMenu": 0,
+    "QAction": 0, "QRadioButton": 0, "QGroupBox": 0, "addAction": 0, "addMenu": 0, "addTab": 1,
+    "setWindowTitle": 0, "addButton": 0,
+}  # fmt: skip
+SAID_BY_NAME = {"placeholderText", "toolTip", "windowTitle", "accessibleName"}
+_WORDS = re.compile(r"[A-Za-z]{2}")
 MADE_SAFE = {"tooltip", "rich", "joined", "lines_tip", "escaped"}
 NAMED_SAFE = {"button_text", "shown", "tooltip"}
 TIPS = {"setToolTip", "setWhatsThis", "setStatusTip", "setToolTipDuration"}
@@ -69,6 +78,8 @@ def is_plain_markup(node: ast.expr) -> bool:
 
 
 def is_fine(node: ast.expr, makers: set[str]) -> bool:
+    if is_made_by(node, {"translated"}) and isinstance(node, ast.Call):
+        return is_fine(node.args[0], makers)
     return (is_constant(node) and is_plain_markup(node)) or is_made_by(node, makers)
 
 
@@ -86,6 +97,7 @@ def faults_of(module: Module) -> Iterator[str]:
             *raw_names(file, node),
             *raw_tips(node),
             *raw_titles(file, node),
+            *raw_words(node),
             *raw_models(node),
             *raw_paint(node),
         ):
@@ -135,6 +147,26 @@ def raw_titles(file: str, node: ast.AST) -> Iterator[str]:
             yield f"{name} of a raw text"
 
 
+def raw_words(node: ast.AST) -> Iterator[str]:
+    """Words of ours that a reader sees or hears, and that are not translated."""
+    if not isinstance(node, ast.Call):
+        return
+    at = SAID.get(name_of(node.func))
+    texts = [node.args[at]] if at is not None and len(node.args) > at else []
+    texts += [word.value for word in node.keywords if word.arg in SAID_BY_NAME]
+    if any(map(has_words, texts)):
+        yield f"{name_of(node.func)} of words that are not translated"
+
+
+def has_words(node: ast.expr) -> bool:
+    """Whether a text written down has words, and stands in no call that translates it."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func) not in TRANSLATED and any(map(has_words, node.args))
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and _WORDS.search(node.value) is not None
+    return any(has_words(one) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+
+
 def raw_models(node: ast.AST) -> Iterator[str]:
     """A model that answers ToolTipRole with a raw text."""
     for role, answer in answers(node):
@@ -152,7 +184,9 @@ def answers(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         yield node.test, node.body
     elif isinstance(node, ast.Dict):
         yield from (
-            (key, value) for key, value in zip(node.keys, node.values, strict=True) if key is not None
+            (key, value.body if isinstance(value, ast.Lambda) else value)
+            for key, value in zip(node.keys, node.values, strict=True)
+            if key is not None
         )
 
 
@@ -210,6 +244,10 @@ PLANTED = {
     "plot.setLabel('left', unit)": "axis",
     "box.setItemData(1, path, Qt.ItemDataRole.ToolTipRole)": "item",
     "painter.drawText(0, 0, name)": "drawText",
+    "button = QPushButton('Save')": "not translated",
+    "view.setAccessibleName('Rows' if rows else '')": "not translated",
+    "view.setAccessibleName(f'Rows of {name}')": "not translated",
+    "field = QLineEdit(placeholderText='Find')": "not translated",
 }
 
 

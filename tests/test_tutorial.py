@@ -10,8 +10,8 @@ import pytest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.capture import Truth
-from rcv_py.synth.samples import SAMPLES
 from tests.support.captures import ROOT
+from tests.support.samples import write_sample
 
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 NAMES = ("tutorial_before", "tutorial_after")
@@ -21,7 +21,7 @@ NAMES = ("tutorial_before", "tutorial_after")
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Truth]]:
     """Both samples, as the tutorial has them written, and what is true of them."""
     folder = tmp_path_factory.mktemp("tutorial")
-    return {name: (folder / name, SAMPLES[name].write(folder / name)) for name in NAMES}
+    return {name: (folder / name, write_sample(name, folder / name)) for name in NAMES}
 
 
 def duration(truth: Truth) -> int:

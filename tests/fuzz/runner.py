@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from rcv_py.base.compiled import cache_folder
+from rcv_py.base.machine.compiled import cache_folder
 from rcv_py.formats.notes.store import user_folder
 from tests.formats.sqtt import mangled
 from tests.fuzz.areas import AREAS, TYPED, Ground, area_of

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from rcv_py.base import compiled
+from rcv_py.base.machine import compiled
 
 
 class Checked:

@@ -24,6 +24,18 @@ def write_sample(name: str, folder: Path, seed: int = 0) -> Truth:
     """Write a sample into a folder, which may be changed afterwards; return what is true of it."""
     if STORE not in os.environ:
         return SAMPLES[name].write(folder, seed)
+    made = _made(name, seed)
+    shutil.copytree(made / "capture", folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    return pickle.loads((made / "truth").read_bytes())
+
+
+def sample_path(name: str) -> Path:
+    """The folder of a sample that all tests of the run share: nobody writes into it."""
+    return _made(name, 0) / "capture"
+
+
+def _made(name: str, seed: int) -> Path:
+    """The folder with a capture and what is true of it, which the first that asks makes."""
     made = Path(os.environ[STORE]) / f"{name}-{seed}"
     if not made.exists():
         part = made.with_suffix(f".{os.getpid()}")
@@ -33,5 +45,4 @@ def write_sample(name: str, folder: Path, seed: int = 0) -> Truth:
         (part / "truth").write_bytes(pickle.dumps(truth))
         with suppress(OSError):  # another process was first
             part.rename(made)
-    shutil.copytree(made / "capture", folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
-    return pickle.loads((made / "truth").read_bytes())
+    return made
