@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rcv_py.api import *  # noqa: F403 - all of the API by its names
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 _API = (
     *("Answer", "Capture", "CaptureEntry", "Table", "Timeline", "Wave", "find", "library", "open"),
