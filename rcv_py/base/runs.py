@@ -7,6 +7,7 @@ ends_run      0 1 0 0 1 1       the last row of each run
 run_starts    0 2 5
 borders       0 2 5 6           of their lengths 2, 3, 1
 ranges        0 1 0 1 2 0       of rows 0 … and those lengths
+repeated      5 5 7 7 7 5       values 5 7 5 as often as those lengths
 distinct      0 2               the first row of each value, and 0 0 1 1 1 0: which value each row holds
 is_in         1 1 0 0 0 1       whether each row holds one of 3 5
 ascending     5 7               each value once
@@ -18,9 +19,11 @@ order         0 1 5 2 3 4       the rows by value, equal ones as they stand
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
+AT_ONCE = 1 << 17  # rows that numpy repeats without letting other threads run: a fraction of a millisecond
 LONG_RISE = 64  # rows between two that fall, on average: from here on merging is faster than sorting
 
 
@@ -120,6 +123,23 @@ def borders(counts: np.ndarray | Sequence[int]) -> np.ndarray:
     return first
 
 
+def repeated(column: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Each value as many times as its count (integers [n]) says; as `np.repeat`, but other threads may run.
+
+    That keeps Python's lock until all of it is written; so much of it is asked for a part at a time.
+    """
+    first = borders(counts)
+    if first[-1] <= AT_ONCE:
+        return np.repeat(column, counts)
+    every = np.empty(first[-1], dtype=column.dtype)
+    long = np.searchsorted(first, np.arange(0, first[-1], AT_ONCE), side="right") - 1  # each by itself
+    cuts = ascending(np.concatenate([[0], long, long + 1, [len(column)]])).tolist()
+    for begin, end in pairwise(cuts):
+        part = every[first[begin] : first[end]]
+        part[:] = column[begin] if end == begin + 1 else np.repeat(column[begin:end], counts[begin:end])
+    return every
+
+
 def ranges(first: np.ndarray | int, count: np.ndarray) -> np.ndarray:
     """The `count[i]` numbers from `first[i]` on of each part, one part after the other; int64."""
-    return np.arange(int(count.sum())) + np.repeat(first - borders(count)[:-1], count)
+    return np.arange(int(count.sum())) + repeated(first - borders(count)[:-1], count)

@@ -20,7 +20,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import Meetings, TokenCrossings, crossings, last_ends, meetings
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import borders, order
+from rcv_py.base.runs import borders, order, repeated
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 
@@ -72,7 +72,7 @@ class Stream:
         some = np.flatnonzero(np.diff(first))
         stops = np.zeros(len(self.simd), dtype=np.int64)
         stops[some] = np.maximum.reduceat(self.end, first[some]) if len(some) else 0
-        done = np.repeat(stops, np.diff(first))
+        done = repeated(stops, np.diff(first))
         links = self.links
         np.minimum.at(done, links.producers, self.issue[links.token[links.row_of]])
         return done

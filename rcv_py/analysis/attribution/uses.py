@@ -18,7 +18,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import Lines
 from rcv_py.analysis.core.kept import kept
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import borders, order, ranges, starts_run
+from rcv_py.base.runs import borders, order, ranges, repeated, starts_run
 
 WINDOW = 32  # instructions
 _NO_LINE = 1 << 40  # from here on numbers of no line: what is random of them differs from that of any line
@@ -71,7 +71,7 @@ class History:
     def _run(self) -> np.ndarray:
         """The place in `_jumps` of the last jump up to each token, int32."""
         place = np.arange(len(self._jumps), dtype=np.int32)
-        return np.repeat(place, np.diff(self._jumps, append=len(self.line)))
+        return repeated(place, np.diff(self._jumps, append=len(self.line)))
 
     def start(self, token: np.ndarray) -> np.ndarray:
         """The first token of the waves of some tokens, int64."""
@@ -153,8 +153,8 @@ class _Registers:
         known, place = self._looked_up(history, context, one)
         first, count = known.first[place][of], (known.first[place + 1] - known.first[place])[of]
         return Uses(
-            np.repeat(np.arange(len(readers)), count),
-            np.repeat(readers, count) - known.back[ranges(first, count)],
+            repeated(np.arange(len(readers)), count),
+            repeated(readers, count) - known.back[ranges(first, count)],
         )
 
     def _looked_up(

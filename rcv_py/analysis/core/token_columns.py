@@ -14,7 +14,7 @@ import numpy as np
 
 from rcv_py.analysis.core.saturated import later, sums, sums_of_runs
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import ascending, borders, ranges, run_starts
+from rcv_py.base.runs import ascending, borders, ranges, repeated, run_starts
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -65,7 +65,7 @@ class TokenColumns:
     @cached_property
     def start(self) -> np.ndarray:
         """Start of each token in aligned cycles, int64."""
-        start = np.repeat(_numbers(wave.tokens.base for wave in self.waves), np.diff(self.first))
+        start = repeated(_numbers(wave.tokens.base for wave in self.waves), np.diff(self.first))
         start += _joined([wave.tokens.offset for wave in self.waves], np.int64)
         return start
 
@@ -96,7 +96,7 @@ class TokenColumns:
     @cached_property
     def owner(self) -> np.ndarray:
         """The place in `waves` of the wave of each token, int64."""
-        return np.repeat(np.arange(len(self.waves)), np.diff(self.first))
+        return repeated(np.arange(len(self.waves)), np.diff(self.first))
 
     @cached_property
     def is_last(self) -> np.ndarray:
@@ -220,7 +220,7 @@ class SpanSums:
     def _kinds(self) -> np.ndarray:
         """Cycles of each kind before each cut, int64 [cuts, kinds]."""
         count = len(self._cut) - 1
-        segment = np.repeat(np.arange(count), np.diff(self._cut))
+        segment = repeated(np.arange(count), np.diff(self._cut))
         by_kind = sums_by_kind(segment, self._tokens.kind, self._tokens.duration, count)
         return np.pad(np.cumsum(by_kind, axis=0), ((1, 0), (0, 0)))
 

@@ -33,7 +33,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_col
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import ascending, starts_run
+from rcv_py.base.runs import ascending, repeated, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.columns import joined
 from rcv_py.model.modes import ReferenceRule
@@ -282,7 +282,7 @@ def _axis(parts: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
 
 def _issuing(tokens: TokenColumns, axis: SimdAxis, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """When waves issue: joined inside each wave first, so that little is left to sort."""
-    begin = np.repeat(axis.shift(tokens.waves), np.diff(tokens.first))
+    begin = repeated(axis.shift(tokens.waves), np.diff(tokens.first))
     begin += tokens.issue
     end = begin + tokens.busy
     at, rest = rests(tokens, ends)

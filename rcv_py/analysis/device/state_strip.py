@@ -18,6 +18,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero, sums
 from rcv_py.base.records import dataclass
+from rcv_py.base.runs import repeated
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -63,9 +64,9 @@ def _map(trace: Trace, parcel: Parcel) -> Sums:
     tables = [wave.states for wave in parcel.own.waves if len(wave.states)]
     if not tables:
         return no_sums(1)
-    length = [len(table) for table in tables]
+    length = np.array([len(table) for table in tables], dtype=np.int64)
     base = np.array([table.base for table in tables], dtype=np.int64)
-    begin = np.concatenate([table.offset for table in tables]) + np.repeat(base, length)
+    begin = np.concatenate([table.offset for table in tables]) + repeated(base, length)
     end = np.append(begin[1:], 0)
     end[np.cumsum(length) - 1] = base + np.array([table.length for table in tables], dtype=np.int64)
     end = np.maximum(begin, end)  # in a damaged file it may come before

@@ -16,12 +16,13 @@ import numpy as np
 from rcv_py.analysis.core.parcels import Parcel, alone
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import run_starts
+from rcv_py.base.runs import repeated, run_starts
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
 STATES = len(WaveState)
+AT_ONCE = 1 << 14  # times that are added up together: some milliseconds
 LIVING = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # as they are stacked
 
 
@@ -78,7 +79,7 @@ def _changes(waves: Sequence[Wave], se: int | None) -> _Changes:
     stop = np.cumsum(length)
     base = np.array([states.base for states in parts], np.int64)
     ends = base + np.array([states.length for states in parts], np.int64)
-    begins = np.concatenate([states.offset for states in parts]) + np.repeat(base, length)
+    begins = np.concatenate([states.offset for states in parts]) + repeated(base, length)
     codes = np.concatenate([states.state for states in parts])
     codes = np.where(codes < STATES, codes, WaveState.EMPTY).astype(np.uint8)
     # Behind each wave an end, after which it is EMPTY: so every boundary leads from one state to another.
@@ -95,7 +96,15 @@ def _at_once(time: np.ndarray, more: np.ndarray, waves: int) -> _Changes:
     order = np.argsort(time, kind="stable")  # of several that are in order: hardly more than reading them
     time, more = time[order], more[order]
     first = run_starts(time)
-    return _Changes(time[first], np.add.reduceat(more, first, axis=0) if len(first) else more, waves)
+    if not len(first):
+        return _Changes(time, more, waves)
+    added = np.empty((len(first), STATES), np.int32)
+    stops = np.append(first[AT_ONCE::AT_ONCE], len(time))
+    for part, stop in enumerate(stops.tolist()):  # no other thread runs until numpy has those of a call
+        runs = slice(part * AT_ONCE, (part + 1) * AT_ONCE)
+        begin = first[runs.start]
+        np.add.reduceat(more[begin:stop], first[runs] - begin, axis=0, out=added[runs])
+    return _Changes(time[first], added, waves)
 
 
 def _merge(parts: Sequence[_Changes]) -> _Changes:
@@ -105,8 +114,10 @@ def _merge(parts: Sequence[_Changes]) -> _Changes:
 
 
 def _curves(part: _Changes) -> StateCurves:
-    count = np.cumsum(part.more, axis=0, dtype=np.int32).T
-    return StateCurves(part.time, np.ascontiguousarray(count), part.waves)
+    count = np.empty((STATES, len(part.time)), np.int32)
+    for state in range(STATES):  # of all at once no other thread would run until then, either
+        np.cumsum(part.more[:, state], dtype=np.int32, out=count[state])
+    return StateCurves(part.time, count, part.waves)
 
 
 def _map(_trace: Trace, parcel: Parcel, *, se: int | None) -> _Changes:

@@ -22,7 +22,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import borders, distinct, ranges
+from rcv_py.base.runs import borders, distinct, ranges, repeated
 from rcv_py.model.code import CodeTable
 
 _A, _B = 30, 28  # bits: `second` is below 2^30, `first` below 2^28
@@ -82,7 +82,7 @@ def source_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
     rows = costly(code, own)
     outer, length = code.chain_first[1:][rows] - 1, np.diff(code.chain_first)[rows]
     # The outermost place is the last one of a chain: read backwards, behind the file that holds it.
-    at = np.repeat(outer, length) - ranges(0, length)
+    at = repeated(outer, length) - ranges(0, length)
     places = key(What.LINE, code.chain_file[at], code.chain_line[at])
     has = length > 0
     root = np.full(len(rows), key(What.NO_SOURCE))

@@ -15,8 +15,7 @@ gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory op
 
 from __future__ import annotations
 
-import re
-
+from rcv_py.base.late_patterns import pattern
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import number
 
@@ -37,10 +36,10 @@ Row = tuple[str, Raised]  # pattern from the start of the text, what it raises
 Field = tuple[tuple[int, int], ...]  # (first bit, bits) from the lowest part of the number up
 
 NUMBER = r"(0x[0-9a-fA-F]+|\d+)"
-_NAMED = re.compile(rf"({'|'.join(COUNTERS)})cnt\s*\(?\s*" + NUMBER)
-_IMMEDIATE = re.compile(r"s_waitcnt\s+" + NUMBER + r"\s*$")
-_OWN = re.compile(r"s_waitcnt_(vm|vs|lgkm|exp)cnt\s+(?:\w+\s*,\s*)?" + NUMBER)
-_SINGLE = re.compile(r"s_wait_(\w+?)cnt(?:_(ds)cnt)?\s+" + NUMBER)
+_NAMED = pattern(rf"({'|'.join(COUNTERS)})cnt\s*\(?\s*" + NUMBER)
+_IMMEDIATE = pattern(r"s_waitcnt\s+" + NUMBER + r"\s*$")
+_OWN = pattern(r"s_waitcnt_(vm|vs|lgkm|exp)cnt\s+(?:\w+\s*,\s*)?" + NUMBER)
+_SINGLE = pattern(r"s_wait_(\w+?)cnt(?:_(ds)cnt)?\s+" + NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +67,12 @@ class Generation:
         fields: dict[str, Field] | None = None,
     ) -> None:
         self.name, self.order, self._fields = name, order, fields or {}
-        self._rows = tuple((re.compile(pattern).match, raised) for pattern, raised in table)
+        self._rows = tuple((pattern(text), raised) for text, raised in table)
 
     def effect(self, text: str) -> Effect:
         """What a disassembled instruction does."""
         if not text.startswith("s_wait"):
-            raises = next((raised for fits, raised in self._rows if fits(text)), ())
+            raises = next((raised for fits, raised in self._rows if fits.match(text)), ())
             return Effect(raises) if raises else NOTHING
         left = dict.fromkeys(self.order, 0) if text.startswith("s_wait_idle") else self._left(text)
         waits = tuple((counter, left[counter]) for counter in self.order if counter in left)
@@ -174,7 +173,7 @@ _GFX1250: tuple[Row, ...] = (
         for pattern, raised in _GFX12
     ),
 )
-_MARKS = re.compile(r"s_wait_(x|async|tensor)cnt|tensor_(load|store)|(global|cluster|ds)_\w*_?async_")
+_MARKS = pattern(r"s_wait_(x|async|tensor)cnt|tensor_(load|store)|(global|cluster|ds)_\w*_?async_")
 
 _ORDER10 = ("vs", "vm", "lgkm", "exp")
 _ORDER12 = ("bvh", "exp", "sample", "km", "store", "load", "tensor", "async", "x", "ds")

@@ -18,7 +18,7 @@ from rcv_py.analysis.waits.waitcnt.generations import (
     generation_of,
 )
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import borders, ranges, run_starts, starts_run
+from rcv_py.base.runs import borders, ranges, repeated, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import Wave, WaveBatch
@@ -47,7 +47,7 @@ class WaitLinks:
     @property
     def row_of(self) -> np.ndarray:
         """The row each producer belongs to, int64."""
-        return np.repeat(np.arange(len(self)), np.diff(self.first))
+        return repeated(np.arange(len(self)), np.diff(self.first))
 
     def of(self, row: int) -> np.ndarray:
         """The producers of one row."""
@@ -193,7 +193,7 @@ def _links(wave_first: np.ndarray, waits: list[tuple[np.ndarray, ...]], operatio
     columns = [np.concatenate(column) for column in zip(*waits, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     token, counter, left, begin, count, is_ordered = (column[order] for column in columns)
-    owner, producers = np.repeat(np.arange(len(token)), count), operations[ranges(begin, count)]
+    owner, producers = repeated(np.arange(len(token)), count), operations[ranges(begin, count)]
     keep = starts_run(owner, producers)  # an operation that raised a counter twice counts once
     is_late = counter == NUMBER_OF["x"]
     if is_late.any():
