@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.lanes import lanes
-from rcv_py.analysis.timeline.pixel_shares import SpanPart, put_spans
+from rcv_py.analysis.timeline.pixel_shares import SpanPart, TablePart, put_spans, put_table
 from rcv_py.analysis.timeline.pixels import PARTS, Pixels
 from rcv_py.analysis.timeline.raster import Segment, TokenRow, look, raster, shares_in
 from rcv_py.analysis.timeline.stack import stacked
@@ -105,6 +105,30 @@ def test_rows_drawn_together_look_as_each_alone(made: list[Tokens], where: tuple
     assert together.tolist() == alone.tolist()
 
 
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40)), min_size=1, max_size=4), views())
+def test_a_pixel_is_the_mean_of_its_buckets(
+    made: list[tuple[int, int]], where: tuple[Pixels, int, int]
+) -> None:
+    """Of tables that begin and end anywhere, in rows that fill the same pixels or others."""
+    pixels, first, stop = where
+    bits = max(0, int(pixels.cycles_per_px).bit_length() - 1)
+    random, bounds = np.random.default_rng(len(made)), [(0, pixels.width_px)] * 2 + [(first, stop)] * 2
+    begin = pixels.window.begin >> bits
+    parts = [
+        TablePart(random.integers(0, 256, (count, ACTIVITY_COUNT), np.uint8), begin + late - 20, row, a, b)
+        for row, ((late, count), (a, b)) in enumerate(zip(made, bounds, strict=False))
+    ]
+    picture = np.zeros((len(made), pixels.width_px, ACTIVITY_COUNT), np.uint8)
+    put_table(parts, bits, picture, pixels)
+    buckets, wanted = pixels.buckets(bits), np.zeros(picture.shape, np.int64)
+    for part in parts:
+        for px in range(part.first, part.stop):
+            for number, weight in zip(buckets.numbers[:, px], buckets.weight[:, px], strict=True):
+                if 0 <= (at := int(number) - part.number) < len(part.table):
+                    wanted[part.row, px] += int(weight) * part.table[at].astype(np.int64)
+    assert picture.tolist() == ((wanted + PARTS // 2) // PARTS).tolist()
+
+
 @given(st.integers(0, 5000), st.integers(1, 200_000), st.integers(1, 300), st.integers(5, 12))
 def test_the_buckets_of_a_pixel_make_it_up(begin: int, cycles: int, width: int, bits: int) -> None:
     pixels = Pixels(TimeWindow(begin, begin + cycles), width)
@@ -158,6 +182,12 @@ def test_every_kind_has_the_height_of_its_share() -> None:
             drawn = np.count_nonzero(lines == ACTIVITIES.index((kind, is_stall))) / lines.size
             assert abs(drawn - share) <= 0.006
         assert abs(np.count_nonzero(lines == ACTIVITY_COUNT) / lines.size - 0.1) <= 0.006
+
+
+def test_the_numbers_of_parts_begin_where_they_are_told() -> None:
+    pixels = Pixels(TimeWindow(0, 4_000), 100)
+    shares = raster(look([row(Tokens(0, *_cycle(400)))], pixels)).kind
+    assert stacked(shares, 6, pixels, 40).tolist() == (stacked(shares, 6, pixels) + 40).tolist()
 
 
 def _cycle(count: int) -> list[np.ndarray]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import borders, ranges
+from rcv_py.base.runs import borders, ranges, repeated
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.waves import WAVE_FACTS, LodColumns, WaveColumns, WaveLod
@@ -124,7 +124,7 @@ class _Grid:
     def shifts(self, counts: np.ndarray) -> np.ndarray:
         """The shift of each of so many spans a wave; a single one if it is that of all."""
         shift = self.shift.astype(np.int32)
-        return shift[:1] if len(shift) and np.all(shift == shift[0]) else np.repeat(shift, counts)
+        return shift[:1] if len(shift) and np.all(shift == shift[0]) else repeated(shift, counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,7 +211,7 @@ def _running(parts: Sequence[tuple[_Spans, np.ndarray]], grid: _Grid, codes: int
 
 def _cut(spans: _Spans, grid: _Grid, base: np.ndarray, codes: int) -> Iterator[Piece]:
     """The pieces of spans that lie in one bucket each."""
-    origin, shift = np.repeat(grid.origin(base), spans.count), grid.shifts(spans.count)
+    origin, shift = repeated(grid.origin(base), spans.count), grid.shifts(spans.count)
     begin, end = spans.begin + origin, spans.end + origin
     bucket, last = begin >> shift, (end - 1) >> shift
     cycles: np.ndarray = end - begin
@@ -257,7 +257,7 @@ def _grown(kind: np.ndarray, state: np.ndarray, grid: _Grid, full: np.ndarray) -
     while True:
         levels[waves] += 1
         sizes.append(count)
-        numbers, fulls = ranges(number, count), np.repeat(full, count)
+        numbers, fulls = ranges(number, count), repeated(full, count)
         kinds.append(_shares(kind, numbers, fulls))
         states.append(_shares(state, numbers, fulls))
         is_long = count > 2
@@ -305,8 +305,8 @@ class _Pairs:
         number, count = number[goes_on], count[goes_on]
         after = ((number + count - 1) >> 1) - (number >> 1) + 1
         first = borders(after)
-        inside = np.arange(first[-1]) - np.repeat(first[:-1], after)
-        left = np.repeat(row - (number & 1), after) + 2 * inside
+        inside = np.arange(first[-1]) - repeated(first[:-1], after)
+        left = repeated(row - (number & 1), after) + 2 * inside
         odd, alone = number & 1 == 1, (number + count) & 1 == 1
         return cls(left, first[:-1][odd], first[1:][alone] - 1, after)
 

@@ -60,10 +60,23 @@ def long_tokens(rows: Sequence[TokenRow], view: View, lines: np.ndarray, least_p
     return [long for some in found if (long := some.of_length(least)).count]
 
 
+def _may_hold_runs(chosen: Sequence[int], lines: np.ndarray, least_px: int) -> list[int]:
+    """The chosen rows in which two columns that a run of that length must hold are full of the same."""
+    some = lines[:, :, :: max(1, least_px // 2)]
+    low, high = some[:, 0], some[:, -1]
+    is_full = (low == high) & (low < ACTIVITY_COUNT)
+    if least_px < 2:
+        has_run = is_full.any(axis=1)
+    else:
+        has_run = (is_full[:, 1:] & is_full[:, :-1] & (low[:, 1:] == low[:, :-1])).any(axis=1)
+    return [row for row in chosen if has_run[row]]
+
+
 def _runs(
     rows: Sequence[TokenRow], chosen: Sequence[int], view: View, lines: np.ndarray, least_px: float
 ) -> Iterator[Chosen]:
     """The tokens in runs of columns that are full of one activity, if they are not too many."""
+    chosen = _may_hold_runs(chosen, lines, ceil(least_px))
     if not chosen:
         return
     low, high = lines[chosen, 0], lines[chosen, -1]

@@ -17,18 +17,19 @@ pixels of a row sum to its cycles.  Rows are worked on a few at a time, which ke
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.timeline.pixels import Pixels
+from rcv_py.analysis.timeline.pixels import Pixels, Strip
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
 
 FULL = 255  # share of a pixel that is all of it
-_CACHED = 1 << 15  # pixels and spans that are worked on at once
+_CACHED = 1 << 19  # bytes of pixels and spans that are worked on at once
 
 # By activity or state, the bytes of a pixel that grow with it: its own and all above.
 _GROW = np.tril(np.ones((ACTIVITY_COUNT, ACTIVITY_COUNT), np.uint8)).T.copy().view(np.uint64)
@@ -54,8 +55,8 @@ class SpanPart:
 
     @property
     def weight(self) -> int:
-        """Numbers to be worked on."""
-        return self.stop - self.first + self.rows.stop - self.rows.start
+        """Bytes to be worked on, about."""
+        return 16 * (self.stop - self.first + self.rows.stop - self.rows.start)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,8 +71,8 @@ class TablePart:
 
     @property
     def weight(self) -> int:
-        """Numbers to be worked on."""
-        return 2 * (self.stop - self.first)
+        """Bytes to be worked on: most pixels touch three buckets."""
+        return 3 * (self.stop - self.first) * self.table.shape[1]
 
 
 Part = TypeVar("Part", SpanPart, TablePart)
@@ -89,17 +90,12 @@ def put_spans(parts: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) ->
 def put_table(parts: Sequence[TablePart], bits: int, picture: np.ndarray, pixels: Pixels) -> None:
     """Add the shares that tables with buckets of 2^bits cycles know."""
     buckets, size = pixels.buckets(bits), picture.shape[2]
-    wide = _WIDE[size]
     for group in _groups(parts):
         strips = [(part.first, part.stop) for part in group]
-        ends = borders([stop - first for first, stop in strips]).tolist()
-        found: np.ndarray = np.empty((len(buckets.weight), ends[-1]), wide)
-        for part, begin, end in zip(group, ends[:-1], ends[1:], strict=True):
-            table: np.ndarray = np.ascontiguousarray(part.table).view(wide)[:, 0]
-            _take(table, buckets.numbers[:, part.first : part.stop] - part.number, found[:, begin:end])
-        weights = buckets.weights(strips, size // 2)
-        pairs = found.view(np.uint16).reshape(len(found), -1, weights.shape[2])
-        shares = _mean(pairs, weights).view(np.uint8)
+        found, places = _room(strips, len(buckets.weight), _WIDE[size])
+        for part, place in zip(group, places, strict=True):
+            _take(part, buckets.strip(part.first, part.stop), place)
+        shares = _mean(found.view(np.uint16), buckets.weights(strips, size // 2)).view(np.uint8)
         _add_group(group, picture, shares.reshape(-1, size), 0)
 
 
@@ -146,13 +142,31 @@ def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
 # -- tables ---------------------------------------------------------------------------------------------
 
 
-def _take(table: np.ndarray, at: np.ndarray, out: np.ndarray) -> None:
-    """Rows of a table, nothing for those beyond its ends; `at` is sorted from left to right and downwards."""
-    table.take(at, mode="clip", out=out)
-    if at[0, 0] < 0:
-        out[at < 0] = 0
-    if at[-1, -1] >= len(table):
-        out[at >= len(table)] = 0
+def _room(
+    strips: Sequence[tuple[int, int]], most: int, wide: type[np.generic]
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Room for the buckets of strips of pixels, [most, strips, width], and that of each, [most, width].
+
+    Where strips are of different pixels they lie in one row.  Else those of a strip lie side by side, as
+    numpy wants them: what it takes into other places it copies there.
+    """
+    ends = borders([stop - first for first, stop in strips]).tolist()
+    if len(set(strips)) == 1:
+        found: np.ndarray = np.empty((len(strips), most, ends[1]), wide)
+        return found.swapaxes(0, 1), [*found]
+    found = np.empty((most, 1, ends[-1]), wide)
+    return found, [found[:, 0, begin:end] for begin, end in pairwise(ends)]
+
+
+def _take(part: TablePart, strip: Strip, out: np.ndarray) -> None:
+    """The buckets in each pixel of a part, nothing for those beyond the ends of its table."""
+    table, skipped = part.table.reshape(-1).view(out.dtype), strip.first - part.number
+    if 0 <= skipped < len(table) - strip.last:
+        table[skipped:].take(strip.numbers, None, out, "clip")
+        return
+    at = strip.numbers + skipped
+    table.take(at, None, out, "clip")
+    out[(at < 0) | (at >= len(table))] = 0
 
 
 def _mean(pairs: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -179,24 +193,28 @@ def _mean(pairs: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -> None:
     """All parts on one axis, in 1/255 of a pixel: each has room for its pixels, and an edge more.
 
-    What was spent before an edge is known from the stretch that runs there: `sums` up to its end, less what
-    of it lies behind the edge.  Sums may overflow: only their differences count.
+    What was spent before an edge is known from the stretch that runs there: the sum of all before it, and
+    what of it lies before the edge.  Sums may overflow: only their differences count.
     """
     slots = borders([part.stop - part.first + 1 for part in group])
-    begin, end, codes = _stretches(group, slots, pixels)
+    begin, length, codes = _stretches(group, slots, pixels)
     units: np.ndarray = _STATE_UNITS if isinstance(group[0].spans, States) else _TOKEN_UNITS
     word = units.dtype
     edges = np.arange(0, int(slots[-1]) * FULL, FULL, dtype=np.int32)
-    first = np.append((begin + (FULL - 1)) // FULL, len(edges))  # edge at or behind the begin
-    running = np.repeat(np.arange(len(begin)), first[1:] - first[:-1])
-    seen = np.minimum(edges, end.take(running)).astype(word)
-    length, until = (end - begin).astype(word), end.astype(word)
-    shares = np.empty((len(edges), len(units)), word)
+    first = begin + np.int32(FULL - 1)
+    first //= FULL  # edge at or behind the begin
+    begun = np.bincount(first, minlength=len(edges))
+    begun[0] -= 1
+    running = np.cumsum(begun, out=begun)  # the last one that has begun
+    spent = edges - begin.take(running)
+    np.minimum(spent, length.take(running), out=spent)
+    spent, length = spent.astype(word), length.astype(word)
+    shares: np.ndarray = np.empty((len(edges), len(units)), word)
+    sums: np.ndarray = np.zeros(len(begin) + 1, word)
     for number, unit in enumerate(units.take(codes, axis=1)):
-        sums = np.cumsum(length * unit, dtype=word)
-        sums -= until * unit
         total = unit.take(running)
-        total *= seen
+        total *= spent
+        np.cumsum(length * unit, out=sums[1:])
         total += sums.take(running)
         np.subtract(total[1:], total[:-1], out=shares[:-1, number])
     _add_group(group, picture, shares.view(np.uint8), 1)
@@ -205,54 +223,62 @@ def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -
 def _stretches(
     group: Sequence[SpanPart], slots: np.ndarray, pixels: Pixels
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where stretches of one kind begin and end, int32, and their numbers in the table of units; sorted.
+    """Where stretches of one kind begin, how long they are, and their numbers in the table of units.
 
-    The first one is nothing, at 0.  A token is a stretch of stall and one of execution.
+    All int32, sorted by begin; the first one is nothing, at 0.  A token is a stretch of stall and one of
+    execution.
     """
     counts = [part.rows.stop - part.rows.start for part in group]
+    ends = borders(counts)
     scale = FULL * pixels.width_px / pixels.window.width
-    origin = np.repeat([float(pixels.window.begin - part.spans.base) for part in group], counts)
     # What is before its part counts from the first edge, what is behind it to the last one.
-    low = [float(part.first * FULL) for part in group]
-    high = [float(part.stop * FULL) for part in group]
+    low = [part.first * FULL for part in group]
+    high = [part.stop * FULL for part in group]
     moved = np.repeat((slots[:-1] * FULL - np.array(low)).astype(np.int32), counts)
-    bounds = (each[0] if len(set(each)) == 1 else np.repeat(each, counts) for each in (low, high))
+    bounds = (float(each[0]) if len(set(each)) == 1 else np.repeat(each, counts) for each in (low, high))
     lowest, highest = bounds
+    place = np.empty(len(moved))
 
-    def place(time: np.ndarray) -> np.ndarray:
-        place = time * scale
-        place += 0.5
-        np.maximum(place, lowest, out=place)
-        np.minimum(place, highest, out=place)
+    def placed(time: np.ndarray) -> np.ndarray:
+        np.multiply(time, scale, out=place)
+        np.add(place, 0.5, out=place)
+        place.clip(lowest, highest, out=place)
         whole = place.astype(np.int32)
         whole += moved
         return whole
 
-    time = np.concatenate([part.spans.offset[part.rows] for part in group]) - origin
-    begin = place(time)
+    time = np.empty(len(moved))
+    for part, first, stop in zip(group, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        origin = float(pixels.window.begin - part.spans.base)
+        np.subtract(part.spans.offset[part.rows], origin, out=time[first:stop])
+    begin = placed(time)
     tokens = [(part.spans, part.rows) for part in group if isinstance(part.spans, Tokens)]
     states = [(part.spans, part.rows) for part in group if isinstance(part.spans, States)]
     if not tokens:
         stop = np.append(time[1:], 0.0)
-        last = np.cumsum(counts) - 1
-        stop[last] = np.array([_after(part) for part in group]) - origin[last]
+        last = [pixels.window.begin - part.spans.base for part in group]
+        stop[ends[1:] - 1] = np.array([_after(part) for part in group], np.float64) - last
+        end = placed(stop)
+        np.maximum(end, begin, out=end)
         state = np.concatenate([spans.state[rows] for spans, rows in states])
-        return _in_turn(begin), _in_turn(np.maximum(place(stop), begin)), _in_turn(state)
+        return _in_turn(begin), _in_turn(end - begin), _in_turn(state)
     stall = np.concatenate([spans.stall[rows] for spans, rows in tokens])
     busy = np.concatenate([spans.busy[rows] for spans, rows in tokens])
+    kind = np.concatenate([spans.kind[rows] for spans, rows in tokens])
     time += stall
-    issue = place(time)
+    issue = placed(time)
     time += np.maximum(busy, stall == 0)  # what takes no time counts as a cycle
-    end = place(time)
+    end = placed(time)
     np.minimum(end[:-1], begin[1:], out=end[:-1])
     np.minimum(issue, end, out=issue)
-    kind = np.concatenate([spans.kind[rows] for spans, rows in tokens])
-    return _in_turn(begin, issue), _in_turn(issue, end), _in_turn(kind, kind + np.int32(256))
+    lengths = _in_turn(issue - begin, end - issue)
+    return _in_turn(begin, issue), lengths, _in_turn(kind, kind + np.int32(256))
 
 
 def _in_turn(*columns: np.ndarray) -> np.ndarray:
     """0, and the numbers of the columns in turn; int32."""
-    made = np.zeros(1 + len(columns) * len(columns[0]), np.int32)
+    made: np.ndarray = np.empty(1 + len(columns) * len(columns[0]), np.int32)
+    made[0] = 0
     for at, column in enumerate(columns, 1):
         made[at :: len(columns)] = column
     return made

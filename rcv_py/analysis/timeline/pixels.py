@@ -17,17 +17,35 @@ PARTS = 256  # what the weights of the buckets in a pixel sum to
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Strip:
+    """The buckets that touch some pixels, counted from the first one."""
+
+    numbers: np.ndarray  # int64 [most buckets in a pixel, pixels]
+    first: int  # number of the bucket at the first cycle
+    last: int  # the highest of `numbers`
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Buckets:
     """The buckets of a size that touch each pixel, with their weights."""
 
     numbers: np.ndarray  # int64 [most buckets in a pixel, width], from that of the pixel's first cycle on
     weight: np.ndarray  # uint16, the same shape, share of the pixel in 1/PARTS
     _repeated: dict[int, np.ndarray] = field(default_factory=dict)
+    _strips: dict[tuple[int, int], Strip] = field(default_factory=dict)
 
     @property
     def first(self) -> np.ndarray:
         """Number of the bucket at each pixel's first cycle, int64 [width]."""
         return self.numbers[0]
+
+    def strip(self, first: int, stop: int) -> Strip:
+        """The buckets that touch the pixels [first, stop)."""
+        if (first, stop) not in self._strips:
+            number = int(self.first[first])
+            numbers = self.numbers[:, first:stop] - number
+            self._strips[first, stop] = Strip(numbers, number, int(numbers[-1, -1]))
+        return self._strips[first, stop]
 
     def weights(self, strips: Sequence[tuple[int, int]], each: int) -> np.ndarray:
         """The weights of strips [first, stop) of pixels, each so many times: uint16 [buckets, strips, n].

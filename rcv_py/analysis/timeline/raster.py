@@ -80,6 +80,9 @@ class Joined:
 
     def visible(self, window: TimeWindow) -> tuple[Segment, ...]:
         """The segments that touch a window."""
+        if len(self.segments) == 1:  # most rows of long waves
+            (only,) = self.segments
+            return self.segments if only.end > window.begin and only.begin < window.end else ()
         first = bisect_right(self.segments, window.begin, key=attrgetter("end"))
         return self.segments[first : bisect_left(self.segments, window.end, key=attrgetter("begin"))]
 
@@ -192,10 +195,9 @@ def raster(view: View, with_states: bool = True, without: Sequence[Piece] = ()) 
     kind = _planes(view.rows, width, ACTIVITY_COUNT)
     state = _planes(view.rows, width if with_states else 0, len(STATE_ORDER))
     work, pixels = _Work(Raster(kind, state)), view.pixels
+    both = (kind, state) if with_states else (kind,)
     for row, lod in view.tables:
-        _look_up(lod, pixels, kind, row, work)
-        if with_states:
-            _look_up(lod, pixels, state, row, work)
+        _look_up(lod, pixels, both, row, work)
     left_out = {id(piece) for piece in without}
     _look_closer(work, [piece for piece in view.pieces if id(piece) not in left_out], pixels)
     if with_states:
@@ -242,7 +244,7 @@ def _look_closer(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
     most = _most([piece.count for piece in pieces])
     for piece in pieces:
         if piece.count > most:
-            _look_up(piece.segment.lod, pixels, work.picture.kind, piece.row, work)
+            _look_up(piece.segment.lod, pixels, (work.picture.kind,), piece.row, work)
         elif piece.segment.tokens.lane is None:
             place = piece.row, piece.first, piece.stop
             work.kinds.append(SpanPart(piece.segment.tokens, piece.tokens, *place))
@@ -258,7 +260,7 @@ def _look_at_states(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> Non
         segment = piece.segment
         is_near = 1 << segment.lod.shift <= NEAR_PX * pixels.cycles_per_px
         if is_near or part.stop - part.start > most:
-            _look_up(segment.lod, pixels, work.picture.state, piece.row, work)
+            _look_up(segment.lod, pixels, (work.picture.state,), piece.row, work)
         elif part.start < part.stop:
             work.states.append(SpanPart(segment.states, part, piece.row, piece.first, piece.stop))
 
@@ -299,19 +301,19 @@ def _put_lanes(piece: Piece, picture: np.ndarray, pixels: Pixels) -> None:
     add_shares(shares, np.where(over, scaled, total).astype(np.uint8))
 
 
-def _look_up(lod: WaveLod, pixels: Pixels, picture: np.ndarray, row: int, work: _Work) -> None:
-    """Take a level of the table of kinds or of states, of whichever this is the picture."""
+def _look_up(lod: WaveLod, pixels: Pixels, pictures: Sequence[np.ndarray], row: int, work: _Work) -> None:
+    """Take a level of the tables of what these are the pictures of, kinds or states."""
     level = max(0, lod.level(pixels.cycles_per_px))
-    table = (lod.kind if picture.shape[2] == ACTIVITY_COUNT else lod.state)[level]
     bits = lod.shift + level
-    number = lod.base >> bits
-    if pixels.cycles_per_px >= 2 << bits:  # a top level: one or two buckets, narrower than a pixel
-        _put_dots(table, number, bits, pixels, picture[row])
-        return
-    first, stop = pixels.part(number << bits, (number + len(table)) << bits)
-    if first < stop:
-        part = TablePart(table, number, row, first, stop)
-        work.tables.setdefault((bits, table.shape[1]), []).append(part)
+    number, count = lod.base >> bits, len(lod.kind[level])
+    first, stop = pixels.part(number << bits, (number + count) << bits)
+    for picture in pictures:
+        size = picture.shape[2]
+        table = (lod.kind if size == ACTIVITY_COUNT else lod.state)[level]
+        if pixels.cycles_per_px >= 2 << bits:  # a top level: one or two buckets, narrower than a pixel
+            _put_dots(table, number, bits, pixels, picture[row])
+        elif first < stop:
+            work.tables.setdefault((bits, size), []).append(TablePart(table, number, row, first, stop))
 
 
 def _put_dots(table: np.ndarray, number: int, bits: int, pixels: Pixels, shares: np.ndarray) -> None:

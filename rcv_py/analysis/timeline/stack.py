@@ -21,39 +21,40 @@ from rcv_py.analysis.timeline.pixel_shares import FULL
 from rcv_py.analysis.timeline.pixels import Pixels
 
 _GOLDEN = 0.6180339887498949
+_CACHED = 1 << 19  # pixels that are worked on at once
 
 
-def stacked(shares: np.ndarray, height: int, pixels: Pixels) -> np.ndarray:
+def stacked(shares: np.ndarray, height: int, pixels: Pixels, lowest: int = 0) -> np.ndarray:
     """Return the number of the part that fills each pixel, uint8 [rows, height, width]; line 0 is the top.
 
     `shares` is uint8 [rows, width, parts], running; where nothing is, the number is that of all parts.
+    Numbers count from `lowest`.
     """
     rows, width, parts = shares.shape
-    planes = np.ascontiguousarray(shares.transpose(2, 0, 1)).reshape(parts, -1)
-    lines = np.zeros((height, rows * width), np.uint8)
+    planes = shares.transpose(2, 0, 1).reshape(parts, -1)
     # The place of a column depends on its time alone, so that a picture that is moved stays the same.
     column = round(pixels.window.begin / pixels.cycles_per_px) + np.arange(width)
-    place = column * _GOLDEN % 1.0
-    limits = [np.tile(((line + place) * (FULL / height)).astype(np.uint8), rows) for line in range(height)]
-    below = np.empty(rows * width, bool)
-    before, steps = planes[0], 1
-    for plane in planes[1:]:
-        if np.array_equal(plane, before):
-            steps += 1  # a part that occurs nowhere: the next plane counts for it
-            continue
-        _count(lines, before, limits, below, steps)
-        before, steps = plane, 1
-    _count(lines, before, limits, below, steps)
+    place = np.arange(height)[:, np.newaxis] + column * _GOLDEN % 1.0
+    at_once = min(rows, max(1, _CACHED // max(1, width * height)))
+    limits = np.tile((place * (FULL / height)).astype(np.uint8), at_once)
+    lines = np.full((height, rows * width), lowest, np.uint8)
+    for first in range(0, rows * width, max(1, at_once * width)):
+        some = slice(first, first + at_once * width)
+        _count(planes[:, some], limits, lines[:, some])
     return lines[::-1].reshape(height, rows, width).transpose(1, 0, 2)
 
 
-def _count(
-    lines: np.ndarray, plane: np.ndarray, limits: list[np.ndarray], below: np.ndarray, steps: int
-) -> None:
-    """Count the parts that end below each pixel."""
-    added = below.view(np.uint8)
-    for line, limit in zip(lines, limits, strict=True):
-        np.less_equal(plane, limit, out=below)
+def _count(planes: np.ndarray, limits: np.ndarray, lines: np.ndarray) -> None:
+    """Count the parts that end below each pixel of some rows; uint8 [parts, n], [height, n], [height, n]."""
+    limits = limits[:, : lines.shape[1]]
+    below = np.empty(lines.shape, bool)
+    added, steps = below.view(np.uint8), 1
+    for plane, after in zip(planes, [*planes[1:], None], strict=True):
+        if after is not None and np.array_equal(plane, after):
+            steps += 1  # a part that occurs nowhere: the next plane counts for it
+            continue
+        np.less_equal(plane, limits, out=below)
         if steps > 1:
             added *= np.uint8(steps)
-        np.add(line, added, out=line)
+        lines += added
+        steps = 1

@@ -254,9 +254,11 @@ class TimeAxis(PlainAxis):
         painter.setPen(self._theme.role("line"))
         painter.drawLines([QLineF(x, height - 7, x, height) for x in places])
         painter.setPen(self._theme.role("muted"))
+        widest = metrics.maxWidth()
         for x, time in zip(places, times, strict=True):
             text = self.scale_of_time.text(time, step)
-            if x + 4 + metrics.horizontalAdvance(text) < room:
+            end = x + 4 + len(text) * widest
+            if end < room or x + 4 + metrics.horizontalAdvance(text) < room:  # measured only if it is near
                 draw_text(painter, QPointF(x + 4, height - 7), text)
         rect = QRectF(0, 0, width - 6, height - 3)
         draw_text(painter, rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, title)

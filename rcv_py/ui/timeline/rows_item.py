@@ -124,11 +124,11 @@ class Frame:
         A column of codes may be some columns of the canvas.  Where they are `nothing`, grid and tint stay.
         """
         many, height = self.canvas.shape[1] // lines.shape[2], lines.shape[1]
-        wide, canvas = lines, self.canvas
+        canvas = self.canvas
         if many == 2:  # two bytes at once
-            wide, canvas = lines * np.uint16(0x0101), canvas.view(np.uint16)
+            canvas = canvas.view(np.uint16)
         elif many > 2:
-            wide = np.repeat(lines, many, axis=2)
+            lines = np.repeat(lines, many, axis=2)
         tops = self.tops + below
         whole = np.flatnonzero((tops >= 0) & (tops + height <= len(canvas)))
         steps = set(np.diff(tops[whole]).tolist())
@@ -136,17 +136,24 @@ class Frame:
             strides = (steps.pop() * canvas.strides[0], *canvas.strides)
             shape = (len(whole), height, canvas.shape[1])
             inside = np.lib.stride_tricks.as_strided(canvas[tops[whole[0]] :], shape, strides)
-            inside[:] = wide[whole[0] : whole[-1] + 1]
+            _put(lines[whole[0] : whole[-1] + 1], inside)
             tops[whole] = len(canvas)
         for number in np.flatnonzero((tops > -height) & (tops < len(canvas))).tolist():
             top = int(tops[number])
-            canvas[max(0, top) : top + height] = wide[number, max(0, -top) : len(canvas) - top]
+            _put(lines[number, max(0, -top) : len(canvas) - top], canvas[max(0, top) : top + height])
         if self.first <= self.tinted < self.stop:
             part = self.part(self.tinted, below, height)
             part[part == nothing] = TINT
         columns = self.canvas[:, self.grid]
         columns[columns == nothing] = GRID
         self.canvas[:, self.grid] = columns
+
+
+def _put(codes: np.ndarray, place: np.ndarray) -> None:
+    """Put codes, uint8, into a place of as many pixels, or twice each into one of pairs of pixels."""
+    place[:] = codes
+    if place.dtype == np.uint16:
+        place *= np.uint16(0x0101)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,7 @@ class TokenRows(RowSource):
         frame.fill(lines, 0, ACTIVITY_COUNT)
         self._long = self._worth_a_name(frame, rows, view, lines)
         if self.shape.strip:
-            lines = stacked(picture.state, round(self.shape.strip * frame.scale), view.pixels)
-            lines += np.uint8(STRIP)
+            lines = stacked(picture.state, round(self.shape.strip * frame.scale), view.pixels, STRIP)
             frame.fill(lines, frame.spans_px, STRIP + picture.state.shape[2])
         if self.shape.band:
             self.band.paint(frame)
@@ -110,9 +109,10 @@ class TokenRows(RowSource):
             self._paint_mnemonics(painter, frame, joined(spans))
         if self.shape.band:
             self.band.paint_over(painter, frame)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(hatch(frame.theme.role("muted"), 110))
-        self._rects.draw(painter, _missing(frame, *self._lives))
+        if self.pending:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(hatch(frame.theme.role("muted"), 110))
+            self._rects.draw(painter, _missing(frame, *self._lives))
 
     # -- rectangles -------------------------------------------------------------------------------------
 
