@@ -114,21 +114,24 @@ class Recording:
 class Guess:
     """What is taken for true where the recording does not tell."""
 
+    text: str = ""  # the guess in words
     latency: float = 1.0  # of operations nobody stalled for: so many times what such ones usually take
     has_contention: bool = True  # False: what a stall at a busy unit was spent on stays as it is
 
-    @property
-    def text(self) -> str:
-        """The guess in words."""
-        if not self.has_contention:
-            return "waves do not get in each other's way any more or less than they did"
-        return f"operations that nobody stalled for took {self.latency:g} times what such ones usually take"
 
-
-USUAL = Guess()
+USUAL = Guess("operations that nobody stalled for took as long as such ones usually take")
 # Of 29,756 returns that waits of real captures show one in 27 took longer than twice the median of its
 # instruction.  Nothing speaks for all others having come just in time for a wait that did not stall.
-OTHERS = (Guess(0.5), Guess(2.0), Guess(has_contention=False))
+OTHERS = (
+    Guess("the range also tries: operations that nobody stalled for took half as long as usual", latency=0.5),
+    Guess(
+        "the range also tries: operations that nobody stalled for took twice as long as usual", latency=2.0
+    ),
+    Guess(
+        "the range also tries: waves get in each other's way neither more nor less than they did",
+        has_contention=False,
+    ),
+)
 
 
 def streams(trace: Trace, waves: Sequence[Wave]) -> list[Stream]:
