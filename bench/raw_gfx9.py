@@ -12,11 +12,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from bench.child import own_peak
+from bench.raw_open import BUFFER
 from bench.table import Options, Row, measure
 from bench.tree import environment
 from tests.formats.sqtt.encode_gfx9 import Tape, played
 
-BUFFER = 96 << 20  # bytes that rocprofv3 gives a shader engine
 NANOSECONDS = 50.0  # a token of gfx9: 20 million a second
 FIRST = 2.0  # seconds more than later, when machine code is not there yet
 WHOLE = 8.0  # seconds for a full buffer

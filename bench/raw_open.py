@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from bench import raw_rdna
-from bench.raw_gfx9 import BUFFER, repeated
 from bench.table import Options, Row, measure
 from bench.tree import watch
 
+BUFFER = 96 << 20  # bytes that rocprofv3 gives a shader engine
 FIRST, WHOLE = 1.0, 8.0  # seconds for a buffer on two quiet processors
 OF_WINDOW, A_TOKEN = 250e6, 35  # bytes
+GENERATIONS = (11, 12)  # of RDNA
 SEVERAL = 4  # buffers
 BASE = 0x7F12_3400_0000
 WORDS = (  # the program of LOOP
@@ -28,7 +28,8 @@ WORDS = (  # the program of LOOP
 
 def written(folder: Path, buffers: int, size: int = BUFFER) -> None:
     """Write a capture of gfx9: so many streams of the same waves, and their code object."""
-    from rcv_py.formats.sqtt import registers  # noqa: PLC0415 - `opened` measures imports
+    from bench.raw_gfx9 import repeated  # noqa: PLC0415 - `opened` measures imports
+    from rcv_py.formats.sqtt import registers  # noqa: PLC0415
     from tests.formats.sqtt.encode_gfx9 import BEFORE, Tape, compute  # noqa: PLC0415
     from tests.support.object_files import TEXT, code_file  # noqa: PLC0415
 
@@ -41,7 +42,8 @@ def written(folder: Path, buffers: int, size: int = BUFFER) -> None:
 
 def written_rdna(folder: Path, generation: int, size: int = BUFFER) -> None:
     """Write a capture of gfx11 or gfx12: one stream of the same waves, and their code object."""
-    from tests.support.object_files import TEXT, code_file  # noqa: PLC0415 - `opened` measures imports
+    from bench import raw_rdna  # noqa: PLC0415 - `opened` measures imports
+    from tests.support.object_files import TEXT, code_file  # noqa: PLC0415
 
     machine, words = raw_rdna.PROGRAMS[generation]
     data = raw_rdna.looped(generation, BASE + TEXT, size)
@@ -61,7 +63,7 @@ def captures(is_full: bool) -> Iterable[tuple[str, Callable[[Path], None], bool]
     yield f"raw, 1 x {BUFFER >> 20} MiB", lambda folder: written(folder, 1), True
     if is_full:
         yield f"raw, {SEVERAL} x {BUFFER >> 20} MiB", lambda folder: written(folder, SEVERAL), False
-    for generation in raw_rdna.PROGRAMS:
+    for generation in GENERATIONS:
         name = f"raw RDNA {BUFFER >> 20} MiB, gfx{generation}"
         yield name, lambda folder, generation=generation: written_rdna(folder, generation), True
 
@@ -94,8 +96,10 @@ def raw_open(options: Options) -> Iterable[Row]:
 
 def opened(folder: Path) -> None:
     """Open a capture as a window does, and tell when what is there."""
-    from rcv_py.work.ahead import Ahead  # noqa: PLC0415 - its imports are measured
+    from rcv_py.base.machine import memory  # noqa: PLC0415 - its imports are measured
+    from rcv_py.work.ahead import Ahead  # noqa: PLC0415
 
+    memory.begin_start()  # nobody but a window looks for garbage in its process
     ahead = Ahead.of(folder)
     assert ahead is not None
     trace = ahead.open(early=lambda _: print("beginning", time.monotonic(), flush=True))

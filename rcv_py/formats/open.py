@@ -83,7 +83,7 @@ def open_capture(
 
         return _located(open_packed(path), options)
     from rcv_py.formats.raw.open import open_raw  # noqa: PLC0415 - decoders take long to import
-    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415
+    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as other decoders
 
     return open_raw(path, report, jobs, options or chosen(), early)
 
@@ -93,7 +93,7 @@ def _located(trace: Trace, options: RawOptions | None) -> Trace:
     if options is None and not os.environ.get(SOURCE_MAP):
         return trace
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - hardly anybody says so
-    from rcv_py.formats.sources.find import located  # noqa: PLC0415
+    from rcv_py.formats.sources.find import located  # noqa: PLC0415 - as other decoders
 
     return located(trace, (options or chosen()).source_map)
 
@@ -157,9 +157,9 @@ def _packed_entry(path: Path) -> CaptureEntry:
 
 def _raw_entry(path: Path) -> CaptureEntry:
     """Of a raw capture; of one that takes long to decode the kernel that its beginning tells."""
-    from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415
+    from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415 - as other decoders
     from rcv_py.formats.raw.open import is_quick, open_beginning  # noqa: PLC0415 - decoders take long to import
-    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415
+    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as other decoders
 
     raw = raw_capture(path)
     if raw is None or is_quick(raw, chosen()):
@@ -200,7 +200,7 @@ def origin_of(path: Path) -> Origin:
 
         return told(path)
     if shape is Shape.RAW:
-        from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415
+        from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415 - as other decoders
 
         raw = raw_capture(path)
         if raw is None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.model.device import StateCurve
 
-EXACT = 1 << 52  # whole numbers below twice that are exact in a double, which numpy sums up
-LIFTED = 1 << 62  # times stay below it when they are lifted above those of other waves
+MOST = 1 << 62  # cycles that a sum can reach: clocks of real captures never do
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,51 +56,47 @@ def totals(
     A row's idle time is that between an instruction and the end of all that its wave issued before it:
     `max(time - end, 0)`, where the first of a wave counts from its beginning.
     """
-    kept = np.flatnonzero(line >= 0)
-    first = np.searchsorted(kept, first)
-    line, time, stall = line[kept], time[kept], stall[kept].astype(np.int64)
-    latency = np.maximum(duration[kept], stall)
-    reached = np.empty(len(kept) + 1, dtype=np.int64)  # where all before a token have ended
-    reached[1:] = time + latency
-    reached[first[:-1]] = begin  # of empty waves it is overwritten by the next
-    _latest(reached, first)
-    idle = np.maximum(time - reached[:-1], 0)
-
-    def summed(values: np.ndarray) -> np.ndarray:
-        if values.sum(dtype=np.float64) < EXACT:
-            return np.bincount(line, values, rows).astype(np.int64)
-        sums = np.zeros(rows, dtype=np.int64)
-        np.add.at(sums, line, values)
-        return sums
-
-    return Totals(
-        hits=np.bincount(line, minlength=rows).astype(np.int64),
-        latency=summed(latency),
-        stall=summed(stall),
-        idle=summed(idle),
+    sums = np.zeros((4, rows), dtype=np.int64)
+    _compiled()(
+        *(line.astype(np.int32, copy=False), first, begin),
+        *(column.astype(np.int64, copy=False) for column in (time, stall, duration)),
+        sums,
     )
+    return Totals(*sums)
 
 
-def _latest(reached: np.ndarray, first: np.ndarray) -> None:
-    """Let each of the times of a wave be that of the latest so far; `reached` is changed.
+@cache
+def _compiled() -> Callable[..., None]:
+    from rcv_py.base.machine.compiled import kernel  # noqa: PLC0415 - a third of a second, for many waves
 
-    The times of all waves are lifted so that each wave lies above those before it, if 64 bits hold that.
-    """
-    count = np.diff(first)
-    has = np.flatnonzero(count)
-    if not len(has):
-        return
-    owned = reached[: first[-1]]
-    low = np.minimum.reduceat(owned, first[has])
-    height = int((np.maximum.reduceat(owned, first[has]) - low).max()) + 1
-    if height * len(has) < LIFTED:
-        lift = np.repeat(height * np.arange(len(has)) - low, count[has])
-        owned += lift
-        np.maximum.accumulate(owned, out=owned)
-        owned -= lift
-        return
-    for lower, upper in zip(first[has].tolist(), first[has + 1].tolist(), strict=True):
-        np.maximum.accumulate(owned[lower:upper], out=owned[lower:upper])
+    return kernel(_walk)
+
+
+_HITS, _LATENCY, _STALL, _IDLE = range(4)
+
+
+def _walk(  # noqa: PLR0917 - compiled
+    line: np.ndarray,
+    first: np.ndarray,
+    begin: np.ndarray,
+    time: np.ndarray,
+    stall: np.ndarray,
+    duration: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Add up what `totals` returns, in rows of `sums`."""
+    for wave in range(len(first) - 1):
+        reached = int(begin[wave])  # where all before a token have ended
+        for token in range(int(first[wave]), int(first[wave + 1])):
+            row = int(line[token])
+            if 0 <= row < sums.shape[1]:
+                latency = max(int(duration[token]), int(stall[token]))
+                sums[_HITS, row] += 1
+                sums[_LATENCY, row] = min(int(sums[_LATENCY, row]) + latency, MOST)
+                sums[_STALL, row] = min(int(sums[_STALL, row]) + int(stall[token]), MOST)
+                idle = max(int(time[token]) - reached, 0)
+                sums[_IDLE, row] = min(int(sums[_IDLE, row]) + idle, MOST)
+                reached = max(reached, int(time[token]) + latency)
 
 
 def state_curves(

@@ -8,17 +8,18 @@ it is waited for down to zero.  `analysis/waits/waitcnt` has the hardware's rule
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
 
 import numpy as np
 
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import borders, ranges, run_starts
+from rcv_py.base.runs import borders
 
 _HEX = re.compile(r"\s*(0x[0-9a-fA-F]+|\d+)")
 _DECIMAL = re.compile(r"\s*(\d+)")
 _TEXTS = 1 << 16  # of instructions, whose effects are remembered
+_DIGITS = 16  # of a number that are read: texts may be a stranger's
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,14 @@ class Effect:
 class WaitLists:
     """One row a wait and counter that released something, in order of execution.
 
-    Row i is of token `token[i]` and released tokens `producers[first[i]:first[i + 1]]`.
+    Row i is of token `token[i]` and released tokens `producers[first[i]:first[i + 1]]`; wave i owns rows
+    `wave_first[i]:wave_first[i + 1]`.
     """
 
     token: np.ndarray  # int64 [n]
     first: np.ndarray  # int64 [n + 1]
     producers: np.ndarray  # int64, in the order in which the file has them
+    wave_first: np.ndarray  # int64 [waves + 1]
 
 
 def wait_lists(row: np.ndarray, first: np.ndarray, texts: Sequence[str], generation: int) -> WaitLists:
@@ -51,107 +54,158 @@ def wait_lists(row: np.ndarray, first: np.ndarray, texts: Sequence[str], generat
     `row` is the place in `texts` of each executed instruction, -1 if it is not known; wave i owns
     `row[first[i]:first[i + 1]]`.  `generation` is the major version of the graphics IP.
     """
-    table = _Table.of(row, texts, generation)
-    tokens = np.flatnonzero(table.matters[row])
-    # Every wave begins with a wait for everything, which nobody is told of.
-    at = np.concatenate([first[:-1] * 2, tokens * 2 + 1])
-    order = np.argsort(at, kind="stable")
-    of = np.concatenate([np.full(len(first) - 1, len(texts)), row[tokens]])[order]
-    token, place = at[order] >> 1, np.arange(len(of))
-    parts: list[np.ndarray] = []  # rows of event, counter, order within the row, first operation, operations
-    operations, before = [np.zeros(0, dtype=np.int64)], 0
-    lists = {name: number for number, name in enumerate(table.lists)}
-    takers: dict[str, list[np.ndarray]] = {name: [] for name in lists}
-
-    def note(wait: np.ndarray, counter: np.ndarray, queue: str, begin: np.ndarray, stop: np.ndarray) -> None:
-        nonlocal before
-        times = table.pushes[queue][of]
-        within = np.full(len(wait), lists.get(queue, len(lists)))
-        parts.append(np.stack([wait, counter, within, begin + before, stop - begin]))
-        operations.append(np.repeat(token, times))
-        before += len(operations[-1])
-
-    for number, name in enumerate(table.keep):
-        keep = table.keep[name][of]
-        unordered = np.maximum.accumulate(np.where(table.unorders[name][of], place, -1))
-        emptied = np.maximum.accumulate(np.where(keep == 0, place, -1))
-        wait = np.flatnonzero((keep >= 0) & (emptied >= unordered))
-        stop = np.maximum.accumulate(np.cumsum(table.pushes[name][of])[wait] - keep[wait])
-        counter = np.full(len(wait), number)
-        note(wait, counter, name, np.append(0, stop[:-1])[: len(stop)], stop)
-        for shared in _SHARED[table.generation].get(name, ()):
-            takers[shared].append(np.stack([wait, counter]))
-    for name, taking in takers.items():
-        wait, counter = np.concatenate(taking, axis=1)
-        in_turn = np.lexsort((counter, wait))
-        wait, counter = wait[in_turn], counter[in_turn]
-        stop = np.cumsum(table.pushes[name][of])[wait]
-        note(wait, counter, name, np.append(0, stop[:-1])[: len(stop)], stop)
-    event, counter, within, begin, count = np.concatenate(parts, axis=1)
-    counter[table.empties[of[event]]] = 0  # all that it releases is one row
-    kept = np.flatnonzero((count > 0) & (of[event] < len(texts)))
-    kept = kept[np.lexsort((within[kept], counter[kept], event[kept]))]
-    heads = run_starts(event[kept], counter[kept])
-    counts = np.add.reduceat(count[kept], heads) if len(kept) else count[kept]
-    return WaitLists(
-        token=token[event[kept][heads]],
-        first=borders(counts),
-        producers=np.concatenate(operations)[ranges(begin[kept], count[kept])],
-    )
+    return _listed(_compiled(), row, first, texts, generation)
 
 
 def replay(texts: Sequence[str], generation: int) -> list[tuple[int, list[int]]]:
     """Return (position of a wait, positions of what it released) of the executed instructions of a wave."""
     number: dict[str, int] = {}
-    row = np.array([number.setdefault(text, len(number)) for text in texts], dtype=np.int64)
-    found = wait_lists(row, np.array([0, len(row)]), tuple(number), generation)
+    row = np.array([number.setdefault(text, len(number)) for text in texts], dtype=np.int32)
+    found = _listed(_plain, row, np.array([0, len(row)]), tuple(number), generation)
     parts = np.split(found.producers, found.first[1:-1])
     return [(wait, part.tolist()) for wait, part in zip(found.token.tolist(), parts, strict=False)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    """What each row does, as columns by name of a queue; the last row is the beginning of a wave."""
+def _plain(*columns: np.ndarray) -> None:
+    """Walk without a compiler: one wave is over before that is there."""
+    _walk(*(column.data for column in columns))  # type: ignore[arg-type]
 
-    generation: int
-    lists: tuple[str, ...]  # that several counters share
-    matters: np.ndarray  # bool
-    empties: np.ndarray  # bool
-    pushes: dict[str, np.ndarray]  # int64: how often it is queued
-    unorders: dict[str, np.ndarray]  # bool
-    keep: dict[str, np.ndarray]  # int64: how many a wait leaves, -1: it does not look
+
+@cache
+def _compiled() -> Callable[..., None]:
+    from rcv_py.base.machine.compiled import kernel  # noqa: PLC0415 - a third of a second, for many waves
+
+    return kernel(_walk)
+
+
+def _listed(
+    walk: Callable[..., None], row: np.ndarray, first: np.ndarray, texts: Sequence[str], generation: int
+) -> WaitLists:
+    steps = _Steps.of(row, texts, generation)
+    longest = int(np.diff(first).max(initial=0))
+    most = len(row) * steps.most
+    token, producers = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    ends, wave_first = np.zeros(most + 1, dtype=np.int64), np.zeros(len(first), dtype=np.int64)
+    queues = np.empty((steps.queues, longest * steps.most), dtype=np.int64)
+    state = np.zeros((3, steps.queues), dtype=np.int64)
+    walk(
+        *(row.astype(np.int32, copy=False), first, steps.effect, steps.first, steps.table),
+        *(queues, state, token, ends, producers, wave_first),
+    )
+    count = int(wave_first[-1])
+    return WaitLists(
+        token=token[:count],
+        first=ends[: count + 1],
+        producers=producers[: ends[count]],
+        wave_first=wave_first,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Steps:
+    """What executed rows do, step by step; equal effects once."""
+
+    effect: np.ndarray  # int64 [texts], which effect each row has; 0: none
+    first: np.ndarray  # int64 [effects + 1], where the steps of each effect begin
+    table: np.ndarray  # int64 [steps, 3]: what, the queue or counter, and how many may stay
+    queues: int
+    most: int  # operations that one instruction queues at most; at least 1
 
     @classmethod
-    def of(cls, row: np.ndarray, texts: Sequence[str], generation: int) -> _Table:
-        """The table of the rows that were executed."""
+    def of(cls, row: np.ndarray, texts: Sequence[str], generation: int) -> _Steps:
+        """The steps of the rows that were executed."""
         generation = min(max(generation, min(_EFFECTS)), max(_EFFECTS))
         counters = tuple(_COUNTERS[generation].values())
         lists = tuple(sorted({name for names in _SHARED[generation].values() for name in names}))
-        size = len(texts) + 1
-        table = cls(
-            generation=generation,
-            lists=lists,
-            matters=np.zeros(size, dtype=bool),
-            empties=np.zeros(size, dtype=bool),
-            pushes={name: np.zeros(size, dtype=np.int64) for name in (*counters, *lists)},
-            unorders={name: np.zeros(size, dtype=bool) for name in counters},
-            keep={name: np.full(size, -1) for name in counters},
+        queue = {name: number for number, name in enumerate((*counters, *lists))}
+        is_there = np.zeros(len(texts) + 1, dtype=bool)  # and one that is not known
+        is_there[row] = True
+        effect, number = np.zeros(len(texts), dtype=np.int64), {NOTHING: 0}
+        for at in np.flatnonzero(is_there[:-1]).tolist():
+            effect[at] = number.setdefault(effect_of(texts[at], generation), len(number))
+        parts = [_steps_of(one, queue, _SHARED[generation]) for one in number]
+        return cls(
+            effect=effect,
+            first=borders([len(part) for part in parts]),
+            table=np.array([step for part in parts for step in part], dtype=np.int64).reshape(-1, 3),
+            queues=len(queue),
+            most=max(1, *(len(one.pushes) for one in number)),
         )
-        for keep in table.keep.values():
-            keep[-1] = 0
-        for at in np.flatnonzero(np.bincount(row[row >= 0], minlength=1)).tolist():
-            table._learn(at, effect_of(texts[at], generation))
-        return table
 
-    def _learn(self, at: int, effect: Effect) -> None:
-        self.matters[at] = effect is not NOTHING
-        self.empties[at] = effect.empties
-        for name in effect.pushes:
-            self.pushes[name][at] += 1
-        for name in effect.unorders:
-            self.unorders[name][at] = True
-        for name, keep in effect.waits:
-            self.keep[name][at] = keep
+
+# Steps of an instruction.
+_PUSH = 0  # it joins a queue
+_UNORDER = 1  # a counter is out of order from here on
+_LOOK = 2  # a wait looks at a counter; takes that follow are in vain while it is out of order
+_TAKE = 3  # what a queue holds is released, but for the latest
+_LIST = 4  # what was taken is a row
+# Rows of the state of queues and counters.
+_PUSHED, _TAKEN, _IS_UNORDERED = range(3)
+
+
+def _steps_of(
+    effect: Effect, queue: Mapping[str, int], shared: Mapping[str, tuple[str, ...]]
+) -> list[tuple[int, int, int]]:
+    steps = [(_PUSH, queue[name], 0) for name in effect.pushes]
+    steps += [(_UNORDER, queue[name], 0) for name in effect.unorders]
+    if effect.empties:
+        steps += [(_LOOK, queue[name], keep) for name, keep in effect.waits]
+        lists = {name for counter, _ in effect.waits for name in shared.get(counter, ())}
+        steps += [(_TAKE, queue[name], 0) for name in sorted(lists)]
+        steps += [(_TAKE, queue[name], keep) for name, keep in effect.waits]
+        return [*steps, (_LIST, 0, 0)]
+    for name, keep in effect.waits:
+        steps.append((_LOOK, queue[name], keep))
+        steps += [(_TAKE, queue[one], 0) for one in sorted(shared.get(name, ()))]
+        steps += [(_TAKE, queue[name], keep), (_LIST, 0, 0)]
+    return steps
+
+
+def _walk(  # noqa: C901, PLR0917 - what a step can be; compiled
+    row: np.ndarray,
+    first: np.ndarray,
+    effect: np.ndarray,
+    step_first: np.ndarray,
+    steps: np.ndarray,
+    queues: np.ndarray,
+    state: np.ndarray,
+    token: np.ndarray,
+    ends: np.ndarray,
+    producers: np.ndarray,
+    wave_first: np.ndarray,
+) -> None:
+    """Let waves queue operations and wait for them: fill `token`, `ends`, `producers` and `wave_first`.
+
+    An instruction joins a queue no more often than rows of `queues` have room for each token of a wave.
+    """
+    rows, taken = 0, 0
+    for wave in range(len(first) - 1):
+        for queue in range(len(queues)):
+            state[_PUSHED, queue] = state[_TAKEN, queue] = state[_IS_UNORDERED, queue] = 0
+        for at in range(int(first[wave]), int(first[wave + 1])):
+            which = int(effect[int(row[at])]) if row[at] >= 0 else 0
+            listed, is_vain = taken, 0
+            for step in range(int(step_first[which]), int(step_first[which + 1])):
+                what, queue, keep = int(steps[step, 0]), int(steps[step, 1]), int(steps[step, 2])
+                if what == _PUSH:
+                    queues[queue, int(state[_PUSHED, queue])] = at
+                    state[_PUSHED, queue] += 1
+                elif what == _UNORDER:
+                    state[_IS_UNORDERED, queue] = 1
+                elif what == _LOOK:
+                    if keep == 0:
+                        state[_IS_UNORDERED, queue] = 0
+                    is_vain = int(state[_IS_UNORDERED, queue])
+                elif what == _TAKE and is_vain == 0:
+                    while state[_TAKEN, queue] < state[_PUSHED, queue] - keep:
+                        producers[taken] = queues[queue, int(state[_TAKEN, queue])]
+                        state[_TAKEN, queue] += 1
+                        taken += 1
+                elif what == _LIST and taken > listed:
+                    token[rows] = at
+                    rows += 1
+                    ends[rows] = listed = taken
+        wave_first[wave + 1] = rows
 
 
 NOTHING = Effect()
@@ -224,4 +278,5 @@ def _number(text: str, name: str) -> int:
     """Read the number after a counter's name and one more character; 0 if there is none."""
     _, found, rest = text.partition(name)
     match = (_HEX if "0x" in text else _DECIMAL).match(rest[1:]) if found else None
-    return int(match.group(1), 0) if match else 0
+    digits = match.group(1)[:_DIGITS] if match else "0"
+    return int(digits, 16 if digits.startswith("0x") else 10)

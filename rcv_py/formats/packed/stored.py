@@ -111,6 +111,7 @@ class _Kept:
 
     def __init__(self) -> None:
         self._pieces: OrderedDict[int, Piece] = OrderedDict()
+        self._nbytes = 0
         self._lock = Lock()
 
     def get(self, number: int) -> Piece | None:
@@ -123,9 +124,12 @@ class _Kept:
     def put(self, number: int, piece: Piece) -> Piece:
         """Keep a piece and return it; those unused for longest go."""
         with self._lock:
+            if number in self._pieces:  # another thread was faster
+                return self._pieces[number]
             self._pieces[number] = piece
-            while len(self._pieces) > 1 and sum(one.nbytes for one in self._pieces.values()) > KEPT_BYTES:
-                self._pieces.popitem(last=False)
+            self._nbytes += piece.nbytes
+            while len(self._pieces) > 1 and self._nbytes > KEPT_BYTES:
+                self._nbytes -= self._pieces.popitem(last=False)[1].nbytes
         return piece
 
 

@@ -131,22 +131,25 @@ def _columns(
 ) -> Iterator[WaveColumns]:
     before = 0
     matrix = np.append(code.table.kind == TokenKind.MATRIX, False)
+    has_matrix = bool(matrix.any())
     dtype = np.int16 if len(code.table) < 1 << 15 else np.int32
     for engine in engines:
-        row = np.append(rows.find(engine.places), -1)[engine.line]
+        row = fit(np.append(rows.find(engine.places), -1)[engine.line], dtype)
         for columns in engine.columns:
             facts = columns.facts.copy()
             facts[:, 0] += before
             for place in _LIVES:
                 facts[:, place] += offsets.get(engine.se, 0)
             line = row[columns.line]
-            kind = columns.kind.copy()
-            kind[(kind == TokenKind.VALU) & matrix[line]] = TokenKind.MATRIX
+            kind = columns.kind
+            if has_matrix:
+                kind = kind.copy()
+                kind[(kind == TokenKind.VALU) & matrix[line]] = TokenKind.MATRIX
             yield replace(
                 columns,
                 facts=frozen(facts),
                 kind=frozen(kind),
-                line=fit(line, dtype),
+                line=frozen(line),
                 wait_line=fit(row[columns.wait_line], np.int32),
                 depends_on=fit(row[columns.depends_on], np.int32),
             )

@@ -64,7 +64,7 @@ def decoded_engine(job: EngineJob) -> Engine:
     name, is_part = job.stream.name, job.size < job.stream.size
     data = read_start(job.folder, name, job.size) if is_part else read_bytes(job.folder, name)
     checkpoint()
-    stream = decode(data, name)
+    stream = decode(data, name, job.threads)
     del data
     checkpoint()
     loads = address_map(stream.code_objects, objects.extents, entries_of(stream))

@@ -30,6 +30,7 @@ from rcv_py.formats.derived.totals import Totals, totals
 from rcv_py.formats.derived.waits import wait_lists
 from rcv_py.formats.input.columns import fit, frozen, tight
 from rcv_py.formats.isa.program import Program
+from rcv_py.formats.raw import stitch
 from rcv_py.formats.sqtt.records import Stream, WaveRecords
 from rcv_py.model.waves import WAVE_FACTS, WaveColumns
 
@@ -184,6 +185,15 @@ def _parcels(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
+def prepare() -> None:
+    """Have machine code made of what waves go through, so that one process may while another decodes."""
+    stitch.prepare()
+    none, first = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    line = np.zeros(0, dtype=np.int32)
+    totals(line, first=first, begin=none, time=none, stall=none, duration=none, rows=0)
+    wait_lists(line, first, (), 0)
+
+
 def entries_of(stream: Stream) -> np.ndarray:
     """The addresses where the stream says that kernels begin, uint64."""
     launched = np.array([one.entry for one in stream.dispatches], dtype=np.uint64)
@@ -246,17 +256,18 @@ class _Maker:
         tokens = _taken(waves, row)
         lost = tokens.line < 0
         owned = np.diff(tokens.first) > 0
+        sums = totals(  # first: columns are read-only, which would be other types to compile for
+            tokens.line,
+            first=tokens.first,
+            begin=waves.begin,
+            time=tokens.time,
+            stall=tokens.stall,
+            duration=tokens.duration,
+            rows=len(self.texts),
+        )
         return _Parcel(
             columns=_columns(self, begin, waves, tokens),
-            totals=totals(
-                tokens.line,
-                first=tokens.first,
-                begin=waves.begin,
-                time=tokens.time,
-                stall=tokens.stall,
-                duration=tokens.duration,
-                rows=len(self.texts),
-            ),
+            totals=sums,
             tokens=len(lost),
             lost=int(np.count_nonzero(lost)),
             lost_waves=int(np.count_nonzero(np.add.reduceat(lost, tokens.first[:-1][owned])))
@@ -305,16 +316,10 @@ def _columns(maker: _Maker, begin_at: int, waves: WaveRecords, tokens: _Taken) -
     total = borders(np.maximum(waves.state_duration, 0))
     stall = tight(np.maximum(tokens.stall, 0))
     lists = wait_lists(line, tokens.first, maker.texts, maker.stream.gfxip)
-    owner = np.searchsorted(tokens.first, lists.token, side="right") - 1
-    waited = np.bincount(owner, minlength=len(waves))
-    released = np.diff(lists.first)
+    waited = np.diff(lists.wave_first)
     # Edges count from 0 in every wave, and there is one more than rows.
-    edge_row = np.repeat(np.arange(len(waves)), waited + 1)
-    edge = np.zeros(len(edge_row), dtype=np.int64)
-    is_head = np.diff(edge_row, prepend=-1) > 0
-    edge[~is_head] = released
-    running = np.cumsum(edge)
-    edge = running - running[np.flatnonzero(is_head)][edge_row] if len(waves) else edge
+    edge = lists.first[ranges(lists.wave_first[:-1], waited + 1)]
+    edge -= np.repeat(lists.first[lists.wave_first[:-1]], waited + 1)
     facts = np.zeros((len(waves), WAVE_FACTS), dtype=np.int64)
     for place, column in enumerate(
         (

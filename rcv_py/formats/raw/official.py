@@ -248,7 +248,7 @@ def serve() -> None:
 
 def _decoded(job: OfficialJob) -> Official:
     from rcv_py.formats.input.files import read_bytes  # noqa: PLC0415 - of this process alone
-    from rcv_py.formats.raw.objects import objects_of  # noqa: PLC0415
+    from rcv_py.formats.raw.objects import objects_of  # noqa: PLC0415 - as above
 
     data = read_bytes(job.folder, job.stream.name)
     objects = objects_of(job.folder, job.codes, job.sidecars)

@@ -26,13 +26,12 @@ from rcv_py.formats.packed.write import write_packed
 from rcv_py.formats.raw import kept
 from rcv_py.formats.raw.assemble import Assembled, assembled
 from rcv_py.formats.raw.decode import EngineJob, decoded_engine
-from rcv_py.formats.raw.engine import Engine
+from rcv_py.formats.raw.engine import Engine, prepare
 from rcv_py.formats.raw.files import RawCapture, raw_capture, raw_captures
 from rcv_py.formats.raw.objects import forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, Early, Jobs, OfficialMissing, RawOptions
 from rcv_py.formats.raw.sidecar import read_sidecar
 from rcv_py.formats.raw.spill import Spill
-from rcv_py.formats.raw.stitch import prepare
 from rcv_py.formats.sources.find import sources_of
 from rcv_py.formats.uiout.load import NO_WAVE
 from rcv_py.model.trace import Trace

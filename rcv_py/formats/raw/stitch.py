@@ -199,7 +199,14 @@ def stitch(
     `excludes` is what the stream says of s_barrier_wait: that it may leave no token.  What such a wait
     took stays the gap between its neighbours.
     """
-    tokens = np.stack([one.astype(np.int64) for one in (waves.time, waves.kind, waves.stall, waves.duration)])
+    tokens = np.empty((4, len(waves.time)), dtype=np.int64)
+    for place, column in (
+        (TIME, waves.time),
+        (KIND, waves.kind),
+        (STALL, waves.stall),
+        (DURATION, waves.duration),
+    ):
+        tokens[place] = column
     lines = np.stack(
         [
             one.astype(np.int32)

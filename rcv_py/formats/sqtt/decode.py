@@ -13,8 +13,8 @@ RDNA_HEADER = 0x11  # low seven bits of the token that a stream of RDNA begins w
 RDNA_VERSIONS = (1, 2, 3, 4, 5)  # gfx10 (1, 2), gfx11, gfx12, gfx1250
 
 
-def decode(data: bytes | memoryview, name: str = "The file") -> Stream:
-    """Return what is in the bytes of one `.att` file, whatever state they are in.
+def decode(data: bytes | memoryview, name: str = "The file", threads: int = 1) -> Stream:
+    """Return what is in the bytes of one `.att` file, whatever state they are in; threads may help.
 
     Raises:
         BrokenFile: the first bytes are those of no thread trace; `name` stands in its sentence.
@@ -28,7 +28,7 @@ def decode(data: bytes | memoryview, name: str = "The file") -> Stream:
     if family:
         from rcv_py.formats.sqtt.rdna import decode_rdna  # noqa: PLC0415 - kernels that are not needed else
 
-        return decode_rdna(raw, version)
+        return decode_rdna(raw, version, threads)
     why = "it does not begin as a thread trace of a known GPU does" if len(raw) else "it is empty"
     raise BrokenFile(name, why, bytes(raw[:16]).hex(" "))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from rcv_py.base.machine.compiled import IS_COMPILED
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.records import dataclass
+from rcv_py.base.runs import borders
 from rcv_py.formats.sqtt import rdna_notes, rdna_walk
 from rcv_py.formats.sqtt.rdna_notes import Notes, Starts
 from rcv_py.formats.sqtt.rdna_tables import TOKEN_TYPES, Known, Token, layout
@@ -43,8 +45,8 @@ class Columns:
             cycles=np.empty(2 * tokens, dtype=dtype),
             marks=np.empty(2 * tokens, dtype=np.uint8),
             states=np.empty(segments, dtype=np.uint8),
-            lasting=np.zeros(segments, dtype=dtype),
-            breaks=np.empty(2 * breaks, dtype=np.int64),
+            lasting=np.empty(segments, dtype=dtype),
+            breaks=np.zeros(2 * breaks, dtype=np.int64),
             notes=np.empty(3 * notes, dtype=np.int64),
         )
 
@@ -83,9 +85,12 @@ class Walked:
         return self.state[rdna_walk.COUNTS : rdna_walk.COUNTS + TOKEN_TYPES]
 
 
-def decode_rdna(data: np.ndarray, version: int) -> Stream:
-    """Return the records of a stream; `data` is uint8, `version` 1…5 as the header has it."""
-    walked = walk(data, version)
+def decode_rdna(data: np.ndarray, version: int, threads: int = 1) -> Stream:
+    """Return the records of a stream; `data` is uint8, `version` 1…5 as the header has it.
+
+    So many threads may work at once; what comes of it is the same with any number.
+    """
+    walked = walk(data, version, threads)
     header, notes, state = walked.header, walked.notes, walked.state
     writes = rdna_notes.register_writes(notes)
     told = markers(writes)
@@ -130,21 +135,17 @@ def header_of(data: np.ndarray, version: int) -> Header:
     )
 
 
-def walk(data: np.ndarray, version: int) -> Walked:
+def walk(data: np.ndarray, version: int, threads: int = 1) -> Walked:
     """Return what a stream holds; it is counted first, so that nothing is larger than it must be."""
     header, rules = header_of(data, version), layout(version)
     words = np.zeros(-(-len(data) // 4) + rdna_walk.PADDING, dtype=np.uint32)
     words.view(np.uint8)[: len(data)] = data
     known, ops = rules.known.copy(), rules.instructions(header.dp_rate, header.derate)
     known[Known.PLACE] = header.place
-    given = (rules.rules, ops, known)
+    way = _Way(words, 8 * len(data), (rules.rules, ops, known))
 
-    state = rdna_walk.beginning()
-    waves = np.zeros((ROOM + len(data) // WAVE_BYTES, rdna_walk.WAVE_COLUMNS), dtype=np.int64)
-    none = Columns.with_room(np.int32)
-    # A row must stay free: the walk stops where the table is full.
-    while not _go(words, len(data), given, state, waves, none) or state[rdna_walk.WAVES] == len(waves):
-        waves = np.concatenate([waves, np.zeros_like(waves)])
+    room = ROOM + len(data) // WAVE_BYTES
+    waves, begun, state = _counted(way, np.zeros((room, rdna_walk.WAVE_COLUMNS), dtype=np.int64))
     count = int(state[rdna_walk.WAVES])
     order = np.empty(count, dtype=np.int64)
     order[waves[:count, rdna_walk.W_ORDER]] = np.arange(count)
@@ -154,7 +155,7 @@ def walk(data: np.ndarray, version: int) -> Walked:
         (rdna_walk.W_SEGMENTS, rdna_walk.W_SEGMENT_FIRST),
         (rdna_walk.W_BREAKS, rdna_walk.W_BREAK_FIRST),
     ):
-        firsts = np.concatenate([[0], np.cumsum(waves[order, counted])])
+        firsts = borders(waves[order, counted])
         waves[order, first] = firsts[:-1]
         sizes.append(int(firsts[-1]))
     columns = Columns.with_room(
@@ -162,29 +163,27 @@ def walk(data: np.ndarray, version: int) -> Walked:
         (sizes[0], sizes[1], sizes[2]),
         int(state[rdna_walk.NOTES]),
     )
-    state = rdna_walk.beginning()
-    _go(words, len(data), given, state, waves, columns)
+    _fill(way, waves, begun, columns, threads)
     token, time, place = columns.notes.reshape(3, -1)
     notes = Notes(token=token, time=time, place=place, words=words, known=known)
     return Walked(header=header, ops=ops, state=state, waves=waves[order], columns=columns, notes=notes)
 
 
-def _go(
-    words: np.ndarray,
-    size: int,
-    given: tuple[np.ndarray, np.ndarray, np.ndarray],
-    state: np.ndarray,
-    waves: np.ndarray,
-    columns: Columns,
-) -> bool:
-    """Whether the walk came to its end; else it needs more room for waves."""
-    while not state[rdna_walk.IS_DONE] and state[rdna_walk.WAVES] < len(waves):
-        checkpoint()
+@dataclass(frozen=True, slots=True, eq=False)
+class _Way:
+    """What is walked over."""
+
+    words: np.ndarray  # uint32, with PADDING
+    bits: int  # of the stream
+    given: tuple[np.ndarray, np.ndarray, np.ndarray]  # rules, instructions, and what is known
+
+    def go(self, until: int, state: np.ndarray, waves: np.ndarray, columns: Columns) -> None:
+        """Go on from where a state is, up to a bit."""
         rdna_walk.walk(
-            words,
-            8 * size,
-            min(int(state[rdna_walk.AT]) + 8 * STRETCH, 8 * size),
-            *given,
+            self.words,
+            self.bits,
+            until,
+            *self.given,
             state,
             waves,
             columns.times,
@@ -195,7 +194,47 @@ def _go(
             columns.breaks,
             columns.notes,
         )
-    return bool(state[rdna_walk.IS_DONE])
+
+
+def _counted(way: _Way, waves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Walk over all; return the waves, the state in which each stretch begins, and the last state."""
+    state, none, begun = rdna_walk.beginning(), Columns.with_room(np.int32), []
+    while not state[rdna_walk.IS_DONE]:
+        checkpoint()
+        begun.append(state.copy())
+        way.go(min(int(state[rdna_walk.AT]) + 8 * STRETCH, way.bits), state, waves, none)
+        # A row must stay free: the walk stops where the table is full.
+        if state[rdna_walk.WAVES] == len(waves):
+            waves = np.concatenate([waves, np.zeros_like(waves)])
+    return waves, np.stack(begun), state
+
+
+def _fill(way: _Way, waves: np.ndarray, begun: np.ndarray, columns: Columns, threads: int) -> None:
+    """Fill columns, stretch by stretch from the states in which they begin."""
+    for first, given in (
+        (rdna_walk.TOKEN_FIRST, rdna_walk.W_TOKEN_FIRST),
+        (rdna_walk.SEGMENT_FIRST, rdna_walk.W_SEGMENT_FIRST),
+        (rdna_walk.BREAK_FIRST, rdna_walk.W_BREAK_FIRST),
+    ):  # of waves that are there, which nobody knew yet
+        wave = begun[:, rdna_walk.WAVE : rdna_walk.WAVE + rdna_walk.SLOTS]
+        begun[:, first : first + rdna_walk.SLOTS] = np.where(wave >= 0, waves[wave, given], 0)
+    stretches = zip(begun, [*begun[1:, rdna_walk.AT].tolist(), way.bits], strict=True)
+
+    def fill(stretch: tuple[np.ndarray, int]) -> None:
+        state, until = stretch
+        way.go(until, state, waves, columns)
+
+    if threads < 2 or len(begun) < 2:
+        for stretch in stretches:
+            checkpoint()
+            fill(stretch)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for _ in pool.map(fill, stretches):
+                checkpoint()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _is_cut(data: np.ndarray, at: int, rules: np.ndarray) -> bool:

@@ -2,7 +2,9 @@
 
 It is made twice over the same words: first it counts (what it would fill has no room then), then it fills
 columns of just that size.  Everything that goes on from token to token lies in `state`, so that the walk can
-stop when the table of waves is full, and go on with a larger one.
+stop when the table of waves is full, and go on with a larger one.  And so stretches of the stream can be
+filled in any order and by several threads, each from the state in which the count came there: every row is
+written once, when nothing changes it any more, and what the table of waves gets twice is the same.
 Tokens of which there are few are only noted, with time and position: numpy reads them (`rdna_notes`).
 """
 
@@ -63,6 +65,7 @@ COUNTS = LATELY + REJOINING  # tokens of each type
     DOING,  # WaveState
     SINCE,  # up to when states are booked
     SEGMENT,  # state of the last segment, -1 before the first
+    SEGMENT_SINCE,  # when that began
     TOKENS,
     SEGMENTS,
     BREAKS,
@@ -71,13 +74,16 @@ COUNTS = LATELY + REJOINING  # tokens of each type
     IS_BARRIER,  # the last token is a barrier, which goes on until the next one
     LAST_KIND,  # of the last token, -1 before the first
     LAST_TIME,
+    LAST_ISSUE,  # when it was issued
     LAST_END,
+    LAST_FLAGS,
     LATEST,  # end of any token
+    CONTEXTS,  # how often its context was saved or came back
     TOKEN_FIRST,  # where its rows of the columns begin
     SEGMENT_FIRST,
     BREAK_FIRST,
     STATES,  # behind all
-) = range(COUNTS + TOKEN_TYPES, COUNTS + TOKEN_TYPES + 19 * SLOTS, SLOTS)
+) = range(COUNTS + TOKEN_TYPES, COUNTS + TOKEN_TYPES + 23 * SLOTS, SLOTS)
 
 # Columns of `waves`
 (
@@ -134,22 +140,41 @@ def bits_at(words: ndarray, at: int) -> int:
 
 
 @part
+def end_segment(state: ndarray, slot: int, states: ndarray, lasting: ndarray) -> None:
+    """The last segment of the wave, if there is one, lasts no longer."""
+    at = state[SEGMENT_FIRST + slot] + state[SEGMENTS + slot] - 1
+    if state[SEGMENT + slot] >= 0 and 0 <= at < len(states):
+        states[at] = state[SEGMENT + slot]
+        lasting[at] = state[SINCE + slot] - state[SEGMENT_SINCE + slot]
+
+
+@part
 def become(state: ndarray, slot: int, new: int, time: int, states: ndarray, lasting: ndarray) -> None:
     """A wave is in another state from a time on; until then it was in the one before."""
     since = state[SINCE + slot]
     if time > since:
         before = state[DOING + slot]
-        at = state[SEGMENTS + slot]
         if before != state[SEGMENT + slot]:
-            at += 1
+            end_segment(state, slot, states, lasting)
             state[SEGMENT + slot] = before
-            state[SEGMENTS + slot] = at
-        at += state[SEGMENT_FIRST + slot] - 1
-        if 0 <= at < len(states):
-            states[at] = before
-            lasting[at] += time - since
+            state[SEGMENT_SINCE + slot] = since
+            state[SEGMENTS + slot] += 1
         state[SINCE + slot] = time
     state[DOING + slot] = new
+
+
+@part
+def end_token(state: ndarray, slot: int, times: ndarray, cycles: ndarray, marks: ndarray) -> None:
+    """Nothing changes the last token of the wave any more, if there is one."""
+    at = state[TOKEN_FIRST + slot] + state[TOKENS + slot] - 1
+    room = len(times)
+    if state[LAST_KIND + slot] >= 0 and 0 <= at < room:
+        time = state[LAST_TIME + slot]
+        times[at] = time
+        cycles[at] = state[LAST_ISSUE + slot] - time
+        cycles[room + at] = state[LAST_END + slot] - time
+        marks[at] = state[LAST_KIND + slot]
+        marks[room + at] = state[LAST_FLAGS + slot]
 
 
 @part
@@ -166,35 +191,24 @@ def add(
     marks: ndarray,
 ) -> None:
     """A token of the wave: it waits from `time` until it is issued, and is busy for some cycles then."""
-    at = state[TOKEN_FIRST + slot] + state[TOKENS + slot]
-    room = len(times)
+    end_token(state, slot, times, cycles, marks)
     end = until + busy
     if end - time > WIDEST:
         state[IS_WIDE] = 1
-    if at < room:
-        times[at] = time
-        cycles[at] = until - time
-        cycles[room + at] = end - time
-        marks[at] = kind
-        marks[room + at] = flags
     state[TOKENS + slot] += 1
     state[LAST_KIND + slot] = kind
     state[LAST_TIME + slot] = time
+    state[LAST_ISSUE + slot] = until
     state[LAST_END + slot] = end
+    state[LAST_FLAGS + slot] = flags
     state[LATEST + slot] = max(state[LATEST + slot], end)
 
 
 @part
-def lengthen(state: ndarray, slot: int, end: int, kind: int, cycles: ndarray, marks: ndarray) -> None:
+def lengthen(state: ndarray, slot: int, end: int, kind: int) -> None:
     """The last token of the wave ended otherwise than was known when it came."""
-    at = state[TOKEN_FIRST + slot] + state[TOKENS + slot] - 1
-    room = len(marks) >> 1
-    duration = end - state[LAST_TIME + slot]
-    if duration > WIDEST:
+    if end - state[LAST_TIME + slot] > WIDEST:
         state[IS_WIDE] = 1
-    if 0 <= at < room:
-        cycles[room + at] = duration
-        marks[at] = kind
     state[LAST_KIND + slot] = kind
     state[LAST_END + slot] = end
     state[LATEST + slot] = max(state[LATEST + slot], end)
@@ -207,19 +221,16 @@ def add_break(state: ndarray, slot: int, breaks: ndarray) -> None:
     room = len(breaks) >> 1
     if at < room:
         breaks[at] = state[TOKENS + slot] - 1
-        breaks[room + at] = 0
     state[BREAKS + slot] += 1
 
 
 @part
-def close_barrier(
-    state: ndarray, slot: int, time: int, cycles: ndarray, marks: ndarray, states: ndarray, lasting: ndarray
-) -> None:
+def close_barrier(state: ndarray, slot: int, time: int, states: ndarray, lasting: ndarray) -> None:
     """A barrier lasts until the next token of its wave."""
     state[IS_BARRIER + slot] = 0
     become(state, slot, WAIT, state[LAST_END + slot], states, lasting)
     become(state, slot, EXEC, time + 1, states, lasting)
-    lengthen(state, slot, max(time, state[LAST_TIME + slot]), MESSAGE, cycles, marks)
+    lengthen(state, slot, max(time, state[LAST_TIME + slot]), MESSAGE)
 
 
 @part
@@ -241,7 +252,7 @@ def turn(
     add_break(state, slot, breaks)
     state[IS_TRAPPED + slot] = 0
     if state[LAST_KIND + slot] == CONTEXT:
-        lengthen(state, slot, max(state[LAST_END + slot], time + 1), CONTEXT, cycles, marks)
+        lengthen(state, slot, max(state[LAST_END + slot], time + 1), CONTEXT)
 
 
 @part
@@ -294,7 +305,7 @@ def tell(
         return
     act = op >> OP_ACT & 0xFF
     if state[IS_BARRIER + slot] != 0:
-        close_barrier(state, slot, time - 1 if act == READY else time, cycles, marks, states, lasting)
+        close_barrier(state, slot, time - 1 if act == READY else time, states, lasting)
     if act == READY:
         become(state, slot, STALL, time, states, lasting)
     elif act >= TRAP:
@@ -314,17 +325,30 @@ def close(state: ndarray, slot: int, wave: int, end: int, waves: ndarray) -> Non
 
 
 @part
-def leave(state: ndarray, slot: int, waves: ndarray, states: ndarray, lasting: ndarray) -> None:
+def leave(
+    state: ndarray,
+    slot: int,
+    waves: ndarray,
+    times: ndarray,
+    cycles: ndarray,
+    marks: ndarray,
+    states: ndarray,
+    lasting: ndarray,
+) -> None:
     """Another wave takes the slot, or the stream is at its end: note what became of this one."""
     wave = state[WAVE + slot]
     if wave < 0 or wave >= len(waves):
         return
+    waves[wave, W_IS_COMPLETE] = state[IS_OVER + slot]
     if state[IS_OVER + slot] == 0:
         end = state[SINCE + slot]
         if state[LAST_KIND + slot] >= 0:
             end = max(end, state[LATEST + slot] + 4)
         become(state, slot, EMPTY, end, states, lasting)
         close(state, slot, wave, end, waves)
+    end_token(state, slot, times, cycles, marks)
+    end_segment(state, slot, states, lasting)
+    waves[wave, W_CONTEXTS] = state[CONTEXTS + slot]
     waves[wave, W_TOKENS] = state[TOKENS + slot]
     waves[wave, W_SEGMENTS] = state[SEGMENTS + slot]
     waves[wave, W_BREAKS] = state[BREAKS + slot]
@@ -351,7 +375,7 @@ def start(
     is_saved = is_context and is_there and SAVING >> (count - CONTEXT_FIRST) & 1 != 0
     is_back = is_context and RESTORING >> (count - CONTEXT_FIRST) & 1 != 0
     if not is_context or (is_back and not is_there):
-        leave(state, slot, waves, states, lasting)
+        leave(state, slot, waves, times, cycles, marks, states, lasting)
         wave = state[WAVES]
         state[WAVES] += 1
         for field in range(WAVE + slot, STATES, SLOTS):
@@ -367,16 +391,14 @@ def start(
         waves[wave, W_SLOT] = slot
         waves[wave, W_NOTE] = state[NOTES]
         waves[wave, W_BEGIN] = time
-        waves[wave, W_IS_COMPLETE] = 0
-        waves[wave, W_CONTEXTS] = 0
     if is_saved:
         add(state, slot, CONTEXT, time, time, 1, 0, times, cycles, marks)
     elif is_back and state[LAST_KIND + slot] == CONTEXT:
-        lengthen(state, slot, max(state[LAST_END + slot], time + 1), CONTEXT, cycles, marks)
+        lengthen(state, slot, max(state[LAST_END + slot], time + 1), CONTEXT)
     if is_saved or is_back:
         state[IS_TRAPPED + slot] = 1
         state[IS_BARRIER + slot] = 0
-        waves[wave, W_CONTEXTS] += 1
+        state[CONTEXTS + slot] += 1
 
 
 @part
@@ -402,7 +424,6 @@ def end_wave(
             state, slot, MESSAGE, last, last, time - last, 0, times, cycles, marks
         )  # s_endpgm leaves no token
     state[IS_OVER + slot] = 1
-    waves[wave, W_IS_COMPLETE] = 1
     close(state, slot, wave, time, waves)
 
 
@@ -412,8 +433,6 @@ def resume(
     slot: int,
     address: int,
     time: int,
-    cycles: ndarray,
-    marks: ndarray,
     states: ndarray,
     lasting: ndarray,
     breaks: ndarray,
@@ -422,7 +441,7 @@ def resume(
     if state[WAVE + slot] < 0:
         return
     if state[IS_BARRIER + slot] != 0 and state[IS_OVER + slot] == 0:
-        close_barrier(state, slot, time, cycles, marks, states, lasting)
+        close_barrier(state, slot, time, states, lasting)
     if state[IS_TRAPPED + slot] != 0:
         return
     known = state[KNOWN + slot]
@@ -512,7 +531,7 @@ def control(
     """A token of CONTROLS."""
     if token == NEW_PC:
         address = (bits_at(words, at + 16) & LOW | (bits_at(words, at + 48) & LOW) << 32) & known[PC_MASK]
-        resume(state, low >> 11 & 31, address << 2, time, cycles, marks, states, lasting, breaks)
+        resume(state, low >> 11 & 31, address << 2, time, states, lasting, breaks)
     elif token == MISC:
         if low >> known[MISC_SAVE] & 1 != 0:
             for slot in range(SLOTS):
@@ -605,7 +624,6 @@ def walk(  # noqa: C901 - what a token can be, and why the walk can stop
         words: uint32, the stream, with PADDING behind it.
         end: bits of the stream.
         until: bit where to stop for once, `end` if nowhere before it.
-        end: bits of the stream.
         rules, ops: int64 [256] and [OPS + TOKEN_TYPES], tables of `rdna_tables`.
         known: int64, by Known.
         state: int64 [STATES], where it stands; changed.
@@ -614,7 +632,7 @@ def walk(  # noqa: C901 - what a token can be, and why the walk can stop
         cycles: int32 or int64, stalls and durations, one behind the other; filled.
         marks: uint8, kinds and flags, one behind the other; filled.
         states, lasting: uint8 and as `cycles`, segments of waves and the cycles they last; filled.
-        breaks: int64, tokens and addresses; filled.
+        breaks: int64, tokens and addresses; filled, but for addresses that the stream does not tell.
         notes: int64, Token, times and positions of what is left to numpy; filled.
     """
     gfxip, late = known[GFXIP], known[LATE]
@@ -689,4 +707,4 @@ def walk(  # noqa: C901 - what a token can be, and why the walk can stop
     if is_done or at >= end:
         state[IS_DONE] = 1
         for slot in range(SLOTS):
-            leave(state, slot, waves, states, lasting)
+            leave(state, slot, waves, times, cycles, marks, states, lasting)

@@ -67,3 +67,10 @@ def test_waves_know_nothing_of_each_other_and_places_without_text_are_passed_ove
     row = np.array([0, -1, 0, 2, 0, 0, 1, 1])
     found = wait_lists(row, np.array([0, 0, 4, 8, 8]), texts, 9)
     assert (found.token.tolist(), found.producers.tolist()) == ([6], [4])
+    assert found.wave_first.tolist() == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(("number", "releases"), [("001", [0]), ("9" * 30, []), ("0x", [0, 1])])
+def test_numbers_of_a_strangers_text_are_read_whatever_they_are(number: str, releases: list[int]) -> None:
+    texts = ["ds_read_b32 v0, v1", "ds_read_b32 v2, v3", f"s_waitcnt lgkmcnt({number})"]
+    assert replay(texts, 9) == ([(2, releases)] if releases else [])
