@@ -3,8 +3,10 @@
 ```
 main thread   ── imports of Qt ─── window ─── what was read meanwhile ── what comes
 its thread    └─ open ─┐                    │
-processes     └────────┴─ read ─ read ─ read ─ read ─ read ─ read
+processes     └────────┴─ read ─ read ─ read ─ read ─ read ─ read ─ findings
+the last one                                └ read ─ read ─ read ─ findings
 ```
+While the window is made, which keeps a processor busy, a process fewer reads than there are processors.
 Of a raw capture they decode before they read, its beginning first.
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Future
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
@@ -21,8 +24,11 @@ from rcv_py.formats.locate import Shape, locate, shape_of
 from rcv_py.formats.uiout.folder import WAVE_NAME
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import WaveStream, worth
+from rcv_py.work.machine import cores
 from rcv_py.work.opening import open_capture
 from rcv_py.work.processes import end_ahead, start_ahead
+
+SOUGHT = "rcv_py.analysis.findings.detect"  # what processes look for once they have read
 
 
 class Ahead:
@@ -34,6 +40,7 @@ class Ahead:
         self._closed = CancelFlag()
         self._begun: Future[Trace | None] = Future()  # its beginning; None: it was opened at once
         self._opened: Future[tuple[Trace, WaveStream]] = Future()
+        import_module(SOUGHT)  # once for all of them
         start_ahead(processes, "rcv_py.work.findings")  # while no other thread runs: they may be copies
         self._thread = Thread(target=self._run, name="rcv-ahead", daemon=True)
         self._thread.start()
@@ -76,7 +83,7 @@ class Ahead:
             trace = open_capture(self.folder, self._say, self._begun.set_result)
             self._end_beginning()
             stream = WaveStream(trace.reader, trace.waves, workers=self.processes, trace=trace, keeps=True)
-            stream.begin()
+            stream.begin(at_first=max(1, min(self.processes, cores() - 1)))  # a window is being made
             self._opened.set_result((trace, stream))
         except Exception as error:  # the border of the thread: whoever asks hears of it
             self._end_beginning()

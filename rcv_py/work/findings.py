@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -64,6 +65,7 @@ class FindingsInView:
         self._known: WeakKeyDictionary[Trace, dict[tuple[str, tuple[Path, ...]], Findings]] = (
             WeakKeyDictionary()
         )
+        self._expected: WeakKeyDictionary[Trace, Future[Findings | None]] = WeakKeyDictionary()
         self._busy = Lock()
         self._newest, self._is_closed = CancelFlag(), False
 
@@ -81,7 +83,7 @@ class FindingsInView:
         `run_files` are tables of the run; none: those near the capture.
         """
         from rcv_py.analysis.findings.detect import findings  # noqa: PLC0415 - as above
-        from rcv_py.analysis.findings.finding import Findings  # noqa: PLC0415
+        from rcv_py.analysis.findings.finding import Findings  # noqa: PLC0415 - as above
 
         facts = facts_about(trace, run_files)
         if is_small(trace):
@@ -90,12 +92,44 @@ class FindingsInView:
             except UsageError:
                 return findings(trace, batches, facts=facts)
         known = self._known.setdefault(trace, {})
+        expected = self._expected.pop(trace, None)
+        if expected is not None and (waves, run_files) == (WORKING, ()) and (made := expected.result()):
+            known[waves, run_files] = made
         if (waves, run_files) not in known:
             try:
                 known[waves, run_files] = self._by_processes(trace, batches, waves, facts)
             except Cancelled:
                 return Findings(findings(trace, ()).numbers, of=len(trace.waves), why=STOPPED)
         return known[waves, run_files]
+
+    def expect(self, trace: Trace, whole: Callable[[], Sequence[WaveBatch] | None]) -> None:
+        """Look for the findings of a large capture before they are asked for, once all its waves were read.
+
+        `whole` waits for them, and returns None if they are not all there.  Whoever asks, later, for those
+        that a window shows at first has these.
+        """
+        if trace not in self._expected and trace not in self._known:
+            future = self._expected[trace] = Future()
+            Thread(
+                target=self._look_ahead, args=(trace, whole, future), name="rcv-findings", daemon=True
+            ).start()
+
+    def _look_ahead(
+        self,
+        trace: Trace,
+        whole: Callable[[], Sequence[WaveBatch] | None],
+        future: Future[Findings | None],
+    ) -> None:
+        try:
+            batches = whole()
+            facts = None if batches is None else facts_about(trace)
+            future.set_result(
+                None if facts is None else self._by_processes(trace, batches or (), WORKING, facts)
+            )
+        except Cancelled:
+            future.set_result(None)
+        except Exception as error:  # the border of the thread: whoever asks hears of it
+            future.set_exception(error)
 
     def close(self) -> None:
         """End all processes, since nobody waits for them any more; return when they have gone."""

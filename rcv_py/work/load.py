@@ -6,10 +6,10 @@ import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from operator import ne
 from queue import SimpleQueue
-from threading import Lock, RLock
+from threading import Event, Lock, RLock
 from typing import Any, Protocol
 
 import numpy as np
@@ -65,8 +65,8 @@ class WaveStream:
 
     Of waves of a `trace`, processes also map what `orders` says is wanted when they are asked for them; who
     wants it has the part before the batch is yielded.
-    `prioritize`, `cancel` and `errors` may be used from other threads.  What a process was reading when it
-    died is read again by another one; waves that end every process are listed as missing.
+    `prioritize`, `cancel`, `widen`, `whole` and `errors` may be used from other threads.  What a process was
+    reading when it died is read again by another one; waves that end every process are listed as missing.
     """
 
     def __init__(
@@ -94,23 +94,28 @@ class WaveStream:
         self._pool: WorkerPool[_Prepared] | None = None
         self._lock = RLock()  # of what is asked for
         self._asked: dict[Future[_Prepared], _Job] = {}
+        # For `whole`: what was asked for, if all of it may be in memory before anybody looks at it.
+        self._all: list[Future[_Prepared]] | None = [] if self._queue.jobs <= MAX_UNSEEN else None
+        self._is_awaited = False
+        self._is_over = Event()  # all has been read, or nobody reads any more
 
     @property
     def has_begun(self) -> bool:
         """Whether processes read."""
         return self._pool is not None
 
-    def begin(self, *, is_idle: bool = False) -> None:
+    def begin(self, *, is_idle: bool = False, at_first: int | None = None) -> None:
         """Let processes, if there are any, read already before anybody iterates.
 
         `is_idle`: let them start; they are asked for waves, and what to make of them, when one is up.
+        `at_first`: so many of them do, and the others when `widen` is called.
         """
         if not self.processes or self._pool is not None:
             return
         trace = None if self._trace is None else replace(self._trace, batch_cache=None)
         self._pool = WorkerPool(
             partial(_prepared, self._reader, trace, self._lod),
-            self.processes,
+            self.processes if at_first is None else at_first,
             setup=hold_memory,
             calls_ahead=MAX_BATCHES_AHEAD,
             retries=RETRIES,
@@ -122,6 +127,27 @@ class WaveStream:
                     self._submit(self._pool, _Job([], ()))
         else:
             self._ask()
+
+    def widen(self) -> None:
+        """Let all processes read, if some were kept back."""
+        if (pool := self._pool) is not None:
+            pool.grow(self.processes)
+
+    def whole(self) -> list[WaveBatch] | None:
+        """Wait until all waves have been read, whoever iterates over them, and let the processes go.
+
+        None: they were not, or are too many to be in memory however little there is, or nobody reads them.
+        """
+        with self._lock:
+            self._is_awaited, pool, found = True, self._pool, self._all
+        if pool is None or found is None:
+            return None
+        self._is_over.wait()
+        if self._cancelled.is_set() or any(one.cancelled() or one.exception() for one in found):
+            return None
+        pool.close()  # it keeps the processes, which whoever waited may need
+        self._all = None
+        return [batch for one in found if (batch := one.result().batch).waves or batch.missing]
 
     @property
     def waiting(self) -> int:
@@ -136,6 +162,7 @@ class WaveStream:
         """Let the iteration end soon, without another batch."""
         self._cancelled.set()
         self._queue.clear()
+        self._is_over.set()
         self._done.put(None)
 
     def close(self) -> None:
@@ -162,7 +189,11 @@ class WaveStream:
         finally:
             self._queue.clear()  # or what is given back would be asked for again
             self._pool.close()
-            self._pool = None
+            with self._lock:
+                self._pool = None
+                if not self._is_awaited:
+                    self._all = None
+            self._is_over.set()
 
     def _answers(self) -> Iterator[WaveBatch]:
         while self._asked and (future := self._done.get()) is not None:
@@ -188,10 +219,14 @@ class WaveStream:
                 self._done.put(done)
             while self._may_ask() and self._pool is not None and (rows := self._queue.take()) is not None:
                 self._submit(self._pool, _Job(rows, tuple(self.orders())))
+            if self._all and not self._queue.jobs and all(one.done() for one in self._all):
+                self._is_over.set()
 
     def _submit(self, pool: WorkerPool[_Prepared], job: _Job) -> None:
         future = pool.submit(job.rows, job.maps())
         self._asked[future] = job
+        if self._all is not None:
+            self._all.append(future)
         future.add_done_callback(self._ask)
 
     def _may_ask(self) -> bool:
@@ -216,7 +251,7 @@ class _Job:
 
     def taken(self, prepared: _Prepared) -> WaveBatch:
         """Give the parts to those who wanted them; return the batch."""
-        batch = WaveBatch.empty() if prepared.columns is None else prepared.columns.batch()
+        batch = prepared.batch
         rows = frozenset(wave.row for wave in batch.waves)
         if rows and self.orders:
             for order, part in zip(self.orders, pickle.loads(prepared.parts), strict=True):
@@ -275,6 +310,11 @@ class _Prepared:
 
     columns: WaveColumns | None  # None: it was asked for none, and is there now
     parts: bytes  # pickled apart from the columns, in whose shared memory they would keep all of them
+
+    @cached_property
+    def batch(self) -> WaveBatch:
+        """The waves as objects."""
+        return WaveBatch.empty() if self.columns is None else self.columns.batch()
 
 
 def _prepared(
@@ -363,6 +403,11 @@ class WaveQueue:
     def __init__(self, jobs: list[list[int]]) -> None:
         self._lock = Lock()
         self._jobs = [list(job) for job in jobs]
+
+    @property
+    def jobs(self) -> int:
+        """How many wait."""
+        return len(self._jobs)
 
     def take(self) -> list[int] | None:
         """Remove and return the next job; None if nothing waits."""

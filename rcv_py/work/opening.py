@@ -40,9 +40,9 @@ def decoders(sizes: list[int], *, keeps: bool = False) -> Iterator[Executor]:
     `keeps` has them wait for the next pool.
     """
     # Whoever opens no raw capture does not wait for the pool.
-    from rcv_py.work.captures import Here  # noqa: PLC0415
-    from rcv_py.work.executors import Processes  # noqa: PLC0415
-    from rcv_py.work.machine import cores, memory  # noqa: PLC0415
+    from rcv_py.work.captures import Here  # noqa: PLC0415 - as said above
+    from rcv_py.work.executors import Processes  # noqa: PLC0415 - as said above
+    from rcv_py.work.machine import cores, memory  # noqa: PLC0415 - as said above
 
     free = memory()
     each = PROCESS_BYTES + BYTES_A_BYTE * max(sizes, default=0)

@@ -66,7 +66,7 @@ class Recordings:
     def path(self, held: Sequence[WaveBatch], rows: Sequence[int]) -> PathLine:
         """Return the critical path of the compute unit whose waves are these rows of the wave index."""
         from rcv_py.analysis.whatif.timelines import path_line  # noqa: PLC0415 - as above
-        from rcv_py.work.whatif import player_of_waves  # noqa: PLC0415
+        from rcv_py.work.whatif import player_of_waves  # noqa: PLC0415 - as above
 
         key = tuple(rows)
         if self._path is None or self._path[0] != key:

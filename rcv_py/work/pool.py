@@ -118,6 +118,11 @@ class WorkerPool(Generic[T]):
         self._wake()
         return call.future
 
+    def grow(self, size: int) -> None:
+        """Let there be so many processes, if those were fewer."""
+        self._size = max(self._size, size)
+        self._wake()
+
     @property
     def waiting(self) -> int:
         """How many calls no process has taken yet."""

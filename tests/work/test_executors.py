@@ -418,7 +418,7 @@ def _set_version(version: str | None) -> str:
 def test_without_distributed_a_sentence_says_what_to_install(
     library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "rcv_py.work.cluster")
+    monkeypatch.delitem(sys.modules, "rcv_py.work.cluster", raising=False)
     monkeypatch.setitem(sys.modules, "distributed", None)
     text = refused(["report", library, "--cluster", NOBODY], capsys)
     assert text == (
