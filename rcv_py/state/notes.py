@@ -21,19 +21,19 @@ class SessionNotes:
 
     def write(self, anchor: Anchor) -> None:
         """Let the user write a note about a place."""
-        from rcv_py.model.notes import Note  # noqa: PLC0415
+        from rcv_py.model.notes import Note  # noqa: PLC0415 - most captures have no notes
 
         self.draft.set(Note(id="", title="", anchor=anchor))
 
     def put(self, note: Note) -> None:
         """Add a note, or put another version of one in its place."""
-        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415
+        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415 - most captures have no notes
 
         self._change(NoteChanges(put=(note,)))
 
     def remove(self, id_: str) -> None:
         """Take a note away."""
-        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415
+        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415 - most captures have no notes
 
         self._change(NoteChanges(removed=frozenset((id_,))))
 

@@ -82,7 +82,7 @@ def _asked(trace: Trace, saved: Any) -> Asked | None:
     if not isinstance(saved, dict):
         return None
     from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - most sessions try nothing out
-    from rcv_py.base.errors import UsageError  # noqa: PLC0415
+    from rcv_py.base.errors import UsageError  # noqa: PLC0415 - as above
 
     def pairs(name: str) -> tuple[tuple[int, int], ...]:
         return tuple(_pair(one) for one in _listed(saved.get(name)))

@@ -206,7 +206,7 @@ class Session:
 
     def here(self) -> Anchor:
         """The place that is selected: a range that is measured, else an execution, instruction or wave."""
-        from rcv_py.model.notes import Anchor  # noqa: PLC0415
+        from rcv_py.model.notes import Anchor  # noqa: PLC0415 - most captures have no notes
 
         measured, selection, token = self.measure.value, self.selection.value, self.token()
         if measured is not None:

@@ -6,7 +6,6 @@ word.  Where there are no such sockets (Windows) each command starts a program o
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import socket
@@ -45,6 +44,8 @@ def address(environment: Mapping[str, str]) -> Path | None:
     is_seen = environment.get("QT_QPA_PLATFORM", "").split(":")[0] not in _INVISIBLE
     if not hasattr(socket, "AF_UNIX") or not is_seen:
         return None
+    import hashlib  # noqa: PLC0415 - it loads OpenSSL
+
     runtime = environment.get("XDG_RUNTIME_DIR")
     folder = Path(runtime or tempfile.gettempdir()) / f"rcv-{os.getuid()}"
     with suppress(OSError):

@@ -121,6 +121,8 @@ class WaveStore:
         self._is_over = False
         self.uncounted = 0  # waves that left the memory, and that the newest answer does not count
         self.rereads: Rereads | None = None  # without it, waves that left the memory do not count
+        # What waits, in any thread, until all waves have been read; None if they are not all there.
+        self.whole: Callable[[], list[WaveBatch] | None] = lambda: None
 
     # -- answers ------------------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 """The window.  The only layer that imports Qt.
 
-What every window needs from below is imported here, before Qt: from then on PySide6 reads the source of each
-module that is imported, and looks for its own name in it.
+What every window needs from below is imported here, and PySide6 and pyqtgraph by `core/mirrors.py`.
 """
 
 # ruff: noqa: F401 - imported for whoever imports it next

@@ -16,6 +16,7 @@ import pytest
 
 from rcv_py.base.machine import compiled
 from tests.support.captures import ROOT
+from tests.support.kernels import kept_kernels
 
 KERNEL = """
 from rcv_py.base.machine.compiled import kernel, part
@@ -179,3 +180,21 @@ def test_without_numba_columns_are_seen_as_memory() -> None:
     compiled._plain(lambda column, number: seen.extend((column, number)))(np.arange(3, dtype=np.int8), 7)
     assert isinstance(seen[0], memoryview)
     assert (seen[0].tolist(), seen[1]) == ([0, 1, 2], 7)
+
+
+def test_runs_of_tests_keep_machine_code_while_sources_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = tmp_path / "rcv_py" / "room"
+    room.mkdir(parents=True)
+    (room / "kernels.py").write_text(KERNEL)
+    (tmp_path / "rcv_py" / "other.py").write_text("")
+    place = tmp_path / "kept"
+    first = kept_kernels(place, tmp_path)
+    (tmp_path / "rcv_py" / "other.py").write_text("nothing = 0")
+    assert kept_kernels(place, tmp_path) == first
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    checked = kept_kernels(place, tmp_path)
+    (room / "parts.py").write_text("nothing = 0")
+    assert len({first, checked, kept_kernels(place, tmp_path)}) == 3
+    assert len(list(place.iterdir())) == 1, "old ones are removed"

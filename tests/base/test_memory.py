@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
 import pytest
+
+from rcv_py.base.machine.memory import without_garbage
 
 SCRIPT = """
 import numpy as np
@@ -41,3 +44,43 @@ def test_a_start_is_not_searched_for_garbage_and_leaves_the_rest_to_the_window()
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["False", "False", "True"]
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_no_garbage_is_looked_for_in_a_block_and_afterwards_as_before(was_on: bool) -> None:
+    before = gc.isenabled()
+    (gc.enable if was_on else gc.disable)()
+    try:
+        with without_garbage():
+            assert not gc.isenabled()
+        assert gc.isenabled() is was_on
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+IN_A_BLOCK = """
+import gc
+from rcv_py.base.machine.memory import without_garbage
+
+looked, gone = [], []
+gc.callbacks.append(lambda phase, facts: looked.append(facts["generation"]))
+
+class Ring:
+    def __init__(self):
+        self.itself = self
+    def __del__(self):
+        gone.append(self)
+
+with without_garbage():
+    made = [[at] for at in range(20 * gc.get_threshold()[0])]
+    Ring()
+one = [[]]
+behind = len(looked)
+gc.collect()
+print(behind, len(gone), gc.get_freeze_count())
+"""
+
+
+def test_what_was_made_in_a_block_is_not_looked_at_right_behind_it_and_is_found_as_garbage_later() -> None:
+    done = subprocess.run([sys.executable, "-c", IN_A_BLOCK], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["0", "1", "0"]

@@ -6,12 +6,12 @@ the text does not say which of them kept the wave.
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from functools import lru_cache
 
 import numpy as np
 
+from rcv_py.base.late_patterns import pattern
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import MATRIX_PREFIXES
 
@@ -91,9 +91,9 @@ _COUNTERS = {
     "kmcnt": _C.WAIT_SMEM,
     "expcnt": _C.WAIT_EXPORT,
 }
-_COUNTER = re.compile("|".join(_COUNTERS))
-_WAIT = re.compile(r"s_wait(?:cnt|_)")
-_DMA_FLAG = re.compile(r"[\s,]lds\b")
+_COUNTER = pattern("|".join(_COUNTERS))
+_WAIT = pattern(r"s_wait(?:cnt|_)")
+_DMA_FLAG = pattern(r"[\s,]lds\b")
 _MEMORY = r"t?(?:buffer|global|flat|image)_"
 _DS_ATOMIC = (
     "add|sub|rsub|inc|dec|min|max|and|or|xor|mskor|cmpst|cmpstore|wrxchg|storexchg|condxchg|cond_sub|sub_clamp"
@@ -102,8 +102,8 @@ _DS_ATOMIC = (
 
 # The first that fits, from the start of the mnemonic.
 _RULES = tuple(
-    (re.compile(pattern), of)
-    for pattern, of in (
+    (pattern(text), of)
+    for text, of in (
         (r"\w*_atomic", _C.ATOMIC),
         (r"s_barrier|s_wakeup_barrier", _C.BARRIER),
         (r"s_c?branch|s_setpc|s_swappc|s_call|s_rfe|s_subvector_loop", _C.BRANCH),

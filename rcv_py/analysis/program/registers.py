@@ -6,7 +6,6 @@ the special ones.  What is not printed is known for the usual cases only (scc, v
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache, reduce
 from operator import or_
@@ -14,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.late_patterns import pattern
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import number
 
@@ -23,24 +23,24 @@ BITS = 1472  # a multiple of 64
 _FIRST = {"v": V, "a": A, "s": S}
 _SIZE = {"v": 1024, "a": 256, "s": 128}
 
-_COMMENT = re.compile(r"//|;")
-_REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)|\b(vcc|exec|m0|scc)(?:_lo|_hi)?\b")
-_NO_DESTINATION = re.compile(
+_COMMENT = pattern(r"//|;")
+_REGISTER = pattern(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)|\b(vcc|exec|m0|scc)(?:_lo|_hi)?\b")
+_NO_DESTINATION = pattern(
     r"\S*_store|ds_(write|store)|s_(cmp|cbranch|branch|bitcmp|wait|nop|sleep|barrier|endpgm|setprio|setreg"
     r"|sendmsg|delay_alu|clause|ttracedata|icache|dcache)|exp\b|export|(buffer|global)_(inv|wb|gl)"
 )
-_ATOMIC = re.compile(r"\S*_(atomic|cmpst|cmpswap)")
-_RETURNS = re.compile(r"\b(glc|sc0|th:TH_ATOMIC_\w*RETURN)\b")
-_TO_LDS = re.compile(r"\blds\b|_load_lds|load_async_to_lds")
-_TWO = re.compile(r"v_(\w*_co_|div_scale|mad_[iu]64_)")
-_BOTH = re.compile(r"v_(swap|permlane\d+_swap)")
-_READS_FIRST = re.compile(r"v_(fmac|pk_fmac|mac_|dot\dc|writelane|movrel)|s_(cmov|addk|mulk|cmpk|setreg)")
-_SETS_SCC = re.compile(
+_ATOMIC = pattern(r"\S*_(atomic|cmpst|cmpswap)")
+_RETURNS = pattern(r"\b(glc|sc0|th:TH_ATOMIC_\w*RETURN)\b")
+_TO_LDS = pattern(r"\blds\b|_load_lds|load_async_to_lds")
+_TWO = pattern(r"v_(\w*_co_|div_scale|mad_[iu]64_)")
+_BOTH = pattern(r"v_(swap|permlane\d+_swap)")
+_READS_FIRST = pattern(r"v_(fmac|pk_fmac|mac_|dot\dc|writelane|movrel)|s_(cmov|addk|mulk|cmpk|setreg)")
+_SETS_SCC = pattern(
     r"s_(cmp|bitcmp|add|sub|and|or|xor|nand|nor|xnor|andn|orn|not|lshl|lshr|ashr|bfe|abs|min|max)"
 )
 _READ_UNPRINTED = tuple(
-    (re.compile(pattern), special)
-    for pattern, special in (
+    (pattern(text), special)
+    for text, special in (
         (r"s_(cbranch_scc|addc|subb|cselect|cmov)", "scc"),
         (r"s_cbranch_vcc|v_div_fmas", "vcc"),
         (r"s_cbranch_exec", "exec"),
@@ -60,7 +60,7 @@ class Registers(NamedTuple):
 def registers(text: str) -> Registers:
     """Return what one instruction writes and reads; nothing for what is no instruction."""
     name, _, rest = text.strip().partition(" ")
-    operands = [_bits(part) for part in rest.split(",")] if rest else []
+    operands = [_bits(part.strip()) for part in rest.split(",")] if rest else []
     count = _destinations(name, text)
     writes, reads = (reduce(or_, part, 0) for part in (operands[:count], operands[count:]))
     if count and (_READS_FIRST.match(name) or _BOTH.match(name) or _ATOMIC.match(name)):
@@ -70,8 +70,8 @@ def registers(text: str) -> Registers:
         writes |= 1 << SPECIAL["scc"]
     if "saveexec" in name or name.startswith("v_cmpx"):
         writes |= 1 << SPECIAL["exec"]
-    for pattern, special in _READ_UNPRINTED:
-        if pattern.match(text.strip()):
+    for fits, special in _READ_UNPRINTED:
+        if fits.match(text.strip()):
             reads |= 1 << SPECIAL[special]
     return Registers(writes, reads)
 
@@ -82,6 +82,7 @@ def words(sets: list[int]) -> np.ndarray:
     return np.frombuffer(data, dtype="<u8").reshape(len(sets), BITS // 64)
 
 
+@lru_cache(maxsize=1 << 13)  # of a program of 2,000 lines a quarter of the operands differ
 def _bits(operand: str) -> int:
     bits = 0
     for file, low, high, single, special in _REGISTER.findall(operand):

@@ -77,9 +77,9 @@ def _edited(options: SourceOptions) -> Answer:
     """Open the place and say which file it is; one without a line is opened at its begin."""
     import os  # noqa: PLC0415 - who reads numbers does not wait for it
 
-    from rcv_py.base.machine.editors import is_in_terminal, start, usual, words_for  # noqa: PLC0415
-    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415
-    from rcv_py.formats.sources.find import local_file  # noqa: PLC0415
+    from rcv_py.base.machine.editors import is_in_terminal, start, usual, words_for  # noqa: PLC0415 - as above
+    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as above
+    from rcv_py.formats.sources.find import local_file  # noqa: PLC0415 - as above
 
     trace = opened(options)
     file, line = find_place(trace.sources, options.place or "")

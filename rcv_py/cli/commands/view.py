@@ -11,7 +11,6 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.log import LOG
 from rcv_py.base.machine import memory
 from rcv_py.base.text import translated
-from rcv_py.base.versions import versions_text
 from rcv_py.cli.commands import shot
 from rcv_py.cli.options.look_options import ViewOptions
 from rcv_py.cli.options.other_options import ShotOptions
@@ -45,7 +44,7 @@ def run(options: ViewOptions) -> int:
     files = tuple(path.absolute() for path in options.run_files or ())  # found from everywhere
     if files and options.folder is not None:
         run_facts(options.folder, "", given=files)  # raises, with nothing shown, if there are none
-    with LOG.written_to(options.log, versions_text):
+    with LOG.written_to(options.log, _versions):
         return _shown(options, place, files, session)
 
 
@@ -73,6 +72,12 @@ def _shown(options: ViewOptions, place: Place | None, files: tuple[Path, ...], s
             if ahead is not None:
                 ahead.close()
     return _draw_instead(options, place, files)
+
+
+def _versions() -> str:
+    from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
+
+    return versions_text()
 
 
 def _request(options: ViewOptions, place: Place | None, files: tuple[Path, ...]) -> Request:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
-from rcv_py.analysis.whatif.experiments import sample
-from rcv_py.analysis.whatif.hoist import Tried, tried
 from rcv_py.base.text import count, percent, plural, short_place
 from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading, listing, max_nested, nothing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
@@ -34,7 +32,9 @@ from rcv_py.results.waits import (
 )
 from rcv_py.results.waits import WAITS as WAIT_ROWS
 from rcv_py.results.whatif import signed
-from rcv_py.work.whatif import player_of
+
+if TYPE_CHECKING:
+    from rcv_py.analysis.whatif.hoist import Tried
 
 MAX_LISTED = 4  # producers of a wait that the text shows
 
@@ -91,6 +91,10 @@ def run(options: WaitsOptions) -> Answer:
 
 
 def _inverted(options: WaitsOptions) -> Answer:
+    from rcv_py.analysis.whatif.experiments import sample  # noqa: PLC0415 - it imports a compiler
+    from rcv_py.analysis.whatif.hoist import tried  # noqa: PLC0415 - as above
+    from rcv_py.work.whatif import player_of  # noqa: PLC0415
+
     waves = choose_waves(options, (LOAD_ORDER,))
     trace, found = waves.trace, waves.of(LOAD_ORDER)
     attempt = tried(player_of(trace, sample(trace)), found) if len(found) else None

@@ -18,7 +18,7 @@ def experiments(inputs: ReportInputs) -> Section | None:
     if player is None or not player.recordings():
         return None
     from rcv_py.analysis.whatif.experiments import ranked, usual_experiments  # noqa: PLC0415 - a compiler
-    from rcv_py.results.whatif import assumptions, prediction_table  # noqa: PLC0415
+    from rcv_py.results.whatif import assumptions, prediction_table  # noqa: PLC0415 - as above
 
     found = ranked(player, usual_experiments(player, inputs.trace.code))
     if not found:

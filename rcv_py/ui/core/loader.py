@@ -32,6 +32,7 @@ MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memor
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
 UNKNOWN_BUDGET = 4 << 30  # bytes, where nobody says how much memory there is
+WIDEN_MS = 150  # behind the opening of what was read ahead: the window stands by then
 KEEP_MS = 5_000  # processes that have read all waves wait for somebody who needs some
 AGAIN = "Reading waves again"
 
@@ -61,6 +62,8 @@ class Loader(QObject):
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
+        self._widen = QTimer(self, singleShot=True, interval=WIDEN_MS)
+        self._widen.timeout.connect(self._read_wider)
         self._keep = QTimer(self, singleShot=True, interval=KEEP_MS)
         self._keep.timeout.connect(end_ahead)
         self.finished.connect(self._keep.start)
@@ -84,6 +87,7 @@ class Loader(QObject):
         open_it = partial(self._open_path, Path(path)) if ahead is None else ahead.open
         stream_of = partial(_stream_of, workers) if ahead is None else lambda _: ahead.stream()
         self._load = _Load(self, open_it, stream_of, self._settings["sources.map"])
+        self._load.is_ahead = ahead is not None
 
     def cancel(self) -> None:
         """Stop reading; what has arrived stays, and waves that are selected are still read."""
@@ -100,6 +104,7 @@ class Loader(QObject):
         if self._session.store is not None:
             self._session.store.end_answers()
         self._notify.stop()
+        self._widen.stop()
         self._keep.stop()
         if self.ahead is not None:
             self.ahead.close()
@@ -160,6 +165,10 @@ class Loader(QObject):
         if self._session.store is not None:
             self._session.store.budget = budget(int(self._settings["load.budget_gb"]))
             self._session.store.rereads = partial(self._reread, trace)
+            if self._load is not None:
+                self._session.store.whole = self._load.whole
+        if self._load is not None and self._load.is_ahead:
+            self._widen.start()
 
     @contextmanager
     def _reread(
@@ -190,6 +199,10 @@ class Loader(QObject):
         store.add(batch)
         if not self._notify.isActive():
             self._notify.start()
+
+    def _read_wider(self) -> None:
+        if self._load is not None:
+            self._load.widen()
 
     def report_now(self) -> None:
         """Tell of waves that nobody has heard of, if there are some."""
@@ -258,6 +271,7 @@ class _Load:
         self._room = Semaphore(MAX_BATCHES_AHEAD)
         self.due = 1  # what is being done, and answers under way to the UI thread
         self.has_opened = False
+        self.is_ahead = False  # it is read since before there was a window, by fewer processes
         self._holds_garbage = True
         Garbage.hold(1)
         self.thread = Thread(target=self._run, name="rcv-loader", daemon=True)
@@ -276,6 +290,11 @@ class _Load:
         """Read no more, except what is wanted."""
         if (stream := self._stream) is not None:
             stream.cancel()
+
+    def widen(self) -> None:
+        """Read with all processes."""
+        if (stream := self._stream) is not None:
+            stream.widen()
 
     def stop(self) -> None:
         self._stopped.set()
@@ -326,10 +345,12 @@ class _Load:
     def _run(self) -> None:
         try:
             trace = self._located(self._open_it(self._report, self._show_early))
+            stream = self._stream = self._stream_of(trace)
             self._post(self._on_opened, trace)
-            self._read_all(trace)
+            self._read_all(stream)
             self.count(-1)
             while (rows := self._wanted.get()) is not None:
+                self._wait_for_posts()
                 # What was wanted but did not come: there was no room for it, or it was dropped since.
                 lacking = [row for row in rows if self._loader.is_lacking(row)]
                 for some in plan(trace.waves, lacking, SMALL_JOB_BYTES):
@@ -351,6 +372,13 @@ class _Load:
             self.count(1)
             self._loader.post(self, partial(answer, *values))
 
+    def _wait_for_posts(self) -> None:
+        """Wait until all that was read is in the session: what is under way there need not be read again."""
+        have_arrived = Event()
+        self._post(have_arrived.set)
+        while not have_arrived.wait(POLL_S):
+            self._stopped.check()
+
     def _post_batch(self, batch: WaveBatch, stage: Stage | None = None) -> None:
         while not self._room.acquire(timeout=POLL_S):
             self._stopped.check()
@@ -371,7 +399,7 @@ class _Load:
         if not self._source_map:
             return trace
         from rcv_py.formats.sources.find import located  # noqa: PLC0415 - few say so
-        from rcv_py.formats.sources.rules import rules_of  # noqa: PLC0415
+        from rcv_py.formats.sources.rules import rules_of  # noqa: PLC0415 - as above
 
         return located(trace, rules_of(self._source_map))
 
@@ -379,13 +407,17 @@ class _Load:
         """What panels want; of a stream that began before there was a window, nothing at first."""
         return self._loader.orders() if self._is_shown.is_set() and not self._stopped.is_set() else []
 
+    def whole(self) -> list[WaveBatch] | None:
+        """Wait for all waves; None if they do not all come.  In any thread but that of the window."""
+        stream = self._stream
+        return None if stream is None else stream.whole()
+
     def _orders_when_shown(self) -> list[Order]:
         """The same, once panels have heard of the capture: meanwhile the first process starts."""
         self._is_shown.wait()
         return self._orders()
 
-    def _read_all(self, trace: Trace) -> None:
-        stream = self._stream = self._stream_of(trace)
+    def _read_all(self, stream: WaveStream) -> None:
         is_early = stream.has_begun
         stream.orders = self._orders if is_early else self._orders_when_shown
         if not is_early:

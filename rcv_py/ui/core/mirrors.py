@@ -4,12 +4,18 @@ PySide6 makes a type when it is first asked for.  pyqtgraph keeps copies of Qt's
 asking for all there is: a thousand types, a tenth of what a bare window of both costs, most of which are
 never used.  While it is imported here, Qt's modules name nothing but a function that finds what is asked
 for; so that is what is copied, and the copies fill with what is used.
+
+PySide6 also reads the source of every module that is imported behind it, to see whether its own name is in
+there, and keeps all the lines: a quarter of each import, of a panel that is seen for the first time too, and
+twenty megabytes.  It wants to know whose names of Qt are spelled the usual way whatever other modules ask for
+(`__feature__`); that is told by the names of packages here.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -36,6 +42,7 @@ USED = {  # what a plot needs of rooms of pyqtgraph; of the others everything is
     ),
     "pyqtgraph.widgets": frozenset(("FileDialog", "GraphicsView", "PlotWidget")),
 }  # fmt: skip
+QT_USERS = frozenset(("rcv_py", "pyqtgraph"))
 BY_NAME = frozenset(("ColorMapMenu", "GroupBox", "RemoteGraphicsView"))  # asked for by name, not used either
 
 
@@ -93,6 +100,18 @@ class _LeftOut(MetaPathFinder, Loader):
             setattr(sys.modules["pyqtgraph"], FINDER, find)
 
 
+def _read_no_sources() -> None:
+    """Let PySide6 know by its name whether a module uses Qt; one that asks in another way still reads."""
+    with suppress(ImportError):
+        feature: Any = import_module("shibokensupport.feature")
+        if hasattr(feature, "_mod_uses_pyside"):
+            feature._mod_uses_pyside = _uses_qt
+
+
+def _uses_qt(module: ModuleType) -> bool:
+    return module.__name__.partition(".")[0] in QT_USERS
+
+
 def _import() -> None:
     modules = (QtCore, QtGui, QtWidgets)
     for module in modules:
@@ -125,5 +144,6 @@ def _import_used() -> None:
         import_module("pyqtgraph")
 
 
+_read_no_sources()
 if "pyqtgraph" not in sys.modules:
     _import()

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, replace
 from functools import partial
+from importlib import import_module
 from operator import itemgetter
 from pkgutil import resolve_name
 from threading import Lock
@@ -106,11 +107,18 @@ class Later:
 
     place: str  # below `rcv_py.analysis`
     then: Callable[[Any], Job] = field(default=lambda found: found)
+    parts: tuple[str, ...] = ()  # modules that it imports, each of which takes a turn of the event loop
 
     @property
     def is_there(self) -> bool:
         """Whether its module is imported."""
         return f"rcv_py.analysis.{self.place.partition(':')[0]}" in sys.modules
+
+    @property
+    def missing(self) -> str | None:
+        """The first part that is not imported."""
+        names = (f"rcv_py.analysis.{part}" for part in self.parts)
+        return next((name for name in names if name not in sys.modules), None)
 
     def import_it(self) -> Job:
         """Return the job.  On the UI thread: a module that two threads import at once may be half made."""
@@ -156,6 +164,11 @@ JOBS: dict[str, Job | Later] = {
     "segments": Later("iterations.segments:SEGMENTS"),
     "waits": Later("waits.wait_latency:WAITS"),
 }
+# The imports of findings take as long as three frames: in turns, keys and pictures come between.
+OF_FINDINGS = (
+    *("attribution.lines", "attribution.stream", "attribution.attribute", "device.occupancy_limits"),
+    *("iterations.loop_summary", "latency.access_widths", "findings.inputs", "findings.remedies"),
+)
 # What explains follows the choice of waves; the others count all of them.
 OF_ROWS = frozenset(
     (
@@ -188,7 +201,7 @@ class SharedResults(QObject):
         self.ways = Ways()
         self.is_held = False  # what would have to be imported is put off
         self._findings = FindingsInView()
-        found = Later("findings.detect:findings_from", lambda _: self._findings.find)
+        found = Later("findings.detect:findings_from", lambda _: self._findings.find, parts=OF_FINDINGS)
         own: dict[str, Job | Later] = {"findings": found, **(JOBS if jobs is None else jobs)}
         self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
         self._recordings: Recordings | None = None
@@ -219,6 +232,11 @@ class SharedResults(QObject):
     def let_go(self, name: str, visibility: Visibility) -> None:
         """Take back what was wanted with a `visibility`: who asked shows something else now."""
         self._results[name].let_go(visibility)
+
+    def expect(self, trace: Trace, store: WaveStore, job: Job | Later) -> None:
+        """Have findings looked for once all waves were read, without what would have to be imported."""
+        if not isinstance(job, Later) or job.is_there:
+            self._findings.expect(trace, store.whole)
 
     def hold(self, is_held: bool) -> None:
         """Put off what would have to be imported, until a picture was painted without it; or no longer."""
@@ -331,7 +349,10 @@ class _Result(QObject):
 
     def _ask(self) -> None:
         trace, store = self._session.trace.value, self._session.store
-        if trace is None or store is None or not self._is_needed() or self._is_early(trace):
+        if trace is None or store is None or not self._is_needed():
+            return
+        if self._is_early(trace):
+            self._all.expect(trace, store, self._job)
             return
         if self._all.is_held and isinstance(self._job, Later) and not self._job.is_there:
             self.is_put_off = True
@@ -383,6 +404,10 @@ class _Result(QObject):
             return
         batches, name, is_streaming = store.batches, self._session.waves.value, self._session.is_streaming
         if self._is_answered(store, name, is_streaming):
+            return
+        if isinstance(self._job, Later) and (missing := self._job.missing) is not None:
+            import_module(missing)
+            self.stream.ask()
             return
         self._of, self._waves = (batches, name, is_streaming), store.read
 

@@ -8,7 +8,8 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal
+from PySide6.QtGui import QCursor
 from shiboken6 import isValid
 
 from rcv_py.base.errors import Cancelled
@@ -19,6 +20,7 @@ from rcv_py.ui.core.visibility import Visibility
 
 MAX_UNCOLLECTED = 2_000  # objects made since the last collection
 YOUNG_BEFORE_OLDER = 10  # collections of the youngest objects before one of those that outlived these
+MOST_AT_ONCE = 30_000  # objects that are looked at while somebody may wait: some ten milliseconds
 OLD_MS = 1_000  # without a job, until all objects are looked at
 
 
@@ -28,10 +30,12 @@ class Garbage:
     It would run in whatever thread makes objects just then, a job's or that of a pool of processes, and
     delete widgets there: Qt then waits for the UI thread, which waits for Python, or both die.  What piles up
     is collected on the UI thread, in turns of its own: the youngest objects often, so that it is never more
-    than a few milliseconds, and all of them once nothing runs.
+    than a few milliseconds, and all of them once nothing runs.  What a job made that is too much for that,
+    an answer of many parts, is hardly garbage and waits until then, too.
     """
 
     jobs = windows = 0
+    outlived = 0  # objects, at most, that were young when they were looked at last
 
     @classmethod
     def hold(cls, jobs: int, windows: int = 0) -> None:
@@ -43,18 +47,22 @@ class Garbage:
         else:
             gc.enable()
 
-    @staticmethod
-    def collect_young() -> None:
-        """Collect what was made lately, if that is much; called on the UI thread."""
+    @classmethod
+    def collect_young(cls) -> None:
+        """Collect what was made lately, if that is much, but not too much; called on the UI thread."""
         made, young, _ = gc.get_count()
-        if made > MAX_UNCOLLECTED:
-            gc.collect(1 if young >= YOUNG_BEFORE_OLDER else 0)
+        if not MAX_UNCOLLECTED < made <= MOST_AT_ONCE:
+            return
+        is_older = young >= YOUNG_BEFORE_OLDER and cls.outlived + made <= MOST_AT_ONCE
+        cls.outlived = 0 if is_older else cls.outlived + made
+        gc.collect(1 if is_older else 0)
 
     @classmethod
     def collect_all(cls) -> bool:
         """Collect everything unless a job runs; return whether it did.  Called on the UI thread."""
         if cls.jobs > 0:
             return False
+        cls.outlived = 0
         gc.collect()
         return True
 
@@ -86,6 +94,7 @@ class Tasks(QObject):
         self._sweep_young.timeout.connect(lambda: Turns.here().call(Garbage.collect_young))
         self._sweep_all = QTimer(self, singleShot=True, interval=OLD_MS)
         self._sweep_all.timeout.connect(self._collect_all)
+        self._mouse_at = QPoint()  # when it was looked at last
         # Queued: a future that is already done calls back at once, inside `run`.
         self._posts = Posts(self)
 
@@ -149,7 +158,9 @@ class Tasks(QObject):
         self._running = 0
 
     def _collect_all(self) -> None:
-        if not Garbage.collect_all():  # somebody else's job: a load
+        before, self._mouse_at = self._mouse_at, QCursor.pos()
+        is_moving = before != self._mouse_at  # somebody points, drags or scrolls, and would see it stop
+        if is_moving or not Garbage.collect_all():  # somebody else's job: a load
             self._sweep_all.start()
 
     def _deliver(self, reply: tuple[Any, str, Future[Any], Callable[[Any], None]]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from PySide6.QtGui import QPaintEvent
 
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.utilization import Track, unit_title, utilization
@@ -78,7 +77,6 @@ class UtilizationPanel(TimelinePanel):
         super().__init__(ui, self.source, "Timeline of the units of a compute unit")
         self.units = Units((), "", 0, 0)
         self._unit: tuple[int, ...] | None = None
-        self._is_stale = False
         ui.settings.cell("look.text_size").watch(self._text_changed)
         self._note, self._progress = PlainLabel(), PlainLabel()
         for label in (self._note, self._progress):
@@ -95,13 +93,6 @@ class UtilizationPanel(TimelinePanel):
     def _text_changed(self) -> None:
         self.source.shape = RowShape(grown(ROW_PX), strip=0, gap=4)
         self.timeline.plot.rows_changed()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Make up for what was not computed while nobody looked."""
-        super().paintEvent(event)
-        if self._is_stale:
-            self._is_stale = False
-            self._rebuild.ask()
 
     # -- rows -------------------------------------------------------------------------------------------
 
@@ -121,11 +112,6 @@ class UtilizationPanel(TimelinePanel):
         trace, store = self.session.trace.value, self.session.store
         row = self.session.wave_row
         if trace is None or store is None or row is None:
-            return
-        # Hundreds of megabytes are touched for a long trace: not while nobody looks.  A dock behind another
-        # tab counts as visible for Qt, but nothing of it can be seen.
-        self._is_stale = self.visibleRegion().isEmpty()
-        if self._is_stale:
             return
         self._unit = unit_of(trace, row)
         chosen, place = waves_of_unit(trace, row), place_name(trace, *self._unit)

@@ -57,6 +57,7 @@ class Dock(QDockWidget):
         self.parts = parts  # panels within this one
         self.was_placed = False  # somewhere on the screen: after that it stays where the user puts it
         self.made: Panel | None = None
+        self._next: Panel | None = None  # made, and without a place yet
         self._ui = ui
         self._state: dict[str, Any] = {}  # of a panel that is not made yet
         self._is_in_front = self._is_folded = False
@@ -123,10 +124,20 @@ class Dock(QDockWidget):
         self._loaded += 1
         return True
 
+    def prepare(self) -> bool:
+        """Make the panel without a place yet; return whether that was still to do."""
+        is_new = self.made is None and self._next is None
+        if is_new:
+            self._next = make_panel(self._ui, self.info)
+        return is_new
+
     def make(self) -> None:
-        """Make the panel, if it is not made."""
+        """Make the panel, if it is not made, and give it its place."""
         if self.made is None:
-            panel = self.made = make_panel(self._ui, self.info)
+            self.prepare()
+            panel, self._next = self._next, None
+            assert panel is not None
+            self.made = panel
             panel.wants.connect(self.wants)
             panel.copy_asked.connect(lambda: self.copy_asked.emit(self.info.id))
             panel.visibility.set_in_front(self._is_in_front)
@@ -231,7 +242,7 @@ class Dock(QDockWidget):
         is_bare = self.is_strip or (is_tab and not self.isFloating())
         if is_bare != (self.titleBarWidget() is self._no_title):
             # The stubs do not know that None gives the usual title bar back.
-            self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type]
+            self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type] # stubs forget None
 
     def fold(self, is_folded: bool) -> None:
         """Show nothing but the tab, or the panel as well."""

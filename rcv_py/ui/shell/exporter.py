@@ -416,11 +416,11 @@ class FileWriter(QObject):
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
             # A start does not wait for what few sessions write.
-            from rcv_py.export.interactive.content import OF_PAGE  # noqa: PLC0415
-            from rcv_py.export.interactive.page import interactive_page  # noqa: PLC0415
-            from rcv_py.export.report.files import PAGES, check_form, write_page, write_report  # noqa: PLC0415
-            from rcv_py.export.report.inputs import ReportInputs  # noqa: PLC0415
-            from rcv_py.work.reduce import Reading  # noqa: PLC0415
+            from rcv_py.export.interactive.content import OF_PAGE  # noqa: PLC0415 - few export
+            from rcv_py.export.interactive.page import interactive_page  # noqa: PLC0415 - few export
+            from rcv_py.export.report.files import PAGES, check_form, write_page, write_report  # noqa: PLC0415 - few export
+            from rcv_py.export.report.inputs import ReportInputs  # noqa: PLC0415 - few export
+            from rcv_py.work.reduce import Reading  # noqa: PLC0415 - few export
 
             facts = facts_about(trace, files)
             with Reading(trace, held=held, report=report, cancel=flag) as found:
@@ -443,7 +443,7 @@ class FileWriter(QObject):
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
             from rcv_py.export.traces.perfetto import write_perfetto  # noqa: PLC0415 - as above
-            from rcv_py.export.traces.speedscope import write_speedscope  # noqa: PLC0415
+            from rcv_py.export.traces.speedscope import write_speedscope  # noqa: PLC0415 - few export
 
             with whole_file(path) as target:
                 if path.suffix.lower() == ".json":

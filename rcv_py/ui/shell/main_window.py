@@ -31,7 +31,6 @@ from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, pa
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.opener import BaselineOpener, Opener, Profiled, restore_visit, save_visit
 from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts, arrange, arrangement
-from rcv_py.ui.shell.palette import Finder, Palette
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.workspace import VERSION, Workspace, takers
@@ -40,13 +39,16 @@ FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
-NOTES_MS = 400  # after a capture is shown, until its notes are looked for
+NOTES_MS = (
+    50  # after a capture is shown, until its notes are looked for; again, while there is no picture yet
+)
 PATIENCE_MS = 250  # that a window waits for its capture before it is shown without
 if TYPE_CHECKING:  # hardly anybody opens one
     from rcv_py.base.progress import CancelFlag, Report
     from rcv_py.formats.session_file import SavedSession
     from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog
     from rcv_py.ui.shell.notes_keeper import NotesKeeper
+    from rcv_py.ui.shell.palette import Palette
     from rcv_py.ui.shell.profile_page import ProfilePage
     from rcv_py.ui.shell.welcome import Chooser, Welcome
 
@@ -91,10 +93,6 @@ class MainWindow(QMainWindow):
         self._recent.aboutToShow.connect(self._fill_recent)
         self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
         self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
-        finder = Finder(
-            ui.session, ui.commands, lambda: self.opener.recent, self.opener.open, self.opener.title
-        )
-        self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
         self.status = StatusBar(ui, self.cancel)
@@ -119,6 +117,15 @@ class MainWindow(QMainWindow):
         ui.settings.cell("sources.map").watch(self._find_sources)
         self._connect()
         self._restore()
+
+    @cached_property
+    def palette_(self) -> Palette:
+        """The palette, made when it is first opened."""
+        from rcv_py.ui.shell.palette import Finder, Palette  # noqa: PLC0415 - nor what it is made of
+
+        ui, opener = self.ui, self.opener
+        finder = Finder(ui.session, ui.commands, lambda: opener.recent, opener.open, opener.title)
+        return Palette(ui.theme, finder.find, self)
 
     @cached_property
     def welcome(self) -> Welcome:

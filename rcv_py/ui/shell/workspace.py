@@ -46,6 +46,7 @@ from rcv_py.ui.shell.side_bar import SideBar
 MAIN = "isa"  # the panel that Escape goes to
 VERSION = 2  # of the saved layout: one of another version is ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
+HOLD_MS = 3  # between two looks whether they have
 HIDDEN_MS = 150  # that panels may take to have something to show, when first seen
 CODE_AREAS = ("code", "source")
 COLUMNS = (("time", "time_below", "bottom", "code"), SIDES["right"])  # the last of each gives way
@@ -58,15 +59,17 @@ BAR_TITLES = {"left": "Left side", "right": "Right side"}
 
 def takers(part: QWidget) -> list[QWidget]:
     """Return what the Tab key goes to in a part of the window; not in a menu or list that pops up from it."""
-    return [
-        widget
-        for widget in part.findChildren(QWidget)
-        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
-        and widget.focusProxy() is None
-        and widget.isVisible()
+    return [one for one in part.findChildren(QWidget) if _takes_tab(one) and part.isAncestorOf(one)]
+
+
+def _takes_tab(widget: QWidget) -> bool:
+    """Whether the Tab key goes to a widget; most of a window are hidden, and asked for no more than that."""
+    return (
+        widget.isVisible()
         and widget.isEnabled()
-        and part.isAncestorOf(widget)
-    ]
+        and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+        and widget.focusProxy() is None
+    )
 
 
 class Workspace(QMainWindow):
@@ -112,7 +115,7 @@ class Workspace(QMainWindow):
         self._make_timer.timeout.connect(self._make_in_turn)
         self._cover: QWidget | None = None  # nobody needs to see how docks find their places
         self._hidden_for = QElapsedTimer()
-        self._hold_timer = QTimer(self, interval=WAKE_MS)
+        self._hold_timer = QTimer(self, interval=HOLD_MS)
         self._hold_timer.timeout.connect(self._uncover)
         for dock in self.docks.values():
             dock.setParent(self)
@@ -741,8 +744,9 @@ class Workspace(QMainWindow):
 
         Qt would go by when panels were made.
         """
-        here = set(takers(self))
-        return [one for part in self.parts() for one in (part, *takers(part)) if one in here]
+        return [
+            one for part in self.parts() for one in (*([part] if _takes_tab(part) else []), *takers(part))
+        ]
 
     def parts(self) -> list[QWidget]:
         """Return what lies side by side: panels in front, bars of icons and tabs; columns from the left."""
@@ -788,7 +792,7 @@ class Workspace(QMainWindow):
         seen = [dock for dock in self.docks.values() if dock.is_seen]
         new = next((dock for dock in seen if dock.made is None), None)
         if new is not None and self._has_woken:
-            if not new.load():
+            if not new.load() and not new.prepare():
                 new.make()
             self._make_timer.start()
             return

@@ -78,6 +78,7 @@ class TableModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns: tuple[Column, ...] = ()
+        self._places: dict[str, int] = {}  # of the columns, by their ids
         self._count = 0
         self.data_rows = np.empty(0, dtype=np.int64)  # of each view row
         self._filter: np.ndarray | None = None
@@ -91,6 +92,7 @@ class TableModel(QAbstractTableModel):
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Show other values.  Selection and order are kept if the shape is the same."""
         columns = tuple(columns)
+        self._places = {column.id: at for at, column in enumerate(columns)}
         count = min((len(column.values) for column in columns if column.has_values), default=0)
         same = count == self._count and [c.id for c in columns] == [c.id for c in self.columns]
         if not same:
@@ -144,12 +146,12 @@ class TableModel(QAbstractTableModel):
         return int(self.view_rows[data_row]) if 0 <= data_row < self._count else -1
 
     def column_of(self, name: str) -> int:
-        """The number of the column with that id; ValueError if there is none."""
-        return [column.id for column in self.columns].index(name)
+        """The number of the column with that id; KeyError if there is none."""
+        return self._places[name]
 
     def has_column(self, name: str) -> bool:
         """Whether there is a column with that id."""
-        return any(column.id == name for column in self.columns)
+        return name in self._places
 
     def text(self, data_row: int, column: int) -> str:
         """What a cell shows."""

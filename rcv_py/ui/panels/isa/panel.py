@@ -642,8 +642,8 @@ class IsaPanel(CodePanel):
 def row_menu(panel: IsaPanel, row: int, at: At | None = None) -> QMenu:
     """Return the menu of a row, and of a register in it."""
     from rcv_py.model.notes import Anchor  # noqa: PLC0415 - most listings are never asked
-    from rcv_py.ui.panels.isa.trials import add_trials  # noqa: PLC0415
-    from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415
+    from rcv_py.ui.panels.isa.trials import add_trials  # noqa: PLC0415 - as above
+    from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415 - as above
 
     view, session = panel.view, panel.session
     menu, trace, selection = QMenu(view), session.trace.value, session.selection.value

@@ -71,15 +71,15 @@ def _append(line: list[Span], span: Span) -> None:
 
 @cache
 def _class_of(kind: object) -> str:
-    from pygments.token import string_to_tokentype  # noqa: PLC0415
+    from pygments.token import string_to_tokentype  # noqa: PLC0415 - few captures have sources
 
     return next((name for parent, name in _CLASSES.items() if kind in string_to_tokentype(parent)), "")
 
 
 def _tokens(path: str, text: str) -> Iterable[tuple[object, str]]:
-    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename  # noqa: PLC0415
-    from pygments.lexers.special import TextLexer  # noqa: PLC0415
-    from pygments.util import ClassNotFound  # noqa: PLC0415
+    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename  # noqa: PLC0415 - few captures have sources
+    from pygments.lexers.special import TextLexer  # noqa: PLC0415 - few captures have sources
+    from pygments.util import ClassNotFound  # noqa: PLC0415 - few captures have sources
 
     file = PurePosixPath(path)
     usual = LANGUAGES.get(file.suffix)

@@ -298,7 +298,7 @@ class SourcePanel(CodePanel):
 
     def _open_menu(self, position: QPoint) -> None:
         from rcv_py.model.notes import Anchor  # noqa: PLC0415 - most sources are never asked
-        from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415
+        from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415 - as above
 
         row, lines = self.view.table.data_row(self.view.view_row_at(position.y())), self.view.lines
         trace, session, menu = self.session.trace.value, self.session, QMenu(self.view)

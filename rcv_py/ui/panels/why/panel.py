@@ -301,9 +301,9 @@ class WhyPanel(TablePanel[Any]):
         """The command that prints the grouping."""
         command, *words = self.grouping.words()
         line = () if self.only_line is None else (f"--line={self.only_line}",)
-        return command_text.rcv(
-            self.session, command, *line, *words, *command_text.sorting(self.tree.rows), "--top=0"
-        )
+        is_empty = bool(self._why_empty())  # the rows behind the sentence are of another grouping or capture
+        order = () if is_empty else command_text.sorting(self.tree.rows)
+        return command_text.rcv(self.session, command, *line, *words, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
         """The rows that are shown."""
