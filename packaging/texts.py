@@ -78,6 +78,8 @@ _LETTERS = re.compile(r"[A-Za-z]{2}")
 _WORDS = re.compile(r"[a-z]{2,} |[A-Z][a-z]+|(?<![\w./:$@%#-])[a-z]{3,}(?![\w./:=@-])")
 _MENU = re.compile(r"[A-Z][a-z]+(?:/[A-Z][a-z]+(?: [a-z]+)*)+")  # a menu within another
 _LABEL = re.compile(r"[A-Z][a-z]+[ …]?")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+MAY_SAY = (*DOCUMENTED, ast.Constant, ast.JoinedStr, ast.Call)
 
 
 def template(node: ast.AST) -> str | None:
@@ -103,10 +105,11 @@ def is_for_people(text: str) -> bool:
     return is_sentence or _LABEL.match(text) is not None
 
 
-def texts_of(tree: ast.Module, *, has_help: bool) -> Iterator[str]:
-    """Yield all texts of a module but what is written for those who read the code."""
-    skipped = {id(one) for node in ast.walk(tree) for one in _unseen(node, has_help=has_help)}
-    for node in ast.walk(tree):
+def texts_of(nodes: Iterable[ast.AST], *, has_help: bool) -> Iterator[str]:
+    """Yield all texts of the nodes of a module but what is written for those who read the code."""
+    nodes = [node for node in nodes if isinstance(node, MAY_SAY)]
+    skipped = {id(one) for node in nodes for one in _unseen(node, has_help=has_help)}
+    for node in nodes:
         if id(node) in skipped:
             continue
         text = template(node)
@@ -119,7 +122,7 @@ def texts_of(tree: ast.Module, *, has_help: bool) -> Iterator[str]:
 
 def _unseen(node: ast.AST, *, has_help: bool) -> Iterator[ast.AST]:
     """Docstrings, and what is inside of f-strings beside their values."""
-    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+    if isinstance(node, DOCUMENTED):
         first = node.body[0] if node.body else None
         is_help = has_help and isinstance(node, ast.ClassDef)
         if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and not is_help:
@@ -175,14 +178,18 @@ def page_texts() -> Iterator[str]:
     yield from MARKUP_TEXT.findall((folder / "page.html").read_text(encoding="utf-8"))
 
 
+def files() -> Iterator[tuple[str, Iterable[ast.AST]]]:
+    """Yield the path of each file of the program below `rcv_py`, and its nodes."""
+    for file in sorted(CODE.rglob("*.py")):
+        yield file.relative_to(CODE).as_posix(), ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+
+
 def said() -> tuple[set[str], set[str]]:
     """Return all texts of the program, and those of them that every catalogue must have."""
     every: set[str] = set()
-    for file in sorted(CODE.rglob("*.py")):
-        name = file.relative_to(CODE).as_posix()
+    for name, nodes in files():
         if not name.startswith(LEFT_OUT):
-            tree = ast.parse(file.read_text(encoding="utf-8"))
-            every.update(texts_of(tree, has_help=name.startswith(HELP)))
+            every.update(texts_of(nodes, has_help=name.startswith(HELP)))
     titles = {*columns(), *COMPOSED, *composed(), *page_texts()}
     wanted = {text for text in every if is_for_people(text)} | titles
     return every | titles, wanted - set(no_texts())

@@ -20,6 +20,7 @@ from typing import Any
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
 os.environ.setdefault("LC_ALL", "C.UTF-8")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `rcv` does: idle threads of numpy spin
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start hundreds of processes: each would compile anew
 os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and tables would be cut to it
 
@@ -29,7 +30,8 @@ from hypothesis import HealthCheck, settings
 from rcv_py.formats.notes.store import PLACE as NOTES
 from rcv_py.formats.raw.kept import PLACE
 from tests.support.captures import ROOT
-from tests.support.forked import Forks
+from tests.support.forked import Forks, end_forks, fork_what_is_spawned, really_start, shared_forks
+from tests.support.kernels import kept_kernels
 from tests.support.samples import STORE
 
 sys.dont_write_bytecode = False  # as for the processes that tests start
@@ -95,6 +97,14 @@ LONGEST = (  # files that take long, which are begun first: two processes then e
     "ui/test_timelines.py",
     "formats/raw/test_official.py",
 )
+OF_SOURCES = (
+    "results/test_columns.py",
+    "results/test_glossary.py",
+    "test_catalogues.py",
+    "test_house.py",
+    "test_layers.py",
+    "test_texts.py",
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -102,7 +112,21 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[STORE] = mkdtemp(prefix="rcv-samples-")
         os.environ[PLACE] = str(Path(os.environ[STORE]) / "decoded")  # nobody's cache is asked, or grows
         os.environ[NOTES] = str(Path(os.environ[STORE]) / "notes")  # nobody's notes are read, or changed
-        os.environ[MACHINE_CODE] = str(Path(os.environ[STORE]) / "kernels")  # a kernel is compiled once
+        os.environ[MACHINE_CODE] = str(kept_kernels(ROOT / "build" / "kernels"))
+    fork_what_is_spawned()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One process of a run reads all sources: the files of tests that look at them go to the same."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "sources" if file.removeprefix("tests/") in OF_SOURCES else file
+
+    return Together(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(trylast=True)
@@ -156,6 +180,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    end_forks()
     if not hasattr(config, "workerinput"):
         rmtree(os.environ.pop(STORE), ignore_errors=True)
 
@@ -195,10 +220,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def forks() -> Iterator[Forks]:
+def forks() -> Forks:
     """Starts `rcv` without starting Python each time."""
-    with Forks() as started:
-        yield started
+    return shared_forks()
+
+
+@pytest.fixture
+def real_starts() -> Iterator[None]:
+    """Processes that are spawned start Python, for tests about what such a process begins with."""
+    really_start()
+    yield
+    fork_what_is_spawned()
 
 
 @pytest.fixture(autouse=True)

@@ -38,7 +38,7 @@ def say(n, name):
 class TopOptions:
     """Print the first."""
 '''
-    found = set(script().texts_of(ast.parse(code), has_help=False))
+    found = set(script().texts_of(ast.walk(ast.parse(code)), has_help=False))
     assert {
         "{0} rows of {1}, {2} in all",
         "1 wave",
@@ -48,7 +48,7 @@ class TopOptions:
         "{0} entries",
     } <= found
     assert not {"About the module.", "What it does.", "Print the first."} & found
-    assert "Print the first." in set(script().texts_of(ast.parse(code), has_help=True))
+    assert "Print the first." in set(script().texts_of(ast.walk(ast.parse(code)), has_help=True))
     assert script().is_for_people("Save as …")
     assert not script().is_for_people("look.theme")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from tests.house import Module, modules, read
 
@@ -52,6 +52,7 @@ OUR_WORDS = {  # texts that no capture has a part in
     ("ui.panels.counters.formula_dialog", "setWindowTitle"): "a constant of the module",
     ("ui.panels.wave_picker", "QPushButton"): "names of the speeds",
 }
+LOOKED_AT = (ast.Call, ast.ClassDef, ast.Attribute, ast.If, ast.IfExp, ast.Dict)  # all that rules are about
 _TAG = re.compile(r"(?<!\?)(?<!\?P)<(?:/?[a-z][a-z0-9]*\b[^>]*>|!)|&(?:nbsp|lt|gt|amp);", re.IGNORECASE)
 
 
@@ -92,17 +93,20 @@ def faults(known: Mapping[str, Module]) -> Iterator[str]:
 
 def faults_of(module: Module) -> Iterator[str]:
     file = module.name
+    has_tips = "ToolTipRole" in module.text
     for node in module.nodes:
+        if not isinstance(node, LOOKED_AT):
+            continue
         for fault in (
             *raw_names(file, node),
             *raw_tips(node),
             *raw_titles(file, node),
             *raw_words(node),
-            *raw_models(node),
+            *(raw_models(node) if has_tips else ()),
             *raw_paint(node),
         ):
             yield f"{file}:{getattr(node, 'lineno', 0)}: {fault}"
-    yield from raw_markup(file, module.tree)
+    yield from raw_markup(file, module.nodes)
 
 
 def raw_names(file: str, node: ast.AST) -> Iterator[str]:
@@ -190,24 +194,24 @@ def answers(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         )
 
 
-def raw_markup(file: str, tree: ast.Module) -> Iterator[str]:
+def raw_markup(file: str, nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Markup that is not the template of `rich` or `joined`, so that something may stand in it unescaped."""
     if file == "ui.core.style_sheet":
         return
     mended = {
         id(one)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Call) and name_of(node.func) in ("rich", "joined") and node.args
         for one in [node.args[0]]
         if isinstance(one, ast.Constant)
     }
     documented = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         and isinstance(node.body[0], ast.Expr)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
         if is_text and _TAG.search(node.value) and id(node) not in mended | documented:
             yield f"{file}:{node.lineno}: markup that `rich` does not make: {node.value[:40]!r}"

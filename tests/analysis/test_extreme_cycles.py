@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,10 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.saturated import MAX_CYCLES
 from rcv_py.analysis.device.pipe_use import PIPES, pipe_use
-from rcv_py.analysis.device.simd_work import simd_work
+from rcv_py.analysis.device.simd_work import SimdWork, simd_work
+from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.latency.bubbles import bubbles
+from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
 from rcv_py.analysis.waits.load_to_use import load_to_use
 from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.model.ids import WaveId
@@ -56,6 +59,21 @@ def hostile(stall: int, where: int, waves: int = 40) -> tuple[Trace, WaveBatch]:
         made.append(Wave(number, place, 1, base, base + 1_000, tokens, drawing.states("E", base), None))
     trace = build.trace(build.code(TEXTS, kinds=KINDS), made)
     return trace, build.batch(*made)
+
+
+@cache
+def without_the_first() -> tuple[Trace, WaveBatch]:
+    """The trace with the waves beside the one that stalls, which are the same whatever that one does."""
+    trace, batch = hostile(40, 0)
+    return trace, build.batch(*batch.waves[1:])
+
+
+@cache
+def of_the_others() -> tuple[Bubbles, SimdWork, Exposure]:
+    """What SIMDs do while these run."""
+    trace, others = without_the_first()
+    inputs = FindingInputs(InMemory(trace, [others]), waves="all")
+    return bubbles(trace, [others]), simd_work(trace, [others]), inputs.exposure
 
 
 def summed(batch: WaveBatch) -> int:
@@ -134,16 +152,16 @@ def test_gaps_of_any_length_add_up(power: int) -> None:
 def test_what_simds_do_is_counted_without_a_wave_of_impossible_times(stall: int, where: int) -> None:
     """Its times wrapped the axis that all SIMDs share, and every count was wrong."""
     trace, batch = hostile(stall, where)
-    others = build.batch(*batch.waves[1:])
-    found, right = bubbles(trace, [batch]), bubbles(trace, [others])
+    right, whole, true = of_the_others()
+    found = bubbles(trace, [batch])
     assert (found.resident, found.issuing, found.bubble) == (right.resident, right.issuing, right.bubble)
     assert (found.matrix, found.total.sum()) == (right.matrix, right.total.sum())
     assert "1 wave left out" in found.assumption
     assert "left out" not in right.assumption
-    work, whole = simd_work(trace, [batch]), simd_work(trace, [others])
+    work = simd_work(trace, [batch])
     assert work.left_out == {0}
     assert work.nothing.total == whole.nothing.total
-    seen, true = (FindingInputs(InMemory(trace, [one]), waves="all").exposure for one in (batch, others))
+    seen = FindingInputs(InMemory(trace, [batch]), waves="all").exposure
     assert (seen.resident, seen.nothing, seen.waves) == (true.resident, true.nothing, true.waves)
 
 

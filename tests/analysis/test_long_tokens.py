@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -16,11 +18,12 @@ LONG = [300, 2000, 2001, 7000]  # numbers of the tokens that are long
 NO_STATES = States(0, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
 
 
-def row(kinds: tuple[int, ...] = (6, 5, 2), long: int = 50_000) -> TokenRow:
+def row(kinds: tuple[int, ...] = (6, 5, 2), long: int = 50_000, which: Sequence[int] = LONG) -> TokenRow:
     """8,000 instructions of 8 cycles, and some waits between that last 50,000."""
     stall, busy = np.zeros(8000, np.int32), np.full(8000, 8, np.int32)
     kind = np.resize(np.array(kinds, np.uint8), 8000)
-    stall[LONG], busy[LONG], kind[LONG] = long, 0, 9
+    at = list(which)
+    stall[at], busy[at], kind[at] = long, 0, 9
     offset = np.cumsum(stall + busy) - stall - busy
     made = Tokens(100, offset.astype(np.int32), stall, busy, kind, np.arange(8000, dtype=np.int32))
     span = TimeWindow(100, 100 + int(offset[-1]) + 8)
@@ -55,6 +58,15 @@ def test_long_tokens_are_found_among_short_ones(share: float, from_share: float)
         assert seen >= {at for at in LONG if inside[at] >= 34 * px}
     elif 30 * px > 50_000:
         assert not seen
+
+
+@pytest.mark.parametrize("at", range(40, 60))
+def test_a_run_that_is_just_long_enough_is_found_wherever_it_begins(at: int) -> None:
+    """Eleven pixels of a wait among short instructions, of which the outermost need not be full."""
+    one = row(long=11 * 4096, which=[4000])
+    base, offset = one.segments[0].tokens.base, one.segments[0].tokens.offset
+    begin = base + int(offset[4000]) - at * 4096 - 900
+    assert found(one, TimeWindow(begin, begin + 1000 * 4096), 11) == [4000]
 
 
 def test_what_is_too_narrow_or_many_of_a_kind_is_no_long_token() -> None:

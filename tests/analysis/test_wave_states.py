@@ -60,10 +60,15 @@ def test_no_waves() -> None:
     assert curves.shares.tolist() == [0.0] * STATES
 
 
-@given(st.lists(st.tuples(st.integers(0, 12), st.text("IEWS", min_size=1, max_size=20)), max_size=6))
-def test_every_cycle_has_the_waves_that_are_in_a_state(timelines: list[tuple[int, str]]) -> None:
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.text("IEWS", min_size=1, max_size=20)), max_size=6),
+    st.integers(1, 9),
+)
+def test_every_cycle_has_the_waves_that_are_in_a_state(timelines: list[tuple[int, str]], many: int) -> None:
     parts = ((0, timelines[:2]), (2, timelines[2:]))
-    curves = wave_states([batch(*part, row=row) for row, part in parts if part])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rcv_py.analysis.device.wave_states.AT_ONCE", many)
+        curves = wave_states([batch(*part, row=row) for row, part in parts if part])
     letter = {"I": WaveState.IDLE, "E": WaveState.EXEC, "W": WaveState.WAIT, "S": WaveState.STALL}
     for time in range(40):
         expected = [0] * STATES

@@ -13,11 +13,12 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind
 from tests.support import captures
+from tests.support.command_runs import CACHE
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     """What a command that works prints."""
-    code = main(["causes", *map(str, words)])
+    code = main(["causes", *map(str, words)], CACHE)
     output = capsys.readouterr()
     assert (code, output.err) == (0, "")
     return output.out

@@ -296,18 +296,20 @@ def shell(script: str, **more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_closed_and_full_outputs() -> None:
+def test_closed_and_full_outputs(tmp_path: Path, forks: Forks) -> None:
+    """What reads ours has enough, was never there, or is full; only what is closed is seen at a start."""
+    forked = f'rcv() {{ "{forks.program(tmp_path)}" "$@"; }}; '
     for script in (
-        "rcv isa $FOLDER --json | head -n 2",
-        "rcv isa $FOLDER | head -n 1",
+        f"{forked} rcv isa $FOLDER --json | head -n 2",
+        f"{forked} rcv isa $FOLDER | head -n 1",
         "rcv hotspot $FOLDER --json >&-",
         "rcv isa $FOLDER --csv >&-",
-        "rcv --help | head -n 1",
+        f"{forked} rcv --help | head -n 1",
     ):
         done = shell(script)
         assert (done.returncode, done.stderr) == (0, ""), script
     if Path("/dev/full").exists():
-        done = shell("rcv isa $FOLDER > /dev/full")
+        done = shell(f"{forked} rcv isa $FOLDER > /dev/full")
         assert done.returncode == ExitCode.USAGE
         assert done.stderr.startswith("rcv: The output cannot be written: ")
         assert done.stderr.count("\n") == 1
@@ -349,14 +351,15 @@ def test_control_c_is_quiet_in_a_process() -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists threads as files")
-def test_numpy_makes_no_threads_that_nobody_asked_for(tmp_path: Path) -> None:
-    """One for each processor in every process costs 30 ms of its start."""
+def test_numpy_makes_no_threads_and_nothing_is_compiled_that_nobody_asked_for(tmp_path: Path) -> None:
+    """A thread for each processor costs 30 ms of every start, and numba 200 ms."""
     code = (
         "import os, sys; from rcv_py.cli.main import main; main(sys.argv[1:]); assert 'numpy' in sys.modules;"
+        "assert 'numba' not in sys.modules;"
         "print(len(os.listdir('/proc/self/task')))"
     )
     free = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     write_sample("matmul_tiled", tmp_path)
-    words = [sys.executable, "-c", code, "info", str(tmp_path)]
+    words = [sys.executable, "-c", code, "waits", str(tmp_path)]
     done = subprocess.run(words, env=free, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "1"

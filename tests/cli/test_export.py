@@ -24,6 +24,15 @@ from tests.support.samples import write_sample
 NAME = "vec_add"
 
 
+@pytest.fixture
+def empty(tmp_path: Path) -> list[Path]:
+    """Two captures in which nothing ran: for tests in which any report will do."""
+    folders = [tmp_path / "captures" / name for name in ("one", "two")]
+    for folder in folders:
+        write_sample("placeholder", folder)
+    return folders
+
+
 def run(*words: object) -> int:
     return main([str(word) for word in words])
 
@@ -100,21 +109,24 @@ def test_reports_of_several_folders(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "kind of report" in capsys.readouterr().err
 
 
-def test_an_index_replaces_only_what_rcv_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folders = [captures.trace_path(name) for name in ("vec_add", "pcsampling")]
-    words = ("report", *folders, "--out-dir", tmp_path, "--format", "html", "--jobs", 1)
-    (tmp_path / "index.html").write_text("<p>my own page</p>")
+def test_an_index_replaces_only_what_rcv_wrote(
+    empty: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    words = ("report", *empty, "--out-dir", out, "--format", "html", "--jobs", 1)
+    (out / "index.html").write_text("<p>my own page</p>")
     assert run(*words) == 2
     assert "was not written by rcv" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
-    (tmp_path / "index.html").unlink()
+    assert [path.name for path in out.iterdir()] == ["index.html"]
+    (out / "index.html").unlink()
     assert run(*words) == run(*words) == 0
 
 
 def test_a_bug_in_one_report_does_not_cost_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    empty: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    good, bad = captures.trace_path("vec_add"), captures.trace_path("pcsampling")
+    good, bad = empty
     page = report_command.report_page
 
     def sometimes(inputs: ReportInputs, ending: str, **more: object) -> bytes:
@@ -123,11 +135,11 @@ def test_a_bug_in_one_report_does_not_cost_the_others(
         return page(inputs, ending, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(report_command, "report_page", sometimes)
-    assert run("report", bad, good, "--out-dir", tmp_path, "--jobs", 1) == 1
+    assert run("report", bad, good, "--out-dir", tmp_path / "out", "--jobs", 1) == 1
     text = capsys.readouterr()
     assert "ZeroDivisionError" in text.err
     assert "this is a bug" in text.err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", f"{good.name}.html"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["index.html", f"{good.name}.html"]
 
 
 def test_names_of_reports_do_not_meet(tmp_path: Path) -> None:
@@ -140,18 +152,17 @@ def test_names_of_reports_do_not_meet(tmp_path: Path) -> None:
 
 
 def test_on_a_terminal_names_do_not_run_into_the_progress(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    empty: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = Terminal()  # for both streams
     monkeypatch.setattr("sys.stdout", screen)
     monkeypatch.setattr("sys.stderr", screen)
-    folders = [captures.trace_path(name) for name in ("vec_add", "pcsampling")]
-    assert run("report", *folders, "--out-dir", tmp_path, "--jobs", 1) == 0
+    assert run("report", *empty, "--out-dir", tmp_path, "--jobs", 1) == 0
     text = screen.getvalue()
     shown, _, rest = text.rpartition("\r\x1b[K")
     assert "Reports 2 of 2" in shown
     assert rest.splitlines() == [
-        *(str(tmp_path / f"{folder.name}.html") for folder in folders),
+        *(str(tmp_path / f"{folder.name}.html") for folder in empty),
         str(tmp_path / "index.html"),
     ]
 

@@ -8,6 +8,7 @@ import json
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,10 @@ from rcv_py.results import library as library_result
 from rcv_py.results.field import At
 from rcv_py.work.library import library_rows
 from tests.support import captures, folders
+from tests.support.command_runs import run as run_once
 
 LIBRARY = captures.SHARED / "traces"
+HERE = ("--jobs", "0")  # processes find the same: `test_processes_find_the_same`
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
@@ -38,6 +41,13 @@ def main_out(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 def library() -> Path:
     captures.need_shared()
     return LIBRARY
+
+
+@pytest.fixture
+def rows(library: Path) -> dict[str, dict[str, Any]]:
+    """What is told of each capture of the library, by the name of its folder."""
+    told = json.loads(run_once("index", str(library), *HERE, "--json").out)["captures"]
+    return {Path(row["path"]).name: row for row in told}
 
 
 @pytest.fixture
@@ -66,12 +76,13 @@ def test_every_capture_is_there_once(library: Path, capsys: pytest.CaptureFixtur
     assert times == sorted(times, reverse=True)
 
 
-def test_the_duration_is_that_of_the_record(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_duration_is_that_of_the_record(
+    rows: dict[str, dict[str, Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
     """From the first start to the last end of a wave, engine by engine moved to one clock: here all agree."""
-    rows = {Path(row["path"]): row for row in json.loads(run(capsys, library, "--json"))["captures"]}
     for name in ("pa_mqa_small", "vec_add"):
         folder = captures.trace_path(name)
-        row = next(row for path, row in rows.items() if path.name == folder.name)
+        row = rows[folder.name]
         occupancy = json.loads(main_out(capsys, "occupancy", folder, "--json"))["rows"][0]
         assert row["duration"] == occupancy["end"] - occupancy["start"]
         assert row["duration_ns"] == pytest.approx(row["duration"] / 2.2, rel=0.2)
@@ -80,10 +91,9 @@ def test_the_duration_is_that_of_the_record(library: Path, capsys: pytest.Captur
 
 
 def test_a_capture_without_a_source_line_is_not_healthy(
-    library: Path, capsys: pytest.CaptureFixture[str]
+    rows: dict[str, dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = json.loads(run(capsys, library, "--json"))["captures"]
-    unmapped = [row for row in rows if row["mapped"] == 0]
+    unmapped = [row for row in rows.values() if row["mapped"] == 0]
     assert len(unmapped) == 2
     for row in unmapped:
         assert row["health"] == "No instruction has a source line"
@@ -110,10 +120,11 @@ def test_what_is_not_known_is_null(mixed: Path, capsys: pytest.CaptureFixture[st
     assert all(rows["broken"][name] is None for name in numbers)
 
 
-def test_replicates_are_named_with_their_noise(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json.loads(run(capsys, library, "--json", "--sort", "capture"))["captures"]
+def test_replicates_are_named_with_their_noise(rows: dict[str, dict[str, Any]]) -> None:
     replicates = [
-        (row["replicate"], row["capture"], row["replicate_noise"]) for row in rows if row["replicate"]
+        (row["replicate"], row["capture"], row["replicate_noise"])
+        for row in rows.values()
+        if row["replicate"]
     ]
     after, before = (captures.trace_path(f"flash_attn_small_{name}").name for name in ("after", "before"))
     assert [(one, other) for one, other, _ in replicates] == [(after, before)]

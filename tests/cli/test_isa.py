@@ -13,12 +13,13 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind
 from tests.support import captures
+from tests.support.command_runs import CACHE
 from tests.support.folders import code, row, write
 from tests.support.wave_folder import wave
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    code = main([str(word) for word in words])
+    code = main([str(word) for word in words], CACHE)
     output = capsys.readouterr()
     assert (code, output.err) == (0, "")
     return output.out

@@ -12,12 +12,13 @@ from rcv_py.cli.main import main
 from rcv_py.cli.options.dig_options import LOOPS_BY
 from rcv_py.results.loops import TABLES
 from tests.support import captures
+from tests.support.command_runs import CACHE
 from tests.ui.window import SAMPLES
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     """What a command that works prints."""
-    code = main([*map(str, words)])
+    code = main([*map(str, words)], CACHE)
     output = capsys.readouterr()
     assert (code, output.err) == (0, "")
     return output.out

@@ -14,13 +14,14 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
-from rcv_py.work.executors import MAX_CAPTURES_HERE
+from rcv_py.work.executors import MAX_CAPTURES_HERE, MAX_READ_HERE
 from tests.support.captures import ROOT
 from tests.support.mcp_client import McpClient
 from tests.support.whole_capture import capture, write
 
 SECRET = "secretword"
 CAPTURE = "ui_output_agent_1_dispatch_1"
+DOOR = "door"  # a link to the root, which the server is given in its place
 HOOK = """
 import os, sys
 _place, _note, _busy = os.environ["NOTED_BELOW"], os.environ["NOTED_IN"], []
@@ -53,6 +54,10 @@ TABLE = (
 )
 AGENTS = '"Node_Id","Agent_Type","Name","Max_Waves_Per_Simd","Cu_Count"\n1,"GPU","gfx942",7,77\n'
 
+OF_WAVES = (  # tools that read no file that the others do not read, too: watched once is enough
+    *("summary", "range", "waits", "causes", "loops", "bubbles", "latency", "whatif", "flame", "schedule"),
+)
+OF_MANY = ("index", "info", "compare")  # tools that look at many captures without reading waves of all
 
 TOOLS = tools(can_write=True)
 Told = tuple[Path, list[Any], list[str]]  # the root, answers, what was opened
@@ -91,16 +96,17 @@ def outer(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / "second" / CAPTURE / name).unlink(missing_ok=True)
         (root / "second" / CAPTURE / name).symlink_to(outer / f"{SECRET}_results.json")
     (root / "second" / f"{SECRET}_kernel_trace.csv").symlink_to(outer / f"{SECRET}_kernel_trace.csv")
-    for number in range(MAX_CAPTURES_HERE):  # more than one process looks at, so that workers do
-        shutil.copytree(folder, root / "many" / f"{CAPTURE}{number}")
+    for number in range(MAX_CAPTURES_HERE):  # with the others more than one process looks at
+        part = "several" if number <= MAX_READ_HERE else "many"  # the former also, if it reads waves
+        shutil.copytree(folder, root / part / f"{CAPTURE}{number}")
     (root / "linked").symlink_to(other.parent, target_is_directory=True)
     (root / "up").symlink_to(lib, target_is_directory=True)
     (root / "small" / "compute_viewer").symlink_to(lib / "compute_viewer", target_is_directory=True)
-    (outer / "door").symlink_to(root, target_is_directory=True)
+    (outer / DOOR).symlink_to(root, target_is_directory=True)
     return outer
 
 
-@pytest.fixture(scope="module", params=["K/att_viewer/root", "door"])
+@pytest.fixture(scope="module", params=["K/att_viewer/root", DOOR])
 def told(outer: Path, request: pytest.FixtureRequest) -> Told:
     """The root, all answers of the server, and what its processes opened of all that is around it."""
     note = outer.parent / f"{outer.name}-{request.param.replace('/', '-')}"
@@ -112,7 +118,9 @@ def told(outer: Path, request: pytest.FixtureRequest) -> Told:
         for tool in offered:
             known = TOOLS[tool["name"]].schema["properties"] if tool["name"] in TOOLS else {}
             if {"folder", "folders"} & set(known):
-                for given in islice(_given(known), None if request.param != "door" else 2):
+                of_waves = tool["name"] in OF_WAVES
+                calls = int(not of_waves) * 2 if request.param == DOOR else 1 if of_waves else None
+                for given in islice(_given(tool["name"], known), calls):
                     answers.append((tool["name"], given, agent.call(tool["name"], **given)))
         for page in agent.ask("resources/list")["resources"]:
             number = agent.send("resources/read", {"uri": page["uri"]})
@@ -120,15 +128,15 @@ def told(outer: Path, request: pytest.FixtureRequest) -> Told:
     return (outer / "K" / "att_viewer" / "root"), answers, note.read_text().splitlines()
 
 
-def _given(known: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Arguments of calls: both captures, the root, and links out of it; in processes of their own, too."""
+def _given(tool: str, known: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Arguments of calls: captures, several at a time, which processes read, and links out of the root."""
     first = "folder" if "folder" in known else "folders"
     for name in (
         f"small/{CAPTURE}",
         f"second/{CAPTURE}",
         "linked",
         f"up/att_viewer/root/small/{CAPTURE}",
-        ".",
+        "." if tool in OF_MANY else "several",
     ):
         given: dict[str, Any] = {first: [name] if known[first].get("type") == "array" else name}
         yield given | ({"jobs": 2} if "jobs" in known else {})

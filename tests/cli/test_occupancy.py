@@ -12,11 +12,12 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support import captures
+from tests.support.command_runs import CACHE
 from tests.support.samples import write_sample
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    code = main(["occupancy", *(str(word) for word in words)])
+    code = main(["occupancy", *(str(word) for word in words)], CACHE)
     output = capsys.readouterr()
     assert (code, output.err) == (0, "")
     return output.out

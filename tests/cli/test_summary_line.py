@@ -10,12 +10,13 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support import captures
+from tests.support.command_runs import CACHE
 from tests.ui.window import SAMPLE, SAMPLES
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     """What a command that works prints."""
-    code = main([str(word) for word in words])
+    code = main([str(word) for word in words], CACHE)
     output = capsys.readouterr()
     assert (code, output.err) == (0, "")
     return output.out

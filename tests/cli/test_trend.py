@@ -13,6 +13,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support import folders
+from tests.support.command_runs import CACHE
 from tests.support.samples import write_sample
 
 NIGHTS = ("mon", "tue", "wed")
@@ -23,7 +24,7 @@ BEGIN = 69_000  # no wave of the sample starts before
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> str:
-    assert main([str(word) for word in words]) == code
+    assert main([str(word) for word in words], CACHE) == code
     output = capsys.readouterr()
     assert output.err == ""
     return output.out

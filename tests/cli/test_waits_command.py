@@ -10,11 +10,12 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support import captures
+from tests.support.command_runs import CACHE
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     """What a command that works prints."""
-    code = main(["waits", *map(str, words)])
+    code = main(["waits", *map(str, words)], CACHE)
     output = capsys.readouterr()
     assert (code, output.err) == (0, "")
     return output.out

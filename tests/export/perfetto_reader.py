@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -41,15 +42,19 @@ class Read:
         one = self.tracks[track]
         return one.thread.thread_name or one.process.process_name or one.name
 
+    @cached_property
+    def _by_title(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for uuid in self.tracks:
+            found[self.title(uuid)].append(uuid)
+        return found
+
     def on(self, track: int) -> list[Slice]:
         return [one for one in self.slices if one.track == track]
 
     def track(self, title: str, parent: int | None = None) -> int:
-        found = [
-            uuid
-            for uuid in self.tracks
-            if self.title(uuid) == title and (parent is None or self.parent(uuid) == parent)
-        ]
+        named = self._by_title.get(title, ())
+        found = [uuid for uuid in named if parent is None or self.parent(uuid) == parent]
         assert len(found) == 1, (title, found)
         return found[0]
 

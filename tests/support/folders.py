@@ -79,6 +79,7 @@ def write(folder: Path, changes: Files | None = None, base: Files = GOOD) -> Pat
     for name, content in {**base, **(changes or {})}.items():
         if content is not None:
             data = content if isinstance(content, bytes) else orjson.dumps(content)
+            (folder / name).unlink(missing_ok=True)  # to cut off what was there waits for the disk
             (folder / name).write_bytes(data)
     return folder
 

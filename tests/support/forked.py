@@ -1,34 +1,49 @@
-"""`rcv` for tests that start it often: a process that has imported everything forks one for each call.
+"""Processes for tests that start them often: one that has imported everything forks for each call.
 
-A call is a process of its own, with its own arguments, environment, folder, streams and exit code; only the
-interpreter was started before, and what that reads of the environment (`LC_ALL`, closed streams) is not what
-such a test can be about.
+A call of `rcv` is a process of its own, with its own arguments, environment, folder, streams and exit code;
+only the interpreter was started before, and what that reads of the environment (`LC_ALL`, closed streams) is
+not what such a test can be about.
+
+What `multiprocessing` spawns in a process of tests is forked, too (`fork_what_is_spawned`): it has the same
+open files under the same numbers, reads the same bytes, and is our child, whom nobody else buries.  Only what
+it would import is there already; a test about that takes the fixture `real_starts`.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
+import fcntl
+import gc
 import json
+import multiprocessing.util
 import os
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from tests.support.captures import ROOT
 
 PATIENCE_S = 60
+SPAWNED = "--multiprocessing-fork"  # the last word of what multiprocessing starts
+MOST_FILES = 64  # that are given to a process
+PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 CLIENT = """#!{python} -ISs
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as call:
     call.connect({place!r})
-    told = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ), ""]).encode()
+    told = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ), "", [0, 1, 2]]).encode()
     socket.send_fds(call, [b"%10d" % len(told)], [0, 1, 2])
     call.sendall(told)
     code = call.makefile().read().split()[1:]
@@ -43,9 +58,11 @@ class Forks:
         self._folder = tempfile.TemporaryDirectory(prefix="rcv-forks-")
         self._place = str(Path(self._folder.name) / "calls")
         words = [sys.executable, "-m", "tests.support.forked", self._place]
-        self._process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stdin=subprocess.PIPE)
+        self._process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
         assert self._process.stdout is not None
-        assert self._process.stdout.readline() == b"ready\n"
+        with self._process.stdout as told:
+            assert told.readline() == b"ready\n"
+        self._adopting = threading.Lock()
 
     def program(self, folder: Path) -> Path:
         """Write `rcv`, a program that does what it is asked in a forked process, and return its path."""
@@ -64,19 +81,42 @@ class Forks:
         before: str = "",
     ) -> Forked:
         """Start `rcv` with these words, after the Python code `before`; the streams stay the caller's."""
+        environment = dict(os.environ if env is None else env)
+        with open(os.devnull) as nothing:  # noqa: PTH123 - a device
+            streams = {0: nothing.fileno(), 1: stdout, 2: stderr}
+            return Forked(self._call(list(words), ROOT, environment, before, streams))
+
+    def spawn(self, program: str, numbers: Sequence[int]) -> int:
+        """Start a child of this process that runs Python code, with open files of ours; return its id."""
+        streams = {number: number for number in (0, 1, 2, *numbers)}
+        with (
+            self._adopting,
+            adopting(),
+            self._call(None, Path.cwd(), dict(os.environ), program, streams) as call,
+        ):
+            return int(call.makefile().readline())
+
+    def _call(
+        self,
+        words: list[str] | None,
+        folder: Path,
+        environment: dict[str, str],
+        before: str,
+        streams: Mapping[int, int],
+    ) -> socket.socket:
+        """Ask for a process with open files: their numbers there, and here."""
         call = socket.socket(socket.AF_UNIX)
         call.settimeout(PATIENCE_S)
         call.connect(self._place)
-        told = json.dumps([list(words), str(ROOT), dict(os.environ if env is None else env), before]).encode()
-        with open(os.devnull) as nothing:  # noqa: PTH123 - a device
-            socket.send_fds(call, [b"%10d" % len(told)], [nothing.fileno(), stdout, stderr])
+        told = json.dumps([words, str(folder), environment, before, list(streams)]).encode()
+        socket.send_fds(call, [b"%10d" % len(told)], list(streams.values()))
         call.sendall(told)
-        return Forked(call)
+        return call
 
     def close(self) -> None:
         """End the process, and wait for that."""
         self._process.terminate()
-        self._process.communicate()
+        self._process.wait()
         self._folder.cleanup()
 
     def __enter__(self) -> Forks:
@@ -102,6 +142,60 @@ class Forked:
         return int(code) if code else -1
 
 
+_first = threading.Lock()  # several threads may want them first
+
+
+def shared_forks() -> Forks:
+    """Those of this process, started when they are first wanted, with the environment of the run."""
+    with _first:
+        return _shared()
+
+
+@cache
+def _shared() -> Forks:
+    return Forks()
+
+
+def end_forks() -> None:
+    """End what `shared_forks` started."""
+    if _shared.cache_info().currsize:
+        _shared().close()
+        _shared.cache_clear()
+
+
+_really_start = multiprocessing.util.spawnv_passfds
+
+
+def fork_what_is_spawned() -> None:
+    """Fork the processes that this one spawns from now on, where Linux lets us adopt them."""
+    if sys.platform.startswith("linux"):
+        multiprocessing.util.spawnv_passfds = _spawned
+
+
+def really_start() -> None:
+    """Start Python for each process that this one spawns from now on."""
+    multiprocessing.util.spawnv_passfds = _really_start
+
+
+def _spawned(path: str | bytes, words: Sequence[str], numbers: Sequence[int]) -> int:
+    """Start what multiprocessing asks for; programs that are not its usual ones start as ever."""
+    program = [os.fsdecode(word) for word in (path, *words)]
+    if program[:1] + program[2:3] + program[4:] != [sys.executable, "-c", SPAWNED]:
+        return _really_start(path, words, numbers)
+    return shared_forks().spawn(program[3], numbers)
+
+
+@contextmanager
+def adopting() -> Iterator[None]:
+    """Become the parent of processes below this one whose own parent ends meanwhile."""
+    control = ctypes.CDLL(None).prctl
+    control(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        control(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
 # -- the process that forks ------------------------------------------------------------------------------
 
 
@@ -110,6 +204,7 @@ def _serve(place: str) -> None:
 
     for name in COMMANDS:
         import_module(f"rcv_py.cli.commands.{name.replace('-', '_')}")
+    gc.freeze()  # what is looked at is copied
     signal.signal(signal.SIGCHLD, _bury)
     with socket.socket(socket.AF_UNIX) as calls:
         calls.bind(place)
@@ -133,14 +228,16 @@ def _bury(*_: object) -> None:
 def _answer(call: socket.socket) -> None:
     """Be the program that was asked for, to the end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    size, streams, _, _ = socket.recv_fds(call, 10, 3)
-    words, folder, environment, before = json.loads(_all(call, int(size)))
-    for ours, given in enumerate(streams):
-        os.dup2(given, ours)
-        os.close(given)
+    size, given, _, _ = socket.recv_fds(call, 10, MOST_FILES)
+    words, folder, environment, before, numbers = json.loads(_all(call, int(size)))
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    if words is None:
+        _be_adopted(call)
+        _take(given, numbers)
+        _be_spawned(before)
+    _take(given, numbers)
     sys.argv[1:] = words
     call.sendall(b"%d\n" % os.getpid())
     code = 1
@@ -149,6 +246,48 @@ def _answer(call: socket.socket) -> None:
     finally:
         call.sendall(b"%d\n" % code)
         os._exit(code)
+
+
+def _take(given: list[int], numbers: list[int]) -> None:
+    """Have the files that were given under the numbers that they had."""
+    above = [fcntl.fcntl(one, fcntl.F_DUPFD, max(numbers) + 1) for one in given]
+    for one in given:
+        os.close(one)
+    for one, number in zip(above, numbers, strict=True):
+        os.dup2(one, number)
+        os.close(one)
+
+
+def _be_adopted(call: socket.socket) -> None:
+    """Go on in a child whose parent ends, so that it becomes that of whoever asked, and say which it is."""
+    parent = os.getpid()
+    if os.fork():
+        os._exit(0)
+    while os.getppid() == parent:
+        time.sleep(0.0002)
+    call.sendall(b"%d\n" % os.getpid())
+    call.close()
+
+
+def _be_spawned(program: str) -> None:
+    """Run what multiprocessing has a new Python run, with nothing open but what it was given."""
+    sys.modules["__main__"] = ModuleType("__main__")
+    sys.argv[:] = ["-c", SPAWNED]
+    code: Any = 1
+    try:
+        exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
+        code = 0
+    except SystemExit as stop:
+        code = stop.code or 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+    finally:
+        with suppress(BaseException):
+            threading._shutdown()  # type: ignore[attr-defined]
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else 1)
 
 
 def _run(words: list[str], before: str) -> int:

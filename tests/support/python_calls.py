@@ -6,11 +6,18 @@ import gc
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 
 def python_calls(work: Callable[[], Any]) -> int:
     """Return how many Python functions were called while the work was done."""
+    return calls_and_result(work)[0]
+
+
+def calls_and_result(work: Callable[[], Result]) -> tuple[int, Result]:
+    """Return the same, and what came of the work."""
     calls = 0
 
     def count(frame: FrameType, event: str, argument: Any) -> None:
@@ -21,9 +28,9 @@ def python_calls(work: Callable[[], Any]) -> int:
     gc.disable()  # what goes with garbage of other tests is none of the work
     sys.setprofile(count)
     try:
-        work()
+        result = work()
     finally:
         sys.setprofile(before)
         if collects:
             gc.enable()
-    return calls
+    return calls, result

@@ -6,16 +6,18 @@ import os
 import pickle
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from rcv_py.synth.capture import Truth
 from rcv_py.synth.samples import SAMPLES, simulated
 
 OFTEN = Counter(sample.plan for sample in SAMPLES)  # a plan of several samples is simulated once for them
 STORE = "RCV_TEST_SAMPLES"  # the folder of this run, see tests/conftest.py
-
+Made = TypeVar("Made")
 
 _simulated = lru_cache(8)(simulated)
 
@@ -32,6 +34,26 @@ def write_sample(name: str, folder: Path, seed: int = 0) -> Truth:
 def sample_path(name: str) -> Path:
     """The folder of a sample that all tests of the run share: nobody writes into it."""
     return _made(name, 0) / "capture"
+
+
+def sample(name: str) -> tuple[Path, Truth]:
+    """The same, and what is true of it."""
+    made = _made(name, 0)
+    return made / "capture", pickle.loads((made / "truth").read_bytes())
+
+
+def once(name: str, make: Callable[[], Made]) -> Made:
+    """What `make` gives, which can be pickled, made by the first process of a run that asks for the name."""
+    if STORE not in os.environ:
+        return make()
+    known = Path(os.environ[STORE]) / f"once-{name}"
+    with suppress(OSError):
+        return pickle.loads(known.read_bytes())
+    made = make()
+    part = known.with_suffix(f".{os.getpid()}")
+    part.write_bytes(pickle.dumps(made))
+    part.replace(known)
+    return made
 
 
 def _made(name: str, seed: int) -> Path:

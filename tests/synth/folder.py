@@ -37,20 +37,26 @@ class Folder:
 
     @cached_property
     def waves(self) -> dict[tuple[int, int, int, int], dict[str, Any]]:
-        """Wave files by (se, simd, slot, wid), with the entry of the index added."""
+        """Wave files by (se, simd, slot, wid), with the entry of the index, `tokens` and `texts` added."""
         found = {}
         for se, simds in (self.index["wave_filenames"] or {}).items():
             for simd, slots in simds.items():
                 for slot, wids in slots.items():
                     for wid, entry in wids.items():
                         key = (int(se), int(simd), int(slot), int(wid))
-                        found[key] = self.json(entry[0]) | {"entry": entry}
+                        wave = self.json(entry[0])
+                        tokens = np.array(wave["wave"]["instructions"], dtype=np.int64)
+                        tokens.flags.writeable = False
+                        found[key] = wave | {"entry": entry, "tokens": tokens, "texts": self._texts(wave)}
         return found
 
     def tokens(self, wave: dict[str, Any]) -> np.ndarray:
-        return np.array(wave["wave"]["instructions"], dtype=np.int64)
+        return wave["tokens"]
 
     def texts(self, wave: dict[str, Any]) -> list[str]:
+        return wave["texts"]
+
+    def _texts(self, wave: dict[str, Any]) -> list[str]:
         return [self.code[self.row_of[token[4]]][0] for token in wave["wave"]["instructions"]]
 
     @cached_property

@@ -22,7 +22,7 @@ WITH_LISTS = [name for name in THREAD_TRACES if name not in ("events", "scripted
 @pytest.fixture(scope="session")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     path = tmp_path_factory.mktemp("large")
-    write_large(path, megabytes=5, seed=1)
+    write_large(path, waves=72, seed=1, tokens_per_wave=400)  # on all engines, and again behind the first
     return Folder(path)
 
 

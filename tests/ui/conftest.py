@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.base.problems import Problem
 from rcv_py.base.settings import OPTIONS
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import CaptureEntry, Trace
@@ -33,10 +34,12 @@ from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.source import panel as source_panel
 from rcv_py.ui.shell import opener
-from rcv_py.work.findings import FindingsInView
+from rcv_py.work.findings import FindingsInView, is_small
+from tests.support.captures import SHARED
 from tests.ui.window import CALM, SAMPLE, SAMPLES, SIZE, open_sample, settle, window
 
 Reused = Callable[..., AbstractContextManager[App]]
+KEPT = (SAMPLES, SHARED)  # folders of captures that no test changes
 
 
 @pytest.fixture(autouse=True)
@@ -58,12 +61,13 @@ def released_keys(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def found_once() -> Iterator[None]:
-    """What there is to find in the sample, all of whose waves are there, is looked for once a process.
+    """What there is to find in a capture that no test changes is looked for once, when all waves are there.
 
-    Every window does when it opens it, and the answer is that of a pure function of the same files.
+    Every window does when it opens it, and the answer is that of a pure function of the same files.  In large
+    captures processes look, and do so anew: tests are about these, too.
     """
     find = FindingsInView.find
-    known: dict[tuple[str, tuple[Path, ...]], Findings] = {}
+    known: dict[tuple[Path, str, tuple[Problem, ...]], Findings] = {}
 
     def remembered(
         self: FindingsInView,
@@ -72,11 +76,14 @@ def found_once() -> Iterator[None]:
         waves: str = WORKING,
         run_files: tuple[Path, ...] = (),
     ) -> Findings:
-        if trace.path != SAMPLE or sum(len(batch.waves) for batch in batches) < len(trace.waves):
+        is_kept = any(folder in trace.path.parents for folder in KEPT)
+        is_whole = sum(len(batch.waves) for batch in batches) == len(trace.waves)
+        if run_files or not is_kept or not is_whole or not is_small(trace):
             return find(self, trace, batches, waves, run_files)
-        if (waves, run_files) not in known:
-            known[waves, run_files] = find(self, trace, batches, waves, run_files)
-        return known[waves, run_files]
+        key = trace.path, waves, trace.problems
+        if key not in known:
+            known[key] = find(self, trace, batches, waves, run_files)
+        return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FindingsInView, "find", remembered)
@@ -168,12 +175,6 @@ def empty_app(qapp: QApplication, is_painted: bool) -> Iterator[App]:
 
 
 @pytest.fixture(scope="module")
-def _shared_app(qapp: QApplication, is_painted: bool) -> Iterator[App]:
-    with window(is_painted=is_painted) as app:
-        yield app
-
-
-@pytest.fixture(scope="module")
 def reused(qapp: QApplication, is_painted: bool) -> Iterator[Reused]:
     """As `window`: the same window for all of a module, laid out as at first, with default settings.
 
@@ -225,7 +226,8 @@ def show_sample(app: App, qtbot: object) -> None:
 def undo(app: App, *, keeps_sample: bool) -> None:
     """Undo what a test chose, and close the capture unless the sample is to stay, and is there."""
     session, settings = app.ui.session, app.ui.settings
-    app.window.palette_.close()
+    if "palette_" in vars(app.window):
+        app.window.palette_.close()
     session.baseline.set(None)
     session.query.set(SearchQuery())
     if keeps_sample and is_sample_shown(app):
@@ -273,23 +275,7 @@ def undo_choices(app: App) -> None:
 
 
 @pytest.fixture
-def sample_app(_shared_app: App, qtbot: object) -> Iterator[App]:
+def sample_app(reused: Reused, qtbot: object) -> Iterator[App]:
     """The window that the tests of a module share, with the sample open; what a test chose is undone."""
-    app, session = _shared_app, _shared_app.ui.session
-    if session.trace.value is None:
-        open_sample(app, qtbot)
-    app.window.activateWindow()
-    workspace = app.window.workspace
-    before, theme, layout = session.selection.value, app.ui.settings["look.theme"], workspace.saveState()
-    yield app
-    assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
-    app.window.palette_.close()
-    session.measure.set(None)
-    session.clock_range.set(None)
-    session.query.set(SearchQuery())
-    session.selection.set(before)
-    session.fit_all()
-    app.ui.settings["look.theme"] = theme
-    if workspace.saveState() != layout:
-        workspace.reset_layout(workspace.size())
-    settle(app, qtbot)
+    with reused(sample=qtbot) as app:
+        yield app

@@ -37,6 +37,7 @@ from rcv_py.ui.shell.workspace import takers
 from rcv_py.ui.timeline.brush import BrushStrip
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
+from tests.ui.conftest import Reused
 from tests.ui.window import settle
 
 IS_PAINTED = True  # legends name what is painted
@@ -125,47 +126,23 @@ def wrong(part: QWidget) -> set[str]:
 
 
 @pytest.fixture
-def places(sample_app: App, qtbot: QtBot) -> Iterator[Iterator[str]]:
-    """All places of the window with the sample open, one after the other."""
-    yield looks(sample_app, qtbot)
-    sample_app.window.workspace.reset_layout()
+def app(reused: Reused, qtbot: QtBot) -> Iterator[App]:
+    """The window of this file, with the sample open."""
+    with reused(sample=qtbot) as made:
+        yield made
 
 
-def canvases(seen: Iterable[QWidget]) -> list[QWidget]:
-    kinds = (TimePlot, BarChart, BrushStrip, FlameView)
-    return [one for one in seen if isinstance(one, kinds)]
-
-
-def test_every_control_has_a_name_and_says_why_it_is_greyed(sample_app: App, places: Iterator[str]) -> None:
-    wordless: dict[str, str] = {}
-    mute: dict[str, str] = {}
-    undescribed: set[str] = set()
-    seen: set[type] = set()
-    for place in places:
-        there = list(controls(sample_app.window))
-        wordless |= dict.fromkeys(nameless(there), place)
-        mute |= dict.fromkeys(unexplained(there), place)
-        shown = canvases(there)
-        seen |= {type(one) for one in shown}
-        undescribed |= {told(one) for one in shown if "elected" not in spoken(one, DESCRIPTION)}
-    assert not wordless
-    assert not mute
-    assert len(seen) >= 6, seen
-    assert not undescribed
-
-
-def test_an_empty_window_says_it_too(empty_app: App, qtbot: QtBot) -> None:
-    window = empty_app.window
-    assert not wrong(window), "the first page"
-    window.pages.setCurrentWidget(window.workspace)
-    for place in looks(empty_app, qtbot):
-        assert not wrong(window), place
+@pytest.fixture
+def empty(reused: Reused) -> Iterator[App]:
+    """The same window without a capture."""
+    with reused() as made:
+        yield made
 
 
 @pytest.mark.parametrize("name", ["view.settings", "help.keys", "help.about", "export.dialog", "go.palette"])
-def test_dialogs_have_names(sample_app: App, qtbot: QtBot, name: str) -> None:
-    sample_app.ui.commands.run(name)
-    (shown,) = [one for one in QApplication.topLevelWidgets() if one.isVisible() and is_over(one, sample_app)]
+def test_dialogs_have_names(app: App, qtbot: QtBot, name: str) -> None:
+    app.ui.commands.run(name)
+    (shown,) = [one for one in QApplication.topLevelWidgets() if one.isVisible() and is_over(one, app)]
     try:
         assert not wrong(shown)
         assert list(controls(shown)) or name == "help.keys"
@@ -178,18 +155,8 @@ def is_over(widget: QWidget, app: App) -> bool:
     return parent is not None and parent.window() is app.window and not isinstance(widget, QDockWidget)
 
 
-def test_the_menus_say_why(empty_app: App) -> None:
-    window = empty_app.window
-    window._fill_recent()
-    window.top_bar.capture.menu().aboutToShow.emit()
-    menus = [*window.menus.values(), window._recent, window.top_bar.capture.menu()]
-    greyed = [one for menu in menus for one in menu.actions() if not one.isEnabled() and one.text()]
-    assert len(greyed) > 20
-    assert not [one.text() for one in greyed if NOT_NOW not in one.toolTip()]
-
-
-def test_no_menu_has_more_than_twenty_rows(sample_app: App, qtbot: QtBot) -> None:
-    window = sample_app.window
+def test_no_menu_has_more_than_twenty_rows(app: App, qtbot: QtBot) -> None:
+    window = app.window
     entry = window.opener.siblings[0]
     window.opener.siblings = tuple(replace(entry, path=entry.path / str(at)) for at in range(400))
     window.top_bar.capture.menu().aboutToShow.emit()
@@ -202,16 +169,16 @@ def rows(menu: QMenu) -> list[str]:
     return [one.text() for one in menu.actions() if not one.isSeparator() and one.isVisible()]
 
 
-def test_the_window_fits_half_of_a_full_hd_screen(sample_app: App, qtbot: QtBot) -> None:
+def test_the_window_fits_half_of_a_full_hd_screen(app: App, qtbot: QtBot) -> None:
     """A scale of 200 % leaves 960 by 540 pixels."""
-    window = sample_app.window
+    window = app.window
     before = window.size()
     try:
         for layout in LAYOUTS:
             window.workspace.use_layout(layout)
-            settle(sample_app, qtbot)
+            settle(app, qtbot)
             window.resize(960, 540)
-            settle(sample_app, qtbot)
+            settle(app, qtbot)
             assert (window.width(), window.height()) == (960, 540), layout.id
             assert window.minimumSizeHint().width() <= 960
     finally:
@@ -219,18 +186,18 @@ def test_the_window_fits_half_of_a_full_hd_screen(sample_app: App, qtbot: QtBot)
         window.workspace.reset_layout(before)
 
 
-def test_the_text_of_the_whole_window_grows(sample_app: App, qtbot: QtBot) -> None:
-    window, settings = sample_app.window, sample_app.ui.settings
+def test_the_text_of_the_whole_window_grows(app: App, qtbot: QtBot) -> None:
+    window, settings = app.window, app.ui.settings
     isa = window.workspace.panel("isa").view
 
     def measured() -> tuple[int, ...]:
-        settle(sample_app, qtbot)
+        settle(app, qtbot)
         field = window.top_bar.field
         tab = window.workspace._tab_bars()[0]
         least = tab.fontMetrics().height(), window.menu_bar.fontMetrics().height()
         assert field.height() >= field.fontMetrics().height()
         assert window.menu_bar.height() >= least[1]
-        assert isa.row_height >= QFontMetrics(sample_app.ui.theme.mono).height()
+        assert isa.row_height >= QFontMetrics(app.ui.theme.mono).height()
         assert isa.header.height() >= QFontMetrics(isa.header.font()).height()
         for label in window.workspace.panel("wave_picker").findChildren(QPushButton):
             assert label.height() >= label.fontMetrics().height(), label.text()
@@ -240,7 +207,7 @@ def test_the_text_of_the_whole_window_grows(sample_app: App, qtbot: QtBot) -> No
     isa.verticalScrollBar().setValue(50 * isa.row_height)
     try:
         settings["look.text_size"] = 3
-        sample_app.ui.commands.run("view.font_bigger")
+        app.ui.commands.run("view.font_bigger")
         assert settings["look.text_size"] == 4
         assert all(now > before for now, before in zip(measured(), usual, strict=True))
         assert isa.verticalScrollBar().value() // isa.row_height == 50, "the rows in view stay"
@@ -249,13 +216,13 @@ def test_the_text_of_the_whole_window_grows(sample_app: App, qtbot: QtBot) -> No
     assert measured() == usual
 
 
-def test_whoever_has_the_focus_shows_it(sample_app: App, qtbot: QtBot) -> None:
+def test_whoever_has_the_focus_shows_it(app: App, qtbot: QtBot) -> None:
     """In both themes, one of each kind of control."""
-    window, settings, done = sample_app.window, sample_app.ui.settings, set()
+    window, settings, done = app.window, app.ui.settings, set()
     for theme, name in product(("light", "dark"), ("isa", "occupancy", "hotspot", "flamegraph", "search")):
         settings["look.theme"] = theme
         window.workspace.show_panel(name)
-        settle(sample_app, qtbot)
+        settle(app, qtbot)
         for widget in controls(window):
             kind = next((one for one in KINDS if isinstance(widget, one)), None)
             takes_keys = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isEnabled()
@@ -270,12 +237,12 @@ def test_whoever_has_the_focus_shows_it(sample_app: App, qtbot: QtBot) -> None:
     assert len(done) == 2 * len(KINDS)
 
 
-def test_keys_reach_every_area(sample_app: App, qtbot: QtBot) -> None:
-    window = sample_app.window
+def test_keys_reach_every_area(app: App, qtbot: QtBot) -> None:
+    window = app.window
     workspace = window.workspace
     workspace.fold("left", True)
     workspace.show_main()
-    settle(sample_app, qtbot)
+    settle(app, qtbot)
     order = workspace.focus_order()
     assert any(isinstance(one, QTabBar) for one in order)
     assert set(workspace.bars["left"].buttons.values()) <= set(order)
@@ -298,22 +265,66 @@ def test_keys_reach_every_area(sample_app: App, qtbot: QtBot) -> None:
     assert workspace.docks["isa"].has_focus()
 
 
-def test_a_panel_grows_by_keys(sample_app: App, qtbot: QtBot) -> None:
-    workspace = sample_app.window.workspace
+def test_a_panel_grows_by_keys(app: App, qtbot: QtBot) -> None:
+    workspace = app.window.workspace
     workspace.show_main()
     dock = workspace.docks["isa"]
     before = dock.width()
-    sample_app.ui.commands.run("view.area_narrower")
+    app.ui.commands.run("view.area_narrower")
     qtbot.waitUntil(lambda: dock.width() < before)
 
 
-def test_a_picture_has_no_frame_of_the_focus(sample_app: App, qtbot: QtBot) -> None:
-    workspace = sample_app.window.workspace
+def test_a_picture_has_no_frame_of_the_focus(app: App, qtbot: QtBot) -> None:
+    workspace = app.window.workspace
     workspace.show_panel("hotspot")
-    settle(sample_app, qtbot)
-    dock, window = workspace.docks["hotspot"], sample_app.window
+    settle(app, qtbot)
+    dock, window = workspace.docks["hotspot"], app.window
     window.pages.setFocus()
-    without = picture(dock.panel, sample_app.ui.theme, "")
+    without = picture(dock.panel, app.ui.theme, "")
     dock.panel.plot.setFocus()
-    assert picture(dock.panel, sample_app.ui.theme, "") == without
+    assert picture(dock.panel, app.ui.theme, "") == without
     assert dock.panel.plot.hasFocus()
+
+
+# -- in every place, in the end: what is made for this, all that comes later would have to follow -----
+
+
+def canvases(seen: Iterable[QWidget]) -> list[QWidget]:
+    kinds = (TimePlot, BarChart, BrushStrip, FlameView)
+    return [one for one in seen if isinstance(one, kinds)]
+
+
+def test_every_control_has_a_name_and_says_why_it_is_greyed(app: App, qtbot: QtBot) -> None:
+    wordless: dict[str, str] = {}
+    mute: dict[str, str] = {}
+    undescribed: set[str] = set()
+    seen: set[type] = set()
+    for place in looks(app, qtbot):
+        there = list(controls(app.window))
+        wordless |= dict.fromkeys(nameless(there), place)
+        mute |= dict.fromkeys(unexplained(there), place)
+        shown = canvases(there)
+        seen |= {type(one) for one in shown}
+        undescribed |= {told(one) for one in shown if "elected" not in spoken(one, DESCRIPTION)}
+    assert not wordless
+    assert not mute
+    assert len(seen) >= 6, seen
+    assert not undescribed
+
+
+def test_an_empty_window_says_it_too(empty: App, qtbot: QtBot) -> None:
+    window = empty.window
+    assert not wrong(window), "the first page"
+    window.pages.setCurrentWidget(window.workspace)
+    for place in looks(empty, qtbot):
+        assert not wrong(window), place
+
+
+def test_the_menus_say_why(empty: App) -> None:
+    window = empty.window
+    window._fill_recent()
+    window.top_bar.capture.menu().aboutToShow.emit()
+    menus = [*window.menus.values(), window._recent, window.top_bar.capture.menu()]
+    greyed = [one for menu in menus for one in menu.actions() if not one.isEnabled() and one.text()]
+    assert len(greyed) > 20
+    assert not [one.text() for one in greyed if NOT_NOW not in one.toolTip()]

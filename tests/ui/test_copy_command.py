@@ -21,7 +21,6 @@ from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.analysis.device.utilization import unit_title
 from rcv_py.base.errors import UsageError
-from rcv_py.cli.arguments import parse
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.modes import LatencyMode, SourceCost
@@ -34,7 +33,6 @@ from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.widgets.parts import PartedPanel
 from tests.support.captures import synthetic_path, trace_path
 from tests.support.command_runs import CACHE
-from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
 from tests.ui.window import settle as settle_soon
 
@@ -84,12 +82,20 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
     app.ui.settings["isa.show_idle"] = True  # the next test waits for what follows from all this
 
 
+@pytest.fixture
+def emptied(app: App) -> Iterator[App]:
+    """The same window without a capture, for one that has what the sample lacks."""
+    app.window.close_capture()
+    yield app
+    app.ui.session.baseline.set(None)
+    app.window.close_capture()
+
+
 def printed(panel: Panel) -> dict[str, Any]:
     """Run the command of a panel with --json and return its document."""
     words = panel.command_line()
     assert words is not None
     assert words[0] == "rcv"
-    parse(list(words[1:]))
     out = StringIO()
     with redirect_stdout(out):
         assert main([*words[1:], "--json"], CACHE) == 0, words
@@ -134,13 +140,6 @@ def test_every_panel_has_a_command_that_runs(app: App, shown: Any, qtbot: QtBot)
         words = panel.command_line()
         assert words[2] == str(SAMPLE.absolute()), name
         assert printed(panel)["schema"].startswith("rcv."), name
-
-
-def test_nothing_is_copied_without_a_capture(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        for dock in app.window.workspace.docks.values():
-            assert dock.panel.command_line() is None
-        assert "capture" in app.ui.commands["export.copy_command"].why_not()
 
 
 def test_the_action_copies_a_line_for_a_shell(app: App, shown: Any, qtbot: QtBot) -> None:
@@ -391,20 +390,6 @@ def test_health(shown: Any) -> None:
     assert [note["title"] for note in printed(panel)["notes"]] == [note.title for note in panel.notes]
 
 
-def test_problems(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
-    folder = tmp_path / "with a wave that is cut off"
-    copytree(SAMPLE, folder)
-    broken = sorted(folder.glob("se*_sm*.json"))[5]
-    broken.write_bytes(broken.read_bytes()[:100])
-    with reused() as other:
-        open_sample(other, qtbot, folder)
-        other.window.workspace.show_panel("problems")
-        panel = other.window.workspace.panel("problems")
-        qtbot.waitUntil(lambda: len(panel.problems) > 0, timeout=10_000)
-        said = {problem["text"] for problem in printed(panel)["problems"]}
-        assert {problem.text for problem in panel.problems} <= said
-
-
 def test_a_search(app: App, shown: Any) -> None:
     app.ui.session.query.set(SearchQuery(r"ds_\w+|tile", is_regex=True))
     panel = shown("matches")
@@ -570,77 +555,92 @@ def test_frames(metric: int, content: str, app: App, shown: Any) -> None:
 # -- with captures that have what the sample lacks ------------------------------------------------------
 
 
-def test_counters(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot, synthetic_path("counters_gfx9"))
-        app.window.workspace.show_panel("counters")
-        settle(app, qtbot)
-        panel = app.window.workspace.docks["counters"].panel
-        rows = {row["name"]: row for row in printed(panel)["counters"]}
-        drawn = [row for row in panel._listed() if row.name in panel._drawn]
-        assert drawn
-        assert set(rows) == {row.name for row in drawn}
-        for row in drawn:
-            assert rows[row.name]["max"] == pytest.approx(row.extent[2])
-            assert rows[row.name]["points"] == len(row.curve.time)
+def test_nothing_is_copied_without_a_capture(emptied: App) -> None:
+    for dock in emptied.window.workspace.docks.values():
+        assert dock.panel.command_line() is None
+    assert "capture" in emptied.ui.commands["export.copy_command"].why_not()
 
 
-def test_events_with_a_filter(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot, synthetic_path("markers_gfx12"))
-        app.window.workspace.show_panel("events")
-        settle(app, qtbot)
-        panel = app.window.workspace.docks["events"].panel
-        names = ("start", "kind", "name", "place", "detail")
-        rows = printed(panel)["rows"]
-        assert told(rows, *names) == [(row[0], *row[2:6]) for row in list(panel.sheet().rows)[:FIRST]]
-        text = rows[0]["name"][:4].upper()
-        panel._search(SearchQuery(text))
-        rows = printed(panel)["rows"]
-        assert rows
-        assert len(rows) == len(list(panel.sheet().rows))
-        panel.view.header.setSortIndicator(panel.view.table.column_of("start"), Qt.SortOrder.DescendingOrder)
-        times = [row["start"] for row in printed(panel)["rows"]]
-        assert times == [row[0] for row in panel.sheet().rows]
+def test_problems(emptied: App, tmp_path: Path, qtbot: QtBot) -> None:
+    folder = tmp_path / "with a wave that is cut off"
+    copytree(SAMPLE, folder)
+    broken = sorted(folder.glob("se*_sm*.json"))[5]
+    broken.write_bytes(broken.read_bytes()[:100])
+    open_sample(emptied, qtbot, folder)
+    emptied.window.workspace.show_panel("problems")
+    panel = emptied.window.workspace.panel("problems")
+    qtbot.waitUntil(lambda: len(panel.problems) > 0, timeout=10_000)
+    said = {problem["text"] for problem in printed(panel)["problems"]}
+    assert {problem.text for problem in panel.problems} <= said
 
 
-def test_a_comparison(app: App, shown: Any, qtbot: QtBot, reused: Reused) -> None:
-    with reused() as other:
-        open_sample(other, qtbot, trace_path("flash_attn_small_after"))
-        other.window.baseline.open(trace_path("flash_attn_small_before"))
-        other.window.workspace.show_panel("compare")
-        settle(other, qtbot)
-        panel = other.window.workspace.docks["compare"].panel
-        for by in ("instruction", "source", "class", "listing", "flame"):
-            panel.mode.setCurrentIndex(panel.mode.findData(by))
-            panel._show_mode()
-            settle(other, qtbot)
-            document = printed(panel)
-            if by == "flame":
-                scene = panel.flame.scene
-                assert sum(one["cycles_a"] for one in document["frames"]) == int(
-                    scene.change.before[scene.boxes.width > 0].sum()
-                )
-                continue
-            names = ("cycles_a", "cycles_b", "delta")
-            for mine, theirs in zip(cells(panel.view, *names), told(document["rows"], *names), strict=True):
-                assert mine == pytest.approx(theirs, abs=0.002)
+def test_counters(emptied: App, qtbot: QtBot) -> None:
+    open_sample(emptied, qtbot, synthetic_path("counters_gfx9"))
+    emptied.window.workspace.show_panel("counters")
+    settle(emptied, qtbot)
+    panel = emptied.window.workspace.docks["counters"].panel
+    rows = {row["name"]: row for row in printed(panel)["counters"]}
+    drawn = [row for row in panel._listed() if row.name in panel._drawn]
+    assert drawn
+    assert set(rows) == {row.name for row in drawn}
+    for row in drawn:
+        assert rows[row.name]["max"] == pytest.approx(row.extent[2])
+        assert rows[row.name]["points"] == len(row.curve.time)
 
 
-def test_samples_have_commands_too(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot, SAMPLES / "pc_sampling")
-        for name, dock in app.window.workspace.docks.items():
-            app.window.workspace.show_panel(name)
-            settle(app, qtbot)
-            words = dock.panel.command_line()
-            if words is not None:
-                assert main([*words[1:], "--json"], CACHE) == 0, words
-        isa = app.window.workspace.docks["isa"].panel
-        rows = printed(isa)["rows"]
-        assert cells(isa.view, "instruction", "samples", "stalled") == told(
-            rows, "instruction", "latency", "stall"
-        )
+def test_events_with_a_filter(emptied: App, qtbot: QtBot) -> None:
+    open_sample(emptied, qtbot, synthetic_path("markers_gfx12"))
+    emptied.window.workspace.show_panel("events")
+    settle(emptied, qtbot)
+    panel = emptied.window.workspace.docks["events"].panel
+    names = ("start", "kind", "name", "place", "detail")
+    rows = printed(panel)["rows"]
+    assert told(rows, *names) == [(row[0], *row[2:6]) for row in list(panel.sheet().rows)[:FIRST]]
+    text = rows[0]["name"][:4].upper()
+    panel._search(SearchQuery(text))
+    rows = printed(panel)["rows"]
+    assert rows
+    assert len(rows) == len(list(panel.sheet().rows))
+    panel.view.header.setSortIndicator(panel.view.table.column_of("start"), Qt.SortOrder.DescendingOrder)
+    times = [row["start"] for row in printed(panel)["rows"]]
+    assert times == [row[0] for row in panel.sheet().rows]
+
+
+def test_a_comparison(emptied: App, qtbot: QtBot) -> None:
+    open_sample(emptied, qtbot, trace_path("flash_attn_small_after"))
+    emptied.window.baseline.open(trace_path("flash_attn_small_before"))
+    emptied.window.workspace.show_panel("compare")
+    settle(emptied, qtbot)
+    panel = emptied.window.workspace.docks["compare"].panel
+    for by in ("instruction", "source", "class", "listing", "flame"):
+        panel.mode.setCurrentIndex(panel.mode.findData(by))
+        panel._show_mode()
+        settle(emptied, qtbot)
+        document = printed(panel)
+        if by == "flame":
+            scene = panel.flame.scene
+            assert sum(one["cycles_a"] for one in document["frames"]) == int(
+                scene.change.before[scene.boxes.width > 0].sum()
+            )
+            continue
+        names = ("cycles_a", "cycles_b", "delta")
+        for mine, theirs in zip(cells(panel.view, *names), told(document["rows"], *names), strict=True):
+            assert mine == pytest.approx(theirs, abs=0.002)
+
+
+def test_samples_have_commands_too(emptied: App, qtbot: QtBot) -> None:
+    open_sample(emptied, qtbot, SAMPLES / "pc_sampling")
+    for name, dock in emptied.window.workspace.docks.items():
+        emptied.window.workspace.show_panel(name)
+        settle(emptied, qtbot)
+        words = dock.panel.command_line()
+        if words is not None:
+            assert main([*words[1:], "--json"], CACHE) == 0, words
+    isa = emptied.window.workspace.docks["isa"].panel
+    rows = printed(isa)["rows"]
+    assert cells(isa.view, "instruction", "samples", "stalled") == told(
+        rows, "instruction", "latency", "stall"
+    )
 
 
 def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:

@@ -83,48 +83,20 @@ def test_a_place_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
     assert error.value.hint
 
 
-CUT = ("compute_unit", "global_timeline", "utilization")  # of which a picture shows whole rows
+def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> None:
+    ui.session.open(open_trace(ROOT / "sample_traces" / "pc_sampling"))
+    assert "cycles" not in export.caption(ui.session)
 
 
-def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1280, 600), sample=qtbot) as app:
-        exporter = app.window.exporter
-        for name in exporter.names():
-            app.window.workspace.show_panel(name)
-            settle(app, qtbot) if name in ("isa", "global_timeline") else None
-            exporter.save(name, tmp_path / f"{name}.png", 2)
-            image = QImage(str(tmp_path / f"{name}.png"))
-            with exporter.posing(name) as legend:
-                widget, _, _ = exporter.subject(name)
-                size = export.size_of(widget, legend)
-            assert image.size() == 2 * size
-            assert size.width() == widget.width()
-            assert bool(legend) == (size.height() > widget.height() + export.CAPTION_PX) or name in CUT
-        for name in ("isa", "compute_unit"):
-            exporter.save(name, tmp_path / f"{name}.svg")
-            ET.fromstring((tmp_path / f"{name}.svg").read_text())
-        exporter.save("isa", tmp_path / "isa.csv")
-        rows = list(csv.reader(io.StringIO((tmp_path / "isa.csv").read_text())))
-        assert len(rows) == len(app.ui.session.trace.value.code) + 1
-        with pytest.raises(ExportError, match="no table"):
-            exporter.save("window", tmp_path / "w.csv")
-        with pytest.raises(ExportError, match="no kind of file"):
-            exporter.save("isa", tmp_path / "isa.gif")
-
-
-def test_the_caption_names_trace_wave_and_range(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        assert export.caption(app.ui.session) == "No capture"
-        open_sample(app, qtbot)
-        text = export.caption(app.ui.session, "extra")
-        session = app.ui.session
-        for part in (
-            session.trace.value.name,
-            str(session.selection.value.wave),
-            str(session.window.value),
-            "extra",
-        ):
-            assert part in text
+def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot, reused: Reused) -> None:
+    with reused(sample=qtbot) as app:
+        app.window.workspace.show_panel("hotspot")
+        causes = app.window.workspace.panel("causes")
+        qtbot.waitUntil(lambda: causes.visibility.is_asleep)
+        assert app.ui.results.cell("attribution").value is None, "nobody looked"
+        app.window.exporter.copy_table("causes")
+        rows = app.qt.clipboard().text().splitlines()
+        assert len(rows) > 2
 
 
 def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
@@ -156,17 +128,47 @@ def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) ->
         assert written.stat().st_size > 100
 
 
-def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> None:
-    ui.session.open(open_trace(ROOT / "sample_traces" / "pc_sampling"))
-    assert "cycles" not in export.caption(ui.session)
+CUT = ("compute_unit", "global_timeline", "utilization")  # of which a picture shows whole rows
+TWICE = {"window": 2, "isa": 2}  # how large their pictures are; others are painted in the same way
 
 
-def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
-        app.window.workspace.show_panel("hotspot")
-        causes = app.window.workspace.panel("causes")
-        qtbot.waitUntil(lambda: causes.visibility.is_asleep)
-        assert app.ui.results.cell("attribution").value is None, "nobody looked"
-        app.window.exporter.copy_table("causes")
-        rows = app.qt.clipboard().text().splitlines()
-        assert len(rows) > 2
+def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=(1280, 600), sample=qtbot) as app:
+        exporter = app.window.exporter
+        for name in exporter.names():
+            app.window.workspace.show_panel(name)
+            settle(app, qtbot) if name in ("isa", "global_timeline") else None
+            scale = TWICE.get(name, 1)
+            exporter.save(name, tmp_path / f"{name}.png", scale)
+            image = QImage(str(tmp_path / f"{name}.png"))
+            with exporter.posing(name) as legend:
+                widget, _, _ = exporter.subject(name)
+                size = export.size_of(widget, legend)
+            assert image.size() == scale * size
+            assert size.width() == widget.width()
+            assert bool(legend) == (size.height() > widget.height() + export.CAPTION_PX) or name in CUT
+        for name in ("isa", "compute_unit"):
+            exporter.save(name, tmp_path / f"{name}.svg")
+            ET.fromstring((tmp_path / f"{name}.svg").read_text())
+        exporter.save("isa", tmp_path / "isa.csv")
+        rows = list(csv.reader(io.StringIO((tmp_path / "isa.csv").read_text())))
+        assert len(rows) == len(app.ui.session.trace.value.code) + 1
+        with pytest.raises(ExportError, match="no table"):
+            exporter.save("window", tmp_path / "w.csv")
+        with pytest.raises(ExportError, match="no kind of file"):
+            exporter.save("isa", tmp_path / "isa.gif")
+
+
+def test_the_caption_names_trace_wave_and_range(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
+        assert export.caption(app.ui.session) == "No capture"
+        open_sample(app, qtbot)
+        text = export.caption(app.ui.session, "extra")
+        session = app.ui.session
+        for part in (
+            session.trace.value.name,
+            str(session.selection.value.wave),
+            str(session.window.value),
+            "extra",
+        ):
+            assert part in text

@@ -79,7 +79,7 @@ def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: P
 def test_the_window_writes_the_same_bytes_as_the_command(
     qtbot: QtBot, tmp_path: Path, reused: Reused
 ) -> None:
-    path = captures.trace_path("vec_add")
+    path = captures.trace_path("pa_mqa_small")
     with reused() as app:
         open_sample(app, qtbot, path)
         for form in ("html", "md"):

@@ -17,7 +17,7 @@ from tests.ui.window import window
 
 def dialog_of(app: App) -> KeysDialog:
     app.ui.commands.run("view.keys")
-    (dialog,) = app.window.findChildren(KeysDialog)
+    (dialog,) = (one for one in app.window.findChildren(KeysDialog) if one.isVisible())
     return dialog
 
 
@@ -32,43 +32,45 @@ def keys_of(app: App, name: str) -> list[str]:
     return [keys.toString() for keys in app.window.actions_[name].shortcuts()]
 
 
-def test_keys_that_another_command_has_go_over_and_come_back(qtbot: QtBot) -> None:
-    with window() as app:
-        dialog = dialog_of(app)
-        choose(dialog, app.ui.commands["view.theme"].title)
-        assert not dialog.use.isEnabled()
-        dialog.edit.setKeySequence(QKeySequence("Ctrl+K"))
-        assert "Find anything" in dialog.said.text()
-        qtbot.mouseClick(dialog.use, Qt.MouseButton.LeftButton)
-        assert keys_of(app, "view.theme") == ["Ctrl+K"]
-        assert keys_of(app, "go.palette") == ["Ctrl+Shift+P"]
-        assert "Ctrl+K" in app.window.actions_["view.theme"].toolTip()
-        assert "Ctrl+K" not in app.window.actions_["go.palette"].toolTip()
-        dark = app.ui.theme.is_dark
-        dialog.close()
-        app.window.activateWindow()
-        qtbot.waitUntil(app.window.isActiveWindow)
-        qtbot.keyClick(app.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
-        assert app.ui.theme.is_dark is not dark
-        app.ui.commands.run("view.theme")
-        dialog = dialog_of(app)
-        qtbot.mouseClick(
-            dialog.buttons.button(QDialogButtonBox.StandardButton.RestoreDefaults), Qt.MouseButton.LeftButton
-        )
-        assert keys_of(app, "go.palette") == ["Ctrl+K", "Ctrl+Shift+P"]
+def test_keys_that_another_command_has_go_over_and_come_back(empty_app: App, qtbot: QtBot) -> None:
+    app = empty_app
+    dialog = dialog_of(app)
+    choose(dialog, app.ui.commands["view.theme"].title)
+    assert not dialog.use.isEnabled()
+    dialog.edit.setKeySequence(QKeySequence("Ctrl+K"))
+    assert "Find anything" in dialog.said.text()
+    qtbot.mouseClick(dialog.use, Qt.MouseButton.LeftButton)
+    assert keys_of(app, "view.theme") == ["Ctrl+K"]
+    assert keys_of(app, "go.palette") == ["Ctrl+Shift+P"]
+    assert "Ctrl+K" in app.window.actions_["view.theme"].toolTip()
+    assert "Ctrl+K" not in app.window.actions_["go.palette"].toolTip()
+    dark = app.ui.theme.is_dark
+    dialog.close()
+    app.window.activateWindow()
+    qtbot.waitUntil(app.window.isActiveWindow)
+    qtbot.keyClick(app.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    assert app.ui.theme.is_dark is not dark
+    app.ui.commands.run("view.theme")
+    dialog = dialog_of(app)
+    qtbot.mouseClick(
+        dialog.buttons.button(QDialogButtonBox.StandardButton.RestoreDefaults), Qt.MouseButton.LeftButton
+    )
+    assert keys_of(app, "go.palette") == ["Ctrl+K", "Ctrl+Shift+P"]
+    dialog.close()
 
 
-def test_a_soft_key_can_be_taken_away_and_given_back(qtbot: QtBot) -> None:
-    with window() as app:
-        dialog = dialog_of(app)
-        title = app.ui.commands["go.dismiss"].title
-        choose(dialog, title)
-        qtbot.mouseClick(dialog.none, Qt.MouseButton.LeftButton)
-        assert app.ui.commands["go.dismiss"].shortcuts == ()
-        choose(dialog, title)
-        assert dialog.default.isEnabled()
-        qtbot.mouseClick(dialog.default, Qt.MouseButton.LeftButton)
-        assert app.ui.commands["go.dismiss"].shortcuts == app.ui.commands.default("go.dismiss") != ()
+def test_a_soft_key_can_be_taken_away_and_given_back(empty_app: App, qtbot: QtBot) -> None:
+    app = empty_app
+    dialog = dialog_of(app)
+    title = app.ui.commands["go.dismiss"].title
+    choose(dialog, title)
+    qtbot.mouseClick(dialog.none, Qt.MouseButton.LeftButton)
+    assert app.ui.commands["go.dismiss"].shortcuts == ()
+    choose(dialog, title)
+    assert dialog.default.isEnabled()
+    qtbot.mouseClick(dialog.default, Qt.MouseButton.LeftButton)
+    assert app.ui.commands["go.dismiss"].shortcuts == app.ui.commands.default("go.dismiss") != ()
+    dialog.close()
 
 
 def test_keys_are_kept_and_hold_in_new_windows(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -24,13 +25,14 @@ from rcv_py.ui.core.panel import PANELS, discover
 from rcv_py.ui.panels.counters.panel import CountersPanel
 from rcv_py.ui.panels.loops import LoopsPanel
 from rcv_py.ui.panels.search.labels import LabelsPanel
-from rcv_py.ui.shell.docks import BrokenPanel
+from rcv_py.ui.shell.docks import BrokenPanel, Dock
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 FIRST = {
     "overview", "compute_unit", "triage", "isa", "source", "wave_picker", "token_details",
 }  # fmt: skip
+BY_WIDTH = "--bars="  # as many as there is room for
 discover()
 
 
@@ -51,14 +53,16 @@ class Windows(QObject):
         self.shown: list[str] = []
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is not QEvent.Type.Show:  # most of them
+            return False
         is_part = isinstance(watched, QWidget) and not isinstance(watched, QDockWidget)
-        if event.type() == QEvent.Type.Show and is_part and watched.isWindow():
+        if is_part and watched.isWindow():
             self.shown.append(repr(watched))
         return False
 
 
-def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) -> None:
-    with window(size=WIDE, is_painted=True) as app:
+def test_only_what_is_seen_is_made(qtbot: QtBot) -> None:
+    with window(size=WIDE) as app:
         workspace = app.window.workspace
         settle(app, qtbot)
         assert made(app) == {"overview"}, "nothing of the workspace is in front yet"
@@ -71,24 +75,6 @@ def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) ->
         workspace.fold("bottom", False)
         settle(app, qtbot)
         assert made(app) == FIRST | {"why"}
-        windows = Windows()
-        app.qt.installEventFilter(windows)
-        for name in workspace.docks:
-            workspace.show_panel(name)
-            settle(app, qtbot)
-            assert not workspace.docks[name].made.visibility.is_asleep
-        app.qt.removeEventFilter(windows)
-        assert not windows.shown, "a part of a panel was shown as a window of its own"
-        assert made(app) == set(workspace.docks)
-        session = app.ui.session  # and all of them live through what may happen to a capture
-        session.select_line(1)
-        session.step_hit(1)
-        session.step_token(1)
-        session.zoom(0.5)
-        settle(app, qtbot)
-        app.window.close_capture()
-        settle(app, qtbot)
-        assert app.window.pages.currentWidget() is app.window.welcome
 
 
 def docks_by_tab(app: App) -> list[str]:
@@ -254,31 +240,71 @@ def choose_much(app: App) -> None:
     settings["isa.show_idle"] = False
 
 
-def said(qtbot: QtBot, is_early: bool) -> dict[str, Any]:
-    """Return table, command, caption and choices of each panel, made before a capture is open or late."""
-    answers = {}
+def answer(panel: Any) -> Any:
+    """What a panel says: its table, command and caption, and what is chosen in it."""
+    boxes = [box.currentText() for box in panel.findChildren(QComboBox)]
+    words = [word for word in panel.command_line() or () if not word.startswith(BY_WIDTH)]
+    return sheet_of(panel), words, panel.caption(), boxes
+
+
+@contextmanager
+def chosen_in(qtbot: QtBot, prepare: Callable[[Dock], object]) -> Iterator[App]:
+    """A window with the sample, in which much was chosen after something was done to each dock."""
     with window(size=WIDE) as app:
-        docks = app.window.workspace.docks
-        for dock in docks.values():
-            dock.panel if is_early else dock.hide()
+        for dock in app.window.workspace.docks.values():
+            prepare(dock)
         open_sample(app, qtbot)
         choose_much(app)
         settle(app, qtbot)
-        assert made(app) == (set(docks) if is_early else {"overview"})
-        for name in docks:
+        yield app
+
+
+def said_by_early_ones(qtbot: QtBot) -> dict[str, Any]:
+    """What panels say that were made before a capture was open, and are not seen."""
+    answers = {}
+    with chosen_in(qtbot, lambda dock: dock.panel) as app:
+        docks = app.window.workspace.docks
+        assert made(app) == set(docks)
+        for name, dock in docks.items():
             with app.window.exporter._awake(name):
-                panel = docks[name].panel
-                boxes = [box.currentText() for box in panel.findChildren(QComboBox)]
-                answers[name] = (sheet_of(panel), panel.command_line(), panel.caption(), boxes)
+                answers[name] = answer(dock.panel)
     return answers
 
 
-def test_each_panel_made_late_says_what_one_made_early_says(qtbot: QtBot) -> None:
-    early, late = (said(qtbot, is_early) for is_early in (True, False))
+def test_each_panel_made_when_it_is_first_seen_says_what_one_made_early_says(qtbot: QtBot) -> None:
+    """Each panel is painted by test_access; here are those in front, once all are made."""
+    early, late = said_by_early_ones(qtbot), {}
+    with chosen_in(qtbot, Dock.hide) as app:
+        assert made(app) == {"overview"}
+        workspace, windows = app.window.workspace, Windows()
+        app.qt.installEventFilter(windows)
+        for name, dock in workspace.docks.items():
+            workspace.show_panel(name)
+            settle(app, qtbot)
+            assert not dock.made.visibility.is_asleep
+            late[name] = answer(dock.made)
+        app.qt.removeEventFilter(windows)
+        assert not windows.shown, "a part of a panel was shown as a window of its own"
+        assert made(app) == set(workspace.docks)
+        live_through_much(app, qtbot)
     assert early.keys() == late.keys() == {info.id for info in PANELS if not info.within}
-    for name, answer in early.items():
-        assert late[name] == answer, name
-    assert sum(answer[0] is not None for answer in early.values()) > len(early) // 2
+    for name, told in early.items():
+        assert late[name] == told, name
+    assert sum(told[0] is not None for told in early.values()) > len(early) // 2
+
+
+def live_through_much(app: App, qtbot: QtBot) -> None:
+    """Do to a capture what may happen to it, with all panels made and painted, and close it."""
+    app.window.setUpdatesEnabled(True)
+    session = app.ui.session
+    session.select_line(1)
+    session.step_hit(1)
+    session.step_token(1)
+    session.zoom(0.5)
+    settle(app, qtbot)
+    app.window.close_capture()
+    settle(app, qtbot)
+    assert app.window.pages.currentWidget() is app.window.welcome
 
 
 def test_panels_are_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> None:

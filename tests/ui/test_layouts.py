@@ -10,8 +10,11 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QLabel, QTabBar
 from pytestqt.qtbot import QtBot
 
+from rcv_py.state.commands import Commands
 from rcv_py.ui.app import App
+from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.layouts import BY_ID, EMPTY_PX, LAYOUTS, LEAST_ROWS_PX, SIDES, WAVE_PX, shares
+from rcv_py.ui.shell.own_layouts import OwnLayouts
 from tests.support.captures import trace_path
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
@@ -168,26 +171,6 @@ def test_the_selected_row_stays_in_sight_when_the_layout_changes(qtbot: QtBot, r
             assert here.bottom() <= view.viewport().height(), name
 
 
-def test_folded_sides_come_back_folded_with_all_they_had(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
-    with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
-        open_sample(app, qtbot)
-        app.ui.commands.run("view.fold_left")
-        settle(app, qtbot)
-        wide = box(app, "isa").width()
-    with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
-        open_sample(app, qtbot)
-        workspace = app.window.workspace
-        assert workspace.folded == {"left", "bottom"}
-        assert workspace.bars["left"].isVisible()
-        assert abs(box(app, "isa").width() - wide) < 40
-        workspace.bars["left"].buttons["explorer"].click()
-        settle(app, qtbot)
-        assert box(app, "explorer").width() > 250
-        assert workspace.is_shown("triage")
-        assert not workspace.bars["left"].isVisible()
-
-
 def test_a_dock_taken_out_of_the_folded_bottom_shows_all(qtbot: QtBot, reused: Reused) -> None:
     with reused(sample=qtbot) as app:
         dock = app.window.workspace.docks["summary"]
@@ -242,7 +225,7 @@ def test_an_own_layout_is_saved_shown_and_deleted(
         assert commands["view.delete_layout"].why_not()
 
 
-def test_an_own_layout_has_its_pinned_view_and_heights(tmp_path: Path, qtbot: QtBot) -> None:
+def test_folded_sides_and_own_layouts_come_back_with_all_they_had(tmp_path: Path, qtbot: QtBot) -> None:
     file = str(tmp_path / "rcv.ini")
 
     def heights(app: App) -> list[int]:
@@ -256,15 +239,26 @@ def test_an_own_layout_has_its_pinned_view_and_heights(tmp_path: Path, qtbot: Qt
         app.window.layouts.save("Mine")
         saved = heights(app)
         app.ui.commands.run("view.pin_time")
+        app.ui.commands.run("view.fold_left")
+        settle(app, qtbot)
+        wide = box(app, "isa").width()
     with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
         open_sample(app, qtbot)
+        workspace = app.window.workspace
+        assert workspace.folded == {"left", "bottom"}
+        assert workspace.bars["left"].isVisible()
+        assert abs(box(app, "isa").width() - wide) < 40
+        workspace.bars["left"].buttons["explorer"].click()
+        settle(app, qtbot)
+        assert box(app, "explorer").width() > 250
+        assert workspace.is_shown("triage")
+        assert not workspace.bars["left"].isVisible()
         for other in ("code", "time"):
             app.ui.commands.run(f"view.layout_{other}")
             settle(app, qtbot)
             app.ui.commands.run("view.layout_own_1")
             settle(app, qtbot)
-            pinned = app.window.workspace.group("time_below")
-            assert [dock.info.id for dock in pinned] == ["global_timeline"]
+            assert [dock.info.id for dock in workspace.group("time_below")] == ["global_timeline"]
             off = [abs(now - before) for now, before in zip(heights(app), saved, strict=True)]
             assert max(off) <= 8, (other, heights(app), saved)
         app.window.layouts._saved[0]["heights"] = {"time": -5, "code": "high"}  # nothing of the kind
@@ -283,11 +277,14 @@ def test_own_layouts_are_there_at_the_next_start_and_what_is_broken_is_not(
         assert app.window.layouts.names == ("Mine 0", "Mine 1", "Mine 2", "Mine 3", "Mine 6")
         app.window.layouts.save("Mine 0")
         assert len(app.window.layouts.names) == 5
-    broken = ('{"a": 1}', "[1, {}]", '[{"name": "x", "state": "?"}]', "nonsense")
-    for text in broken:
-        store.setValue("memory/own_layouts", text)
-        with window(store, FULL_HD) as app:
-            assert app.window.layouts.names == (), text
+    first, *others = ('{"a": 1}', "[1, {}]", '[{"name": "x", "state": "?"}]', "nonsense")
+    store.setValue("memory/own_layouts", first)
+    with window(store, FULL_HD) as app:
+        assert app.window.layouts.names == (), first
+        for text in others:
+            store.setValue("memory/own_layouts", text)
+            made = OwnLayouts(app.window.workspace, Settings(store), Commands(), lambda: None)
+            assert made.names == (), text
 
 
 def test_the_panel_that_was_closed_last_comes_back_where_it_was(qtbot: QtBot, reused: Reused) -> None:

@@ -127,6 +127,23 @@ def test_cancelling_keeps_what_has_arrived_and_brings_no_more(qtbot, loader, fol
     assert ui.session.busy.value == ()
 
 
+def test_a_wave_that_is_selected_while_it_is_under_way_is_read_once(qtbot, loader, folders, ui):
+    first, _ = folders
+    batches, waits = [], threading.Event()
+    loader.batch.connect(batches.append)
+    loader.opened.connect(lambda _: ui.session.select(Selection(WaveId(0, 0, 0, 0))))
+
+    def lag(stage):  # until the thread has read everything and comes to what was wanted
+        while stage is not None and stage.done == 0 and not loader._load._wanted.empty():
+            waits.wait(0.001)
+
+    loader.stage.connect(lag)
+    loader.open(first)
+    settle(qtbot, loader)
+    assert ui.session.store.count == 12
+    assert sum(0 in batch.rows for batch in batches) == 1
+
+
 def test_a_failure_arrives_as_an_error_with_a_sentence(qtbot, loader, tmp_path, ui):
     with qtbot.waitSignal(loader.failed, timeout=MOST_MS) as heard:
         loader.open(tmp_path)
@@ -202,6 +219,7 @@ def test_a_capture_that_is_being_read_already_is_taken_over(qtbot, loader, proce
     assert session.trace.value is ahead.open()
     assert session.store.is_complete
     assert loader.ahead is None
+    assert session.store.whole() is None, "all have been read: nobody waits for the whole any more"
 
 
 def test_a_capture_that_nobody_wants_any_more_is_read_no_further(qtbot, loader, folders, processes):
@@ -224,8 +242,12 @@ def test_whoever_chose_how_many_processes_read_gets_so_many(qtbot, loader, folde
     loader._settings["load.workers"] = 3
     loader.ahead = ahead = Ahead.of(SAMPLE)
     loader._open_path = lambda path, report, early: folders[min(folders)]
-    with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
-        loader.open(SAMPLE)
+    ended = []
+    loader.finished.connect(lambda: ended.append(None))
+    loader.failed.connect(ended.append)
+    loader.open(SAMPLE)
+    qtbot.waitUntil(lambda: bool(ended), timeout=MOST_MS)
+    assert ended == [None]
     assert ahead.processes != 3
     assert loader._load._stream.processes == 3
 

@@ -6,6 +6,7 @@ import gc
 import os
 import threading
 from collections import Counter
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,8 @@ from tests.support.shared_memory import mappings
 from tests.support.whole_capture import capture, wave, write
 from tests.ui.window import open_sample, settle, window
 
-PANELS = ("waits", "causes", "summary")  # in front one after the other
-ROUNDS = 2  # of all panels with both captures; the first one warms up
+PANELS = ("waits", "causes", "summary", "hotspot")  # in front one after the other
+ROUNDS = 2  # of all panels, with the captures in turn; the first one warms up
 POOL = "rcv-task"  # whose threads come when they are needed, so many and no more
 OURS = ("rcv_py", "numpy", "pyqtgraph")
 
@@ -57,9 +58,8 @@ def test_opening_captures_in_turn_keeps_nothing_of_those_before(
     with window(size=(1600, 900), is_painted=True) as app:
         rounds = []
         for _ in range(ROUNDS):
-            for panel in PANELS:
-                for folder in folders:
-                    open_sample(app, qtbot, folder)
+            for panel, folder in zip(PANELS, cycle(folders), strict=False):
+                open_sample(app, qtbot, folder)
                 app.window.workspace.show_panel(panel)
                 settle(app, qtbot)
             rounds.append(held(app.window))

@@ -34,13 +34,29 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-@pytest.fixture
-def app(folder: Path, tmp_path: Path, qtbot: QtBot) -> Iterator[App]:
-    """A window with settings in a file, so that notes are kept, and a capture of its own."""
-    with window(store_of(tmp_path)) as app:
-        open_sample(app, qtbot, folder)
-        keep(app, qtbot)
+@pytest.fixture(scope="module")
+def _keeping(qapp: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """A window with settings in a file, so that notes are kept."""
+    with window(store_of(tmp_path_factory.mktemp("keeping"))) as app:
         yield app
+
+
+@pytest.fixture
+def app(_keeping: App, folder: Path, qtbot: QtBot) -> Iterator[App]:
+    """The window of these tests, each time with a capture of its own, and notes of nobody else."""
+    app, session = _keeping, _keeping.ui.session
+    assert not session.experiments.value
+    assert not session.bookmarks.value
+    open_sample(app, qtbot, folder)
+    keep(app, qtbot)
+    assert not session.notes.shown.value
+    yield app
+    assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
+    app.window.close_capture()
+    settle(app, qtbot)
+    session.experiments.set(())
+    session.bookmarks.set(())
+    app.ui.settings["notes.beside"] = False
 
 
 def store_of(folder: Path) -> QSettings:
@@ -50,6 +66,10 @@ def store_of(folder: Path) -> QSettings:
 def keep(app: App, qtbot: QtBot) -> None:
     """Do now what the window would do a moment after the capture was shown."""
     app.window._keep_notes()
+    assert app.window.notes is not None
+    if app.window.notes._first.isActive():
+        app.window.notes._first.stop()
+        app.window.notes._begin()
     settle(app, qtbot)
 
 

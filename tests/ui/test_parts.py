@@ -86,9 +86,8 @@ def old_layout(names: tuple[str, ...]) -> object:
 
 def test_what_a_window_with_six_tabs_saved_comes_back(tmp_path: Path, qtbot: QtBot) -> None:
     file = str(tmp_path / "rcv.ini")
-    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
-        names = ("triage", "explorer", "top_lines", "search", "labels", "history")
-        layout = old_layout(names)
+    names = ("triage", "explorer", "top_lines", "search", "labels", "history")
+    layout = old_layout(names)
     kept = QSettings(file, QSettings.Format.IniFormat)
     kept.setValue("memory/layout", layout)
     kept.setValue("memory/panels", json.dumps({"top_lines": {"scope": "selected"}, "labels": {"table": {}}}))
@@ -107,10 +106,9 @@ def test_what_a_window_with_six_tabs_saved_comes_back(tmp_path: Path, qtbot: QtB
         assert workspace.docks["explorer"].is_seen
 
 
-def test_the_part_that_was_shown_comes_back(tmp_path: Path, qtbot: QtBot) -> None:
+def test_the_part_that_was_shown_comes_back(tmp_path: Path) -> None:
     file = str(tmp_path / "rcv.ini")
     with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
-        open_sample(app, qtbot)
         app.window.workspace.show_panel("history")
     with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
         assert app.window.workspace.panel("search").chosen_part == "history"

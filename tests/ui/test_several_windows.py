@@ -9,12 +9,15 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.state.single_instance import Request
 from rcv_py.ui.app import App, Windows
+from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, SAMPLES, settle, window
 
 
 @pytest.fixture
-def app() -> Iterator[App]:
-    with window() as made:
+def app(reused: Reused) -> Iterator[App]:
+    """The first window, with nothing open, and alone."""
+    with reused() as made:
+        assert not others(made)
         yield made
         for other in others(made):
             other.close()
@@ -54,21 +57,25 @@ def test_a_new_window_has_the_same_settings_and_goes_alone(app: App, qtbot: QtBo
     assert app.window.isVisible()
 
 
-def test_quit_closes_every_window(app: App, qtbot: QtBot) -> None:
-    app.ui.commands.run("file.new_window")
-    (second,) = others(app)
-    app.ui.commands.run("file.quit")
-    assert not app.window.isVisible()
-    qtbot.waitUntil(lambda: second not in app.windows.apps or not second.window.isVisible())
+def test_quit_closes_every_window(qtbot: QtBot) -> None:
+    with window() as app:
+        app.ui.commands.run("file.new_window")
+        (second,) = others(app)
+        app.ui.commands.run("file.quit")
+        assert not app.window.isVisible()
+        qtbot.waitUntil(lambda: second not in app.windows.apps or not second.window.isVisible())
+        second.close()
 
 
-def test_a_mistake_is_told_in_the_window_of_its_panel(app: App, qtbot: QtBot) -> None:
+def test_a_mistake_is_told_in_the_window_of_its_panel(
+    app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app.ui.commands.run("file.new_window")
     (second,) = others(app)
     second.windows.take(Request(path=str(SAMPLE)))
     settle(app, qtbot)
     told: list[BaseException] = []
-    app.window.errors.show = lambda error, owner=None: told.append(error)
+    monkeypatch.setattr(app.window.errors, "show", lambda error, owner=None: told.append(error))
     panel = app.window.workspace.docks["isa"].panel
     mistake = KeyError("mine")
     second.window.errors.show(mistake, panel)

@@ -16,11 +16,12 @@ from rcv_py.base.errors import ExportError
 from rcv_py.cli.main import main
 from tests.ui.window import ROOT, SAMPLE
 
+SHOWS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")  # variables that say how to show a window
+
 
 def rcv(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Run a command line in a process of its own, without a display."""
-    gone = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    environment = {name: value for name, value in os.environ.items() if name not in gone}
+    environment = {name: value for name, value in os.environ.items() if name not in SHOWS}
     environment["PYTHONPATH"] = str(ROOT)
     return subprocess.run(
         [sys.executable, "-m", "rcv_py", *words],
@@ -45,14 +46,11 @@ def plain_style(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("plain_style")
-def test_the_same_shot_twice_is_the_same_file(tmp_path: Path) -> None:
-    """In a process of its own, and in one that has shown other windows before."""
-    words = ("shot", str(SAMPLE), "--panel", "isa", "--size", "640x300", "--theme", "dark", "--line", "4")
-    done = rcv(*words, "--out", str(tmp_path / "a.png"))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert main([*words, "--out", str(tmp_path / "b.png")]) == 0
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
-    assert size_of(tmp_path / "a.png")[0] >= 500, "a panel alone, without the bar above it"
+def test_a_panel_alone(tmp_path: Path) -> None:
+    out = tmp_path / "a.png"
+    how = ("--panel", "isa", "--size", "640x300", "--theme", "dark", "--line", "4")
+    assert main(["shot", str(SAMPLE), *how, "--out", str(out)]) == 0
+    assert size_of(out)[0] >= 500, "without the bar above it"
 
 
 @pytest.mark.usefixtures("plain_style")
@@ -105,13 +103,22 @@ def test_what_cannot_be_written_is_not_drawn(tmp_path: Path, monkeypatch: pytest
     assert list(tmp_path.iterdir()) == [old], "nothing is left of what was not drawn"
 
 
-def test_without_a_display_the_viewer_draws_a_picture(tmp_path: Path) -> None:
-    if not sys.platform.startswith("linux"):
-        return
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others always have a display")
+@pytest.mark.usefixtures("plain_style")
+def test_without_a_display_the_viewer_draws_the_picture_that_a_shot_is(tmp_path: Path) -> None:
+    """In a process of its own, and in one that has shown other windows before: the same file."""
     done = rcv(str(SAMPLE), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "no display" in done.stdout
-    assert (tmp_path / "rcv.png").exists()
-    done = rcv("view", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "no display" in done.stderr
+    assert main(["shot", str(SAMPLE), "--panel", "window", "--out", str(tmp_path / "b.png")]) == 0
+    assert (tmp_path / "rcv.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others always have a display")
+def test_without_a_display_and_a_capture_there_is_nothing_to_draw(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in SHOWS:
+        monkeypatch.delenv(name, raising=False)
+    assert main(["view"]) == 2
+    assert "no display" in capsys.readouterr().err

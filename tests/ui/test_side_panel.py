@@ -204,7 +204,7 @@ def test_small_shares_are_text_not_markup() -> None:
 def test_a_search_makes_the_panel_no_wider(sample_app: App, qtbot: QtBot) -> None:
     panel = sample_app.window.workspace.panel("search")
     matches = sample_app.window.workspace.panel("matches")
-    sample_app.window.workspace.show_panel("search")
+    sample_app.window.workspace.show_panel("matches")
     settle(sample_app, qtbot)
     before = panel.minimumSizeHint().width()
     sample_app.ui.session.query.set(SearchQuery("v_"))
@@ -216,7 +216,7 @@ def test_a_search_makes_the_panel_no_wider(sample_app: App, qtbot: QtBot) -> Non
 def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
     session, panel = sample_app.ui.session, sample_app.window.workspace.panel("matches")
     bar = sample_app.window.workspace.panel("search").bar
-    sample_app.window.workspace.show_panel("search")
+    sample_app.window.workspace.show_panel("matches")
     code = session.trace.value.code
     expected = [row for row, text in enumerate(code.text) if "v_" in text.casefold()]
     session.query.set(SearchQuery("v_"))

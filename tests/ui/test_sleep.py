@@ -48,13 +48,23 @@ def _wide(qapp: QApplication) -> Iterator[App]:
 @pytest.fixture
 def app(_wide: App, qtbot: QtBot) -> Iterator[App]:
     """The window of these tests, each time with no capture and every dock where it starts."""
-    workspace = _wide.window.workspace
-    workspace.reset_layout(_wide.window.size())
+    if _wide.ui.session.trace.value is not None:
+        _wide.window.close_capture()
+    _wide.window.workspace.reset_layout(_wide.window.size())
     settle(_wide, qtbot)
     yield _wide
     assert not _wide.window.shown_errors, _wide.window.shown_errors  # type: ignore[attr-defined]
-    _wide.window.close_capture()
+
+
+@pytest.fixture
+def opened(_wide: App, qtbot: QtBot) -> Iterator[App]:
+    """The same with the sample, of which panels may have computed something already."""
+    if _wide.ui.session.trace.value is None:
+        _wide.window.opener.open(SAMPLE)
+    _wide.window.workspace.reset_layout(_wide.window.size())
     settle(_wide, qtbot)
+    yield _wide
+    assert not _wide.window.shown_errors, _wide.window.shown_errors  # type: ignore[attr-defined]
 
 
 class Watch:
@@ -219,8 +229,8 @@ def test_raising_a_tab_runs_its_jobs_once_and_soon(
     assert watch.jobs[name] == jobs
 
 
-def test_going_behind_a_tab_again_ends_it(app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_sample(app, qtbot)
+def test_going_behind_a_tab_again_ends_it(opened: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened
     app.window.workspace.show_panel("summary")
     settle(app, qtbot)
     app.window.workspace.show_panel("hotspot")
@@ -232,9 +242,8 @@ def test_going_behind_a_tab_again_ends_it(app: App, qtbot: QtBot, monkeypatch: p
     assert not watch.jobs["summary"]
 
 
-def test_a_closed_or_folded_panel_sleeps_until_it_is_back(app: App, qtbot: QtBot) -> None:
-    open_sample(app, qtbot)
-    workspace = app.window.workspace
+def test_a_closed_or_folded_panel_sleeps_until_it_is_back(opened: App, qtbot: QtBot) -> None:
+    app, workspace = opened, opened.window.workspace
     workspace.show_panel("hotspot")
     for hide, show in (
         (workspace.docks["hotspot"].hide, lambda: workspace.show_panel("hotspot")),
@@ -247,10 +256,10 @@ def test_a_closed_or_folded_panel_sleeps_until_it_is_back(app: App, qtbot: QtBot
     assert not panel_of(app, "isa").visibility.is_asleep
 
 
-def test_a_floating_panel_is_awake(app: App, qtbot: QtBot) -> None:
-    open_sample(app, qtbot)
-    app.window.workspace.docks["summary"].setFloating(True)
-    qtbot.waitUntil(lambda: not panel_of(app, "summary").visibility.is_asleep)
+def test_a_floating_panel_is_awake(opened: App, qtbot: QtBot) -> None:
+    assert panel_of(opened, "summary").visibility.is_asleep
+    opened.window.workspace.docks["summary"].setFloating(True)
+    qtbot.waitUntil(lambda: not panel_of(opened, "summary").visibility.is_asleep)
 
 
 def test_a_sleeping_panel_says_that_it_reads_until_it_has_numbers(app: App, qtbot: QtBot) -> None:

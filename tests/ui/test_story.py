@@ -121,9 +121,9 @@ def test_from_the_slow_bar_to_the_source_line(
         assert session.selection.value.line != line or session.selection.value.lines is not None
         session.forward()
 
-        app.window.exporter.save("window", tmp_path / "window.png", 2)
+        app.window.exporter.save("window", tmp_path / "window.png")
         picture = QImage(str(tmp_path / "window.png"))
-        assert picture.width() == 2 * app.window.width()
+        assert picture.width() == app.window.width()
         app.window.exporter.save("isa", tmp_path / "isa.csv")
         rows = list(csv.reader((tmp_path / "isa.csv").read_text().splitlines()))
         assert len(rows) == len(code) + 1

@@ -16,7 +16,7 @@ from rcv_py.base.progress import Stage
 from rcv_py.ui.app import SWITCH_S, start
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.posts import Posts
-from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, YOUNG_BEFORE_OLDER, Garbage
+from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, MOST_AT_ONCE, YOUNG_BEFORE_OLDER, Garbage
 from rcv_py.ui.core.turns import TURN_S, Turns
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.toolbar import StatusBar
@@ -177,6 +177,7 @@ def test_garbage_is_collected_young_and_often_and_all_of_it_when_nothing_runs(
 ) -> None:
     generations: list[int] = []
     monkeypatch.setattr(gc, "collect", lambda generation=2: generations.append(generation))
+    monkeypatch.setattr(Garbage, "outlived", 0)
 
     def look(made: int, young: int) -> None:
         monkeypatch.setattr(gc, "get_count", lambda: (made, young, 0))
@@ -187,6 +188,12 @@ def test_garbage_is_collected_young_and_often_and_all_of_it_when_nothing_runs(
     look(MAX_UNCOLLECTED + 1, YOUNG_BEFORE_OLDER - 1)
     look(MAX_UNCOLLECTED + 1, YOUNG_BEFORE_OLDER)
     assert generations == [0, 1], "never all of them while somebody may wait"
+    look(MOST_AT_ONCE + 1, YOUNG_BEFORE_OLDER)
+    assert generations == [0, 1], "nor a large answer"
+    look(MOST_AT_ONCE, YOUNG_BEFORE_OLDER - 1)
+    look(MAX_UNCOLLECTED + 1, YOUNG_BEFORE_OLDER)
+    assert generations == [0, 1, 0, 0], "nor many that are older"
+    generations[:] = 0, 1
     monkeypatch.setattr(Garbage, "windows", 2)
     monkeypatch.setattr(Garbage, "jobs", 1)
     assert not Garbage.collect_all(), "a job runs"
@@ -201,6 +208,7 @@ def test_a_start_looks_for_no_garbage_among_what_it_makes(
     """Everything that was imported would be looked at, and none of it is garbage."""
     generations: list[int] = []
     monkeypatch.setattr(gc, "collect", lambda generation=2: generations.append(generation))
+    monkeypatch.setattr(Garbage, "outlived", 0)
     monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**3, 0))
     app = start(None, has_capture=True)
     made = list(generations)
