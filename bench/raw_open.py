@@ -29,9 +29,9 @@ WORDS = (  # the program of LOOP
 def written(folder: Path, buffers: int, size: int = BUFFER) -> None:
     """Write a capture of gfx9: so many streams of the same waves, and their code object."""
     from bench.raw_gfx9 import repeated  # noqa: PLC0415 - `opened` measures imports
-    from rcv_py.formats.sqtt import registers  # noqa: PLC0415
-    from tests.formats.sqtt.encode_gfx9 import BEFORE, Tape, compute  # noqa: PLC0415
-    from tests.support.object_files import TEXT, code_file  # noqa: PLC0415
+    from rcv_py.formats.sqtt import registers  # noqa: PLC0415 - `opened` measures imports
+    from tests.formats.sqtt.encode_gfx9 import BEFORE, Tape, compute  # noqa: PLC0415 - `opened` measures imports
+    from tests.support.object_files import TEXT, code_file  # noqa: PLC0415 - `opened` measures imports
 
     tape, entry = Tape(), BASE + TEXT
     tape.put(0, compute(registers.ENTRY_LOW, entry >> 8 & registers.HALF), BEFORE)
@@ -43,7 +43,7 @@ def written(folder: Path, buffers: int, size: int = BUFFER) -> None:
 def written_rdna(folder: Path, generation: int, size: int = BUFFER) -> None:
     """Write a capture of gfx11 or gfx12: one stream of the same waves, and their code object."""
     from bench import raw_rdna  # noqa: PLC0415 - `opened` measures imports
-    from tests.support.object_files import TEXT, code_file  # noqa: PLC0415
+    from tests.support.object_files import TEXT, code_file  # noqa: PLC0415 - `opened` measures imports
 
     machine, words = raw_rdna.PROGRAMS[generation]
     data = raw_rdna.looped(generation, BASE + TEXT, size)
@@ -97,7 +97,7 @@ def raw_open(options: Options) -> Iterable[Row]:
 def opened(folder: Path) -> None:
     """Open a capture as a window does, and tell when what is there."""
     from rcv_py.base.machine import memory  # noqa: PLC0415 - its imports are measured
-    from rcv_py.work.ahead import Ahead  # noqa: PLC0415
+    from rcv_py.work.ahead import Ahead  # noqa: PLC0415 - `opened` measures imports
 
     memory.begin_start()  # nobody but a window looks for garbage in its process
     ahead = Ahead.of(folder)

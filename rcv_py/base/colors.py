@@ -175,14 +175,8 @@ def turned(color: str, degrees: float) -> str:
     channels = colorsys.hls_to_rgb((hue + degrees / 360) % 1.0, light, saturation)
     made = "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
     wanted, limit = luminance(color), "#000000" if luminance(made) > luminance(color) else "#ffffff"
-    shares = (mixed(made, limit, step / 20) for step in range(1, 20))
-    best, distance = made, abs(luminance(made) - wanted)
-    for one in shares:
-        off = abs(luminance(one) - wanted)
-        if off >= distance:  # it only grows from here on
-            break
-        best, distance = one, off
-    return best
+    shares = (mixed(made, limit, step / 20) for step in range(20))
+    return min(shares, key=lambda one: abs(luminance(one) - wanted))
 
 
 def luminance(color: str) -> float:

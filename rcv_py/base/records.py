@@ -7,6 +7,8 @@ which are told the names of the fields.  What the standard library does with its
 (`records.pyi`).  Making an object takes as long by places, and half a microsecond longer by names.
 """
 
+# ruff: noqa: N807 - functions here are named as the methods that they become
+
 from __future__ import annotations
 
 import dataclasses
@@ -58,7 +60,7 @@ def _making(fields: Sequence[Field[Any]], has_more: bool) -> Methods:
     all_of = itemgetter(*names) if len(names) > 1 and all(one.init for one in fields) else None
     put = object.__setattr__
 
-    def __init__(self: Any, /, *values: Any, **named: Any) -> None:  # noqa: N807
+    def __init__(self: Any, /, *values: Any, **named: Any) -> None:
         if all_of is not None and not values and named.keys() == known:
             values = all_of(named)
         elif named or len(values) != most or not is_all_placed:
@@ -94,7 +96,7 @@ def _called(made: object) -> str:
 
 
 def _showing(names: Sequence[str]) -> Methods:
-    def __repr__(self: Any) -> str:  # noqa: N807
+    def __repr__(self: Any) -> str:
         shown = (f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
@@ -104,10 +106,10 @@ def _showing(names: Sequence[str]) -> Methods:
 def _comparing(names: Sequence[str], is_hashed: bool) -> Methods:
     values = attrgetter(*names, "__class__")  # a tuple, which finds the same array equal, also of one field
 
-    def __eq__(self: object, other: object) -> bool:  # noqa: N807
+    def __eq__(self: object, other: object) -> bool:
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
-    def __hash__(self: object) -> int:  # noqa: N807
+    def __hash__(self: object) -> int:
         return hash(values(self))
 
     return {"__eq__": __eq__, "__hash__": __hash__ if is_hashed else None}
@@ -116,12 +118,12 @@ def _comparing(names: Sequence[str], is_hashed: bool) -> Methods:
 def _guarding(made: type, names: frozenset[str]) -> Methods:
     """A class without a decorator that follows may have more attributes, which can be changed."""
 
-    def __setattr__(self: object, name: str, value: object) -> None:  # noqa: N807
+    def __setattr__(self: object, name: str, value: object) -> None:
         if type(self) is made or name in names:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
         object.__setattr__(self, name, value)
 
-    def __delattr__(self: object, name: str) -> None:  # noqa: N807
+    def __delattr__(self: object, name: str) -> None:
         if type(self) is made or name in names:
             raise FrozenInstanceError(f"cannot delete field {name!r}")
         object.__delattr__(self, name)
@@ -130,10 +132,10 @@ def _guarding(made: type, names: frozenset[str]) -> Methods:
 
 
 def _pickling(names: Sequence[str]) -> Methods:
-    def __getstate__(self: object) -> list[Any]:  # noqa: N807
+    def __getstate__(self: object) -> list[Any]:
         return [getattr(self, name) for name in names]
 
-    def __setstate__(self: object, state: Sequence[Any]) -> None:  # noqa: N807
+    def __setstate__(self: object, state: Sequence[Any]) -> None:
         for name, value in zip(names, state, strict=True):
             object.__setattr__(self, name, value)
 

@@ -111,6 +111,7 @@ def started(*, is_tidy: bool = False, nests: bool = False, is_copy: bool = False
     context: BaseContext = get_context("fork" if is_copy else "spawn")
     near, far = context.Pipe(duplex=True)
     arguments = (far, is_tidy, is_copy, module)
+    # The stubs give it to the contexts of each way of starting, not to what these share.
     process: BaseProcess = context.Process(target=_serve, args=arguments, daemon=not nests)  # type: ignore[attr-defined]
     with _without_main(), catch_warnings():
         simplefilter("ignore", DeprecationWarning)  # of threads in a copy: numpy's end before a fork

@@ -94,7 +94,7 @@ class Block:
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number))
         memory = (ctypes.c_ubyte * size).from_address(address)
-        memory.block = self  # type: ignore[attr-defined]
+        memory.block = self  # type: ignore[attr-defined] # which so lives as long as it
         finalize(memory, _libc.munmap, address, size).atexit = False
         if len(self._open) > most_open():
             self.close()

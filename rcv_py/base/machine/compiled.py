@@ -258,6 +258,6 @@ def _plain(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def call(*values: P.args, **named: P.kwargs) -> R:
         seen = [one.data if isinstance(one, np.ndarray) else one for one in values]
-        return function(*seen, **named)  # type: ignore[arg-type]
+        return function(*seen, **named)  # type: ignore[arg-type] # memory is indexed like an array
 
     return call

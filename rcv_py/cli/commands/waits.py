@@ -93,7 +93,7 @@ def run(options: WaitsOptions) -> Answer:
 def _inverted(options: WaitsOptions) -> Answer:
     from rcv_py.analysis.whatif.experiments import sample  # noqa: PLC0415 - it imports a compiler
     from rcv_py.analysis.whatif.hoist import tried  # noqa: PLC0415 - as above
-    from rcv_py.work.whatif import player_of  # noqa: PLC0415
+    from rcv_py.work.whatif import player_of  # noqa: PLC0415 - as above
 
     waves = choose_waves(options, (LOAD_ORDER,))
     trace, found = waves.trace, waves.of(LOAD_ORDER)

@@ -68,7 +68,7 @@ def replay(texts: Sequence[str], generation: int) -> list[tuple[int, list[int]]]
 
 def _plain(*columns: np.ndarray) -> None:
     """Walk without a compiler: one wave is over before that is there."""
-    _walk(*(column.data for column in columns))  # type: ignore[arg-type]
+    _walk(*(column.data for column in columns))  # type: ignore[arg-type] # memory is indexed alike
 
 
 @cache

@@ -242,7 +242,7 @@ class Dock(QDockWidget):
         is_bare = self.is_strip or (is_tab and not self.isFloating())
         if is_bare != (self.titleBarWidget() is self._no_title):
             # The stubs do not know that None gives the usual title bar back.
-            self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type] # stubs forget None
+            self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type] # as said above
 
     def fold(self, is_folded: bool) -> None:
         """Show nothing but the tab, or the panel as well."""

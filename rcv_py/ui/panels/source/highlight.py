@@ -77,9 +77,9 @@ def _class_of(kind: object) -> str:
 
 
 def _tokens(path: str, text: str) -> Iterable[tuple[object, str]]:
-    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename  # noqa: PLC0415 - few captures have sources
-    from pygments.lexers.special import TextLexer  # noqa: PLC0415 - few captures have sources
-    from pygments.util import ClassNotFound  # noqa: PLC0415 - few captures have sources
+    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename  # noqa: PLC0415 - as above
+    from pygments.lexers.special import TextLexer  # noqa: PLC0415 - as above
+    from pygments.util import ClassNotFound  # noqa: PLC0415 - as above
 
     file = PurePosixPath(path)
     usual = LANGUAGES.get(file.suffix)

@@ -175,19 +175,19 @@ class TokenDetailsPanel(Panel):
         if trace is None or line is None:
             return None
         # Imported when an instruction is selected: the first picture does not wait for all that attributes.
-        from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside  # noqa: PLC0415 - before one is selected nobody needs it
-        from rcv_py.analysis.attribution.instruction_help import instruction_help  # noqa: PLC0415 - before one is selected nobody needs it
-        from rcv_py.analysis.cost.stall_reasons import stall_reasons  # noqa: PLC0415 - before one is selected nobody needs it
-        from rcv_py.analysis.timeline.token_details import (  # noqa: PLC0415 - before one is selected nobody needs it
+        from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside  # noqa: PLC0415 - as said above
+        from rcv_py.analysis.attribution.instruction_help import instruction_help  # noqa: PLC0415 - as said above
+        from rcv_py.analysis.cost.stall_reasons import stall_reasons  # noqa: PLC0415 - as said above
+        from rcv_py.analysis.timeline.token_details import (  # noqa: PLC0415 - as said above
             line_totals,
             producers,
             token_details,
             waiters,
         )
-        from rcv_py.analysis.waits.token_waits import token_waits  # noqa: PLC0415 - before one is selected nobody needs it
-        from rcv_py.analysis.waits.waitcnt.replay import waits_of  # noqa: PLC0415 - before one is selected nobody needs it
-        from rcv_py.ui.panels.token_details.beside import described, hidden_by  # noqa: PLC0415 - before one is selected nobody needs it
-        from rcv_py.ui.panels.token_details.facts import TokenFacts  # noqa: PLC0415 - before one is selected nobody needs it
+        from rcv_py.analysis.waits.token_waits import token_waits  # noqa: PLC0415 - as said above
+        from rcv_py.analysis.waits.waitcnt.replay import waits_of  # noqa: PLC0415 - as said above
+        from rcv_py.ui.panels.token_details.beside import described, hidden_by  # noqa: PLC0415 - as said above
+        from rcv_py.ui.panels.token_details.facts import TokenFacts  # noqa: PLC0415 - as said above
 
         wave, token = self.session.wave(), self.session.token()
         store = self.session.store
