@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.core.intervals import IntervalSet
@@ -18,6 +18,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
 from rcv_py.ui.panels.overview import OverviewPanel
 from rcv_py.ui.panels.utilization import UtilizationPanel
+from rcv_py.ui.timeline import rows_item
 from rcv_py.ui.timeline.brush import Grip
 from rcv_py.ui.timeline.items import TimeScale, round_step
 from tests.support.traces import made_trace
@@ -87,6 +88,27 @@ def test_units_show_their_share_of_the_view(make: Callable) -> None:
     # VALU0: four cycles of VALU and four of MATRIX in a period of 24, in different waves.
     assert panel.source.values[names.index("VALU0")] == "33.3 %"
     assert "issue time" in panel.caption()
+
+
+def test_the_name_of_a_unit_leaves_room_for_its_share(
+    make: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel, drawn = make(UtilizationPanel), []
+
+    def note(painter: QPainter, rect: QRectF, side: Qt.AlignmentFlag, text: str) -> None:
+        width = QFontMetricsF(painter.font()).horizontalAdvance(text)
+        drawn.append(
+            (text, rect.right() - width if side & Qt.AlignmentFlag.AlignRight else rect.left() + width)
+        )
+
+    panel.session.set_view(SPAN)
+    monkeypatch.setattr(rows_item, "draw_text", note)
+    panel.grab()
+    names, shares = drawn[::2], drawn[1::2]
+    assert [text for text, _ in shares] == list(panel.source.values)
+    for (name, end), (share, begin) in zip(names, shares, strict=True):
+        assert end < begin, (name, share)
+    assert names[2][0].endswith("0"), "which of the units it is"
 
 
 def test_a_bar_leads_to_its_instruction(make: Callable) -> None:

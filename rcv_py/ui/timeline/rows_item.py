@@ -461,12 +461,15 @@ class RowLabels(PlainAxis):
         if is_selected:
             painter.fillRect(QRectF(width - 4, top, 3, source.shape.spans), self._theme.role("accent"))
         painter.setPen(self._theme.role("accent" if is_selected else "text"))
-        has_group = bool(source.names[row].group)
+        has_group, value = bool(source.names[row].group), source.value(row)
         room = (width - 16) * (PART_SHARE if has_group else 1.0)
-        text = metrics.elidedText(translated(source.names[row].label), Qt.TextElideMode.ElideRight, room)
         rect = QRectF(width - 8 - room, top, room, source.shape.spans)
+        beside = metrics.horizontalAdvance(value) + metrics.horizontalAdvance("0") if value else 0.0
+        # Beside a number the middle goes: what tells units apart is at the end.
+        where = Qt.TextElideMode.ElideMiddle if value else Qt.TextElideMode.ElideRight
+        text = metrics.elidedText(translated(source.names[row].label), where, room - beside)
         side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft
         draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | side, text)
-        if value := source.value(row):
+        if value:
             painter.setPen(self._theme.role("muted"))
             draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, value)
