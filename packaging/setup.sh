@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 what=${1:-run}
-python=${PYTHON:-python3}
+python=${PYTHON:-}
 venv=${VENV:-.venv}
 
 say() { printf 'rcv: %s\n' "$*" >&2; }
@@ -18,6 +18,18 @@ as_root() { # install Debian packages if we may; return 1 if not
     apt-get update -qq >/dev/null 2>&1 || true
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
+
+is_whole() { # whether an interpreter is one program, and not in a shared library: there everything takes a fifth longer
+    "$1" -c 'import ensurepip, sys, venv
+sys.exit(sys.version_info < (3, 11) or "/libpython" in open("/proc/self/maps").read())' 2>/dev/null
+}
+if [ -z "$python" ]; then
+    python=python3
+    if ! is_whole python3 && is_whole /usr/bin/python3; then
+        python=/usr/bin/python3
+        [ -d "$venv" ] || say "taking $python, which is a fifth faster than $(command -v python3); PYTHON=… chooses"
+    fi
+fi
 
 command -v "$python" >/dev/null || die "Python 3.11 or later is needed, and '$python' is not there. Install it (Debian: apt-get install python3)."
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
