@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.base.machine.ending import Ended, ends_tidily
+from rcv_py.base.machine.ending import Ended, ends_by, ends_tidily
 
 needs_signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
 pytestmark = needs_signals
@@ -84,6 +84,42 @@ def test_an_import_is_not_interrupted(
     with pytest.raises(kind), ends_tidily():
         signal.pause() if import_module(name) else None
     assert sys.modules[name].whole
+    signal.signal(number, before)
+
+
+@pytest.mark.parametrize(("number", "kind"), KINDS)
+def test_what_can_be_asked_to_end_is_not_interrupted(number: int, kind: type[KeyboardInterrupt]) -> None:
+    before, asked = signal.getsignal(number), []
+
+    def work() -> None:
+        with ends_by(lambda: asked.append("once")):
+            os.kill(os.getpid(), number)
+            for _ in range(3):  # times that it is looked whether it has ended
+                signal.pause()
+            asked.append("to its end")
+        asked.append("never")
+
+    with pytest.raises(kind), ends_tidily():
+        work()
+    assert asked == ["once", "to its end"]
+    signal.signal(number, before)
+
+
+@pytest.mark.parametrize(("number", "kind"), KINDS)
+def test_what_does_not_end_though_it_was_asked_is_interrupted(
+    number: int, kind: type[KeyboardInterrupt], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rcv_py.base.machine.ending.GRACE_S", 0.02)
+    before = signal.getsignal(number)
+
+    def work() -> None:
+        with ends_by(lambda: None):
+            os.kill(os.getpid(), number)
+            time.sleep(30)
+            raise AssertionError("it goes on for ever")
+
+    with pytest.raises(kind), ends_tidily():
+        work()
     signal.signal(number, before)
 
 

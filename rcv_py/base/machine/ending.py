@@ -2,15 +2,16 @@
 
 The exception that a signal raises may come up anywhere, and not everybody lets it through: a dataclass that
 is being declared wraps it, a callback of the garbage collector swallows it, and Qt's bindings abort the
-process while they are imported.  So no import is interrupted, an exception that got lost is raised again, and
-what runs in `ends_tidily` ends with the wish whatever became of it.
+process while they are imported.  So no import is interrupted, an event loop is asked to end (`ends_by`), an
+exception that got lost is raised again, and what runs in `ends_tidily` ends with the wish whatever becomes of
+it.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from types import FrameType
@@ -18,7 +19,7 @@ from weakref import ref
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 _IMPORTS = "<frozen importlib._bootstrap>"  # the file of frames that import something
-IMPORT_S = 1.0  # after which an import is interrupted: a program may be one, and those of ours are shorter
+GRACE_S = 1.0  # after which an import or what was asked to end is interrupted: those of ours are shorter
 _AGAIN_S = 0.01  # between looks whether an import has ended, and whether the exception is on its way
 
 
@@ -36,6 +37,7 @@ class _Wish:
     number = 0  # of the signal; 0: nothing
     deadline = 0.0  # as time of the monotonic clock, when it is raised even within an import
     raised: ref[KeyboardInterrupt] | None = None  # the exception, which lives while it is on its way
+    ask: Callable[[], object] | None = None  # what ends the work by itself
 
 
 @contextmanager
@@ -74,10 +76,27 @@ def check_end(error: BaseException | None = None) -> None:
         raise _exception() from error
 
 
+@contextmanager
+def ends_by(ask: Callable[[], object]) -> Iterator[None]:
+    """Have a signal call `ask`, which ends the block; what a second later goes on is interrupted.
+
+    An event loop needs it: an exception that comes up in a task of a group is wrapped, whoever runs
+    the tasks prints it, and complains of those that never began.
+    """
+    _Wish.ask = ask
+    try:
+        yield
+    finally:
+        _Wish.ask = None
+    check_end()
+
+
 def _end(number: int, frame: FrameType | None) -> None:
     if number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # tidying up is not to be interrupted by the same wish
-    _Wish.number, _Wish.deadline, _Wish.raised = number, monotonic() + IMPORT_S, None
+    _Wish.number, _Wish.deadline, _Wish.raised = number, monotonic() + GRACE_S, None
+    if _Wish.ask is not None:
+        _Wish.ask()
     _look(number, frame)
 
 
@@ -88,7 +107,7 @@ def _look(_: int, frame: FrameType | None) -> None:
     has_alarm = _set_alarm(_AGAIN_S)
     if _Wish.raised is not None and _Wish.raised() is not None:
         return
-    if has_alarm and monotonic() < _Wish.deadline and _imports(frame):
+    if has_alarm and monotonic() < _Wish.deadline and (_Wish.ask is not None or _imports(frame)):
         return
     error = _exception()
     _Wish.raised = ref(error)

@@ -20,6 +20,7 @@ from mcp.server.stdio import stdio_server
 
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
+from rcv_py.base.machine.ending import ends_by
 from rcv_py.cli.mcp.handler import Reply, Request, ToolHandler, command_pool
 from rcv_py.cli.mcp.prompts import INSTRUCTIONS, PROMPTS, Prompt, prompt_text
 from rcv_py.cli.mcp.tools import WRITERS, AllowedPaths, Tool, help_tool
@@ -33,7 +34,7 @@ T = TypeVar("T")
 def run_server(paths: AllowedPaths) -> None:
     """Serve until standard input closes."""
     os.environ[ROOT] = str(paths.root)  # the processes of the pool inherit it
-    with command_pool() as pool, _input() as stream:
+    with command_pool() as pool, _input() as (stream, end), ends_by(end):
         anyio.run(_serve, ToolHandler(paths, pool), stream)
 
 
@@ -44,17 +45,22 @@ async def _serve(handler: ToolHandler, stream: TextIO) -> None:
 
 
 @contextmanager
-def _input() -> Iterator[TextIO]:
-    """Standard input, which ends for its reader when the block does.
+def _input() -> Iterator[tuple[TextIO, Callable[[], None]]]:
+    """Standard input, and what ends it for its reader, as the end of the block does.
 
     Python waits at its end for the thread that reads here, and a client may write nothing for ever.
     """
     near, far = socket.socketpair()
     Thread(target=_copy, args=(sys.stdin.fileno(), far), name="rcv-input", daemon=True).start()
+
+    def end() -> None:
+        with suppress(OSError):  # it has ended already
+            far.shutdown(socket.SHUT_RDWR)
+
     try:
-        yield near.makefile("r", encoding="utf-8", errors="replace")
+        yield near.makefile("r", encoding="utf-8", errors="replace"), end
     finally:
-        far.shutdown(socket.SHUT_RDWR)
+        end()
 
 
 def _copy(source: int, target: socket.socket) -> None:
