@@ -16,18 +16,21 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
-from rcv_py.model.activity import ACTIVITY_COUNT
+from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT
+from rcv_py.model.kinds import TokenKind
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.global_timeline.device_rows import NOTHING, Boxes, BoxRows
-from rcv_py.ui.timeline.rows_item import CANVAS, GRID, TINT, Frame, RowName, RowShape
+from rcv_py.ui.timeline.items import box_lines
+from rcv_py.ui.timeline.rows_item import CANVAS, DIM, GRID, TINT, Frame, RowName, RowShape, color_table
 from rcv_py.ui.timeline.time_overlay import Marks
 from rcv_py.ui.timeline.timeline_plot import TimelinePlot
 from rcv_py.ui.timeline.token_rows import Pending, TokenRows, span_segment, wave_rows
 from rcv_py.work.load import prepare
+from tests.support.drawing import tokens as drawn
 from tests.support.wave_folder import reader, trace, wave
 
 SHAPE = RowShape(6, 3, 2)
@@ -163,6 +166,47 @@ def test_while_waves_arrive_a_row_is_joined_anew_when_it_is_twice_as_long(tmp_pa
         known.update({part.key: part for part in rows[0].segments})
         joined.append([len(part.segments) for part in rows[0].parts])
     assert joined == [[3], [3, 1], [3, 2], [7], [7, 1], [9]], "and all together when all are there"
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 40)), max_size=30))
+def test_boxes_in_lines_are_those_that_a_painter_would_draw(steps: list[tuple[int, int, int]]) -> None:
+    """Wide ones in order of time, cut where the next would begin too early, thin ones on top."""
+    gap, length, code = np.array(steps, np.int64).reshape(-1, 3).T
+    right = np.cumsum(gap + length) - 5  # the first may begin before the picture, the last end behind it
+    left, line = right - length, np.arange(len(steps)) * 3 // max(1, len(steps))
+    wanted = np.full((3, 50), 99)
+    for thin in (False, True):
+        for i in np.argsort(code, kind="stable").tolist():
+            if (length[i] < 2) == thin:
+                wanted[line[i], max(0, left[i]) : max(0, right[i])] = code[i]
+    edges = left.astype(float), right.astype(float)
+    assert np.array_equal(box_lines(line, *edges, code, lines=3, width=50, nothing=99), wanted)
+
+
+@pytest.mark.parametrize("dimmed", [frozenset(), frozenset({ACTIVITIES.index((TokenKind.VALU, False))})])
+def test_a_token_alone_has_the_colours_of_its_kind(dimmed: frozenset[int], ui: UiContext) -> None:
+    """Its stall and its execution, hardly seen where others are picked out; what is between stays."""
+    source = TokenRows(ui.theme, RowShape(6, 0, 4))
+    made = drawn("vvvVVVVV....llLLLL")
+    states = States(0, np.zeros(1, np.int32), np.full(1, 2, np.uint8), 72)
+    source.set_rows([TokenRow((Segment.of(made, states, None, TimeWindow(0, 72)),))], [RowName("0-0")])
+    source.dimmed = dimmed
+    canvas = frame(ui, (10, 180), shape=source.shape)
+    source.paint(replace(canvas, pixels=Pixels(TimeWindow(0, 18), 180)))
+    table = color_table(ui.theme, dimmed)
+    valu = ui.theme.kind(TokenKind.VALU)
+    wanted = [
+        ui.theme.stalled(TokenKind.VALU),
+        ui.theme.soft(valu, DIM) if dimmed else valu,
+        ui.theme.role("canvas"),
+        ui.theme.stalled(TokenKind.LDS),
+        ui.theme.kind(TokenKind.LDS),
+    ]
+    for line in canvas.canvas[:6].tolist():
+        assert [table[line[px]] for px in (11, 43, 91, 133, 151)] == [color.rgba() for color in wanted]
+    assert set(canvas.canvas[6:].ravel().tolist()) == {CANVAS, GRID}
+    kinds = {(TokenKind.VALU, True), (TokenKind.VALU, False), (TokenKind.LDS, True), (TokenKind.LDS, False)}
+    assert {ACTIVITIES[code] for code in source.codes_over} == kinds
 
 
 def test_stretches_that_are_missing_are_as_few_rectangles_as_they_cover(ui: UiContext) -> None:

@@ -193,8 +193,8 @@ def _mean(pairs: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -> None:
     """All parts on one axis, in 1/255 of a pixel: each has room for its pixels, and an edge more.
 
-    What was spent before an edge is known from the stretch that runs there: the sum of all before it, and
-    what of it lies before the edge.  Sums may overflow: only their differences count.
+    What was spent before an edge is known from the stretch that runs there: the sum of all up to its end,
+    without what of it lies behind the edge.  Sums may overflow: only their differences count.
     """
     slots = borders([part.stop - part.first + 1 for part in group])
     begin, length, codes = _stretches(group, slots, pixels)
@@ -206,16 +206,20 @@ def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -
     begun = np.bincount(first, minlength=len(edges))
     begun[0] -= 1
     running = np.cumsum(begun, out=begun)  # the last one that has begun
-    spent = edges - begin.take(running)
-    np.minimum(spent, length.take(running), out=spent)
-    spent, length = spent.astype(word), length.astype(word)
+    ahead = begin.take(running)
+    ahead += length.take(running)
+    ahead -= edges
+    np.maximum(ahead, 0, out=ahead)  # of that one, what lies behind the edge
+    left, length = ahead.astype(word), length.astype(word)
+    codes = codes.astype(np.intp)
     shares: np.ndarray = np.empty((len(edges), len(units)), word)
-    sums: np.ndarray = np.zeros(len(begin) + 1, word)
-    for number, unit in enumerate(units.take(codes, axis=1)):
-        total = unit.take(running)
-        total *= spent
-        np.cumsum(length * unit, out=sums[1:])
-        total += sums.take(running)
+    for number, table in enumerate(units):
+        unit = table.take(codes)
+        later = unit.take(running)
+        later *= left
+        unit *= length  # in the same room, which stays in the cache
+        total = np.cumsum(unit, out=unit).take(running)
+        total -= later
         np.subtract(total[1:], total[:-1], out=shares[:-1, number])
     _add_group(group, picture, shares.view(np.uint8), 1)
 

@@ -12,7 +12,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStati
 
 from rcv_py.base import colors
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import ascending
+from rcv_py.base.runs import ascending, repeated
 from rcv_py.base.text import count, elide_right, nanoseconds, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text, set_text
@@ -126,6 +126,40 @@ def fill(strips: np.ndarray, row: np.ndarray, left: np.ndarray, right: np.ndarra
     first = row.astype(np.int64) * strips.shape[1] + left
     at = np.repeat(first - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
     strips.reshape(-1)[at] = np.repeat(code, length)
+
+
+def box_lines(
+    line: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    code: np.ndarray,
+    *,
+    lines: int,
+    width: int,
+    nothing: int,
+) -> np.ndarray:
+    """Lines of pixels with boxes in them, uint8 [lines, width]: one pass over the pixels.
+
+    Each box has its line, its whole edges (float64, clipped to the width) and its code.  One that begins
+    before another ends is cut there, but those that are thinner than 2 pixels lie on top of others.
+    """
+    is_thin = right - left < 2
+    begin, end = (line * width + np.clip(edge, 0, width).astype(np.int64) for edge in (left, right))
+    thick = np.flatnonzero(~is_thin)
+    if np.any(begin[thick[1:]] < begin[thick[:-1]]):
+        thick = thick[np.argsort(begin[thick], kind="stable")]
+    after = np.maximum.accumulate(end[thick])
+    edges = np.zeros(2 * len(thick) + 2, np.int64)
+    edges[2:-1:2] = after
+    edges[1:-1:2] = np.maximum(begin[thick], edges[:-2:2])
+    edges[-1] = lines * width
+    codes = np.full(2 * len(thick) + 1, nothing, np.uint8)
+    codes[1::2] = code[thick]
+    made = repeated(codes, np.diff(edges))
+    thin = np.flatnonzero(is_thin & (begin < end))
+    thin = thin[np.argsort(code[thin], kind="stable")]
+    made[begin[thin]] = code[thin]
+    return made.reshape(lines, width)
 
 
 def name_font(theme: Theme, room_px: float, scale: float) -> QFont:

@@ -18,8 +18,8 @@ from rcv_py.base.colors import MARKER_TURNS
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import translated
-from rcv_py.model.activity import ACTIVITIES, STATE_ORDER
-from rcv_py.model.kinds import MarkerKind
+from rcv_py.model.activity import ACTIVITIES, ACTIVITY_OF, STATE_ORDER
+from rcv_py.model.kinds import KIND_COUNT, MarkerKind, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
@@ -36,6 +36,7 @@ KERNELS, FAINT_KERNELS = 0x40, 0x60  # plus the number of a kernel, modulo KERNE
 KERNEL_COLORS = 12
 MARKERS = 0x80  # plus MARKER_COLORS times the kind of a marker, plus the number of its name
 MARKER_COLORS = len(MARKER_TURNS)
+TOKENS = 0xA0  # plus the kind of a token that is drawn by itself, plus KIND_COUNT for its stall
 DIM = 0.82  # share of the background in what is not picked out
 FAINT = 0.55  # share of the background in a box that has no detail
 STRIP_PX = 1 << 17  # pixels that are coloured at once
@@ -58,9 +59,16 @@ def color_table(theme: Theme, dimmed: Collection[int] = ()) -> list[int]:
     for marker in MarkerKind:
         for name in range(MARKER_COLORS):
             table[MARKERS + marker * MARKER_COLORS + name] = theme.marker(marker, name).rgba()
-    for code in dimmed:
+    table[TOKENS : TOKENS + 2 * KIND_COUNT] = _token_colors(theme)
+    alone = np.flatnonzero(np.isin(ACTIVITY_OF[:, :KIND_COUNT], list(dimmed)))
+    for code in (*dimmed, *(TOKENS + alone).tolist()):
         table[code] = theme.soft(QColor.fromRgba(int(table[code])), DIM).rgba()
     return table.tolist()
+
+
+def _token_colors(theme: Theme) -> list[int]:
+    """0xffRRGGBB of the execution of each kind, then of its stall."""
+    return [color(kind).rgba() for color in (theme.kind, theme.stalled) for kind in TokenKind]
 
 
 def marker_codes(kind: np.ndarray, name: np.ndarray) -> np.ndarray:
@@ -185,7 +193,7 @@ class RowSource:
 
     @property
     def codes_over(self) -> frozenset[int]:
-        """Codes that stand for what `paint_over` draws besides the pixels."""
+        """Codes of `ACTIVITIES` that the last picture shows in other codes."""
         return frozenset()
 
     def paint(self, frame: Frame) -> None:
@@ -395,7 +403,7 @@ class Overlay(TimeOverlay):
         painter.drawRect(rect.adjusted(-width / 2, -width / 2, width / 2, width / 2))
 
 
-WIDTH = 112
+WIDTH = 128  # the longest name of a unit beside its share
 PART_SHARE, LOW_SHARE = 0.38, 0.48  # of the room for names: labels of rows, of rows that are low
 
 

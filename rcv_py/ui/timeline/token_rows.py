@@ -26,8 +26,8 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import Choice
-from rcv_py.ui.timeline.items import Names, Rects, name_font, readable_on
-from rcv_py.ui.timeline.rows_item import DIM, STRIP, Frame, RowName, RowShape, RowSource
+from rcv_py.ui.timeline.items import Names, Rects, box_lines, name_font, readable_on
+from rcv_py.ui.timeline.rows_item import DIM, STRIP, TOKENS, Frame, RowName, RowShape, RowSource
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.unit_markers import MarkerBand
 
@@ -40,6 +40,7 @@ LETTERS_PX = 6  # height of a row, below which no font fits at any scale
 FONT_FITS = 0.8  # share of a font's height that letters need
 _BY_KIND = np.arange(2 * KIND_COUNT) % KIND_COUNT + np.arange(2 * KIND_COUNT) // KIND_COUNT * 256
 MORE = 2  # times as many segments as before, and all of a row are joined anew
+NOTHING = 0xFF  # in a line of tokens: what is there stays
 HATCH_FROM_PX = 14  # a stalled wait this wide is hatched, so that it is told by more than its colour
 
 
@@ -65,7 +66,7 @@ class TokenRows(RowSource):
         self._rects, self._names = Rects(), Names()
         self._named: Sequence[str] = ()  # the texts that mnemonics are of
         self._mnemonics: dict[int, str] = {}  # by line
-        self._wide: list[Piece] = []  # of the frame that is painted
+        self._wide: _Spans | None = None  # tokens of the frame that are drawn by themselves
         self._long: list[Chosen] = []  # single tokens elsewhere that have room for a name
         self._over: frozenset[int] = frozenset()
 
@@ -79,21 +80,27 @@ class TokenRows(RowSource):
 
     @property
     def codes_over(self) -> frozenset[int]:
-        """Activities of the tokens that are drawn one by one."""
+        """Activities of the tokens that are drawn by themselves."""
         return self._over
 
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels from the raster; no token is wide while there are too many."""
         rows = self.rows[frame.first : frame.stop]
-        self._wide, self._long, self._over = [], [], frozenset()
+        self._wide, self._long, self._over = None, [], frozenset()
         if not rows:
             return
         view = look(rows, _columns(frame))
-        self._wide = view.wide(MAX_RECTS)
-        picture = raster(view, self.shape.strip > 0, self._wide)
-        lines = stacked(picture.kind, frame.spans_px, view.pixels)
-        frame.fill(lines, 0, ACTIVITY_COUNT)
-        self._long = self._worth_a_name(frame, rows, view, lines)
+        wide = view.wide(MAX_RECTS)
+        picture = raster(view, self.shape.strip > 0, wide)
+        is_alone = not view.tables and len(wide) == len(view.pieces)
+        if not is_alone:
+            lines = stacked(picture.kind, frame.spans_px, view.pixels)
+            frame.fill(lines, 0, ACTIVITY_COUNT)
+        if wide:
+            self._wide = wide_spans(frame, wide)
+            self._fill_wide(frame, self._wide, is_alone)
+        if not is_alone:
+            self._long = self._worth_a_name(frame, rows, view, wide, lines)
         if self.shape.strip:
             lines = stacked(picture.state, round(self.shape.strip * frame.scale), view.pixels, STRIP)
             frame.fill(lines, frame.spans_px, STRIP + picture.state.shape[2])
@@ -102,9 +109,11 @@ class TokenRows(RowSource):
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
         """Draw wide tokens, their names, and what is missing."""
-        spans = [wide_spans(frame, pieces) for pieces in (self._wide, self._long) if pieces]
-        if self._wide:
-            self._paint_wide(painter, spans[0])
+        spans = [] if self._wide is None else [self._wide]
+        if self._long:
+            spans.append(wide_spans(frame, self._long))
+        if self._wide is not None:
+            self._hatch_waits(painter, self._wide)
         if spans and len(self.texts):
             self._paint_mnemonics(painter, frame, joined(spans))
         if self.shape.band:
@@ -114,21 +123,26 @@ class TokenRows(RowSource):
             painter.setBrush(hatch(frame.theme.role("muted"), 110))
             self._rects.draw(painter, _missing(frame, *self._lives))
 
-    # -- rectangles -------------------------------------------------------------------------------------
+    # -- tokens -----------------------------------------------------------------------------------------
 
     def _worth_a_name(
-        self, frame: Frame, rows: Sequence[TokenRow], view: View, lines: np.ndarray
+        self,
+        frame: Frame,
+        rows: Sequence[TokenRow],
+        view: View,
+        wide: Sequence[Piece],
+        lines: np.ndarray,
     ) -> list[Chosen]:
-        """The tokens that have room for a name where tokens are not drawn one by one."""
+        """The tokens that have room for a name where tokens are not drawn by themselves."""
         if not len(self.texts) or frame.shape.spans < LETTERS_PX:
             return []
         metrics = QFontMetricsF(self._font(frame))
         if frame.spans_px < metrics.height() * FONT_FITS:
             return []
         room = FEWEST * metrics.horizontalAdvance("0") + 2 * MARGIN_PX * frame.scale
-        wide = {id(piece.segment) for piece in self._wide}
+        done = {id(piece.segment) for piece in wide}
         found = long_tokens(rows, view, lines, room * view.pixels.width_px / frame.pixels.width_px)
-        return [piece for piece in found if id(piece.segment) not in wide]
+        return [piece for piece in found if id(piece.segment) not in done]
 
     def _mnemonic(self, line: int) -> str:
         if self._named is not self.texts:
@@ -140,20 +154,32 @@ class TokenRows(RowSource):
     def _font(self, frame: Frame) -> QFont:
         return name_font(frame.theme, frame.shape.spans - UNDER_PX, frame.scale)
 
-    def _paint_wide(self, painter: QPainter, spans: _Spans) -> None:
-        theme = self.theme
-        stall = np.flatnonzero(spans.issue > spans.left)
-        busy = np.flatnonzero(spans.right > spans.issue)
-        columns = np.concatenate(
-            [spans.box(stall, spans.left, spans.issue), spans.box(busy, spans.issue, spans.right)]
-        )
-        code = np.concatenate([spans.kind[stall] + KIND_COUNT, spans.kind[busy]])
+    def _fill_wide(self, frame: Frame, spans: _Spans, is_alone: bool) -> None:
+        """Put the two parts of each token into the canvas, over nothing else if they are alone."""
+        code = np.stack([spans.kind + KIND_COUNT, spans.kind], axis=1).ravel()
+        left = np.stack([spans.left, spans.issue], axis=1).ravel()
+        right = np.stack([spans.issue, spans.right], axis=1).ravel()
+        seen = np.flatnonzero(right > left)
+        code = code[seen]
         self._over = frozenset(ACTIVITY_OF.reshape(-1)[ascending(_BY_KIND[code])].tolist())
-        self._rects.draw_by_code(painter, columns, code, lambda code: self._ink(*divmod(code, KIND_COUNT)))
-        wide = stall[
-            (spans.kind[stall] == TokenKind.IMMED) & ((spans.issue - spans.left)[stall] >= HATCH_FROM_PX)
-        ]
-        painter.setBrush(hatch(theme.kind(TokenKind.IMMED), 90))
+        tops = ascending(spans.top)
+        boxes = tops.searchsorted(spans.top)[seen >> 1], left[seen], right[seen], TOKENS + code
+        lines = box_lines(*boxes, lines=len(tops), width=frame.canvas.shape[1], nothing=NOTHING)
+        height = np.zeros(len(tops))
+        height[tops.searchsorted(spans.top)] = spans.height
+        limit = len(frame.canvas)
+        for line, top, below in zip(lines, tops.tolist(), (tops + height).tolist(), strict=True):
+            place = frame.canvas[min(limit, max(0, int(top))) : min(limit, max(0, int(below)))]
+            # Where they are alone all lines of a row are the same.
+            ground = place[:1] if is_alone else place
+            np.copyto(ground, line, where=line != NOTHING)
+            if is_alone:
+                place[1:] = ground
+
+    def _hatch_waits(self, painter: QPainter, spans: _Spans) -> None:
+        wide = np.flatnonzero((spans.kind == TokenKind.IMMED) & (spans.issue - spans.left >= HATCH_FROM_PX))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(hatch(self.theme.kind(TokenKind.IMMED), 90))
         self._rects.draw(painter, spans.box(wide, spans.left, spans.issue))
 
     def _ink(self, is_stall: int, kind: int) -> QColor:
