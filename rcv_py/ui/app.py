@@ -165,7 +165,7 @@ class Windows(QObject):
         window = MainWindow(ui, loader, self._program)
         if has_capture:
             window.make_first_panels()
-        theme.apply()  # of the whole: under a style sheet each step of putting widgets together restyles them
+        theme.dress(window)
         session.problems.set(
             tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QByteArray, QEvent, QPoint, Qt
+from PySide6.QtCore import QByteArray, QPoint, Qt
 from PySide6.QtGui import QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -111,7 +110,6 @@ def read_once() -> Iterator[None]:
 @pytest.fixture
 def ui(qapp: QApplication) -> Iterator[UiContext]:
     """A context with nothing open; settings are forgotten afterwards."""
-    outer = qapp.styleSheet()  # of a window that several tests share
     settings = Settings(None)
     settings["look.theme"] = "light"
     settings["findings.predict"] = False  # what comes when nobody waits any more is tested alone
@@ -122,13 +120,6 @@ def ui(qapp: QApplication) -> Iterator[UiContext]:
     session = Session()
     yield UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
     tasks.close()
-    if (
-        qapp.styleSheet() != outer
-    ):  # Qt keeps rules by widget, also of widgets that have gone, and would follow them
-        qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        gc.collect()
-        qapp.setStyleSheet("")
-        qapp.setStyleSheet(outer)
     assert not errors, errors
 
 

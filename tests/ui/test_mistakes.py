@@ -36,7 +36,6 @@ def caught() -> Iterator[App]:
     finally:
         app.close()
         gc.collect()
-        app.qt.setStyleSheet("")  # as in tests/ui/window.py
 
 
 @pytest.fixture(scope="module")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from rcv_py.base.errors import ExportError
 from rcv_py.cli.main import main
@@ -35,17 +32,6 @@ def size_of(path: Path) -> tuple[int, int]:
     return int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")
 
 
-@pytest.fixture
-def plain_style(qapp: QApplication) -> Iterator[None]:
-    """What a window drawn in this process leaves of its style is taken away."""
-    before = qapp.styleSheet()
-    yield
-    gc.collect()
-    qapp.setStyleSheet("")  # as in tests/ui/window.py
-    qapp.setStyleSheet(before)
-
-
-@pytest.mark.usefixtures("plain_style")
 def test_a_panel_alone(tmp_path: Path) -> None:
     out = tmp_path / "a.png"
     how = ("--panel", "isa", "--size", "640x300", "--theme", "dark", "--line", "4")
@@ -53,7 +39,6 @@ def test_a_panel_alone(tmp_path: Path) -> None:
     assert size_of(out)[0] >= 500, "without the bar above it"
 
 
-@pytest.mark.usefixtures("plain_style")
 def test_the_whole_window_at_two_pixels_a_pixel(tmp_path: Path) -> None:
     out = tmp_path / "w.png"
     how = ("--panel", "window", "--out", str(out), "--size", "1280x800", "--scale", "2")
@@ -104,7 +89,6 @@ def test_what_cannot_be_written_is_not_drawn(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others always have a display")
-@pytest.mark.usefixtures("plain_style")
 def test_without_a_display_the_viewer_draws_the_picture_that_a_shot_is(tmp_path: Path) -> None:
     """In a process of its own, and in one that has shown other windows before: the same file."""
     done = rcv(str(SAMPLE), cwd=tmp_path)

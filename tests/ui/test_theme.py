@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QTreeWidget
+from PySide6.QtWidgets import QLabel, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base import colors, resources
@@ -16,6 +16,7 @@ from rcv_py.base.colors import Pair, contrast
 from rcv_py.ui.app import load_fonts
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.layout import boxed, column
 from rcv_py.ui.core.style_sheet import ICONS, drawing, style_sheet
 from tests.ui.conftest import Reused
 
@@ -94,11 +95,32 @@ def test_the_style_sheet_is_complete_and_follows_the_theme(ui: UiContext) -> Non
     assert light.count("{") == light.count("}")
 
 
+def test_what_is_put_together_is_styled_when_it_gets_into_a_window(qtbot: QtBot, reused: Reused) -> None:
+    class Counted(QLabel):
+        times = 0
+
+        def changeEvent(self, event: QEvent) -> None:
+            self.times += event.type() == QEvent.Type.StyleChange
+
+    with reused() as app:
+        for theme in ("dark", "light"):
+            app.ui.settings["look.theme"] = theme
+            assert app.window.styleSheet() == style_sheet(app.ui.theme.role)
+        label = Counted()
+        inner = boxed(column(label))
+        outer = boxed(column(inner))
+        qtbot.addWidget(outer)
+        outer.sizeHint()
+        assert label.times == 0, "put together without a window around it"
+        outer.setParent(app.window)
+        assert label.times == 1
+
+
 @pytest.mark.parametrize("order", [Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder])
 def test_largest_first_points_down(order: Qt.SortOrder, qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         app.ui.settings["look.theme"] = "light"
-        table = QTreeWidget()
+        table = QTreeWidget(app.window)
         qtbot.addWidget(table)
         table.setHeaderLabels([""])
         table.setSortingEnabled(True)

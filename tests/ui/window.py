@@ -39,8 +39,6 @@ def window(
     """
     gc.collect()
     gc.freeze()  # what is there now stays: closing this window need not look at it for garbage
-    around = QApplication.instance()
-    outer = around.styleSheet() if isinstance(around, QApplication) else ""  # of a window around this one
     app = start(store)
     for name, value in CALM.items():
         app.ui.settings[name] = value
@@ -61,9 +59,6 @@ def window(
     finally:
         app.close()
         gc.collect()
-        if app.qt.styleSheet() != outer:
-            app.qt.setStyleSheet("")
-            app.qt.setStyleSheet(outer)  # after the widgets have gone: Qt keeps rules by widget
     assert not errors, errors
 
 

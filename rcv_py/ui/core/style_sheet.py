@@ -173,7 +173,7 @@ ICONS = {
 
 
 def style_sheet(role: Callable[[str], QColor]) -> str:
-    """Return the application's style sheet from the colours of roles."""
+    """Return the style sheet of a window from the colours of roles."""
     values = {name: role(name).name() for name in ROLES}
     values |= {key: icon_url(name, role(color)) for key, (name, color) in ICONS.items()}
     return Template(FRAME + DOCKS + TABLES + INPUTS + NAMED).substitute(values)
@@ -195,7 +195,7 @@ def colored(name: str, color: QColor) -> str:
 
 @cache
 def _folder() -> Path:
-    # One for the process: the application's style sheet goes on naming its files when a theme is gone.
+    # One for the process: the style sheet of a window goes on naming its files when a theme is gone.
     folder = Path(mkdtemp(prefix="rcv-icons-"))
     atexit.register(rmtree, folder, ignore_errors=True)
     return folder

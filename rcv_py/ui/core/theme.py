@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable
+from weakref import WeakSet
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPainter, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
 
 from rcv_py.base import colors
 from rcv_py.base.colors import Pair
@@ -28,6 +30,7 @@ class Theme(QObject):
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
+        self._windows: WeakSet[QWidget] = WeakSet()
         for option in ("look.theme", "look.preset", "look.font_size", "look.text_size"):
             settings.cell(option).watch(self._update)
         self.mono_family = _mono_family()
@@ -97,8 +100,17 @@ class Theme(QObject):
         """Switch between light and dark."""
         self._settings["look.theme"] = "light" if self.is_dark else "dark"
 
-    def apply(self) -> None:
-        """Give palette and style sheet to the application."""
+    def dress(self, window: QWidget) -> None:
+        """Give palette and style sheet to a window and all that is in it, now and whenever they change.
+
+        The sheet is not that of the application: under one, Qt restyles a widget and all below it at every
+        step of putting a panel together, which is half of what making one costs.  Without a window around it
+        a panel has no sheet yet, and is styled once, when it gets its place.
+        """
+        self._windows.add(window)
+        self._apply()
+
+    def _apply(self) -> None:
         app = QApplication.instance()
         if not isinstance(app, QApplication):
             return
@@ -110,17 +122,19 @@ class Theme(QObject):
             is_other_size = set_text_size(app, self._settings["look.text_size"])
             if app.palette() != (palette := self._palette()):
                 app.setPalette(palette)
-            if app.styleSheet() != (text := style_sheet(self.role)) or is_other_size:
-                if app.styleSheet():  # Qt would follow rules kept of widgets that are gone, which is fatal
-                    app.setStyleSheet("")
-                app.setStyleSheet(text)
+            text = style_sheet(self.role)
+            for window in filter(isValid, list(self._windows)):
+                if window.styleSheet() != text or is_other_size:
+                    if window.styleSheet():  # Qt would follow rules kept of widgets that are gone: fatal
+                        window.setStyleSheet("")
+                    window.setStyleSheet(text)
         finally:
             if was_on:
                 gc.enable()
 
     def _update(self) -> None:
         self._build()
-        self.apply()
+        self._apply()
         self.changed.emit()
 
     def _build(self) -> None:

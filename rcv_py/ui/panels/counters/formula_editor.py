@@ -50,6 +50,7 @@ class FormulaEditor(QPlainTextEdit):
         self.completer = QCompleter(self._names, self)
         popup = self.completer.popup()
         assert popup is not None  # there is one unless the completion is inline
+        popup.setParent(self, popup.windowFlags())  # its style is that of the window; a completer's has none
         self._popup = popup
         self.completer.setWidget(self)
         self.completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
