@@ -5,7 +5,8 @@ The central widget has no height: the middle is made of docks as well, so that e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -36,6 +37,7 @@ from rcv_py.ui.shell.layouts import (
     PLACES,
     SIDES,
     Layout,
+    Place,
     Shares,
     most_px,
     room_above,
@@ -108,7 +110,7 @@ class Workspace(QMainWindow):
         self._closed: list[str] = []  # panels, the last one last
         self._sizes: list[QSize] = []  # of the docks, after the last pass
         self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
-        self._was_shown = self._has_woken = self._is_owed = False
+        self._was_shown = self._has_woken = self._is_owed = self._is_sized_later = False
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
@@ -173,23 +175,55 @@ class Workspace(QMainWindow):
         focus = QApplication.focusWidget()
         self.leave_only_code()
         self.layout_ = layout
-        self._unfold_all()
-        self._place()
-        for name in front:
-            dock = self._homes[name]
-            dock.show_part(name)
-            dock.raise_()
+        with self._sized_later():
+            self._unfold_all()
+            self._place()
+            for name in front:
+                dock = self._homes[name]
+                dock.show_part(name)
+                dock.raise_()
         self._measure(size)
         if focus is not None:  # Qt gives it away when a dock is taken out
             focus.setFocus()
 
+    @contextmanager
+    def _sized_later(self) -> Iterator[None]:
+        """Ask for no sizes in the block: those of all docks follow, and those of a part would be lost."""
+        self._is_sized_later = True
+        try:
+            yield
+        finally:
+            self._is_sized_later = False
+
+    @contextmanager
+    def _laid_out_once(self) -> Iterator[None]:
+        """Lay docks out when the block ends: Qt would do so whenever it shows or takes out one of them."""
+        layout = self.layout()
+        assert layout is not None
+        was_enabled = layout.isEnabled()
+        layout.setEnabled(False)
+        try:
+            yield
+        finally:
+            layout.setEnabled(was_enabled)
+            if self.isVisible():
+                layout.invalidate()
+                layout.activate()
+
     def _place(self) -> None:
         """Put every dock at its place; those that are asked for stay closed."""
+        groups = {place: group for place in PLACES if (group := self.group(place.area))}
+        with self._laid_out_once():
+            self._put_docks(groups)
+            self._show_at_start()
+        for group in groups.values():  # last: what is no tab yet cannot be brought to the front of any
+            group[0].raise_()
+
+    def _put_docks(self, groups: Mapping[Place, list[Dock]]) -> None:
         for dock in self.docks.values():
             if dock.isFloating():  # else Qt would make its window anew
                 dock.setFloating(False)
             self.removeDockWidget(dock)
-        groups = {place: group for place in PLACES if (group := self.group(place.area))}
         for place, group in groups.items():  # before there are tabs: beside a tab Qt makes another tab
             anchor = next((self.group(area)[0] for area in place.after if self.group(area)), None)
             if anchor is None:
@@ -199,9 +233,6 @@ class Workspace(QMainWindow):
         for first, *others in groups.values():
             for dock in others:
                 self.tabifyDockWidget(first, dock)
-        self._show_at_start()
-        for group in groups.values():
-            group[0].raise_()
 
     def _show_at_start(self) -> None:
         """Show what is there from the start, and make windows of what is apart."""
@@ -234,14 +265,17 @@ class Workspace(QMainWindow):
     def _measure(self, size: QSize) -> None:
         """Give the docks, where they are, the sizes that suit a window of that size."""
         self._most, is_compact = most_px(self._ui.session.trace.value), size.width() < COMPACT_WIDTH
-        for side in SIDES:
-            self.fold(side, is_compact and side not in self.layout_.opens)
-        self.fold("bottom", not self.layout_.bottom)
+        with self._sized_later():
+            for side in SIDES:
+                self.fold(side, is_compact and side not in self.layout_.opens)
+            self.fold("bottom", not self.layout_.bottom)
         self._fit_soon(partial(self._resize, size))
         self._measured = size
 
     def _fit_soon(self, fit: Callable[[], None]) -> None:
         """Ask Qt for sizes, now and as often as it needs to come near them."""
+        if self._is_sized_later:
+            return
         self._fit, self._passes, self._sizes, self._measured = fit, RESIZE_PASSES, [], None
         self._is_owed = not self.isVisible()
         fit()
