@@ -1,8 +1,10 @@
-"""What this process may use of its machine: processors and memory, as the system and its container allow."""
+"""What this process may use of its machine: processors and memory, as the system and its container allow;
+and who goes first where processors are few: the window, then what works for it."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +12,14 @@ from pathlib import Path
 CGROUPS = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
 MEMINFO = Path("/proc/meminfo")
+# How much what computes lets others go first.  Beside a program that computes on the same core it has 39 % of
+# it (at 5: 25 %, at 0: 50 %), so that reading beside other programs takes a quarter longer than its
+# share, not twice as long.  Beside two such processes on a busy machine 95 % of a window's beats of 8 ms take
+# less than 26 ms (at 5: 26, at 0: 38).
+NICE = 2
+_LOWEST = 19  # of all priorities, by the standard
+# What works for this process has that one; a process is told, since who starts it may have stepped back.
+BEHIND = 0 if sys.platform == "win32" else min(_LOWEST, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
 
 
 def cores() -> int:
@@ -29,6 +39,18 @@ def half_of_memory() -> int | None:
     """Return half of the bytes that the machine, or this container, has; None if nobody says."""
     all_of_it = _bytes("MemTotal:")
     return None if all_of_it is None else all_of_it // 2
+
+
+def step_back(to: int = BEHIND) -> None:
+    """Give this process, under Linux this thread alone, a lower priority; does nothing on Windows."""
+    if sys.platform != "win32":
+        os.setpriority(os.PRIO_PROCESS, 0, max(to, os.getpriority(os.PRIO_PROCESS, 0)))
+
+
+def step_back_in_thread() -> None:
+    """Let others go before this thread, where a thread has a priority of its own."""
+    if sys.platform == "linux":
+        step_back()
 
 
 def _bytes(line_of: str) -> int | None:

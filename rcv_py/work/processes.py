@@ -30,13 +30,9 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.machine.ending import check_end, ends_tidily
 from rcv_py.base.machine.memory import trim
 from rcv_py.base.records import dataclass
+from rcv_py.work.machine import BEHIND, step_back
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
-# How much a process lets others go first.  Beside a program that computes on the same core it has 39 % of it
-# (at 5: 25 %, at 0: 50 %), so that reading beside other programs takes a quarter longer than its share, not
-# twice as long.  Beside two such processes on a busy machine 95 % of a window's beats of 8 ms take less than
-# 26 ms (at 5: 26, at 0: 38).
-NICE = 2
 _starting = Lock()  # held while multiprocessing looks at all processes of this one: to start and to bury one
 Near = tuple[BaseProcess, Connection]  # a process, and our end of the pipe to it
 
@@ -110,7 +106,7 @@ def started(*, is_tidy: bool = False, nests: bool = False, is_copy: bool = False
     # A fork at any other time would copy threads and Qt in whatever state they are.
     context: BaseContext = get_context("fork" if is_copy else "spawn")
     near, far = context.Pipe(duplex=True)
-    arguments = (far, is_tidy, is_copy, module)
+    arguments = (far, is_tidy, is_copy, module, BEHIND)
     # The stubs give it to the contexts of each way of starting, not to what these share.
     process: BaseProcess = context.Process(target=_serve, args=arguments, daemon=not nests)  # type: ignore[attr-defined]
     with _without_main(), catch_warnings():
@@ -139,15 +135,14 @@ def _without_main() -> Iterator[None]:
 # -- in the process ---------------------------------------------------------------------------------
 
 
-def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str) -> None:
+def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str, behind: int) -> None:
     """Answer calls until the other end is closed, by intent or because its process died."""
     if is_copy:
         _forget_parent(connection)
     _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which ends us
     with suppress(EOFError, OSError, KeyboardInterrupt), ends_tidily() if is_tidy else nullcontext():
-        if hasattr(os, "nice"):  # not on Windows
-            os.nice(NICE)
+        step_back(behind)
         if module:
             import_module(module)
         function = _nothing

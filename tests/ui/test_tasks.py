@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from threading import Event
 
 import pytest
@@ -31,6 +33,17 @@ class Long:
                 self.stopped.set()
                 raise
             never.wait(0.001)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no priority of its own")
+def test_a_job_lets_the_window_go_first(qtbot: QtBot) -> None:
+    tasks, owner, seen = Tasks(), QObject(), list[int]()
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    tasks.run(owner, lambda: os.getpriority(os.PRIO_PROCESS, 0), seen.append)
+    qtbot.waitUntil(lambda: tasks.idle)
+    tasks.close()
+    assert seen == [before + 2], "as much as processes that read"
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
 @pytest.mark.parametrize("how", ["closed", "asked again"])

@@ -17,6 +17,7 @@ from rcv_py.base.progress import CancelFlag, checkpoint, stoppable
 from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.turns import Turns
 from rcv_py.ui.core.visibility import Visibility
+from rcv_py.work.machine import step_back_in_thread
 
 MAX_UNCOLLECTED = 2_000  # objects made since the last collection
 YOUNG_BEFORE_OLDER = 10  # collections of the youngest objects before one of those that outlived these
@@ -84,7 +85,8 @@ class Tasks(QObject):
 
     def __init__(self, threads: int = 2) -> None:
         super().__init__()
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="rcv-task")
+        # As far behind as processes that read, not further: one that holds Python's lock holds up the window.
+        self._pool = ThreadPoolExecutor(threads, "rcv-task", initializer=step_back_in_thread)
         self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
         self._flags: dict[Future[Any], CancelFlag] = {}  # of every job that has not answered
         self._running = 0
