@@ -126,7 +126,8 @@ def _fitted(columns: Sequence[Column], full: list[int], width: int) -> list[int]
 def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int], gap: str) -> str:
     cells = []
     for column, cell, width in zip(columns, row, widths, strict=True):
-        short = elide_left(cell, width) if column.elastic == "left" else _short(cell, width)
+        fits = columns_of(cell) <= width  # as most do
+        short = cell if fits else elide_left(cell, width) if column.elastic == "left" else _short(cell, width)
         cells.append(padded(short, width, is_right=column.is_number))
     return gap.join(cells).rstrip()
 
@@ -134,8 +135,10 @@ def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int], 
 def _short(cell: str, width: int) -> str:
     """Cut a text at its end; of `what ← producer` what is before the arrow is cut first."""
     before, arrow, after = cell.partition(ARROW)
+    if not arrow:
+        return elide_right(cell, width)
     kept = max(NARROWEST, width - len(arrow) - columns_of(after))
-    if not arrow or columns_of(cell) <= width or kept >= columns_of(before):
+    if kept >= columns_of(before):
         return elide_right(cell, width)
     return elide_right(elide_right(before, kept) + arrow + after, width)
 

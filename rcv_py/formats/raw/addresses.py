@@ -21,6 +21,17 @@ UNKNOWN = -1  # code object of an address that is inside of none
 MOST_ENTRIES = 4096  # addresses where waves begin that are guessed about
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Where in the code: the rows of a table that a shader engine makes for itself."""
+
+    codeobj: np.ndarray  # int64 [n]
+    address: np.ndarray  # uint64 [n]
+
+    def __len__(self) -> int:
+        return len(self.codeobj)
+
+
 @dataclass(frozen=True, slots=True)
 class Extent:
     """A code object as far as its place matters."""

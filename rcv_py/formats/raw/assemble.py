@@ -14,7 +14,8 @@ from rcv_py.base.problems import Problems
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.formats.input.columns import LIMIT, clipped, fit, frozen
-from rcv_py.formats.raw.engine import Engine, Places
+from rcv_py.formats.raw.addresses import Places
+from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.files import spans
 from rcv_py.formats.raw.listing import CodeRows, Names, Sources, kernel_names, listing
 from rcv_py.formats.raw.sidecar import Sidecar

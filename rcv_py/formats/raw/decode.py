@@ -15,10 +15,9 @@ from rcv_py.base.runs import distinct, ranges
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import read_bytes, read_start
 from rcv_py.formats.isa.processes import unanswered
-from rcv_py.formats.raw.addresses import AddressMap, address_map
+from rcv_py.formats.raw.addresses import AddressMap, Places, address_map
 from rcv_py.formats.raw.engine import (
     Engine,
-    Places,
     Walk,
     Where,
     engine_of,

@@ -31,6 +31,7 @@ from rcv_py.formats.derived.waits import wait_lists
 from rcv_py.formats.input.columns import fit, frozen, tight
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw import stitch
+from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.sqtt.records import Stream, WaveRecords
 from rcv_py.model.waves import WAVE_FACTS, WaveColumns
 
@@ -45,17 +46,6 @@ class Where(Protocol):
 
     def find(self, addresses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the code object (int64, UNKNOWN: none) and the address inside of it (uint64) of each."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Places:
-    """Where in the code: the rows of a table that one engine makes for itself."""
-
-    codeobj: np.ndarray  # int64 [n]
-    address: np.ndarray  # uint64 [n]
-
-    def __len__(self) -> int:
-        return len(self.codeobj)
 
 
 class Columns(Protocol):

@@ -13,7 +13,8 @@ from rcv_py.base.records import dataclass
 from rcv_py.base.runs import run_starts
 from rcv_py.formats.derived.totals import Totals
 from rcv_py.formats.isa.program import Program
-from rcv_py.formats.raw.engine import Engine, Places
+from rcv_py.formats.raw.addresses import Places
+from rcv_py.formats.raw.engine import Engine
 from rcv_py.formats.raw.sidecar import SAMPLES, Sidecar
 from rcv_py.formats.uiout.code import Code, code_of
 

@@ -12,8 +12,7 @@ from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects, Problem, Problems
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program
-from rcv_py.formats.raw.addresses import Extent
-from rcv_py.formats.raw.engine import Places
+from rcv_py.formats.raw.addresses import Extent, Places
 from rcv_py.formats.raw.files import CODE_TABLE, CodeFile
 from rcv_py.formats.raw.sidecar import Sidecar, read_sidecar
 

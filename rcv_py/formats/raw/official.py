@@ -25,8 +25,7 @@ from rcv_py.base.errors import BrokenFile, RcvError
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
-from rcv_py.formats.raw.addresses import UNKNOWN, AddressMap
-from rcv_py.formats.raw.engine import Places
+from rcv_py.formats.raw.addresses import UNKNOWN, AddressMap, Places
 from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.options import OfficialMissing
 from rcv_py.formats.sqtt.records import (

@@ -6,6 +6,7 @@ import json
 import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from rcv_py.formats.raw import official
 from rcv_py.formats.raw.official import LAYOUT, STATE, TOKEN
 from rcv_py.formats.raw.options import OfficialMissing, RawOptions
 from rcv_py.model.trace import Trace
+from tests.support.captures import ROOT
 from tests.support.golden_sqtt import golden, raw_folder
 
 NAME = "gfx950/gemm_run_0"
@@ -113,6 +115,15 @@ def test_a_library_that_crashes_costs_its_engine_and_says_so(library, one_engine
     with pytest.raises(Exception, match=r"ended while it read it \(signal 6\)"):
         by_library(library, one_engine, monkeypatch)
     (one_engine / "1_0_shader_engine_1_1.att").unlink()
+
+
+def test_the_process_of_a_library_imports_no_compiler() -> None:
+    """It compiles nothing, and each shader engine has one: a quarter of a second."""
+    program = (
+        "import sys, rcv_py.formats.raw.official, rcv_py.formats.raw.objects, rcv_py.formats.input.files;"
+        "assert 'numpy' in sys.modules; assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
 def test_a_library_that_refuses_is_quoted(library, one_engine, monkeypatch, tmp_path) -> None:
