@@ -19,9 +19,10 @@ import pytest
 
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.main import main
+from rcv_py.cli.main import ENDED, main
 from rcv_py.cli.mcp.handler import reply
 from tests.support.captures import ROOT, trace_path
+from tests.support.forked import Forks
 from tests.support.mcp_client import PATIENCE_S, McpClient
 
 SAMPLE = "matmul_tiled"
@@ -222,10 +223,35 @@ def test_calls_are_under_way_at_a_time_can_be_cancelled_and_end_with_the_input(p
     ("number", "code"), [(signal.SIGTERM, ExitCode.ENDED), (signal.SIGINT, ExitCode.STOPPED)]
 )
 def test_a_signal_ends_it_though_its_input_goes_on(place: Path, number: int, code: int) -> None:
-    agent = McpClient("--root", place / "captures")
-    agent.process.send_signal(number)
+    agent = McpClient("--root", place / "captures", starts=True)  # what Python does at its end is part of it
+    os.kill(agent.process.pid, number)
     assert agent.process.wait(PATIENCE_S) == code
     assert "Traceback" not in agent.close()
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, ExitCode.ENDED), (signal.SIGINT, ExitCode.STOPPED)]
+)
+def test_a_signal_within_a_task_of_the_server_ends_it_without_a_word_of_that(
+    forks: Forks, place: Path, tmp_path: Path, number: int, code: int
+) -> None:
+    """A group of tasks wraps the exception in one of its own, which whoever runs them would print."""
+    before = f"""
+import os
+from anyio import AsyncFile
+
+async def readline(file):
+    os.kill(os.getpid(), {int(number)})
+
+AsyncFile.readline = readline
+"""
+    forks.prepare("rcv_py.cli.mcp.server")
+    words = ["mcp", "--root", str(place / "captures")]
+    with (tmp_path / "said").open("w+") as said:
+        server = forks.start(words, stdout=said.fileno(), stderr=said.fileno(), before=before)
+        assert server.wait() == code
+        said.seek(0)
+        assert said.read() == (f"rcv: {ENDED}\n" if code is ExitCode.ENDED else "")
 
 
 def test_resources_are_captures(agent: McpClient, capsys: pytest.CaptureFixture[str], place: Path) -> None:

@@ -113,7 +113,7 @@ def told(outer: Path, request: pytest.FixtureRequest) -> Told:
     paths = os.pathsep.join(filter(None, (str(outer / "hook"), str(ROOT), os.environ.get("PYTHONPATH", ""))))
     env = {"PYTHONPATH": paths, "NOTED_BELOW": str(outer), "NOTED_IN": str(note), "RCV_ROOT": "/"}
     answers: list[Any] = []
-    with McpClient("--root", outer / request.param, env=env) as agent:
+    with McpClient("--root", outer / request.param, env=env, before=HOOK) as agent:
         offered = agent.ask("tools/list")["tools"]
         for tool in offered:
             known = TOOLS[tool["name"]].schema["properties"] if tool["name"] in TOOLS else {}

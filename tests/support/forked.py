@@ -27,23 +27,23 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from tests.support.captures import ROOT
 
 PATIENCE_S = 60
 SPAWNED = "--multiprocessing-fork"  # the last word of what multiprocessing starts
 MOST_FILES = 64  # that are given to a process
-PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <linux/prctl.h>
 CLIENT = """#!{python} -ISs
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as call:
     call.connect({place!r})
-    told = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ), "", [0, 1, 2]]).encode()
+    asked = dict(words=sys.argv[1:], folder=os.getcwd(), environment=dict(os.environ), numbers=[0, 1, 2])
+    told = json.dumps(asked).encode()
     socket.send_fds(call, [b"%10d" % len(told)], [0, 1, 2])
     call.sendall(told)
     code = call.makefile().read().split()[1:]
@@ -54,7 +54,15 @@ os._exit(int(code[0]) if code else 70)
 class Forks:
     """The process that forks.  Close it, or use it with `with`."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: str = "") -> None:
+        """Start it, unless there is one already that is called at a place."""
+        self._adopting = threading.Lock()
+        self._prepared: set[str] = set()
+        self._place = place
+        if not place:
+            self._start()
+
+    def _start(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="rcv-forks-")
         self._place = str(Path(self._folder.name) / "calls")
         words = [sys.executable, "-m", "tests.support.forked", self._place]
@@ -62,7 +70,13 @@ class Forks:
         assert self._process.stdout is not None
         with self._process.stdout as told:
             assert told.readline() == b"ready\n"
-        self._adopting = threading.Lock()
+
+    def prepare(self, module: str) -> None:
+        """Have a module imported, once, so that what is forked has it."""
+        if module not in self._prepared:
+            with self._call({"module": module}, {}) as call:
+                assert call.makefile().readline() == "done\n"
+            self._prepared.add(module)
 
     def program(self, folder: Path) -> Path:
         """Write `rcv`, a program that does what it is asked in a forked process, and return its path."""
@@ -77,38 +91,34 @@ class Forks:
         *,
         stdout: int,
         stderr: int,
+        stdin: int | None = None,
         env: Mapping[str, str] | None = None,
         before: str = "",
+        forks: bool = False,
     ) -> Forked:
-        """Start `rcv` with these words, after the Python code `before`; the streams stay the caller's."""
+        """Start `rcv` with these words, after the Python code `before`; the streams stay the caller's.
+
+        What it spawns starts Python, unless it `forks`.
+        """
         environment = dict(os.environ if env is None else env)
+        asked = {"words": list(words), "folder": str(ROOT), "environment": environment}
         with open(os.devnull) as nothing:  # noqa: PTH123 - a device
-            streams = {0: nothing.fileno(), 1: stdout, 2: stderr}
-            return Forked(self._call(list(words), ROOT, environment, before, streams))
+            streams = {0: nothing.fileno() if stdin is None else stdin, 1: stdout, 2: stderr}
+            return Forked(self._call({**asked, "code": before, "forks": forks}, streams))
 
     def spawn(self, program: str, numbers: Sequence[int]) -> int:
         """Start a child of this process that runs Python code, with open files of ours; return its id."""
         streams = {number: number for number in (0, 1, 2, *numbers)}
-        with (
-            self._adopting,
-            adopting(),
-            self._call(None, Path.cwd(), dict(os.environ), program, streams) as call,
-        ):
+        asked = {"words": None, "folder": str(Path.cwd()), "environment": dict(os.environ), "code": program}
+        with self._adopting, adopting(), self._call(asked, streams) as call:
             return int(call.makefile().readline())
 
-    def _call(
-        self,
-        words: list[str] | None,
-        folder: Path,
-        environment: dict[str, str],
-        before: str,
-        streams: Mapping[int, int],
-    ) -> socket.socket:
-        """Ask for a process with open files: their numbers there, and here."""
+    def _call(self, asked: Mapping[str, Any], streams: Mapping[int, int]) -> socket.socket:
+        """Ask for something, with open files: their numbers there, and here."""
         call = socket.socket(socket.AF_UNIX)
         call.settimeout(PATIENCE_S)
         call.connect(self._place)
-        told = json.dumps([words, str(folder), environment, before, list(streams)]).encode()
+        told = json.dumps({**asked, "numbers": list(streams)}).encode()
         socket.send_fds(call, [b"%10d" % len(told)], list(streams.values()))
         call.sendall(told)
         return call
@@ -134,8 +144,9 @@ class Forked:
         self._lines = call.makefile()
         self.pid = int(self._lines.readline())
 
-    def wait(self) -> int:
+    def wait(self, timeout_s: float = PATIENCE_S) -> int:
         """Return the exit code, once it has ended; -1 if it was killed."""
+        self._call.settimeout(timeout_s)
         code = self._lines.read().strip()
         self._lines.close()
         self._call.close()
@@ -143,24 +154,21 @@ class Forked:
 
 
 _first = threading.Lock()  # several threads may want them first
+_shared: list[Forks] = []
 
 
 def shared_forks() -> Forks:
     """Those of this process, started when they are first wanted, with the environment of the run."""
     with _first:
-        return _shared()
-
-
-@cache
-def _shared() -> Forks:
-    return Forks()
+        if not _shared:
+            _shared.append(Forks())
+        return _shared[0]
 
 
 def end_forks() -> None:
     """End what `shared_forks` started."""
-    if _shared.cache_info().currsize:
-        _shared().close()
-        _shared.cache_clear()
+    while _shared:
+        _shared.pop().close()
 
 
 _really_start = multiprocessing.util.spawnv_passfds
@@ -204,18 +212,51 @@ def _serve(place: str) -> None:
 
     for name in COMMANDS:
         import_module(f"rcv_py.cli.commands.{name.replace('-', '_')}")
-    gc.freeze()  # what is looked at is copied
-    signal.signal(signal.SIGCHLD, _bury)
     with socket.socket(socket.AF_UNIX) as calls:
         calls.bind(place)
         calls.listen(64)
         os.write(1, b"ready\n")
-        while True:
-            call, _ = calls.accept()
-            if not os.fork():
-                calls.close()
-                _answer(call)
-            call.close()
+        _fork_for(calls)
+
+
+def _fork_for(calls: socket.socket) -> NoReturn:
+    """Answer calls, each in a process of its own."""
+    gc.freeze()  # what is looked at is copied
+    signal.signal(signal.SIGCHLD, _bury)
+    while True:
+        call, _ = calls.accept()
+        size, given, _, _ = socket.recv_fds(call, 10, MOST_FILES)
+        asked = json.loads(_all(call, int(size)))
+        if "module" in asked:
+            import_module(asked["module"])
+            gc.freeze()
+            call.sendall(b"done\n")
+        elif not os.fork():
+            calls.close()
+            _answer(call, given, **asked)
+        call.close()
+        for one in given:
+            os.close(one)
+
+
+def _fork_from_here(call: socket.socket) -> None:
+    """Have what this process spawns from now on forked from a copy of it as it is, which ends with it.
+
+    That is a process below this one, as it must be: only what comes from below can be adopted.
+    """
+    place = f"\0rcv-forks-{os.getpid()}"  # not in the file system, where nobody would remove it
+    with socket.socket(socket.AF_UNIX) as calls:
+        calls.bind(place)
+        calls.listen(64)
+        if not os.fork():
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            call.close()  # whoever hears it waits until nobody has it
+            with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a device
+                for number in (0, 1, 2):
+                    os.dup2(nothing.fileno(), number)
+            _fork_for(calls)
+    _shared[:] = [Forks(place)]
+    fork_what_is_spawned()
 
 
 def _bury(*_: object) -> None:
@@ -225,27 +266,39 @@ def _bury(*_: object) -> None:
             pass
 
 
-def _answer(call: socket.socket) -> None:
+def _answer(
+    call: socket.socket,
+    given: list[int],
+    *,
+    words: list[str] | None,
+    folder: str,
+    environment: dict[str, str],
+    numbers: list[int],
+    code: str = "",
+    forks: bool = False,
+) -> NoReturn:
     """Be the program that was asked for, to the end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    size, given, _, _ = socket.recv_fds(call, 10, MOST_FILES)
-    words, folder, environment, before, numbers = json.loads(_all(call, int(size)))
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
     if words is None:
         _be_adopted(call)
         _take(given, numbers)
-        _be_spawned(before)
+        really_start()  # only whoever was asked to fork has a process below it that does
+        _be_spawned(code)
     _take(given, numbers)
     sys.argv[1:] = words
+    exec(compile(code, "before", "exec"), {"__name__": "before"})
+    if forks:
+        _fork_from_here(call)
     call.sendall(b"%d\n" % os.getpid())
-    code = 1
+    ended = 1
     try:
-        code = _run(words, before)
+        ended = _run(words)
     finally:
-        call.sendall(b"%d\n" % code)
-        os._exit(code)
+        call.sendall(b"%d\n" % ended)
+        os._exit(ended)
 
 
 def _take(given: list[int], numbers: list[int]) -> None:
@@ -269,7 +322,7 @@ def _be_adopted(call: socket.socket) -> None:
     call.close()
 
 
-def _be_spawned(program: str) -> None:
+def _be_spawned(program: str) -> NoReturn:
     """Run what multiprocessing has a new Python run, with nothing open but what it was given."""
     sys.modules["__main__"] = ModuleType("__main__")
     sys.argv[:] = ["-c", SPAWNED]
@@ -290,18 +343,18 @@ def _be_spawned(program: str) -> None:
         os._exit(code if isinstance(code, int) else 1)
 
 
-def _run(words: list[str], before: str) -> int:
+def _run(words: list[str]) -> int:
     sys.stdin, sys.stdout, sys.stderr = (
         open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - to the end
         for number, mode in enumerate("rww")
     )
-    exec(compile(before, "before", "exec"), {"__name__": "before"})
     from rcv_py.cli.main import main
 
     try:
         code: Any = main(words)
     except SystemExit as stop:
         code = stop.code or 0
+    threading._shutdown()  # type: ignore[attr-defined]
     sys.stdout.flush()
     sys.stderr.flush()
     atexit._run_exitfuncs()

@@ -12,7 +12,7 @@ import numpy as np
 from rcv_py.base.runs import borders
 from rcv_py.formats.isa.categories import categories
 from rcv_py.formats.isa.program import Program
-from rcv_py.formats.raw.engine import Places
+from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.sqtt.records import DispatchRecord, OccupancyRecords, Stream, WaveRecords
 from tests.support import captures
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import TypeVar
 
 from rcv_py.synth.capture import Truth
 from rcv_py.synth.samples import SAMPLES, simulated
 
-OFTEN = Counter(sample.plan for sample in SAMPLES)  # a plan of several samples is simulated once for them
 STORE = "RCV_TEST_SAMPLES"  # the folder of this run, see tests/conftest.py
 Made = TypeVar("Made")
-
-_simulated = lru_cache(8)(simulated)
 
 
 def write_sample(name: str, folder: Path, seed: int = 0) -> Truth:
@@ -57,14 +53,22 @@ def once(name: str, make: Callable[[], Made]) -> Made:
 
 
 def _made(name: str, seed: int) -> Path:
-    """The folder with a capture and what is true of it, which the first that asks makes."""
+    """The folder with a capture and what is true of it, which the first that asks makes; others wait for it.
+
+    What was simulated is written as every sample that is made of it: each of them is wanted in a run.
+    """
     made = Path(os.environ[STORE]) / f"{name}-{seed}"
-    if not made.exists():
-        part = made.with_suffix(f".{os.getpid()}")
-        sample = SAMPLES[name]
-        done = (_simulated if OFTEN[sample.plan] > 1 else simulated)(sample.plan, seed)
-        truth = sample.write_simulated(done, part / "capture")
-        (part / "truth").write_bytes(pickle.dumps(truth))
-        with suppress(OSError):  # another process was first
-            part.rename(made)
+    if made.exists():
+        return made
+    plan = SAMPLES[name].plan
+    of_plan = [sample for sample in SAMPLES if sample.plan == plan]
+    with (made.parent / f"making-{of_plan[0].name}-{seed}").open("w") as lock:
+        flock(lock, LOCK_EX)  # until it is closed, or this process ends
+        if not made.exists():
+            done = simulated(plan, seed)
+            for sample in of_plan:
+                part = made.parent / f"part-{sample.name}-{seed}"
+                truth = sample.write_simulated(done, part / "capture")
+                (part / "truth").write_bytes(pickle.dumps(truth))
+                part.rename(made.with_name(f"{sample.name}-{seed}"))
     return made
