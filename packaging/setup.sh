@@ -25,9 +25,9 @@ sys.exit(sys.version_info < (3, 11) or "/libpython" in open("/proc/self/maps").r
 }
 if [ -z "$python" ]; then
     python=python3
-    if ! is_whole python3 && is_whole /usr/bin/python3; then
+    if [ ! -x "$venv/bin/python" ] && ! is_whole python3 && is_whole /usr/bin/python3; then
         python=/usr/bin/python3
-        [ -d "$venv" ] || say "taking $python, which is a fifth faster than $(command -v python3); PYTHON=… chooses"
+        say "taking $python, which is a fifth faster than $(command -v python3); PYTHON=… chooses"
     fi
 fi
 
