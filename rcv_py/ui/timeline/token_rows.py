@@ -96,11 +96,10 @@ class TokenRows(RowSource):
         if not is_alone:
             lines = stacked(picture.kind, frame.spans_px, view.pixels)
             frame.fill(lines, 0, ACTIVITY_COUNT)
+            self._long = self._worth_a_name(frame, rows, view, wide, lines)
         if wide:
             self._wide = wide_spans(frame, wide)
             self._fill_wide(frame, self._wide, is_alone)
-        if not is_alone:
-            self._long = self._worth_a_name(frame, rows, view, wide, lines)
         if self.shape.strip:
             lines = stacked(picture.state, round(self.shape.strip * frame.scale), view.pixels, STRIP)
             frame.fill(lines, frame.spans_px, STRIP + picture.state.shape[2])
