@@ -333,14 +333,19 @@ def _be_spawned(program: str) -> NoReturn:
     except SystemExit as stop:
         code = stop.code or 0
     except BaseException:
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]  # there is an exception
     finally:
         with suppress(BaseException):
-            threading._shutdown()  # type: ignore[attr-defined]
-            atexit._run_exitfuncs()
-            sys.stdout.flush()
-            sys.stderr.flush()
+            _wind_up()
         os._exit(code if isinstance(code, int) else 1)
+
+
+def _wind_up() -> None:
+    """Wait for threads, call what was left for the end, and flush, as Python does when it ends."""
+    threading._shutdown()  # type: ignore[attr-defined]  # it has no public name
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
 
 
 def _run(words: list[str]) -> int:
@@ -354,10 +359,7 @@ def _run(words: list[str]) -> int:
         code: Any = main(words)
     except SystemExit as stop:
         code = stop.code or 0
-    threading._shutdown()  # type: ignore[attr-defined]
-    sys.stdout.flush()
-    sys.stderr.flush()
-    atexit._run_exitfuncs()
+    _wind_up()
     return int(code)
 
 
