@@ -27,7 +27,7 @@ from typing import Any
 from warnings import catch_warnings, simplefilter
 
 from rcv_py.base.errors import RcvError
-from rcv_py.base.machine.ending import check_end, ends_tidily
+from rcv_py.base.machine.ending import check_end, ends_tidily, not_interrupted
 from rcv_py.base.machine.memory import trim
 from rcv_py.base.records import dataclass
 from rcv_py.work.machine import BEHIND, step_back
@@ -109,7 +109,7 @@ def started(*, is_tidy: bool = False, nests: bool = False, is_copy: bool = False
     arguments = (far, is_tidy, is_copy, module, BEHIND)
     # The stubs give it to the contexts of each way of starting, not to what these share.
     process: BaseProcess = context.Process(target=_serve, args=arguments, daemon=not nests)  # type: ignore[attr-defined]
-    with _without_main(), catch_warnings():
+    with not_interrupted(), _without_main(), catch_warnings():
         simplefilter("ignore", DeprecationWarning)  # of threads in a copy: numpy's end before a fork
         process.start()
     far.close()  # so that the child's end is the only one, and its death ends our reading

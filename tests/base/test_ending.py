@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.base.machine.ending import Ended, ends_by, ends_tidily
+from rcv_py.base.machine.ending import Ended, ends_by, ends_tidily, not_interrupted
 
 needs_signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
 pytestmark = needs_signals
@@ -102,6 +102,23 @@ def test_what_can_be_asked_to_end_is_not_interrupted(number: int, kind: type[Key
     with pytest.raises(kind), ends_tidily():
         work()
     assert asked == ["once", "to its end"]
+    signal.signal(number, before)
+
+
+@pytest.mark.parametrize(("number", "kind"), KINDS)
+def test_what_is_not_to_be_interrupted_ends_first(number: int, kind: type[KeyboardInterrupt]) -> None:
+    before, done = signal.getsignal(number), []
+
+    def work() -> None:
+        with not_interrupted():
+            os.kill(os.getpid(), number)
+            signal.pause()  # until it is looked again
+            done.append("the block")
+        done.append("what follows")
+
+    with pytest.raises(kind), ends_tidily():
+        work()
+    assert done == ["the block"]
     signal.signal(number, before)
 
 

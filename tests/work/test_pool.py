@@ -260,3 +260,26 @@ def test_busy_processes_are_not_kept(tmp_path: Path) -> None:
         workers.submit(tmp_path / "note")
         wait_until((tmp_path / "note").exists, "a call that has begun")
     assert not active_children()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="nothing is copied elsewhere")
+def test_ctrl_c_while_a_process_is_copied_is_heard_behind_it(tmp_path: Path) -> None:
+    script = tmp_path / "copied.py"
+    script.write_text(
+        "import os, signal\n"
+        "from rcv_py.base.machine.ending import ends_tidily\n"
+        "from rcv_py.work.processes import WAITING, end_ahead, start_ahead\n"
+        "os.register_at_fork(before=lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "try:\n"
+        "    with ends_tidily():\n"
+        "        start_ahead(1, 'json')\n"
+        "finally:\n"
+        "    print(len(WAITING))\n"
+        "    end_ahead()\n"
+    )
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, script], env=path, capture_output=True, text=True, check=False)
+    assert done.stderr.count("Traceback") == 1
+    assert "ignored" not in done.stderr
+    assert done.stdout.split() == ["0"]
+    assert done.returncode == 1

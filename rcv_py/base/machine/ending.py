@@ -54,7 +54,7 @@ def ends_tidily() -> Iterator[None]:
     taken = {number: handler for number, handler in usual.items() if signal.getsignal(number) is handler}
     for number in taken:
         signal.signal(number, _end)
-    _Wish.number = 0
+    _Wish.number, _Wish.ask = 0, None  # a copy of a process has those of its parent
     try:
         yield
     except BaseException as error:
@@ -83,12 +83,29 @@ def ends_by(ask: Callable[[], object]) -> Iterator[None]:
     An event loop needs it: an exception that comes up in a task of a group is wrapped, whoever runs
     the tasks prints it, and complains of those that never began.
     """
-    _Wish.ask = ask
+    before, _Wish.ask = _Wish.ask, ask
     try:
         yield
     finally:
-        _Wish.ask = None
+        _Wish.ask = before
     check_end()
+
+
+@contextmanager
+def not_interrupted() -> Iterator[None]:
+    """Have a signal wait for the end of the block, a second at most; in other threads this does nothing.
+
+    Hooks that run around a fork print an exception that comes up in them, and go on.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with ends_by(_nothing):
+        yield
+
+
+def _nothing() -> None:
+    """The block ends by itself."""
 
 
 def _end(number: int, frame: FrameType | None) -> None:
