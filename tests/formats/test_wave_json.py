@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcv_py.base.machine.memory import trim
 from rcv_py.formats.uiout import wave_json
 from rcv_py.formats.uiout.wave_json import parse, parse_exactly, parse_quickly
 from tests.support.captures import THREAD_TRACES, trace_path
@@ -103,6 +104,15 @@ def test_a_number_in_place_of_a_producer_costs_the_waits():
     raw = parse(b'{"wave":{"waitcnt":[[1,[[2,0]]],[3,[4]]]}}')
     assert raw.waits is None
     assert "waitcnt" in raw.doubts[0]
+
+
+def test_places_of_waits_are_those_of_the_text_and_not_of_the_one_before():
+    """Most waves wait at the same places, which are remembered; only numbers tell these two texts apart."""
+    texts = [b"[[4,[]],[5,[[1,0]]]]", b"[[4,[7]],[5,[[1,0]]]]", b"[[4,[]],[6,[[2,0]]]]", b"[[4,[[1,0]]]]"]
+    found = [parse(b'{"wave":{"instructions":[],"waitcnt":' + text + b"}}").waits for text in texts]
+    lines = [None if waits is None else waits.line.tolist() for waits in found]
+    assert lines == [[4, 5], None, [4, 6], [4]]
+    assert [waits.depends_on.tolist() for waits in found if waits is not None] == [[1], [2], [1]]
 
 
 @given(st.binary(max_size=40))
@@ -214,3 +224,11 @@ def test_what_only_counts_right_is_left_to_the_exact_path(name):
 def test_rows_with_spaces_between_them_are_read_quickly():
     data = json.dumps(wave([ROW] * 5, [[1, 2]] * 3, [])).replace("], [", "] , \n[").encode()
     same(parse_quickly(data), parse_exactly(data))
+
+
+def test_parsers_are_kept_for_the_next_file_until_memory_is_given_back():
+    parse_quickly(orjson.dumps(wave()))
+    assert wave_json._parsers
+    trim()
+    assert not wave_json._parsers
+    assert parse_quickly(orjson.dumps(wave())).tokens.shape == (4, 5)

@@ -37,6 +37,7 @@ _PLACE = STATE_PLACE.astype(np.uint8)
 _SPREAD = 159  # odd, about 256 by the golden ratio: remainders of buckets in a row are rounded up evenly
 _NARROW = 1 << 30  # cycles, on which 32 bits can compute
 _SUMMED = 1 << 22  # cycles of a bucket, whose shares 32 bits can compute
+_AT_ONCE = 1 << 13  # buckets whose shares are computed together: as much as a processor keeps at hand
 Piece = tuple[np.ndarray, np.ndarray]  # numbers of a bucket's code (row * codes + code), and cycles
 
 
@@ -152,7 +153,7 @@ def _token_spans(waves: WaveColumns) -> tuple[_Spans, _Spans]:
     end = issue + waves.busy
     if not waves.busy.all():
         end += (waves.busy == 0) & (waves.stall == 0)
-    held = np.flatnonzero(waves.stall)
+    held = np.flatnonzero(waves.stall != 0)  # of truths, which numpy finds several times as fast as numbers
     until = issue[held]
     code = _STALL.take(waves.kind[held])
     stalls = np.diff(held.searchsorted(waves.token_first))
@@ -199,7 +200,8 @@ def _running(parts: Sequence[tuple[_Spans, np.ndarray]], grid: _Grid, codes: int
     int [rows, codes], those of each code and of all before it.
     """
     pieces = [piece for spans, base in parts for piece in _cut(spans, grid, base, codes)]
-    index, cycles = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    index = np.concatenate([index for index, _ in pieces], dtype=np.intp)
+    cycles = np.concatenate([cycles for _, cycles in pieces], dtype=np.float64)
     rows = int(grid.first[-1])
     # A span of no length may begin behind the last bucket.  Sums below 2^53 are exact in doubles.
     sums = np.bincount(index, cycles, (rows + 1) * codes)[: rows * codes].reshape(rows, codes)
@@ -210,7 +212,7 @@ def _running(parts: Sequence[tuple[_Spans, np.ndarray]], grid: _Grid, codes: int
 
 
 def _cut(spans: _Spans, grid: _Grid, base: np.ndarray, codes: int) -> Iterator[Piece]:
-    """The pieces of spans that lie in one bucket each."""
+    """The pieces of spans that lie in one bucket each, whose numbers fit where _NARROW times do."""
     origin, shift = repeated(grid.origin(base), spans.count), grid.shifts(spans.count)
     begin, end = spans.begin + origin, spans.end + origin
     bucket, last = begin >> shift, (end - 1) >> shift
@@ -220,9 +222,9 @@ def _cut(spans: _Spans, grid: _Grid, base: np.ndarray, codes: int) -> Iterator[P
         size = shift if len(shift) == 1 else shift[split]
         first, last, code = bucket[split] + 1, last[split], spans.code[split]
         cycles[split] = (first << size) - begin[split]
-        yield last.astype(np.intp) * codes + code, end[split] - (last << size)
+        yield last * codes + code, end[split] - (last << size)
         yield _between(first, last, code, grid, codes)
-    yield bucket.astype(np.intp) * codes + spans.code, cycles
+    yield bucket * codes + spans.code, cycles
 
 
 def _between(first: np.ndarray, stop: np.ndarray, code: np.ndarray, grid: _Grid, codes: int) -> Piece:
@@ -253,13 +255,14 @@ def _grown(kind: np.ndarray, state: np.ndarray, grid: _Grid, full: np.ndarray) -
     number, count = grid.begin >> grid.shift, np.diff(grid.first)
     levels = np.zeros(len(number), np.int64)
     waves = np.arange(len(number))
-    sizes, kinds, states = [], [], []
+    numbers, sizes, fulls, kinds, states = [], [], [], [], []
     while True:
         levels[waves] += 1
+        numbers.append(number)
         sizes.append(count)
-        numbers, fulls = ranges(number, count), repeated(full, count)
-        kinds.append(_shares(kind, numbers, fulls))
-        states.append(_shares(state, numbers, fulls))
+        fulls.append(full)
+        kinds.append(kind)
+        states.append(state)
         is_long = count > 2
         if not is_long.any():
             break
@@ -268,25 +271,42 @@ def _grown(kind: np.ndarray, state: np.ndarray, grid: _Grid, full: np.ndarray) -
         waves, number, full = waves[is_long], number[is_long] >> 1, full[is_long] << 1
         count = pairs.count
     facts = np.stack([grid.begin, grid.shift, levels], axis=1)
-    return LodColumns(facts, *map(np.concatenate, (sizes, kinds, states)))
+    size = np.concatenate(sizes)
+    every, holds = ranges(np.concatenate(numbers), size), repeated(np.concatenate(fulls), size)
+    return LodColumns(facts, size, *(_all_shares(levels, every, holds) for levels in (kinds, states)))
+
+
+def _all_shares(levels: Sequence[np.ndarray], number: np.ndarray, full: np.ndarray) -> np.ndarray:
+    """The shares of all levels, one after the other; see `_shares`."""
+    shares = np.empty((len(number), levels[0].shape[1]), np.uint8)
+    above = np.concatenate([levels[0][:0], *levels[1:]])  # few buckets each: a call costs more than they do
+    first = 0
+    for running in (levels[0], above):
+        for begin in range(0, len(running), _AT_ONCE):
+            some = running[begin : begin + _AT_ONCE]
+            rows = slice(first, first + len(some))
+            shares[rows] = _shares(some, number[rows], full[rows])
+            first = rows.stop
+    return shares
 
 
 def _shares(running: np.ndarray, number: np.ndarray, full: np.ndarray) -> np.ndarray:
-    """Running shares in 1/FULL, the remainder rounded up in turn; uint8 [buckets, activities or states]."""
-    total = running[:, -1]
+    """Running shares in 1/FULL, the remainder rounded up in turn; int [buckets, activities or states]."""
+    total, width = running[:, -1], running.shape[1]
     room = np.maximum(total, full)
     turn = (2 * (number * _SPREAD & 255) + 1) * room >> 9
     # Of a joined row FULL is in both, what runs and what is full: without it no number is divided.
     factor, divisor = (1, FULL) if np.any(full & (full - 1)) else (FULL, 1)
     dtype = np.int32 if int(room.max(initial=0)) < _SUMMED * divisor else np.int64
     shares = np.multiply(running, factor, dtype=dtype)
-    shares += (turn // divisor).astype(dtype)[:, np.newaxis]
-    bits = np.log2((full // divisor)[:, np.newaxis]).astype(dtype)
-    shares >>= bits[:1] if np.all(bits == bits[:1]) else bits  # in one loop, not in one a row
+    each = shares.reshape(-1)  # in one loop, not in one a row
+    each += np.repeat((turn // divisor).astype(dtype), width)
+    bits = np.log2(full // divisor).astype(dtype)
+    each >>= bits[:1] if np.all(bits == bits[:1]) else np.repeat(bits, width)
     over = np.flatnonzero(total > full)  # of tokens that overlap
     exact = running[over].astype(np.int64) * FULL + turn[over, np.newaxis]
     shares[over] = exact // room[over, np.newaxis]
-    return shares.astype(np.uint8)
+    return shares
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,9 +1,11 @@
-"""The text of one wave file as numbers: quickly with simdjson, or exactly with orjson; both agree.
+"""The text of one wave file as numbers: quickly, or exactly with orjson; both agree.
 
-simdjson copies a nested array of integers into one flat buffer without making Python objects, some ten
-times faster than orjson.  It does not say how the numbers were nested, though: a row of four next to a row of
-six would silently become two rows of five.  So the commas and brackets of the text are compared with those
-of such rows; whatever differs in the least from what the writers write is left to orjson.
+Rows of whole numbers, nearly all of a file, are read by their letters (`letter_rows.py`) and taken out of the
+text; simdjson reads what is left, and rows that are written otherwise.  It copies a nested array of integers
+into one flat buffer without making Python objects, some ten times faster than orjson, but does not say how
+they were nested: a row of four next to a row of six would silently become two rows of five.  So the commas
+and brackets of the text are compared with those of such rows; whatever differs in the least from what the
+writers write is left to orjson.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ import numpy as np
 import orjson
 import simdjson
 
+from rcv_py.base.machine import memory
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import LIMIT, bounds, holds, int_column, int_table
 from rcv_py.formats.input.files import BOM
+from rcv_py.formats.uiout.letter_rows import letter_rows
 
 TOKEN_WIDTH = 5  # time, category, stall, duration, line
 STATE_WIDTH = 2  # state, duration
@@ -26,13 +30,15 @@ FACTS = (
 )  # fmt: skip
 
 _TABLES = ("instructions", "timeline", "waitcnt")
+_WIDTHS = {"instructions": TOKEN_WIDTH, "timeline": STATE_WIDTH}
 _KEYS = {name.encode() for name in _TABLES}
 _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 _WAIT_SHAPES = [b"[,[" + b",".join([b"[,]"] * count) + b"]]" for count in range(128)]
 _DIGITS = b"0123456789- \t\r\n"
 _SATURATED = 0xFFFFFF  # simdjson's len() stops counting here
 _KEEP = 1 << 26  # bytes: a parser that read more is dropped, it would keep ten times as much memory
-_parsers: list[simdjson.Parser] = []
+_parsers: list[simdjson.Parser] = []  # each holds ten times the longest text that it has read
+memory.is_spare(_parsers.clear)
 
 
 class _Unusual(Exception):
@@ -73,14 +79,39 @@ def parse(data: bytes) -> RawWave:
 
 def parse_quickly(data: bytes) -> RawWave:
     """Return what simdjson reads; any of half a dozen exceptions if it is not entirely sure."""
+    rest, rows = _without_rows(data)
     parser = _parsers.pop() if _parsers else simdjson.Parser()
-    raw = _document(parser.parse(data), data)
-    if len(data) <= _KEEP:
+    raw = _document(parser.parse(rest), rest, rows)
+    if len(rest) <= _KEEP:
         _parsers.append(parser)  # all proxies are gone: simdjson allows the next parse
     return raw
 
 
-def _document(document: Any, data: bytes) -> RawWave:
+def _without_rows(data: bytes) -> tuple[bytes, dict[str, np.ndarray]]:
+    """Return the text with `[]` in place of rows as the writers write them, and these rows by their name.
+
+    That such a name is one, and whose, is told by the rest: it is there once, and no text at all otherwise.
+    """
+    rows: dict[str, np.ndarray] = {}
+    places = [(0, 0)]
+    for name, width in _WIDTHS.items():
+        key = b'"%s":[[' % name.encode()
+        at = data.find(key, places[-1][1])  # behind the one before, as the writers write them
+        if at < 0:
+            continue
+        begin = at + len(key) - 1
+        quote = data.find(b'"', begin)
+        stop = data.rfind(b"]]", begin, len(data) if quote < 0 else quote) + 1
+        found = letter_rows(data, begin, stop, width) if stop else None
+        if found is not None:
+            rows[name] = found
+            places.append((begin, stop))
+    begins, stops = zip(*places, strict=True)
+    pieces = zip(stops, (*begins[1:], len(data)), strict=True)
+    return b"".join(data[begin:end] for begin, end in pieces), rows
+
+
+def _document(document: Any, data: bytes, rows: dict[str, np.ndarray]) -> RawWave:
     wave = document["wave"]
     if not isinstance(wave, simdjson.Object):
         raise _Unusual
@@ -94,8 +125,12 @@ def _document(document: Any, data: bytes) -> RawWave:
     if not all(table is None or isinstance(table, simdjson.Array) for table in tables.values()):
         raise _Unusual  # an empty text has a length, too
     shapes = _shapes(data)
-    tokens = _rows(tables.get("instructions"), TOKEN_WIDTH, shapes.get("instructions", b""))
-    timeline = _rows(tables.get("timeline"), STATE_WIDTH, shapes.get("timeline", b""))
+    tokens, timeline = (
+        rows[name]
+        if name in rows and name in tables
+        else _rows(tables.get(name), width, shapes.get(name, b""))
+        for name, width in _WIDTHS.items()
+    )
     return RawWave(facts, tokens, timeline, _waits(tables.get("waitcnt"), shapes.get("waitcnt", b"")))
 
 
@@ -135,18 +170,40 @@ def _waits(array: Any, shape: bytes) -> RawWaits | None:
         return None
     if not len(array):
         return RawWaits(_NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)
-    # After `[,[` stand 4 letters a producer but 3 of the last, `]]`, and a comma or bracket.
-    producers = (np.array([*map(len, shape.split(b"[,[")[1:])], dtype=np.int64) - 2) // 4
-    if shape != b"[" + b",".join([_WAIT_SHAPES[count] for count in producers.tolist()]) + b"]":
-        raise _Unusual
+    places = _last_places[-1]
+    if places.shape != shape:
+        places = _last_places[-1] = _WaitPlaces.of(shape)
     numbers = np.frombuffer(array.as_buffer(of_type="i"), dtype=np.int64)
     low, high = bounds(numbers)
-    first = borders(1 + 2 * producers)
-    if first[-1] != len(numbers) or low <= -LIMIT or high >= LIMIT:
+    if places.numbers != len(numbers) or low <= -LIMIT or high >= LIMIT:
         raise _Unusual  # without digits, `[4,[1]]` looks like `[4,[]]`
-    is_line = np.zeros(len(numbers), dtype=bool)
-    is_line[first[:-1]] = True
-    return RawWaits(numbers[is_line], producers, numbers[~is_line][::2])
+    return RawWaits(numbers[places.line], places.count, numbers[places.depends_on])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WaitPlaces:
+    """Where among the numbers of waits what stands; most waves of a program wait at the same places."""
+
+    shape: bytes  # the text without digits
+    numbers: int
+    count: np.ndarray  # int64 [waits], producers of each
+    line: np.ndarray  # int64 [waits], places of the LineNumbers of waits
+    depends_on: np.ndarray  # int64, places of those of producers
+
+    @classmethod
+    def of(cls, shape: bytes) -> _WaitPlaces:
+        """Where numbers stand in a text of that shape."""
+        # After `[,[` stand 4 letters a producer but 3 of the last, `]]`, and a comma or bracket.
+        count = (np.array([*map(len, shape.split(b"[,[")[1:])], dtype=np.int64) - 2) // 4
+        if shape != b"[" + b",".join([_WAIT_SHAPES[producers] for producers in count.tolist()]) + b"]":
+            raise _Unusual
+        first = borders(1 + 2 * count)
+        is_line = np.zeros(first[-1], dtype=bool)
+        is_line[first[:-1]] = True
+        return cls(shape, len(is_line), count, first[:-1], np.flatnonzero(~is_line)[::2])
+
+
+_last_places = [_WaitPlaces(b"", 0, _NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)]
 
 
 # -- the exact path -----------------------------------------------------------------------------------
