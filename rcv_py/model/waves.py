@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import KW_ONLY, field, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, SupportsIndex
@@ -119,6 +119,16 @@ class WaveBatch:
         """Index rows of the waves, int64."""
         return np.array([wave.row for wave in self.waves], dtype=np.int64)
 
+    def some(self, rows: np.ndarray) -> Iterable[Wave]:
+        """The waves that are at these rows of the index, to iterate over, perhaps in another process.
+
+        There no others become objects, and levels of detail do not cross.
+        """
+        at = np.flatnonzero(np.isin(self.rows, rows))
+        if self._source is None:
+            return tuple(self.waves[place] for place in at.tolist())
+        return _SomeWaves(replace(self._source, lod=None), at)
+
 
 WAVE_FACTS = 16
 
@@ -160,7 +170,7 @@ class WaveColumns:
         for array in arrays:
             array.flags.writeable = False
         batch = WaveBatch(
-            waves=tuple(self._waves()),
+            waves=tuple(self.waves(range(len(self.facts)))),
             first=self.token_first,
             stall=self.stall,
             busy=self.busy,
@@ -174,21 +184,14 @@ class WaveColumns:
         object.__setattr__(batch, "_source", self)
         return batch
 
-    def _waves(self) -> Iterator[Wave]:
-        parts = zip(self.facts.tolist(), _slices(self.token_first), _slices(self.state_first), strict=True)
-        line = first = producer = lane = 0
-        for i, (facts, tokens, states) in enumerate(parts):
-            row, se, simd, slot, wid, cu, begin, end, workgroup, cluster, me, pipe = facts[:12]
-            base, state_base, length, count = facts[12:]
-            waits = lanes = None
-            if count >= 0:
-                edges = self.wait_first[first : first + count + 1]
-                made = self.depends_on[producer : producer + int(edges[-1])]
-                waits = Waits(self.wait_line[line : line + count], edges, made)
-                line, first, producer = line + count, first + count + 1, producer + len(made)
-            if self.lane is not None and self.has_lanes is not None and self.has_lanes[i]:
-                lanes = self.lane[lane : lane + tokens.stop - tokens.start]
-                lane += len(lanes)
+    def waves(self, at: Iterable[int]) -> Iterator[Wave]:
+        """The waves at these places as objects; all their arrays are views of the columns."""
+        facts, tokens, states = self.facts.tolist(), _slices(self.token_first), _slices(self.state_first)
+        waits, lanes = self._waits(), self._lanes()
+        for i in at:
+            row, se, simd, slot, wid, cu, begin, end, workgroup, cluster, me, pipe = facts[i][:12]
+            base, state_base, length = facts[i][12:15]
+            own, spent = tokens[i], states[i]
             yield Wave(
                 row=row,
                 id=WaveId(se, simd, slot, wid),
@@ -197,20 +200,56 @@ class WaveColumns:
                 end=end,
                 tokens=Tokens(
                     base=base,
-                    offset=self.offset[tokens],
-                    stall=self.stall[tokens],
-                    busy=self.busy[tokens],
-                    kind=self.kind[tokens],
-                    line=self.line[tokens],
-                    lane=lanes,
+                    offset=self.offset[own],
+                    stall=self.stall[own],
+                    busy=self.busy[own],
+                    kind=self.kind[own],
+                    line=self.line[own],
+                    lane=lanes[i],
                 ),
-                states=States(state_base, self.state_offset[states], self.state[states], length),
-                waits=waits,
+                states=States(state_base, self.state_offset[spent], self.state[spent], length),
+                waits=waits(i),
                 workgroup=workgroup,
                 cluster=cluster,
                 me=me,
                 pipe=pipe,
             )
+
+    def _waits(self) -> Callable[[int], Waits | None]:
+        """What says the waits of the wave at a place."""
+        count = self.facts[:, WAVE_FACTS - 1]
+        has_waits = count >= 0
+        line, edge = borders(np.maximum(count, 0)), borders(count + 1)
+        made = np.zeros(len(count), dtype=np.int64)
+        made[has_waits] = self.wait_first[edge[1:][has_waits] - 1]
+        lines, edges, producers = _slices(line), _slices(edge), _slices(borders(made))
+        known = has_waits.tolist()
+
+        def waits(i: int) -> Waits | None:
+            if not known[i]:
+                return None
+            return Waits(self.wait_line[lines[i]], self.wait_first[edges[i]], self.depends_on[producers[i]])
+
+        return waits
+
+    def _lanes(self) -> Sequence[np.ndarray | None]:
+        """The lanes of each wave's tokens; None if none of them overlap."""
+        lane, has_lanes = self.lane, self.has_lanes
+        if lane is None or has_lanes is None:
+            return [None] * len(self.facts)
+        own = _slices(borders(np.where(has_lanes, np.diff(self.token_first), 0)))
+        return [lane[place] if has else None for place, has in zip(own, has_lanes.tolist(), strict=True)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _SomeWaves:
+    """Some waves of a batch, which become objects each time they are iterated over."""
+
+    columns: WaveColumns
+    at: np.ndarray  # int64, places in the columns
+
+    def __iter__(self) -> Iterator[Wave]:
+        return self.columns.waves(self.at.tolist())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

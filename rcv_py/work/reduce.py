@@ -31,7 +31,7 @@ from rcv_py.base.machine import memory
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.work.load import (
     IN_PROCESS_BYTES,
     STAGE,
@@ -76,7 +76,7 @@ def look(
     reductions: Sequence[AnyReduction],
     rows: Rows,
     strip: Strip,
-    held: Sequence[WaveBatch] = (),
+    held: Sequence[Iterable[Wave]] = (),
 ) -> Look:
     """Read the waves of some slabs, but for those that are held, and map them; the costs of `rows` count."""
     shelf = Shelf(trace, held)
@@ -104,9 +104,9 @@ def merged(reductions: Sequence[AnyReduction], looks: Sequence[Look]) -> Look:
 class Shelf:
     """Waves that were read and may be needed again."""
 
-    def __init__(self, trace: Trace, held: Sequence[WaveBatch] = ()) -> None:
+    def __init__(self, trace: Trace, held: Iterable[Iterable[Wave]] = ()) -> None:
         self._trace = trace
-        self._held = {wave.row: wave for batch in held for wave in batch.waves}
+        self._held = {wave.row: wave for waves in held for wave in waves}
         self._waves = dict(self._held)
         self._missing: dict[int, str] = {}
 
@@ -164,17 +164,18 @@ class Reading(Answers):
         chosen = list(range(len(index)) if rows is None else sorted({*rows}))
         super().__init__(trace, len(chosen), cancel)
         self._rows = np.array(chosen, dtype=np.int64)
+        self._held = {row: batch for batch in held for row in batch.rows.tolist()}
+        cost = costs(index)[self._rows]
         self._lives = Lives(
             se=index.se[self._rows].astype(np.int64),
             begin=index.begin[self._rows],
             end=index.end[self._rows],
-            weight=costs(index)[self._rows],
+            weight=np.where(np.isin(self._rows, [*self._held]), index.size[self._rows], cost),
         )
         self._report = report
-        self._held = {row: batch for batch in held for row in batch.rows.tolist()}
         self._processes = process_count(index, chosen, workers) or int(is_apart and bool(chosen))
-        self._is_small = int(self._lives.weight.sum()) < IN_PROCESS_BYTES
-        self._shelf = Shelf(trace, held)  # of a small capture
+        self._is_small = int(cost.sum()) < IN_PROCESS_BYTES
+        self._shelf = Shelf(trace, [batch.waves for batch in held])  # of a small capture
         self._pool: WorkerPool[Look] | None = None
         self._is_open = False
 
@@ -284,9 +285,8 @@ class Reading(Answers):
                     break  # long waves live together: fewer processes look at them, so that memory suffices
                 at = waiting.pop()
                 inside = {row for slab in strips[at] for row in slab.rows.tolist()}
-                batches = {id(batch): batch for row in inside if (batch := self._held.get(row)) is not None}
                 counted = None if rows is None else rows & inside
-                future = pool.submit(reductions, counted, strips[at], tuple(batches.values()))
+                future = pool.submit(reductions, counted, strips[at], self._held_of(inside))
                 asked[future] = at
                 future.add_done_callback(done.put)
             future = self._heard(done)
@@ -300,6 +300,12 @@ class Reading(Answers):
                 for rest in waiting[::-1]:
                     yield strips[rest], _given_up(reductions, strips[rest])
                 waiting.clear()
+
+    def _held_of(self, rows: set[int]) -> list[Iterable[Wave]]:
+        """Those of the waves that are in memory."""
+        batches = {id(batch): batch for row in rows if (batch := self._held.get(row)) is not None}
+        wanted = np.array([*rows], dtype=np.int64)
+        return [batch.some(wanted) for batch in batches.values()]
 
     def _heard(self, done: SimpleQueue[Future[Look]]) -> Future[Look]:
         """Wait until a strip has been looked at."""

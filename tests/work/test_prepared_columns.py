@@ -11,6 +11,13 @@ from tests.support.captures import trace_path
 from tests.support.wave_folder import ADD, END, NOP, reader, wave
 
 OVERLAPPING = [[100, 6, 0, 40, ADD], [110, 6, 0, 10, ADD], [160, 6, 0, 4, ADD]]
+FIVE = {
+    "a.json": wave(waits=[[ADD, [[NOP, 0]]], [END, []]]),
+    "b.json": wave(OVERLAPPING, waits=[[END, [[ADD, 0], [NOP, 0]]]]),
+    "c.json": wave([], [], []),
+    "d.json": None,
+    "e.json": wave([[100, 6, -1, 1 << 40, ADD]]),
+}
 
 
 def plain(value):
@@ -31,15 +38,19 @@ def received(columns):
 @pytest.mark.parametrize("rows", [[], [0], [0, 1, 2, 3, 4]])
 @pytest.mark.parametrize("lod", [False, True])
 def test_a_batch_is_the_same_behind_the_border(tmp_path, rows, lod):
-    files = {
-        "a.json": wave(waits=[[ADD, [[NOP, 0]]], [END, []]]),
-        "b.json": wave(OVERLAPPING, waits=[[END, [[ADD, 0], [NOP, 0]]]]),
-        "c.json": wave([], [], []),
-        "d.json": None,
-        "e.json": wave([[100, 6, -1, 1 << 40, ADD]]),
-    }
-    columns = prepared_columns(reader(tmp_path, files), rows, lod)
+    columns = prepared_columns(reader(tmp_path, FIVE), rows, lod)
     assert plain(received(columns)) == plain(columns.batch())
+
+
+@pytest.mark.parametrize("rows", [[], [4], [1, 4], [0, 1, 2, 3, 4, 99]])
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_some_waves_of_a_batch_are_the_same_behind_the_border(tmp_path, rows, is_changed):
+    batch = prepare(reader(tmp_path, FIVE), [0, 1, 2, 3, 4])
+    batch = replace(batch, notes=()) if is_changed else batch
+    some = batch.some(np.array(rows, dtype=np.int64))
+    wanted = [plain(one) for one in batch.waves if one.row in rows]
+    assert [plain(one) for one in some] == wanted
+    assert [plain(one) for one in loads(dumps(some))] == wanted
 
 
 def test_a_batch_crosses_as_its_columns_unless_it_was_changed(tmp_path):
