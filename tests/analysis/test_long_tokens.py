@@ -74,3 +74,11 @@ def test_what_is_too_narrow_or_many_of_a_kind_is_no_long_token() -> None:
     assert found(one, TimeWindow(100, one.segments[0].end), 500) == []
     for cycles in (8000 * 8, 4000):
         assert found(row((6,), long=8), TimeWindow(100, 100 + cycles), 30) == []
+
+
+def test_a_long_execution_is_found_as_a_long_stall_is() -> None:
+    one = row(which=[3000])
+    tokens = one.segments[0].tokens
+    tokens.stall[3000], tokens.busy[3000] = 0, 50_000
+    for begin, cycles in ((20_000, 60_000), (100, 110_000)):  # looked at one by one, and found in the picture
+        assert found(one, TimeWindow(begin, begin + cycles), 30) == [3000]

@@ -90,6 +90,34 @@ def test_the_shares_of_tokens_are_their_cycles(made: Tokens, where: tuple[Pixels
     assert np.abs(shares.astype(int).sum(axis=0) - 255 * total / each).max() <= 1 + len(made)
 
 
+def test_every_kind_shows_its_stall_and_its_execution() -> None:
+    """Each number that a file may hold, with 4 cycles of stall and 8 of execution, at 4 cycles a pixel."""
+    kind = np.arange(256)
+    columns = (kind * 12, np.full(256, 4), np.full(256, 8))
+    made = Tokens(0, *(column.astype(np.int32) for column in columns), kind.astype(np.uint8), kind)
+    picture = np.zeros((1, 3 * 256, ACTIVITY_COUNT), np.uint8)
+    pixels = Pixels(TimeWindow(0, 12 * 256), 3 * 256)
+    put_spans([SpanPart(made, slice(0, 256), 0, 0, 3 * 256)], picture, pixels)
+    execution, stall = ACTIVITY_OF
+    shown = np.stack([stall, execution, execution], axis=1).reshape(-1, 1)
+    assert picture[0].tolist() == np.where(np.arange(ACTIVITY_COUNT) >= shown, 255, 0).tolist()
+
+
+def test_a_token_ends_where_the_next_one_begins() -> None:
+    """Cut in its execution, cut in its stall, and whole."""
+    columns = [[0, 8, 12], [2, 8, 0], [20, 8, 4]]
+    made = Tokens(
+        0, *(np.array(column, np.int32) for column in columns), np.full(3, 6, np.uint8), np.zeros(3, np.int32)
+    )
+    picture = np.zeros((1, 10, ACTIVITY_COUNT), np.uint8)
+    put_spans([SpanPart(made, slice(0, 3), 0, 0, 10)], picture, Pixels(TimeWindow(0, 20), 10))
+    share = np.diff(picture[0].astype(int), axis=1, prepend=0)
+    stalled, executed = (ACTIVITIES.index((TokenKind.VALU, is_stall)) for is_stall in (True, False))
+    assert share[:, stalled].tolist() == [255, 0, 0, 0, 255, 255, 0, 0, 0, 0]
+    assert share[:, executed].tolist() == [0, 255, 255, 255, 0, 0, 255, 255, 0, 0]
+    assert share.sum() == 255 * 8
+
+
 @given(st.lists(waves(), min_size=1, max_size=4), views())
 def test_rows_drawn_together_look_as_each_alone(made: list[Tokens], where: tuple[Pixels, int, int]) -> None:
     pixels, first, stop = where

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.timeline.pixels import Pixels
@@ -153,6 +154,16 @@ def test_an_exported_timeline_is_painted_at_its_scale(scale: int, ui: UiContext,
     assert plot.grab().toImage() == before, "the window shows its own again"
 
 
+def test_a_plot_in_sight_can_be_closed_by_itself(ui: UiContext) -> None:
+    """Its scene went before its viewport, which asked for it: that ended the process."""
+    plot = TimelinePlot(ui, TokenRows(ui.theme, RowShape(18, 5, 3)), Nobody())  # type: ignore[arg-type]
+    plot.show()
+    QApplication.processEvents()
+    plot.close()
+    assert not plot.isVisible()
+    plot.deleteLater()
+
+
 def test_while_waves_arrive_a_row_is_joined_anew_when_it_is_twice_as_long(tmp_path: Path) -> None:
     """Else all that was joined before would be again, each time that some more are there."""
     files = reader(tmp_path, {f"{i}.json": wave(begin=100 * i) for i in range(9)})
@@ -166,6 +177,23 @@ def test_while_waves_arrive_a_row_is_joined_anew_when_it_is_twice_as_long(tmp_pa
         known.update({part.key: part for part in rows[0].segments})
         joined.append([len(part.segments) for part in rows[0].parts])
     assert joined == [[3], [3, 1], [3, 2], [7], [7, 1], [9]], "and all together when all are there"
+
+
+def test_a_row_to_which_nothing_was_added_stays(tmp_path: Path) -> None:
+    """What it joined lasts as long: most rows of a capture wait while others get their waves."""
+    files = reader(tmp_path, {f"{i}.json": wave(begin=100 * i) for i in range(4)})
+    capture = trace(files)
+    capture = replace(capture, waves=replace(capture.waves, slot=np.array([0, 0, 0, 1])))
+    store = WaveStore(capture)
+    store.add(prepare(files, [0]))
+    first = wave_rows(capture, store, np.arange(4), {}).rows
+    known = {part.key: part for row in first for part in row.segments}
+    store.add(prepare(files, [1]))
+    second = wave_rows(capture, store, np.arange(4), known, before=first).rows
+    known |= {part.key: part for row in second for part in row.segments}
+    store.add(prepare(files, [3]))
+    third = wave_rows(capture, store, np.arange(4), known, before=second).rows
+    assert (second[0] is first[0], third[0] is second[0]) == (False, True)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 40)), max_size=30))
@@ -213,8 +241,9 @@ def test_stretches_that_are_missing_are_as_few_rectangles_as_they_cover(ui: UiCo
     """Thousands of waves are not there at first: a rectangle each would hold up every picture."""
     spans = [(0, 10, 20), (0, 20, 30), (0, 50, 60), (1, 0, 500), (2, 20, 21), (2, 390, 400), (3, 0, 9)]
     source = TokenRows(ui.theme, SHAPE)
-    pending = [Pending(row, TimeWindow(begin, end), i) for i, (row, begin, end) in enumerate(spans)]
-    source.set_rows([], [RowName(str(row)) for row in range(4)], pending[::-1])
+    row, begin, end = np.array(spans[::-1]).T
+    lacking = Pending(row, begin, end, key=np.arange(len(spans)))
+    source.set_rows([], [RowName(str(row)) for row in range(4)], lacking)
     made = replace(frame(ui, (50, 200), shape=SHAPE), pixels=Pixels(TimeWindow(0, 400), 200), stop=3)
     drawn: list[list[list[float]]] = []
     source._rects.draw = lambda painter, columns: drawn.append(columns.tolist())  # type: ignore[method-assign]

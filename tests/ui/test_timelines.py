@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
+from shiboken6 import isValid
 
 from rcv_py.analysis.timeline.raster import Segment
 from rcv_py.model.device import Dispatch
@@ -110,6 +111,19 @@ def test_the_tip_stays_while_the_mouse_rests(shown: CanvasBot, qtbot: object) ->
     qtbot.wait(400)  # type: ignore[attr-defined] # Qt takes a tip away with a delay
     assert QToolTip.isVisible()
     assert QToolTip.text() == tip
+
+
+def test_a_plot_that_is_closed_stays_whole_until_it_is_deleted(shown: CanvasBot) -> None:
+    """pyqtgraph would clear its scene, and Qt goes on to send events to it: the process died of that."""
+    plot = shown.panel.timeline.plot
+    parts = (plot.box, plot.axis, plot.left_axis, plot.rows, plot.overlay, plot.viewport(), plot.scene())
+    plot.close()
+    assert all(map(isValid, parts))
+    assert not plot.isVisible()
+    plot.show()
+    show(shown, 1000, 1100)
+    shown.hover(0, 1013)
+    assert shown.ui.session.hover.value.line == 1
 
 
 def test_a_pixel_tells_how_many_tokens_it_holds(shown: CanvasBot) -> None:

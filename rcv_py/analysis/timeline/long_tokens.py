@@ -12,12 +12,13 @@ from math import ceil
 
 import numpy as np
 
-from rcv_py.analysis.timeline.raster import Segment, TokenRow, View
+from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import ascending, ranges, run_starts
+from rcv_py.base.runs import ascending, borders, ranges, run_starts
 from rcv_py.model.activity import ACTIVITY_COUNT
 
 FEW = 4  # tokens a pixel, up to which they are looked at one by one
+AT_ONCE = 16  # pieces whose tokens are looked at together, and stay in the cache
 MANY = 2000  # tokens in a run of columns: they are short, or too many to look for a long one
 
 
@@ -51,13 +52,24 @@ def long_tokens(rows: Sequence[TokenRow], view: View, lines: np.ndarray, least_p
     done = {id(piece.segment) for piece in sparse}
     others = {piece.row for piece in view.pieces if id(piece.segment) not in done}
     others |= {row for row, _ in view.tables}
-    found = [
-        Chosen(piece.row, piece.segment, np.arange(piece.tokens.start, piece.tokens.stop)) for piece in sparse
-    ]
-    in_runs = _runs(rows, sorted(others), view, lines, least_px - 2)  # the outermost pixels may not be full
-    found += [some for some in in_runs if id(some.segment) not in done]
     least = ceil(least_px * view.pixels.cycles_per_px)
-    return [long for some in found if (long := some.of_length(least)).count]
+    flat = [piece for piece in sparse if piece.segment.tokens.lane is None]
+    found = [one for at in range(0, len(flat), AT_ONCE) for one in _of_pieces(flat[at : at + AT_ONCE], least)]
+    in_runs = _runs(rows, sorted(others), view, lines, least_px - 2)  # the outermost pixels may not be full
+    others_found = (some.of_length(least) for some in in_runs if id(some.segment) not in done)
+    return [*found, *(some for some in others_found if some.count)]
+
+
+def _of_pieces(pieces: Sequence[Piece], least: int) -> Iterator[Chosen]:
+    """The tokens of pieces whose stall or execution has so many cycles, looked for in all at once."""
+    stall = np.concatenate([piece.segment.tokens.stall[piece.tokens] for piece in pieces])
+    busy = np.concatenate([piece.segment.tokens.busy[piece.tokens] for piece in pieces])
+    long = np.flatnonzero((stall >= least) | (busy >= least))
+    ends = borders([piece.count for piece in pieces])
+    found = long.searchsorted(ends)
+    for number in np.flatnonzero(found[1:] > found[:-1]).tolist():
+        piece, own = pieces[number], long[found[number] : found[number + 1]]
+        yield Chosen(piece.row, piece.segment, own - ends[number] + piece.tokens.start)
 
 
 def _may_hold_runs(chosen: Sequence[int], lines: np.ndarray, least_px: int) -> list[int]:

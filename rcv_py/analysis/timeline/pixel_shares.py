@@ -9,7 +9,7 @@ edges    |   |   |   |   |        a pixel is the difference of two edges
 ```
 
 The shares of a pixel, one byte each, lie side by side in larger numbers and are computed on together: they
-are running shares and at most 255, and so no sum or difference of them carries over.  Times
+are at most 255, running or all in all, and so no sum or difference of them carries over.  Times
 become whole numbers of 1/255 of a pixel first: what a token loses by rounding its neighbour gains, and the
 pixels of a row sum to its cycles.  Rows are worked on a few at a time, which keeps them in the cache.
 """
@@ -29,14 +29,21 @@ from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STAT
 from rcv_py.model.tokens import States, Tokens
 
 FULL = 255  # share of a pixel that is all of it
-_CACHED = 1 << 19  # bytes of pixels and spans that are worked on at once
+_CACHED = 1 << 20  # bytes of pixels and spans that are worked on at once
 
-# By activity or state, the bytes of a pixel that grow with it: its own and all above.
-_GROW = np.tril(np.ones((ACTIVITY_COUNT, ACTIVITY_COUNT), np.uint8)).T.copy().view(np.uint64)
-# By word, what a stretch adds to its pixel: of a kind's stall, then of its execution; [words, kinds].
-_TOKEN_UNITS = np.ascontiguousarray(np.concatenate([_GROW[of] for of in ACTIVITY_OF[::-1]]).T)
+# By activity or state, the number whose byte it is: a word of executions, one of stalls, or one of states.
+_BYTES = np.eye(ACTIVITY_COUNT, dtype=np.uint8).view(np.uint64)
+_EXECUTION, _STALL = (_BYTES[of] for of in ACTIVITY_OF)
+# A kind that is shown as stall alone is all stall.  One whose execution has no room in the first word counts
+# as two tokens, of which the second, its execution, is the stall of a kind of its own.
+_ALL_STALL = np.flatnonzero(np.all(_EXECUTION == _STALL, axis=1)).tolist()
+_IS_APART = (_EXECUTION[:, 1] != 0) & np.any(_EXECUTION != _STALL, axis=1)
+_APART = 256
+_APART_UNITS = np.array([[0], [_EXECUTION[_IS_APART, 1].max()]], np.uint64)
+_TOKEN_UNITS = np.hstack([np.stack([_EXECUTION[:, 0], _STALL[:, 1]]), _APART_UNITS])
 _IS_STATE = np.isin(np.arange(256), STATE_ORDER)
-_STATE_UNITS = np.where(_IS_STATE, _GROW[STATE_PLACE, 0].astype(np.uint32), np.uint32(0))[None]
+_STATE_UNITS = np.where(_IS_STATE, _BYTES[STATE_PLACE, 0].astype(np.uint32), np.uint32(0))[None]
+_ONES = {8: np.uint64(0x0101010101010101), 4: np.uint32(0x01010101)}  # by bytes of a word
 
 
 # By columns of a table: a number as wide as a row, which numpy takes at once.
@@ -96,7 +103,7 @@ def put_table(parts: Sequence[TablePart], bits: int, picture: np.ndarray, pixels
         for part, place in zip(group, places, strict=True):
             _take(part, buckets.strip(part.first, part.stop), place)
         shares = _mean(found.view(np.uint16), buckets.weights(strips, size // 2)).view(np.uint8)
-        _add_group(group, picture, shares.reshape(-1, size), 0)
+        _add_group(group, picture, [shares.reshape(-1, size)], 0)
 
 
 def add_shares(shares: np.ndarray, new: np.ndarray) -> None:
@@ -111,18 +118,25 @@ def add_shares(shares: np.ndarray, new: np.ndarray) -> None:
         shares[at] = np.minimum(old[min(at, 1)] + new[at], FULL)
 
 
-def _add_group(group: Sequence[Part], picture: np.ndarray, new: np.ndarray, between: int) -> None:
-    """Put the shares of a group, part after part with so many numbers between, into the picture."""
-    rows, width, size = len(group), picture.shape[1], picture.shape[2]
+def _add_group(group: Sequence[Part], picture: np.ndarray, new: Sequence[np.ndarray], between: int) -> None:
+    """Put the shares of a group, part after part with so many numbers between, into the picture.
+
+    `new` are uint8 [pixels, some of the activities or states] each.
+    """
+    rows, width = len(group), picture.shape[1]
     whole = picture[group[0].row : group[0].row + rows]
     at = [(group[0].row + i, 0, width) for i in range(rows)]
     if at == [(part.row, part.first, part.stop) for part in group] and not whole[:, [0, -1], -1].any():
-        whole[:] = new[: rows * (width + between)].reshape(rows, width + between, size)[:, :width]
+        first = 0
+        for some in new:
+            lines = some[: rows * (width + between)].reshape(rows, width + between, -1)
+            whole[:, :, first : first + some.shape[1]] = lines[:, :width]
+            first += some.shape[1]
         return
-    begin = 0
+    shares, begin = np.concatenate(new, axis=1), 0
     for part in group:
         length = part.stop - part.first
-        add_shares(picture[part.row, part.first : part.stop], new[begin : begin + length])
+        add_shares(picture[part.row, part.first : part.stop], shares[begin : begin + length])
         begin += length + between
 
 
@@ -193,99 +207,121 @@ def _mean(pairs: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -> None:
     """All parts on one axis, in 1/255 of a pixel: each has room for its pixels, and an edge more.
 
-    What was spent before an edge is known from the stretch that runs there: the sum of all up to its end,
+    What was spent before an edge is known from the span that runs there: the sum of all up to its end,
     without what of it lies behind the edge.  Sums may overflow: only their differences count.
     """
     slots = borders([part.stop - part.first + 1 for part in group])
-    begin, length, codes = _stretches(group, slots, pixels)
-    units: np.ndarray = _STATE_UNITS if isinstance(group[0].spans, States) else _TOKEN_UNITS
-    word = units.dtype
-    edges = np.arange(0, int(slots[-1]) * FULL, FULL, dtype=np.int32)
-    first = begin + np.int32(FULL - 1)
+    axis = _axis(group, slots, pixels)
+    edges = int(slots[-1])
+    first = axis.begin + np.int32(FULL - 1)
     first //= FULL  # edge at or behind the begin
-    begun = np.bincount(first, minlength=len(edges))
-    begun[0] -= 1
-    running = np.cumsum(begun, out=begun)  # the last one that has begun
-    ahead = begin.take(running)
-    ahead += length.take(running)
-    ahead -= edges
+    running = np.bincount(first, minlength=edges)
+    running[0] -= 1
+    np.cumsum(running, out=running)  # the last one that has begun; -1 before all of them
+    ahead = axis.end.take(running)
+    ahead -= np.arange(0, edges * FULL, FULL, dtype=np.int32)
     np.maximum(ahead, 0, out=ahead)  # of that one, what lies behind the edge
-    left, length = ahead.astype(word), length.astype(word)
-    codes = codes.astype(np.intp)
-    shares: np.ndarray = np.empty((len(edges), len(units)), word)
-    for number, table in enumerate(units):
-        unit = table.take(codes)
-        later = unit.take(running)
-        later *= left
-        unit *= length  # in the same room, which stays in the cache
-        total = np.cumsum(unit, out=unit).take(running)
-        total -= later
-        np.subtract(total[1:], total[:-1], out=shares[:-1, number])
-    _add_group(group, picture, shares.view(np.uint8), 1)
+    words = list[np.ndarray]()
+    for number, (phase, table) in enumerate(zip(axis.phases, axis.units, strict=True)):
+        behind = ahead
+        if number + 1 < len(axis.phases):
+            behind = np.minimum(phase.take(running), ahead)
+            ahead -= behind
+        total = table.take(axis.code)
+        later = total.take(running)
+        later *= behind.astype(table.dtype)
+        total *= phase.astype(table.dtype)
+        before = np.cumsum(total, out=total).take(running)
+        before -= later
+        before[: first[0]] = 0
+        shares = later  # in the same room, which stays in the cache
+        np.subtract(before[1:], before[:-1], out=shares[:-1])
+        if words:
+            shares += words[-1] >> 56  # all of the word before
+        shares *= _ONES[table.itemsize]  # each byte and all before it
+        words.append(shares)
+    _add_group(group, picture, [shares.view(np.uint8).reshape(edges, -1) for shares in words], 1)
 
 
-def _stretches(
-    group: Sequence[SpanPart], slots: np.ndarray, pixels: Pixels
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where stretches of one kind begin, how long they are, and their numbers in the table of units.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Axis:
+    """Spans of a group on its axis, sorted by begin."""
 
-    All int32, sorted by begin; the first one is nothing, at 0.  A token is a stretch of stall and one of
-    execution.
-    """
+    begin: np.ndarray  # int32, 1/255 of a pixel
+    end: np.ndarray  # int32
+    phases: tuple[np.ndarray, ...]  # int32 each, their lengths, from the last one to the first
+    code: np.ndarray  # int64, kind or state
+    units: np.ndarray  # [phases, codes], what a part of the phase adds to a word of its own
+
+
+def _axis(group: Sequence[SpanPart], slots: np.ndarray, pixels: Pixels) -> _Axis:
+    """Put the tokens, or the states, of a group on its axis."""
     counts = [part.rows.stop - part.rows.start for part in group]
-    ends = borders(counts)
+    ends = borders(counts).tolist()
     scale = FULL * pixels.width_px / pixels.window.width
     # What is before its part counts from the first edge, what is behind it to the last one.
     low = [part.first * FULL for part in group]
     high = [part.stop * FULL for part in group]
-    moved = np.repeat((slots[:-1] * FULL - np.array(low)).astype(np.int32), counts)
     bounds = (float(each[0]) if len(set(each)) == 1 else np.repeat(each, counts) for each in (low, high))
     lowest, highest = bounds
-    place = np.empty(len(moved))
+    time, moved, place = np.empty((3, ends[-1]))
+    for number, part in enumerate(group):
+        own = slice(ends[number], ends[number + 1])
+        time[own] = pixels.window.begin - part.spans.base
+        moved[own] = int(slots[number]) * FULL - low[number] + 0.5  # cut off, it is rounded
+    np.subtract(_column(group, "offset"), time, out=time)
 
-    def placed(time: np.ndarray) -> np.ndarray:
+    def placed() -> np.ndarray:
         np.multiply(time, scale, out=place)
-        np.add(place, 0.5, out=place)
         place.clip(lowest, highest, out=place)
-        whole = place.astype(np.int32)
-        whole += moved
-        return whole
+        np.add(place, moved, out=place)
+        return place.astype(np.int32)
 
-    time = np.empty(len(moved))
-    for part, first, stop in zip(group, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-        origin = float(pixels.window.begin - part.spans.base)
-        np.subtract(part.spans.offset[part.rows], origin, out=time[first:stop])
-    begin = placed(time)
-    tokens = [(part.spans, part.rows) for part in group if isinstance(part.spans, Tokens)]
-    states = [(part.spans, part.rows) for part in group if isinstance(part.spans, States)]
-    if not tokens:
-        stop = np.append(time[1:], 0.0)
-        last = [pixels.window.begin - part.spans.base for part in group]
-        stop[ends[1:] - 1] = np.array([_after(part) for part in group], np.float64) - last
-        end = placed(stop)
+    begin = placed()
+    if isinstance(group[0].spans, States):
+        time[:-1] = time[1:]
+        last = [_after(part) + part.spans.base - pixels.window.begin for part in group]
+        time[np.array(ends[1:]) - 1] = last
+        end = placed()
         np.maximum(end, begin, out=end)
-        state = np.concatenate([spans.state[rows] for spans, rows in states])
-        return _in_turn(begin), _in_turn(end - begin), _in_turn(state)
-    stall = np.concatenate([spans.stall[rows] for spans, rows in tokens])
-    busy = np.concatenate([spans.busy[rows] for spans, rows in tokens])
-    kind = np.concatenate([spans.kind[rows] for spans, rows in tokens])
+        return _Axis(begin, end, (end - begin,), _column(group, "state").astype(np.intp), _STATE_UNITS)
+    stall, busy, kind = (_column(group, name) for name in ("stall", "busy", "kind"))
     time += stall
-    issue = placed(time)
-    time += np.maximum(busy, stall == 0)  # what takes no time counts as a cycle
-    end = placed(time)
+    issue = placed()
+    time += busy
+    if not busy.all():
+        time += (busy == 0) & (stall == 0)  # what takes no time counts as a cycle
+    end = placed()
     np.minimum(end[:-1], begin[1:], out=end[:-1])
     np.minimum(issue, end, out=issue)
-    lengths = _in_turn(issue - begin, end - issue)
-    return _in_turn(begin, issue), lengths, _in_turn(kind, kind + np.int32(256))
+    for only in _ALL_STALL:
+        held = np.flatnonzero(kind == only)
+        issue[held] = end[held]
+    code = kind.astype(np.intp)
+    if (is_apart := _IS_APART.take(code)).any():
+        columns = _split((begin, issue, end, code), np.flatnonzero(is_apart))
+        begin, issue, end, code = columns
+    return _Axis(begin, end, (end - issue, issue - begin), code, _TOKEN_UNITS)
 
 
-def _in_turn(*columns: np.ndarray) -> np.ndarray:
-    """0, and the numbers of the columns in turn; int32."""
-    made: np.ndarray = np.empty(1 + len(columns) * len(columns[0]), np.int32)
-    made[0] = 0
-    for at, column in enumerate(columns, 1):
-        made[at :: len(columns)] = column
-    return made
+def _split(columns: tuple[np.ndarray, ...], rows: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Make two of each of some tokens: its stall, and its execution as the stall of the kind _APART.
+
+    The columns are begin, issue, end and kind.
+    """
+    begin, issue, end, kind = (
+        column.repeat(1 + np.bincount(rows, minlength=len(column))) for column in columns
+    )
+    stalls = rows + np.arange(len(rows))
+    end[stalls] = begin[stalls + 1] = issue[stalls]
+    issue[stalls + 1] = end[stalls + 1]
+    kind[stalls + 1] = _APART
+    return begin, issue, end, kind
+
+
+def _column(group: Sequence[SpanPart], name: str) -> np.ndarray:
+    """A column of the spans of all parts."""
+    return np.concatenate([getattr(part.spans, name)[part.rows] for part in group])
 
 
 def _after(part: SpanPart) -> int:

@@ -38,7 +38,7 @@ from rcv_py.ui.timeline.time_overlay import (
     event_lines,
 )
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
-from rcv_py.ui.timeline.token_rows import TokenRows, WaveRows, kernel_choices, wave_rows
+from rcv_py.ui.timeline.token_rows import Pending, TokenRows, WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.timeline.token_tip import gap_tip, marker_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
 from rcv_py.ui.widgets.empty_state import page
@@ -133,8 +133,7 @@ class ComputeUnitPanel(TimelinePanel):
         self._which.setAccessibleName(translated("Which compute units are shown"))
         self._which.currentIndexChanged.connect(self._which_changed)
         self.filter.changed.connect(self._filter_changed)
-        self._progress = PlainLabel()
-        self._progress.setObjectName("muted")
+        self._progress = PlainLabel(role="muted")
         head = bar(self._which, self.filter, (self.legend, 1), self._progress, margins=(8, 2, 8, 2))
         self._page = page(self, head, (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
@@ -160,7 +159,7 @@ class ComputeUnitPanel(TimelinePanel):
         self._segments, self._row_of_wave, self._unit = {}, {}, None
         self.selected = self.hovered_place = None
         self._offer_choices()
-        self._show(WaveRows((), (), (), {}))
+        self._show(WaveRows((), (), Pending.none(), {}))
         empty = self.why_missing("waves")
         self._page.say(empty)
         if trace is not None and not empty:
@@ -221,7 +220,7 @@ class ComputeUnitPanel(TimelinePanel):
     def _look_at(self) -> None:
         """Have waves in sight read again that left the memory, those in the middle first."""
         store, plot, view = self.session.store, self.timeline.plot, self.session.window.value
-        if store is None or not self.source.pending or self.session.is_streaming:
+        if store is None or not len(self.source.pending) or self.session.is_streaming:
             return
         first, stop = plot.rows.rows_in_view(plot.box.height())
         index = store.trace.waves
@@ -387,7 +386,7 @@ class ComputeUnitPanel(TimelinePanel):
             return self._span_tip(trace, self._span_at(row, time))
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
-            waiting = self._pending_at(row, time)
+            waiting = self.source.pending.at(row, time)
             still = GONE if store.is_complete else STILL
             return "" if waiting is None else store.missing.get(waiting, still)
         if is_strip and wave is not None:
@@ -423,7 +422,7 @@ class ComputeUnitPanel(TimelinePanel):
         if trace is None:
             return
         if wave is None:
-            waiting = self._pending_at(row, time)
+            waiting = self.source.pending.at(row, time)
             if waiting is not None:
                 self.session.select_wave(trace.waves.id(waiting))
             return
@@ -478,7 +477,3 @@ class ComputeUnitPanel(TimelinePanel):
         segment = next((part for part in found if part.begin <= time < part.end), found[0])
         wave = None if self.session.store is None else self.session.store.wave(segment.key)
         return segment, wave, token_at(segment, time, pixel, self.timeline.plot.depth)
-
-    def _pending_at(self, row: int, time: int) -> int | None:
-        there = (wave for wave in self.source.pending if wave.row == row and wave.span.contains(time))
-        return next((wave.key for wave in there), None)

@@ -9,6 +9,7 @@ import pyqtgraph as pg
 from pyqtgraph.Qt.internals import PrimitiveArray
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStaticText
+from PySide6.QtWidgets import QGraphicsWidget
 
 from rcv_py.base import colors
 from rcv_py.base.records import dataclass
@@ -53,22 +54,27 @@ class BoxItem(pg.GraphicsObject):
         self.update()
 
 
-class PlainAxis(pg.AxisItem):
-    """An axis that its subclass paints; it is as thick as its text needs."""
+class PlainAxis(QGraphicsWidget):
+    """An axis that its subclass paints; it is as thick as its text needs.
+
+    None of pyqtgraph's own, which writes a label of HTML and looks for ticks whenever its box changes.
+    """
 
     def __init__(self, side: str, theme: Theme, thick_px: int) -> None:
-        super().__init__(side)
+        super().__init__()
         self._theme, self._thick_px = theme, thick_px
-        self.setStyle(showValues=False, tickLength=0)
+        self.is_upright = side == "left"
         self.fit_text()
 
     def fit_text(self) -> None:
         """Be as thick as text of the size in use needs."""
-        (self.setWidth if self.orientation in ("left", "right") else self.setHeight)(grown(self._thick_px))
-
-    def boundingRect(self) -> QRectF:
-        """All of the axis; pyqtgraph would look at labels and ticks that it does not have."""
-        return self.rect()
+        thick = grown(self._thick_px)
+        if self.is_upright:
+            self.setMinimumWidth(thick)
+            self.setMaximumWidth(thick)
+        else:
+            self.setMinimumHeight(thick)
+            self.setMaximumHeight(thick)
 
     def paint(self, painter: QPainter, *_: object) -> None:
         """Draw it, with a font of the size of rulers."""

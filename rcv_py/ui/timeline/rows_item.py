@@ -39,7 +39,7 @@ MARKER_COLORS = len(MARKER_TURNS)
 TOKENS = 0xA0  # plus the kind of a token that is drawn by itself, plus KIND_COUNT for its stall
 DIM = 0.82  # share of the background in what is not picked out
 FAINT = 0.55  # share of the background in a box that has no detail
-STRIP_PX = 1 << 17  # pixels that are coloured at once
+STRIP_PX = 1 << 18  # pixels that are coloured at once
 MAX_TICKS = 600  # marks of the selected line in view; more would be a smear
 
 
@@ -215,7 +215,8 @@ class RowsItem(BoxItem):
         self._frame: Frame | None = None  # what was drawn last, until the image has it
         self._canvas = np.zeros((0, 0), np.uint8)
         self._strips: list[tuple[int, QImage]] = []  # of the canvas, and where each begins
-        self._colored = False  # whether the strips have the colours of the theme
+        self._colors: list[int] = []  # of all codes; none until they are wanted
+        self._colored = False  # whether the strips have them
         self.source = source
         self.scroll_px = 0.0
         self.grid: Callable[[TimeWindow, int], np.ndarray] = lambda window, width: np.zeros(0, np.int64)
@@ -288,7 +289,7 @@ class RowsItem(BoxItem):
 
     def forget(self) -> None:
         """Make the picture anew at the next paint: the source or the colours are others."""
-        self._key, self._colored = (), False
+        self._key, self._colors, self._colored = (), [], False
         super().forget()
 
     def _draw(self, painter: QPainter, frame: Frame) -> None:
@@ -338,9 +339,9 @@ class RowsItem(BoxItem):
     def _color(self, painter: QPainter) -> None:
         """Turn codes into colours, some lines at a time, which stay in the processor's cache."""
         if not self._colored:
-            table = color_table(self._theme, self.source.dimmed)
+            self._colors = self._colors or color_table(self._theme, self.source.dimmed)
             for _, strip in self._strips:
-                strip.setColorTable(table)
+                strip.setColorTable(self._colors)
             self._colored = True
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
         for top, strip in self._strips:

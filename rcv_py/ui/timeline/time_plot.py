@@ -8,14 +8,14 @@ from enum import Enum
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QRegion, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QGraphicsScene
+from PySide6.QtWidgets import QGraphicsGridLayout, QGraphicsScene, QGraphicsView, QGraphicsWidget, QSizePolicy
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
 from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.core.times import Times
-from rcv_py.ui.timeline.items import BoxItem, TimeAxis, TimeScale
+from rcv_py.ui.timeline.items import BoxItem, PlainAxis, TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import TimeOverlay
 
 NOTCH = 120  # units of one step of a wheel
@@ -54,11 +54,13 @@ class QuietBox(pg.ViewBox):
         """Leave it to the widget."""
 
 
-class TimePlot(pg.PlotWidget):
+class TimePlot(pg.GraphicsView):
     """Follows and drives the session's view.
 
-    A subclass makes `content` and `overlay`, calls `start`, and says what a hover and a click are; it may
-    also have rows to scroll.
+    A box, and axes above and to the left of it: of pyqtgraph's plot only what is seen.  Its four axes, its
+    title and the form behind its menu, none of which is ours, cost more than all the rest.  A subclass makes
+    `content` and `overlay`, calls `start`, and says what a hover and a click are; it may also have rows to
+    scroll.
     """
 
     range_measured = Signal()  # a drag ended that measures
@@ -69,22 +71,24 @@ class TimePlot(pg.PlotWidget):
     _from = _last = QPointF()  # where a button was pressed, and how far its drag has come
     _left_over = 0.0  # of a pan, in cycles
 
-    def __init__(self, ui: UiContext, left: pg.AxisItem) -> None:
-        self.axis = TimeAxis(ui.theme)
-        self.left_axis = left
-        box = QuietBox()
-        super().__init__(viewBox=box, axisItems={"top": self.axis, "left": left})
-        self.box = box
-        box.disableAutoRange()  # its coordinates mean nothing: items know the window themselves
+    def __init__(self, ui: UiContext, left: PlainAxis) -> None:
+        super().__init__()
+        self.axis, self.left_axis, self.box = TimeAxis(ui.theme), left, QuietBox()
+        self.box.disableAutoRange()  # its coordinates mean nothing: items know the window themselves
+        whole = QGraphicsWidget()
+        self.places = QGraphicsGridLayout(whole)
+        self.places.setContentsMargins(0, 0, 0, 0)
+        self.places.setSpacing(0)
+        self.places.addItem(self.box, 1, 1)
+        self.places.addItem(self.axis, 0, 1)
+        self.places.addItem(left, 1, 0)
+        self.setCentralItem(whole)
+        self.enableMouse(False)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setCacheMode(self.CacheModeFlag.CacheNone)  # of a background of one colour
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)  # of a handful of items
         self.ui, self.session = ui, ui.session
-        self.hideButtons()
-        self.hideAxis("bottom")
-        self.showAxis("top")
-        self.showAxis("left")
-        self.getPlotItem().layout.setContentsMargins(0, 0, 0, 0)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(self.Shape.NoFrame)
@@ -132,10 +136,12 @@ class TimePlot(pg.PlotWidget):
         self._view_changed()
         self.is_started = True
 
-    def close(self) -> None:
-        """Take the plot apart, as pyqtgraph does; nothing of it is asked for any more."""
-        self.is_started = False
-        super().close()
+    def close(self) -> bool:
+        """Close it as any widget: what is in it goes when it does.
+
+        pyqtgraph would clear the scene and take the viewport away, to which Qt still sends events: a crash.
+        """
+        return QGraphicsView.close(self)
 
     def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
         """Fill what the picture does not cover."""

@@ -89,7 +89,7 @@ class TimelinePlot(TimePlot):
 
     def settle(self) -> None:
         """Give the parts their places now and not when Qt comes to it."""
-        self.getPlotItem().layout.activate()
+        self.places.activate()
 
     def content_height(self) -> int:
         """Pixels that all rows need."""

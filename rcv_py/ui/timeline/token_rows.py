@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 import numpy as np
 from PySide6.QtCore import Qt
@@ -15,7 +16,7 @@ from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View, look
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import ascending
+from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import short_kernel
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF
 from rcv_py.model.columns import joined
@@ -44,13 +45,32 @@ NOTHING = 0xFF  # in a line of tokens: what is there stays
 HATCH_FROM_PX = 14  # a stalled wait this wide is hatched, so that it is told by more than its colour
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Pending:
-    """A stretch of a row whose tokens are not there (yet)."""
+    """Stretches of rows whose tokens are not there (yet); int64 each."""
 
-    row: int
-    span: TimeWindow
-    key: int  # row of the wave index
+    row: np.ndarray
+    begin: np.ndarray  # cycles, aligned
+    end: np.ndarray  # cycles, aligned
+    key: np.ndarray  # row of the wave index
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @classmethod
+    def none(cls) -> Pending:
+        """Everything is there."""
+        return cls(*np.zeros((4, 0), dtype=np.int64))
+
+    def at(self, row: int, time: int) -> int | None:
+        """The key of the first stretch of a row that holds a cycle; None without any."""
+        there = np.flatnonzero((self.row == row) & (self.begin <= time) & (time < self.end))
+        return int(self.key[there[0]]) if len(there) else None
+
+    def in_order(self) -> Pending:
+        """The same, row by row in order of time."""
+        order = np.lexsort((self.begin, self.row))
+        return Pending(self.row[order], self.begin[order], self.end[order], self.key[order])
 
 
 class TokenRows(RowSource):
@@ -59,8 +79,7 @@ class TokenRows(RowSource):
     def __init__(self, theme: Theme, shape: RowShape) -> None:
         super().__init__(theme, shape)
         self.rows: tuple[TokenRow, ...] = ()
-        self.pending: tuple[Pending, ...] = ()
-        self._lives = _lives(())  # of waves whose tokens are not there
+        self.pending = Pending.none()  # row by row in order of time
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
         self._rects, self._names = Rects(), Names()
@@ -71,11 +90,11 @@ class TokenRows(RowSource):
         self._over: frozenset[int] = frozenset()
 
     def set_rows(
-        self, rows: Sequence[TokenRow], names: Sequence[RowName], pending: Sequence[Pending] = ()
+        self, rows: Sequence[TokenRow], names: Sequence[RowName], pending: Pending | None = None
     ) -> None:
         """Show other rows."""
-        self.rows, self.names, self.pending = tuple(rows), tuple(names), tuple(pending)
-        self._lives = _lives(self.pending)
+        self.rows, self.names = tuple(rows), tuple(names)
+        self.pending = Pending.none() if pending is None else pending.in_order()
         self.version += 1
 
     @property
@@ -117,10 +136,10 @@ class TokenRows(RowSource):
             self._paint_mnemonics(painter, frame, joined(spans))
         if self.shape.band:
             self.band.paint_over(painter, frame)
-        if self.pending:
+        if len(self.pending):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(hatch(frame.theme.role("muted"), 110))
-            self._rects.draw(painter, _missing(frame, *self._lives))
+            self._rects.draw(painter, _missing(frame, self.pending))
 
     # -- tokens -----------------------------------------------------------------------------------------
 
@@ -210,17 +229,10 @@ class TokenRows(RowSource):
         self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, FEWEST)
 
 
-def _lives(pending: Sequence[Pending]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row, begin and end of stretches, int64 each, row by row in order of time."""
-    facts = [(one.row, one.span.begin, one.span.end) for one in pending]
-    row, begin, end = np.array(facts, dtype=np.int64).reshape(-1, 3).T
-    order = np.lexsort((begin, row))
-    return row[order], begin[order], end[order]
-
-
-def _missing(frame: Frame, row: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+def _missing(frame: Frame, there: Pending) -> np.ndarray:
     """Rectangles of stretches in a frame, whole pixels; those of a row that touch are one."""
     window, width = frame.pixels.window, frame.pixels.width_px
+    row, begin, end = there.row, there.begin, there.end
     seen = np.flatnonzero(
         (row >= frame.first) & (row < frame.stop) & (begin < window.end) & (end > window.begin)
     )
@@ -278,28 +290,35 @@ def wide_spans(frame: Frame, pieces: Sequence[Piece | Chosen]) -> _Spans:
     right = np.maximum(right, left + 1)
     right -= right - left >= GAP_FROM_PX
     middle = np.minimum(np.where(busy > 0, np.minimum(middle, right - 1), middle), right)
-    places = [_lanes(frame, piece) for piece in pieces]
+    top, height = _lanes(frame, pieces, counts)
     kind = column("kind")
     return _Spans(
         left=left,
         issue=np.maximum(middle, left),
         right=right,
-        top=np.concatenate([top for top, _ in places]),
-        height=np.concatenate([height for _, height in places]),
+        top=top,
+        height=height,
         kind=np.where(kind < KIND_COUNT, kind, 0),
         line=column("line").astype(np.int32),
     )
 
 
-def _lanes(frame: Frame, piece: Piece | Chosen) -> tuple[np.ndarray, np.ndarray]:
-    """Top and height of each token of a piece, float64."""
-    top, height = float(frame.top(frame.first + piece.row)), float(frame.spans_px)
-    segment = piece.segment
-    if segment.tokens.lane is None:
-        return np.full(piece.count, top), np.full(piece.count, height)
-    edges = np.round(np.arange(segment.lanes + 1) * height / segment.lanes)
-    number = segment.tokens.lane[piece.tokens]
-    return top + edges[number], np.maximum(1.0, np.diff(edges)[number])
+def _lanes(
+    frame: Frame, pieces: Sequence[Piece | Chosen], counts: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Top and height of each token of pieces that have so many, float64."""
+    top = np.repeat(frame.tops[[piece.row for piece in pieces]].astype(np.float64), counts)
+    height = np.full(len(top), float(frame.spans_px))
+    first = 0
+    for piece, count in zip(pieces, counts, strict=True):
+        lane, own = piece.segment.tokens.lane, slice(first, first + count)
+        first += count
+        if lane is not None:
+            lanes = piece.segment.lanes
+            edges = np.round(np.arange(lanes + 1) * frame.spans_px / lanes)
+            top[own] += edges[lane[piece.tokens]]
+            height[own] = np.maximum(1.0, np.diff(edges)[lane[piece.tokens]])
+    return top, height
 
 
 def _columns(frame: Frame) -> Pixels:
@@ -319,7 +338,7 @@ class WaveRows:
 
     rows: tuple[TokenRow, ...]
     names: tuple[RowName, ...]
-    pending: tuple[Pending, ...]
+    pending: Pending
     row_of_wave: Mapping[int, int]  # row of the wave index to row on screen
 
 
@@ -348,41 +367,52 @@ def wave_rows(
 ) -> WaveRows:
     """Return a row for every slot of the chosen waves, in order.
 
-    `known` are segments made before, `before` rows: while later waves are added to what these joined, it
-    serves until there are MORE times as many, so that all of it together costs a few times the last.
+    `known` are segments made before, `before` rows: one that has no other segments stays.  While later waves
+    are added to what these joined, it serves until there are MORE times as many, so that all of it together
+    costs a few times the last.
     """
     index = trace.waves
-    columns = (index.se, index.sa, index.cu, index.simd, index.slot)
-    keys = [*zip(*(column[chosen].tolist() for column in columns), strict=True)]
-    slots = {key: number for number, key in enumerate(sorted(set(keys)))}
-    members: list[list[Segment]] = [[] for _ in slots]
-    pending, row_of_wave = [], {}
-    for wave_row, key in zip(chosen.tolist(), keys, strict=True):
-        row = row_of_wave[wave_row] = slots[key]
+    columns = [column[chosen] for column in (index.se, index.sa, index.cu, index.simd, index.slot)]
+    first, slot = distinct(*columns)
+    keys = [*zip(*(column[first].tolist() for column in columns), strict=True)]
+    row_of_wave = dict(zip(chosen.tolist(), slot.tolist(), strict=True))
+    members: list[list[Segment]] = [[] for _ in keys]
+    is_there = np.ones(len(chosen), dtype=bool)
+    for i, (wave_row, row) in enumerate(row_of_wave.items()):
         segment = known.get(wave_row) or _segment(store, wave_row)
         if segment is None:
-            pending.append(Pending(row, index.span(wave_row), wave_row))
+            is_there[i] = False
         else:
             members[row].append(segment)
-    made = {row.segments[0]: row.parts[0] for row in before if row.segments}
+    lacking = chosen[~is_there]
+    pending = Pending(slot[~is_there], index.begin[lacking], index.end[lacking], lacking)
+    made = {row.segments[0]: row for row in before if row.segments}
     rows = []
     for member in members:
-        segments = tuple(sorted(member, key=lambda segment: segment.begin))
-        old = made.get(segments[0]) if segments and not store.is_complete else None
-        is_enough = old is not None and len(segments) < MORE * len(old.segments)
-        is_first = old is not None and segments[: len(old.segments)] == old.segments
-        rows.append(TokenRow(segments, old if is_enough and is_first else None))
-    names = [RowName(f"{key[3]}-{key[4]}", place_name(trace, *key[:3])) for key in slots]
+        segments = tuple(sorted(member, key=attrgetter("begin")))
+        rows.append(_row(segments, made.get(segments[0]) if segments else None, store.is_complete))
+    names = [RowName(f"{key[3]}-{key[4]}", place_name(trace, *key[:3])) for key in keys]
     for other in trace.other_simd if others else ():
         # A unit that is not known could be that of the instructions.
-        units = {key[2] for key in slots if key[0] == other.se}
+        units = {key[2] for key in keys if key[0] == other.se}
         if len(other.time) and units and (other.cu == -1 or units & {other.cu, -1}):
             end = other.time + np.maximum(other.duration, 1)
             rows.append(TokenRow((span_segment(other.time, end, other.kind),)))
             names.append(RowName("sibling", f"SIMD {other.simd if other.simd >= 0 else '?'}"))
     for part in (part for token_row in rows for part in token_row.parts):
         _ = part.lod  # built here, off the UI thread
-    return WaveRows(tuple(rows), tuple(names), tuple(pending), row_of_wave)
+    return WaveRows(tuple(rows), tuple(names), pending, row_of_wave)
+
+
+def _row(segments: tuple[Segment, ...], before: TokenRow | None, is_last: bool) -> TokenRow:
+    """A row of segments that begins as one before; `is_last`: no other will come, so that all are joined."""
+    if before is None or (is_last and before.known is not None):
+        return TokenRow(segments)
+    if before.segments == segments:
+        return before
+    old = before.parts[0]
+    is_enough = not is_last and len(segments) < MORE * len(old.segments)
+    return TokenRow(segments, old if is_enough and segments[: len(old.segments)] == old.segments else None)
 
 
 def _segment(store: WaveStore, row: int) -> Segment | None:
