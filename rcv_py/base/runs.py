@@ -25,6 +25,7 @@ import numpy as np
 
 AT_ONCE = 1 << 17  # rows that numpy repeats without letting other threads run: a fraction of a millisecond
 LONG_RISE = 64  # rows between two that fall, on average: from here on merging is faster than sorting
+_WIDEST = 1 << 62  # numbers beyond it do not fit into one with that of a row
 
 
 def starts_run(*columns: np.ndarray) -> np.ndarray:
@@ -67,11 +68,11 @@ def ascending(column: np.ndarray) -> np.ndarray:
 def numbered(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each value of whole numbers (int64) once, ascending, and which of them each row holds, int64."""
     rows = order(column)
-    column = column[rows]
+    column = column.take(rows)
     is_first = starts_run(column)
     number = np.empty(len(rows), dtype=np.int64)
     number[rows] = np.cumsum(is_first) - 1
-    return column[is_first], number
+    return column.take(np.flatnonzero(is_first)), number
 
 
 def order(column: np.ndarray) -> np.ndarray:
@@ -106,6 +107,47 @@ def order(column: np.ndarray) -> np.ndarray:
 def _counted(column: np.ndarray) -> np.ndarray:
     """The rows by their lowest 16 bits, equal ones as they stand, int64."""
     return np.argsort(column.astype(np.uint16), kind="stable")
+
+
+def first_from(
+    column: np.ndarray, first: np.ndarray, stop: np.ndarray, limit: np.ndarray | int
+) -> np.ndarray:
+    """The first of rows `first` to `stop - 1` of each range that holds its limit or more, else `stop`; int64.
+
+    The column ascends in each range.  All ranges are halved at once: nothing is made that is as long as it.
+    """
+    low, high = first.copy(), np.maximum(first, stop)
+    while (is_open := low < high).any():
+        middle = (low + high) >> 1
+        is_less = is_open & (column.take(middle, mode="clip") < limit)  # what is not open may lie behind all
+        low, high = np.where(is_less, middle + 1, low), np.where(is_less, high, middle)
+    return low
+
+
+def largest_in(value: np.ndarray, first: np.ndarray, stop: np.ndarray, is_last: bool = False) -> np.ndarray:
+    """Return the row of the largest of rows `first` to `stop - 1` of each range, the first (last) of equals.
+
+    `value` is int64 or narrower; int64, -1 for a range without rows.
+    """
+    largest = np.full(len(first), -1, dtype=np.int64)
+    some = np.flatnonzero(stop > first)
+    if not len(some):
+        return largest
+    low, high = int(first[some].min()), int(stop[some].max())
+    value, count, row = value[low:high], high - low, np.arange(high - low)
+    edges = np.column_stack([first[some] - low, stop[some] - low]).reshape(-1)
+    place = row if is_last else row[::-1]
+    rank = np.zeros(count + 1, dtype=np.int64)  # a range may end where the rows end
+    if max(int(value.max()), -int(value.min())) < _WIDEST // count:
+        np.multiply(value, count, out=rank[:-1], dtype=np.int64)
+        rank[:-1] += place
+        found = place[np.maximum.reduceat(rank, edges)[::2] % count]
+    else:
+        order = np.lexsort((place, value))
+        rank[order] = row
+        found = order[np.maximum.reduceat(rank, edges)[::2]]
+    largest[some] = low + found
+    return largest
 
 
 def is_in(column: np.ndarray, held: np.ndarray) -> np.ndarray:

@@ -81,7 +81,8 @@ def _tokens(trace: Trace, batch: WaveBatch) -> Columns:
     own = columns_of(batch)
     kinds, hits = _kinds(batch.kind), _hits(own.owner, batch.line)
     waves = _wave_names(batch, own.owner)
-    return _named(tables.TOKENS, waves, own.start, batch.stall, batch.busy, own.idle, kinds, batch.line, hits)
+    idle = own.idle.astype(np.int64)
+    return _named(tables.TOKENS, waves, own.start, batch.stall, batch.busy, idle, kinds, batch.line, hits)
 
 
 def _states(trace: Trace, batch: WaveBatch) -> Columns:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from rcv_py.analysis.attribution import uses as module
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import MATRIX, SALU, VALU, Lines, lines
-from rcv_py.analysis.attribution.stream import engine_stream, largest_in
+from rcv_py.analysis.attribution.stream import engine_stream
 from rcv_py.analysis.attribution.uses import WINDOW, History, Uses, overwritten, uses
+from rcv_py.base.runs import largest_in
 from tests.analysis import build
 
 TEXTS = (

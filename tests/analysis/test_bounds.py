@@ -103,7 +103,7 @@ def test_every_claimed_cycle_of_a_wave_has_one_place_in_its_wait(name: str) -> N
     trace, survey = inputs.trace, inputs.survey
     whole = list(parcels(inputs.answers.batches))
     for each in (each for one in whole for each in claims_of(trace, one, parcel_stream(trace, one, survey))):
-        spans, one, claims = each.ledger.spans(), each.stream, each.claims
+        spans, one, claims = each.spent.spans(), each.stream, each.claims
         length = np.bincount(spans.claim, spans.end - spans.begin, len(claims)).astype(np.int64)
         assert length.tolist() == claims.cycles.tolist()
         token = claims.token[spans.claim]

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.analysis.core.intervals import IntervalSet, at_least
 
 Spans = list[tuple[int, int]]
 SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), max_size=12)
@@ -48,3 +48,12 @@ def test_covered_cycles_of_spans_are_counted(
     before = [[sum(cycle < time for cycle in inside) for time in column] for column in edges]
     assert [column.tolist() for column in one.covered_before_each(*edges)] == before
     assert one.covered(*edges).tolist() == [b - a for a, b in zip(*before, strict=True)]
+
+
+@given(SPANS, st.integers(1, 4))
+def test_spans_are_crowded_where_so_many_are_open(spans: list[tuple[int, int]], count: int) -> None:
+    begin, length = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+    crowd = at_least(begin, begin + length, count)
+    assert cycles(crowd) == {
+        cycle for cycle in range(40) if sum(low <= cycle < low + size for low, size in spans) >= count
+    }

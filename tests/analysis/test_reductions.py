@@ -19,7 +19,7 @@ from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.compare.costs import costs_of
 from rcv_py.analysis.core import parcels as parcels_module
 from rcv_py.analysis.core.cost_columns import LINES
-from rcv_py.analysis.core.parcels import MOST_PIECES, Lives, parcels, slabs, stretches
+from rcv_py.analysis.core.parcels import PIECES, Lives, parcels, slabs, stretches
 from rcv_py.analysis.core.reduction import Reduction, Staged, mapped
 from rcv_py.analysis.cost.activity import STATE_SHARES
 from rcv_py.analysis.cost.distribution import hits_of, latency_spreads
@@ -224,7 +224,7 @@ def test_pieces_of_a_parcel_have_a_bounded_number_of_tokens(capture: Any) -> Non
     ]
     assert max(len(part.tokens) for part in waves) <= longest + few
     pieces = parcel.in_time(few)
-    assert len(pieces) == MOST_PIECES
+    assert len(pieces) == PIECES
     counted = [int(piece.is_counted.sum()) for piece in pieces]
     assert sum(counted) == len(parcel.tokens)
     assert max(counted) < len(parcel.tokens) // 2

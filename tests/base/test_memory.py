@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from rcv_py.base.machine.memory import without_garbage
+from rcv_py.base.machine.memory import is_spare, trim, without_garbage
 
 SCRIPT = """
 import numpy as np
@@ -36,6 +36,13 @@ def test_what_is_kept_is_all_that_stays_resident() -> None:
     assert float(done.stdout) < 1.3
 
 
+def test_what_is_spare_goes_when_memory_is_given_back() -> None:
+    kept = [b"for the next file"]
+    is_spare(kept.clear)
+    trim()
+    assert not kept
+
+
 def test_a_start_is_not_searched_for_garbage_and_leaves_the_rest_to_the_window() -> None:
     """Switched on again here, garbage would be looked for in threads that read, and widgets die there."""
     code = (
@@ -60,7 +67,7 @@ def test_no_garbage_is_looked_for_in_a_block_and_afterwards_as_before(was_on: bo
 
 IN_A_BLOCK = """
 import gc
-from rcv_py.base.machine.memory import without_garbage
+from rcv_py.base.machine.memory import is_spare, trim, without_garbage
 
 looked, gone = [], []
 gc.callbacks.append(lambda phase, facts: looked.append(facts["generation"]))

@@ -15,6 +15,7 @@ from rcv_py.base.runs import (
     borders,
     distinct,
     ends_run,
+    first_from,
     is_in,
     numbered,
     order,
@@ -51,6 +52,15 @@ def test_values_are_repeated_a_part_at_a_time(parts: list[tuple[int, int]], at_o
         every = repeated(column, count)
     assert every.tolist() == [value for value, times in parts for _ in range(times)]
     assert every.dtype == column.dtype
+
+
+@given(st.lists(st.tuples(st.lists(st.integers(-9, 9)).map(sorted), st.integers(-10, 10))))
+def test_the_first_row_from_a_limit_on_is_found_in_each_range(parts: list[tuple[list[int], int]]) -> None:
+    column = np.array([value for part, _ in parts for value in part], dtype=np.int64)
+    edge = borders([len(part) for part, _ in parts])
+    limit = np.array([limit for _, limit in parts], dtype=np.int64)
+    found = first_from(column, edge[:-1], edge[1:], limit) - edge[:-1]
+    assert found.tolist() == [sum(value < least for value in part) for part, least in parts]
 
 
 @given(st.lists(st.integers(-9, 9)), st.lists(st.integers(-9, 9)))

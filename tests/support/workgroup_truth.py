@@ -150,10 +150,11 @@ def _word(one: Stream, barriers: _Barriers, nth: int, last: int | None, producer
 
 def _longest(one: Stream, first: int, stop: int, since: int) -> list[int]:
     """The tokens on which a wave spent most cycles after a time, in front of a token."""
+    end = one.ends(slice(first, stop)).tolist()
     spent = {
-        token: min(int(one.end[token] - one.start[token]), int(one.end[token]) - since)
-        for token in range(first, stop)
-        if one.end[token] > since
+        token: min(ends - int(one.start[token]), ends - since)
+        for token, ends in enumerate(end, first)
+        if ends > since
     }
     most = max(spent.values(), default=0)
     return [token for token, cycles in spent.items() if cycles == most]

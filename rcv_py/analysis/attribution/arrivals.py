@@ -19,7 +19,10 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
-from rcv_py.analysis.attribution.stream import Stream, largest_in
+from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.analysis.waves.barriers import TokenCrossings
+from rcv_py.base.runs import first_from, largest_in, ranges
 from rcv_py.model.kinds import TokenKind
 
 
@@ -34,9 +37,7 @@ def claim_barriers(stream: Stream, ledger: Ledger) -> None:
     if not len(rows):
         return
     at, met = stream.crossings, stream.meetings
-    crossing = np.full(len(stream), -1, dtype=np.int64)
-    crossing[at.signal] = crossing[at.token] = np.arange(len(at))
-    mine = crossing[ledger.token[rows]]
+    mine = _crossing(at, ledger.token[rows])
     meeting = np.append(met.of, -1)[mine]
     is_known = (mine >= 0) & np.append(met.is_seen, False)[meeting]
     is_last = is_known & (np.append(at.arrived, 0)[mine] >= np.append(met.last_arrived, 0)[meeting])
@@ -51,19 +52,32 @@ def claim_barriers(stream: Stream, ledger: Ledger) -> None:
     ledger.rest(rows[~is_own], Cause.BARRIER, blamed[~is_own])
 
 
+def _crossing(at: TokenCrossings, token: np.ndarray) -> np.ndarray:
+    """Return the crossing that each token signals or waits at, int64, -1: none."""
+    waits, signals = (np.searchsorted(column, token) for column in (at.token, at.signal))
+    is_wait, is_signal = (
+        np.append(column, -1)[place] == token for column, place in ((at.token, waits), (at.signal, signals))
+    )
+    return np.where(is_wait, waits, np.where(is_signal, signals, -1))
+
+
 def longest_before(stream: Stream, wave: np.ndarray, stop: np.ndarray, since: np.ndarray) -> np.ndarray:
     """Return the token that took longest of those a wave ran since a time and before its token `stop`.
 
     Of the token that was under way at that time only what came later counts.  Where there is none in front it
     is `stop`.
     """
-    key = stream.start + stream.owner * stream.stride
-    begin = np.searchsorted(key, since + wave * stream.stride, side="right") - 1
-    begin = np.maximum(np.minimum(begin, stop - 1), stream.tokens.first[wave])
-    under_way = stream.end[begin] - np.maximum(stream.start[begin], since)
-    length = stream.end - stream.start
-    later = largest_in(length, np.minimum(begin + 1, len(stream)), stop, is_last=True)
-    return np.where((later >= 0) & (length[later] > under_way), later, begin)
+    first = stream.tokens.first[wave]
+    begin = np.maximum(first_from(stream.start, first, stop, since + 1) - 1, first)
+    under_way = stream.ends(begin) - np.maximum(stream.start[begin], since)
+    # Of all tokens only those behind it that any of the waves ran.
+    meant = IntervalSet.of(begin + 1, stop)
+    rows = ranges(meant.begin, meant.end - meant.begin)
+    if not len(rows):
+        return begin
+    length = stream.ends(rows) - stream.start.take(rows)
+    later = largest_in(length, *meant.covered_before_each(begin + 1, stop), is_last=True)
+    return np.where((later >= 0) & (length[later] > under_way), rows[later], begin)
 
 
 _INSIDE = (NONE, VALU, SALU)  # units of which every SIMD has its own

@@ -12,7 +12,7 @@ from rcv_py.analysis.attribution import issue
 from rcv_py.analysis.attribution.arrivals import claim_barriers, claim_fetch, claim_shared_fetch
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.issue import gaps
-from rcv_py.analysis.attribution.ledger import Claims, Ledger
+from rcv_py.analysis.attribution.ledger import Claims, Ledger, Spent
 from rcv_py.analysis.attribution.lines import NONE
 from rcv_py.analysis.attribution.stream import Stream, engine_stream, parcel_stream
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
@@ -106,8 +106,8 @@ class ParcelClaims:
     """The claims of a parcel's stalls, or of its gaps: of all tokens that touch its slab."""
 
     stream: Stream
-    ledger: Ledger
     claims: Claims
+    spent: Spent
     is_idle: bool
     counts: np.ndarray  # int64, rows of the claims that count: of tokens of chosen waves that start inside
 
@@ -116,42 +116,45 @@ class ParcelClaims:
         """One number for line, cause and producer of each claim, int64, for `rows_of`."""
         stream, claims, outside = self.stream, self.claims, self.stream.survey.last.line
         blamed, code_rows = claims.producer, len(stream.lines) - 1
-        producer = np.where(blamed < 0, code_rows, stream.line[np.maximum(blamed, 0)])
+        producer = np.where(blamed < 0, code_rows, stream.line.take(np.maximum(blamed, 0)))
         far = np.flatnonzero(blamed < -1)
         producer[far] = outside[-2 - blamed[far]]
-        return _packed(stream.line[claims.token], claims.cause, producer, code_rows)
+        return _packed(stream.line.take(claims.token), claims.cause, producer, code_rows)
 
     @cached_property
     def by_key(self) -> tuple[np.ndarray, np.ndarray]:
         """The rows of the claims that count, ordered by key, and their keys; int64."""
-        key = self.key[self.counts]
+        key = self.key.take(self.counts)
         rows = order(key)
-        return self.counts[rows], key[rows]
+        return self.counts.take(rows), key.take(rows)
 
 
 def claims_of(trace: Trace, parcel: Parcel, stream: Stream) -> Iterator[ParcelClaims]:
     """Yield the claims of a parcel: first those of its stalls, then those of its gaps.
 
-    The stream is of the same waves, and may serve other pieces of their time.
+    The stream is of the same waves, and may serve other pieces of their time.  Who lets go of the first
+    before asking for the second (`map` does) never has both in memory.
     """
     touches = parcel.is_counted
     if not touches.all():
         touches = touches | parcel.touches
-    for ledger, is_idle in (
-        (stalls(stream, _beside(stream, touches)), False),
-        (gaps(stream, touches), True),
-    ):
-        checkpoint()
-        claims = ledger.claims()
-        counts = np.flatnonzero(parcel.is_counted[claims.token])
-        yield ParcelClaims(stream, ledger, claims, is_idle, counts)
+    yield _claimed(parcel, stream, stalls(stream, _beside(stream, touches)), is_idle=False)
+    yield _claimed(parcel, stream, gaps(stream, touches), is_idle=True)
+
+
+def _claimed(parcel: Parcel, stream: Stream, ledger: Ledger, *, is_idle: bool) -> ParcelClaims:
+    checkpoint()
+    claims, spent = ledger.closed()
+    counts = np.flatnonzero(parcel.is_counted.take(claims.token))
+    return ParcelClaims(stream, claims, spent, is_idle, counts)
 
 
 def _beside(stream: Stream, touches: np.ndarray) -> np.ndarray:
     """Tokens whose stall may touch one of these, bool: the last rule looks at what no other explains."""
-    if touches.all() or not touches.any():
+    rows = np.flatnonzero(touches)
+    if len(rows) in (0, len(touches)):
         return touches
-    low, high = stream.start[touches].min(), stream.issue[touches].max()
+    low, high = stream.start.take(rows).min(), stream.issue.take(rows).max()
     step = stream.lines.step
     return (stream.start <= high + step) & (stream.issue >= low - step)
 
@@ -170,7 +173,12 @@ class Sums:
     @classmethod
     def of(cls, claims: Iterable[ParcelClaims], parcel: Parcel) -> Sums:
         """Return the sums of the claims of a parcel."""
-        return cls._summed(map(_sums_of, claims), len(parcel.own.waves))
+        return cls.of_parts(map(sums_of, claims), parcel)
+
+    @classmethod
+    def of_parts(cls, parts: Iterable[tuple[np.ndarray, ...]], parcel: Parcel) -> Sums:
+        """Return the sums of what `sums_of` says of the claims of a parcel."""
+        return cls._summed(parts, len(parcel.own.waves))
 
     @classmethod
     def joined(cls, parts: Sequence[Sums]) -> Sums:
@@ -230,11 +238,11 @@ def timed(each: ParcelClaims, is_meant: np.ndarray) -> TimedClaims:
     Where several causes share the stall of a token, a cause has the cycles that its rule looked at, and of
     those that no earlier rule has taken the first.
     """
-    stream, spans = each.stream, each.ledger.spans()
-    owner = stream.owner[each.claims.token[spans.claim]]
+    stream, spans = each.stream, each.spent.spans()
+    owner = stream.owner.take(each.claims.token.take(spans.claim))
     if not is_meant.all():
         spans, owner = of_rows(spans, is_meant[owner]), owner[is_meant[owner]]
-    return TimedClaims(each.key[spans.claim], owner, spans.begin + stream.base, spans.end + stream.base)
+    return TimedClaims(each.key.take(spans.claim), owner, spans.begin + stream.base, spans.end + stream.base)
 
 
 def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
@@ -261,9 +269,9 @@ def before_shared_fetch(stream: Stream, is_meant: np.ndarray | None = None) -> L
     """Return the stalled cycles by all rules but the last, which takes what no other explains."""
     is_stalled = stream.tokens.stall > 0
     token = np.flatnonzero(is_stalled if is_meant is None else is_stalled & is_meant)
-    line, lines = stream.line[token], stream.lines
-    stall = stream.tokens.stall[token].astype(np.int64)
-    ledger = Ledger(token, line, stream.start[token], stream.issue[token], stall)
+    line, lines = stream.line.take(token), stream.lines
+    stall = stream.tokens.stall.take(token).astype(np.int64)
+    ledger = Ledger(token, line, stream.start.take(token), stream.issue.take(token), stall)
     checkpoint()
     claim_waits(stream, ledger)
     claim_nops(stream, ledger)
@@ -289,13 +297,13 @@ def _packed(line: np.ndarray, cause: np.ndarray, producer: np.ndarray, code_rows
     return (line * _CAUSES + cause) * (code_rows + 1) + producer
 
 
-def _sums_of(each: ParcelClaims) -> tuple[np.ndarray, ...]:
-    """Keys of line, cause and producer; stall, idle, executions and guessed cycles of each."""
+def sums_of(each: ParcelClaims) -> tuple[np.ndarray, ...]:
+    """Return keys of line, cause and producer; stall, idle, executions and guessed cycles of each."""
     rows, key = each.by_key
-    first, cycles = run_starts(key), each.claims.cycles[rows]
+    first, cycles = run_starts(key), each.claims.cycles.take(rows)
     spent = saturated.sums_of_runs(cycles, first)
     stall, idle = (0 * spent, spent) if each.is_idle else (spent, 0 * spent)
-    guessed = saturated.sums_of_runs(np.where(each.claims.is_guess[rows], cycles, 0), first)
+    guessed = saturated.sums_of_runs(np.where(each.claims.is_guess.take(rows), cycles, 0), first)
     return key[first], stall, idle, np.diff(first, append=len(rows)), guessed
 
 

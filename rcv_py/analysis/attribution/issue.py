@@ -6,6 +6,9 @@ back, so registers come first; a full queue shows in operations in flight and by
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
@@ -23,11 +26,11 @@ from rcv_py.analysis.attribution.lines import (
     VALU,
     VMEM,
 )
-from rcv_py.analysis.attribution.stream import Stream, Work, largest_in
+from rcv_py.analysis.attribution.stream import Stream, Work
 from rcv_py.analysis.attribution.survey import place_of
 from rcv_py.analysis.attribution.uses import overwritten, uses
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
-from rcv_py.base.runs import ascending, run_starts
+from rcv_py.base.runs import ascending, largest_in, run_starts
 
 _FAR = 1 << 62  # cycles before all others
 READING = 16  # turns after its issue in which a memory instruction may still read registers
@@ -43,19 +46,20 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
     lines = stream.lines
     rows = ledger.of_lines(np.isin(lines.unit, (VALU, MATRIX, VMEM, LDS, SALU)))
     writers = (VALU, MATRIX) if lines.step == 4 else (VALU, MATRIX, SALU)
-    pairs = uses(lines, stream.history, ledger.token[rows], writers)
+    pairs = uses(lines, stream.history, ledger.token.take(rows), writers)
     row, writer = pairs.row, pairs.writer
-    of_writer = lines.unit[stream.line[writer]]
+    of_writer = lines.unit.take(stream.line.take(writer))
     if (
         lines.step == 4
     ):  # On gfx9 vector arithmetic that follows vector arithmetic never waits for its result.
-        reader = lines.unit[ledger.line[rows]][row]
+        reader = lines.unit.take(ledger.line.take(rows)).take(row)
         waits = np.flatnonzero((of_writer == MATRIX) | (reader == VMEM))
-        row, writer, of_writer = row[waits], writer[waits], of_writer[waits]
-        taken = np.where(of_writer == VALU, TO_MEMORY * lines.step, lines.result[stream.line[writer]])
-        ready = stream.issue[writer] + taken
+        row, writer, of_writer = (column.take(waits) for column in (row, writer, of_writer))
+        result = lines.result.take(stream.line.take(writer))
+        ready = stream.issue.take(writer)
+        ready += np.where(of_writer == VALU, TO_MEMORY * lines.step, result)
     else:
-        ready = np.maximum(stream.issue[writer] + lines.result[stream.line[writer]], stream.end[writer])
+        ready = np.maximum(stream.issue[writer] + lines.result[stream.line[writer]], stream.ends(writer))
     # The operand that is there last decides, of equals the one that is furthest back.
     first = run_starts(row)
     if not len(first):
@@ -76,31 +80,35 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         rows = ledger.of_lines(is_meant)
         if not len(rows) or not len(stream.of_unit(MATRIX)):
             continue
-        work = stream.work(MATRIX)
-        line = stream.line[work.token]
-        begin = work.issue + lines.lead[line]
-        until = begin + lines.passes[line] + tail
+        work, held = stream.work(MATRIX), partial(_matrix_held, stream, tail)
         if (MATRIX, tail) not in stream.unions:
-            stream.unions[MATRIX, tail] = IntervalSet.of(begin + work.shift, until + work.shift)
+            begin = work.key + lines.lead[stream.line[work.token]]
+            stream.unions[MATRIX, tail] = IntervalSet.of(begin, work.key + held(work))
         busy = stream.unions[MATRIX, tail]
         rows, cycles, shift = _covered(stream, stream.simd, busy, ledger, rows)
-        blamed = _held_longest(stream, stream.simd, (work, until), ledger, rows)
+        blamed = _held_longest(stream, stream.simd, (work, held), ledger, rows)
         ledger.take(rows, cycles, Cause.MATRIX_BUSY, blamed, Within(busy, shift))
+
+
+def _matrix_held(stream: Stream, tail: int, work: Work) -> np.ndarray:
+    """Cycles until the matrix unit was free again after each operation, and `tail` more; int64."""
+    lines = stream.lines
+    return (lines.lead + lines.passes + tail).take(stream.line.take(work.token))
 
 
 def _covered(
     stream: Stream, lane: np.ndarray, busy: IntervalSet, ledger: Ledger, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows of which some cycles are covered, these, and the shifts of the rows to their lanes."""
-    shift = _shift(stream, lane, ledger.token[rows])
-    cycles = busy.covered(ledger.at[rows] + shift, ledger.end[rows] + shift)
+    shift = _shift(stream, lane, ledger.token.take(rows))
+    cycles = busy.covered(ledger.at.take(rows) + shift, ledger.end.take(rows) + shift)
     some = np.flatnonzero(cycles)
-    return rows[some], cycles[some], shift[some]
+    return rows.take(some), cycles.take(some), shift.take(some)
 
 
 def _shift(stream: Stream, lane: np.ndarray, token: np.ndarray) -> np.ndarray:
     """What brings times of tokens onto an axis where lanes (int64 [waves]) do not overlap, int64."""
-    return lane[stream.owner[token]] * stream.stride
+    return lane.take(stream.owner.take(token)) * stream.stride
 
 
 def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
@@ -124,21 +132,24 @@ def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
     of_line = np.where(stream.lines.unit == MATRIX, VALU, stream.lines.unit)
     if not stream.has_mates.any():
         return
-    open_ = ledger.open(stream.has_mates[stream.owner[ledger.token]])
-    unit = of_line[ledger.line[open_]]
+    open_ = ledger.open(stream.has_mates.take(stream.owner.take(ledger.token)))
+    unit = of_line.take(ledger.line.take(open_))
     for each in np.flatnonzero(np.bincount(unit)).tolist():
         if each == NONE:
             continue
-        rows, work = open_[unit == each], stream.work(each)
-        token = ledger.token[rows]
+        rows, work = open_.take(np.flatnonzero(unit == each)), stream.work(each)
+        token = ledger.token.take(rows)
         shift = _shift(stream, stream.simd, token)
-        near = np.sort(work.token[_near(work, ledger.begin[rows] + shift, ledger.end[rows] + shift)])
-        busy = owned(stream.issue[near], stream.until(near), stream.owner[near], stream.stride, stream.simd)
-        own = stream.owner[token] * stream.stride
-        cycles = busy.by_others(ledger.at[rows], ledger.end[rows], shift, own)
+        begin, end = (column.take(rows) + shift for column in (ledger.begin, ledger.end))
+        near = np.sort(work.token.take(_near(work, begin, end)))
+        issue = stream.issue.take(near)
+        until, owner = stream.until(near, issue), stream.owner.take(near)
+        busy = owned(issue, until, owner, stream.stride, stream.simd)
+        own = stream.owner.take(token) * stream.stride
+        cycles = busy.by_others(ledger.at.take(rows), ledger.end.take(rows), shift, own)
         some = np.flatnonzero(cycles)
-        rows, cycles, shift = rows[some], cycles[some], shift[some]
-        blamed = _held_longest(stream, stream.simd, (work, work.until), ledger, rows)
+        rows, cycles, shift = rows.take(some), cycles.take(some), shift.take(some)
+        blamed = _held_longest(stream, stream.simd, (work, _held), ledger, rows)
         ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, shift))
 
 
@@ -149,8 +160,14 @@ def _near(work: Work, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """
     first = np.searchsorted(work.reach, begin, side="right")
     stop = np.maximum(np.searchsorted(work.key, end, side="left"), first)
-    opened = np.bincount(first, minlength=len(work) + 1) - np.bincount(stop, minlength=len(work) + 1)
-    return np.flatnonzero(np.cumsum(opened)[:-1])
+    low, high = int(first.min()), int(stop.max())
+    opened, closed = (np.bincount(row - low, minlength=high - low + 1) for row in (first, stop))
+    opened -= closed
+    return low + np.flatnonzero(np.cumsum(opened)[:-1])
+
+
+def _held(work: Work) -> np.ndarray:
+    return work.held
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
@@ -165,12 +182,11 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
             continue
         work = stream.work(each, by_cu=True)
         if (each, CROWD[each]) not in stream.unions:
-            until = stream.released[work.token] + work.shift
+            until = work.key + stream.flight.take(work.token)
             stream.unions[each, CROWD[each]] = at_least(work.key, until, CROWD[each])
         flight = stream.unions[each, CROWD[each]]
         rows, cycles, shift = _covered(stream, stream.cu, flight, ledger, rows)
-        taken = work, _next_taken(work)
-        blamed = _held_longest(stream, stream.cu, taken, ledger, rows, queue=each)
+        blamed = _held_longest(stream, stream.cu, (work, _until_next), ledger, rows, queue=each)
         ledger.take(rows, cycles, cause, blamed, Within(flight, shift))
 
 
@@ -197,14 +213,14 @@ def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
         recent = stream.start[token] - stream.issue[memory] <= READING * lines.step
         rows, token, memory = (column[recent] for column in (rows, token, memory))
         follows = memory > stream.last_of(stream.vector, token)
-        follows &= stream.released[memory] > stream.start[token]
+        follows &= stream.released(memory) > stream.start[token]
         ledger.rest(rows[follows], Cause.OPERAND_READ, memory[follows])
     rows = ledger.of_lines(is_vector)
     token = ledger.token[rows]
     pairs = overwritten(lines, stream.history, token, Cause.WAIT_DMA)
     begin = stream.start[token[pairs.row]]
     near = begin - stream.issue[pairs.writer] <= READING * lines.step
-    near &= stream.released[pairs.writer] > begin
+    near &= stream.released(pairs.writer) > begin
     row, writer = pairs.row[near], pairs.writer[near]
     first = run_starts(row)
     ledger.rest(rows[row[first]], Cause.OPERAND_READ, writer[first])
@@ -224,17 +240,20 @@ def claim_drain(stream: Stream, ledger: Ledger) -> None:
     ledger.rest(rows[some], Cause.DRAIN, last[some])
 
 
-def _next_taken(work: Work) -> np.ndarray:
-    """When the unit took the next operation of its compute unit after each; int64."""
-    issue = work.issue
-    following = np.append(issue[1:], issue[-1:])
-    return np.where(following >= issue, following, work.stride)
+def _until_next(work: Work) -> np.ndarray:
+    """Cycles until the unit took the next operation of its compute unit after each, int64; 0 for the last."""
+    held = np.append(np.diff(work.key), 0)
+    lane = work.key // work.stride
+    last = np.flatnonzero(lane[1:] != lane[:-1])  # of a compute unit
+    issue, following = (work.key[at] - lane[at] * work.stride for at in (last, last + 1))
+    held[last] = np.where(following >= issue, following, work.stride) - issue
+    return held
 
 
 def _held_longest(
     stream: Stream,
     lane: np.ndarray,
-    taken: tuple[Work, np.ndarray],
+    taken: tuple[Work, Callable[[Work], np.ndarray]],
     ledger: Ledger,
     rows: np.ndarray,
     *,
@@ -242,31 +261,36 @@ def _held_longest(
 ) -> np.ndarray:
     """Return the token that had the unit longest while each row stalled, the first of equals; -1: none.
 
-    `lane` (int64 [waves]) is the unit of each wave, `taken` are the operations and when each left it.  A wave
-    issues nothing while it stalls, so what is issued meanwhile is of others; of what was issued before, the
-    last may still have the unit.  A `queue` holds its last operation until it takes the next: it may be one
-    of a wave that is not there, as in `Ledger`.
+    `lane` (int64 [waves]) is the unit of each wave, `taken` are the operations, and what tells of some that
+    follow each other how long each held it.  A wave issues nothing while it stalls, so what is issued
+    meanwhile is of others; of what was issued before, the last may still have the unit.  A `queue` holds its
+    last operation until it takes the next: it may be one of a wave that is not there, as in `Ledger`.
     """
     if not len(rows):
         return rows
-    work, until = taken
-    token, issue = ledger.token[rows], work.issue
-    held = until - issue
-    mine = lane[stream.owner[token]]
-    begin, end, shift = ledger.at[rows], ledger.end[rows], mine * stream.stride
-    first = np.searchsorted(work.key, begin + shift, side="right")
-    chosen = largest_in(held, first, np.searchsorted(work.key, end + shift, side="left"))
+    work, held_of = taken
+    token = ledger.token.take(rows)
+    shift = _shift(stream, lane, token)
+    begin, end = ledger.at.take(rows) + shift, ledger.end.take(rows) + shift
+    first = np.searchsorted(work.key, begin, side="right")
+    stop = np.searchsorted(work.key, end, side="left")
+    # The operations that are looked at, and one more behind them.
+    low, high = max(0, int(first.min()) - 1), int(max(first.max(), stop.max())) + 2
+    work, first, stop = work.part(low, high), first - low, stop - low
+    held = held_of(work)
+    chosen = largest_in(held, first, stop)
     early = np.maximum(first - 1, 0)
-    is_there = (first > 0) & (work.lane[early] == mine)
-    left = np.where(is_there, np.minimum(until[early], end) - begin, 0)
-    front = work.token[early]
+    front, key = work.token.take(early), work.key.take(early)
+    is_there = (first > 0) & (key >= shift)
+    left = np.where(is_there, np.minimum(key + held.take(early), end) - begin, 0)
     if queue != NONE:
-        outside = _outside(stream, np.where(is_there, front, -1), token, begin, queue)
-        following = issue[np.minimum(first, len(work) - 1)]
-        left = np.where(outside < -1, np.minimum(following, end) - begin, left)
+        outside = _outside(stream, np.where(is_there, front, -1), token, begin - shift, queue)
+        some = np.flatnonzero(outside < -1)
+        following = work.key[np.minimum(first[some], len(work) - 1)] % work.stride + shift[some]
+        left[some] = np.minimum(following, end[some]) - begin[some]
         front = np.where(outside < -1, outside, front)
-    is_front = left >= np.where(chosen >= 0, held[chosen], 1)
-    return np.where(is_front, front, np.where(chosen >= 0, work.token[chosen], -1))
+    is_front = left >= np.where(chosen >= 0, held.take(chosen), 1)
+    return np.where(is_front, front, np.where(chosen >= 0, work.token.take(chosen), -1))
 
 
 def _outside(
@@ -305,7 +329,7 @@ def gaps(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
     idle, lines = stream.tokens.idle, stream.lines
     token = np.flatnonzero(idle > 0 if is_meant is None else (idle > 0) & is_meant)
     begin, line = stream.start[token] - np.minimum(idle[token], stream.start[token]), stream.line[token]
-    ledger = Ledger(token, line, begin, stream.start[token], idle[token])
+    ledger = Ledger(token, line, begin, stream.start[token], idle[token].astype(np.int64))
     is_first = token == stream.first(token)
     ledger.rest(np.flatnonzero(is_first), Cause.LAUNCH)
     claim_drain(stream, ledger)

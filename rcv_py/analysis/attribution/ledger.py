@@ -7,6 +7,7 @@ are right whatever the rules do.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import ascending, order, starts_run
+from rcv_py.base.runs import ascending, borders, order, starts_run
 from rcv_py.model.columns import joined
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -85,7 +86,7 @@ class Ledger:
 
     def of_lines(self, is_meant: np.ndarray) -> np.ndarray:
         """Rows that have cycles left and whose line is meant, bool [rows of Lines]."""
-        return self.open(is_meant[self.line])
+        return self.open(is_meant.take(self.line))
 
     def take(
         self,
@@ -102,28 +103,30 @@ class Ledger:
         They are the earliest that are open, those `within` a union before others.  `is_guess`: another
         producer fits as well.
         """
-        got = np.clip(cycles, 0, self.left[row])
+        got = np.clip(cycles, 0, self.left.take(row))
         some = np.flatnonzero(got)
         if not len(some):
             return
-        columns = (
-            column[some] if isinstance(column, np.ndarray) else np.full(len(some), column)
-            for column in (cause, producer, is_guess)
+        columns = ((cause, np.uint8), (producer, np.int64), (is_guess, bool))
+        why, blamed, guess = (
+            column.take(some).astype(dtype, copy=False)
+            if isinstance(column, np.ndarray)
+            else np.full(len(some), column, dtype=dtype)
+            for column, dtype in columns
         )
-        why, blamed, guess = columns
-        row, got = row[some], got[some]
-        guess = (guess | _IS_GUESS[why]) & (blamed != -1)
+        row, got = row.take(some), got.take(some)
+        guess = (guess | _IS_GUESS.take(why)) & (blamed != -1)
         self.left[row] -= got
-        where = None if within is None else Within(within.covered, within.shift[some])
+        where = None if within is None else Within(within.covered, within.shift.take(some))
         self._parts.append(_Part(row, why, blamed, got, guess, where))
 
     def until(
         self, row: np.ndarray, time: np.ndarray, cause: Cause | np.ndarray, producer: int | np.ndarray = -1
     ) -> None:
         """Give the cycles before a time to a cause; what was claimed this way before stays."""
-        reach = np.minimum(time, self.end[row])
-        self.take(row, np.maximum(reach - self.at[row], 0), cause, producer)
-        self.at[row] = np.maximum(self.at[row], reach)
+        reach, at = np.minimum(time, self.end.take(row)), self.at.take(row)
+        self.take(row, np.maximum(reach - at, 0), cause, producer)
+        self.at[row] = np.maximum(at, reach)
 
     def rest(
         self,
@@ -134,37 +137,66 @@ class Ledger:
         is_guess: bool | np.ndarray = False,
     ) -> None:
         """Give all that is left of the rows to a cause."""
-        self.take(row, self.left[row], cause, producer, is_guess=is_guess)
+        self.take(row, self.left.take(row), cause, producer, is_guess=is_guess)
 
     def claims(self) -> Claims:
         """All claims, and what is left as UNEXPLAINED."""
+        return self.closed()[0]
+
+    def closed(self) -> tuple[Claims, Spent]:
+        """The same, and when their cycles were spent: all that is needed of a ledger from then on."""
         self.rest(np.flatnonzero(self.left > 0), Cause.UNEXPLAINED)
-        if not self._parts:
-            return Claims(_NONE, _NONE.astype(np.uint8), _NONE, _NONE, _NONE.astype(bool))
-        columns = zip(*(part[:5] for part in self._parts), strict=True)
+        none = _Part(_NONE, _NONE.astype(np.uint8), _NONE, _NONE, _NONE.astype(bool), None)
+        parts = self._parts or [none]
+        columns = zip(*(part[:5] for part in parts), strict=True)
         row, why, producer, cycles, is_guess = (np.concatenate(column) for column in columns)
-        return Claims(self.token[row], why.astype(np.uint8), producer.astype(np.int64), cycles, is_guess)
+        edges = pairwise(borders([len(part.row) for part in parts]).tolist())
+        shares = tuple(
+            _Share(row[low:high], cycles[low:high], part.within)  # views: nothing is in memory twice
+            for (low, high), part in zip(edges, parts, strict=True)
+        )
+        claims = Claims(self.token.take(row), why, producer, cycles, is_guess)
+        return claims, Spent(self.begin, self.end, row, shares)
+
+
+class _Share(NamedTuple):
+    """What one rule got."""
+
+    row: np.ndarray
+    cycles: np.ndarray
+    within: Within | None
+
+
+@dataclass(frozen=True, eq=False)
+class Spent:
+    """When the cycles of claims were spent, as far as it is known without looking at each."""
+
+    begin: np.ndarray  # int64, of each row of the ledger
+    end: np.ndarray  # int64
+    row: np.ndarray  # int64, row of the ledger of each claim
+    shares: tuple[_Share, ...]  # the claims, in order
 
     def spans(self) -> ClaimSpans:
-        """When the cycles of `claims` were spent; those come first."""
-        row = np.concatenate([_NONE, *(part.row for part in self._parts)])
-        is_alone = np.bincount(row, minlength=len(self))[row] == 1  # the only claim of its row: all of it
+        """When the cycles of the claims were spent; those that a row has alone come first."""
+        row = self.row
+        is_alone = np.bincount(row, minlength=len(self.begin)).take(row) == 1  # all of its row
         alone = np.flatnonzero(is_alone)
-        spans = [ClaimSpans(alone, self.begin[row[alone]], self.end[row[alone]])]
-        rows = ascending(row[~is_alone])
+        whole = row.take(alone)
+        spans = [ClaimSpans(alone, self.begin.take(whole), self.end.take(whole))]
+        rows = ascending(row.take(np.flatnonzero(~is_alone)))
         # The cycles of the other rows that no claim has got yet, by row and time.
         open_ = ClaimSpans(rows, self.begin[rows], self.end[rows])
         first = 0
-        for part in self._parts:
-            some = np.flatnonzero(~is_alone[first : first + len(part.row)])
+        for share in self.shares:
+            some = np.flatnonzero(~is_alone[first : first + len(share.row)])
             if len(some):
-                taken, open_ = _taken(open_, part, some)
+                taken, open_ = _taken(open_, share, some)
                 spans.append(replace(taken, claim=first + taken.claim))
-            first += len(part.row)
+            first += len(share.row)
         return joined(spans)
 
 
-def _taken(open_: ClaimSpans, part: _Part, some: np.ndarray) -> tuple[ClaimSpans, ClaimSpans]:
+def _taken(open_: ClaimSpans, part: _Share, some: np.ndarray) -> tuple[ClaimSpans, ClaimSpans]:
     """Take what some rows of a part claim of open spans (`claim` is their row).
 
     Return what is taken, by place in the part, and what stays open.

@@ -87,12 +87,14 @@ class Lines:
 def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
     """Return the columns; cached, since every look at a program needs them."""
     texts = [*(text.strip() for text in code.text), ""]
+    place_of: dict[str, int] = {}
+    place = np.array([place_of.setdefault(_mnemonic(text), len(place_of)) for text in texts])
 
-    def that(pattern: str) -> np.ndarray:
+    def that(pattern: str) -> np.ndarray:  # of the mnemonic, of which a program has a tenth as many as lines
         fits = re.compile(pattern).match
-        return np.array([fits(text) is not None for text in texts], dtype=bool)
+        return np.array([fits(mnemonic) is not None for mnemonic in place_of], dtype=bool)[place]
 
-    unit = np.array([unit_of(text) for text in texts], dtype=np.uint8)
+    unit = np.array([unit_of(mnemonic) for mnemonic in place_of], dtype=np.uint8)[place]
     step = 4 if gfxip <= 9 else 1
     passes = np.append(matrix_passes(code, target).cycles, 0)
     lead = np.where(that(r"v_mfma_scale") & (step == 4), step, 0)
@@ -125,8 +127,13 @@ def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
     )
 
 
+def _mnemonic(text: str) -> str:
+    """The first word of a text, which all but waits and registers are told by."""
+    return text.split(maxsplit=1)[0] if text else ""
+
+
 def unit_of(text: str) -> int:
-    """Return the unit of an instruction, NONE to MESSAGE."""
+    """Return the unit of an instruction, NONE to MESSAGE, by its mnemonic alone."""
     return _first(_UNITS, text, NONE)
 
 

@@ -15,7 +15,7 @@ from rcv_py.analysis.attribution.survey import SURVEY, Survey, known_lines
 from rcv_py.analysis.attribution.uses import History
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.saturated import later, since
+from rcv_py.analysis.core.saturated import later, narrow, since
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import Meetings, TokenCrossings, crossings, last_ends, meetings
@@ -45,7 +45,7 @@ class Stream:
     owner: np.ndarray  # int64 [n], place of the wave
     start: np.ndarray  # int64 [n]
     issue: np.ndarray  # int64 [n]
-    end: np.ndarray  # int64 [n]
+    latest: int  # no time is later
     simd: np.ndarray  # int64 [waves], number of its SIMD
     cu: np.ndarray  # int64 [waves], number of its compute unit
     stride: int  # no time is as late as this; times a SIMD, unit, wave or cache line still fit into int64
@@ -62,20 +62,35 @@ class Stream:
         """Unit of each token, uint8."""
         return self.lines.unit.take(self.line)
 
-    @cached_property
-    def released(self) -> np.ndarray:
-        """When each token's operation was done at the latest: the end of the first wait for it, int64.
+    def ends(self, rows: np.ndarray | slice) -> np.ndarray:
+        """When some tokens ended, int64."""
+        return np.minimum(later(self.issue[rows], self.tokens.busy[rows]), self.latest)
 
-        Operations nobody waited for count until the end of their wave.
-        """
-        first = self.tokens.first
-        some = np.flatnonzero(np.diff(first))
+    @cached_property
+    def _stops(self) -> np.ndarray:
+        """The latest end of a token of each wave, int64, 0 of waves without any."""
+        some = np.flatnonzero(np.diff(self.tokens.first))
         stops = np.zeros(len(self.simd), dtype=np.int64)
-        stops[some] = np.maximum.reduceat(self.end, first[some]) if len(some) else 0
-        done = repeated(stops, np.diff(first))
+        if len(some):
+            stops[some] = np.maximum.reduceat(self.ends(slice(None)), self.tokens.first[some])
+        return stops
+
+    @cached_property
+    def flight(self) -> np.ndarray:
+        """Cycles from the issue of each token until its operation was done at the latest.
+
+        That is the end of the first wait for it; operations nobody waited for count until the end of their
+        wave.  int32 (int64 if it must).
+        """
+        done = repeated(self._stops, np.diff(self.tokens.first))
         links = self.links
         np.minimum.at(done, links.producers, self.issue[links.token[links.row_of]])
-        return done
+        done -= self.issue
+        return narrow(done)
+
+    def released(self, token: np.ndarray) -> np.ndarray:
+        """When the operations of tokens were done at the latest, int64."""
+        return self.issue.take(token) + self.flight.take(token)
 
     @cached_property
     def has_mates(self) -> np.ndarray:
@@ -86,7 +101,7 @@ class Stream:
         if len(some):
             first = self.tokens.first[some]
             begin[some] = np.minimum(begin[some], np.minimum.reduceat(self.start, first))
-            end[some] = np.maximum.reduceat(self.end, first) + held
+            end[some] = self._stops[some] + held
         shift = self.simd * (self.stride + held)
         rows = order(begin + shift)
         begin, end = (begin + shift)[rows], (end + shift)[rows]
@@ -133,24 +148,22 @@ class Stream:
         """What a unit took, VALU with matrix instructions, SIMD by SIMD or compute unit by compute unit."""
         if (unit, by_cu) not in self._works:
             token = self.vector if unit == VALU else self.of_unit(unit)
-            lane = (self.cu if by_cu else self.simd)[self.owner[token]]
-            key = self.issue[token] + lane * self.stride
+            issue = self.issue.take(token)
+            key = (self.cu if by_cu else self.simd).take(self.owner.take(token)) * self.stride
+            key += issue
             rows = order(key)
-            token = token[rows]
-            work = Work(
-                token=token.astype(np.int32),
-                lane=lane[rows].astype(np.int32),
-                stride=self.stride,
-                key=key[rows],
-                until=self.until(token),
-            )
+            held = narrow(self.until(token, issue) - issue)
+            work = Work(token.astype(np.int32).take(rows), self.stride, key.take(rows), held.take(rows))
             self._works[unit, by_cu] = work
         return self._works[unit, by_cu]
 
-    def until(self, token: np.ndarray) -> np.ndarray:
-        """When the units of tokens are free again, int64: on gfx9 by the trace, later by the form."""
-        held = self.issue[token] + self.lines.hold[self.line[token]]
-        return np.maximum(held, self.end[token]) if self.lines.step == 4 else held
+    def until(self, token: np.ndarray, issue: np.ndarray) -> np.ndarray:
+        """When units of tokens issued then are free again, int64: by the trace on gfx9, else by the form."""
+        held = issue + self.lines.hold.take(self.line.take(token))
+        if self.lines.step == 4:
+            end = np.minimum(later(issue, self.tokens.busy.take(token)), self.latest)
+            np.maximum(held, end, out=held)
+        return held
 
     def last_of(self, places: np.ndarray, token: np.ndarray) -> np.ndarray:
         """Return for each token the last of some (ascending) before it in its wave, int64, -1: none."""
@@ -165,32 +178,33 @@ class Stream:
 class Work:
     """Operations of a kind of unit, one unit after the other, in order of issue.
 
-    A parcel keeps those of all its tokens: what a sum tells is made when it is asked for.
+    Times are on an axis where units do not overlap: of each, `stride` later than of the one before.  A parcel
+    keeps those of all its tokens, so what a sum tells is made when it is asked for.
     """
 
     token: np.ndarray  # int32
-    lane: np.ndarray  # int32, number of the unit
     stride: int
-    key: np.ndarray  # int64, when each was issued, on an axis where units do not overlap, ascending
-    until: np.ndarray  # int64, when its unit was free again
+    key: np.ndarray  # int64, when each was issued, ascending
+    held: np.ndarray  # int32 (int64 if it must), cycles until its unit was free again
 
     def __len__(self) -> int:
         return len(self.token)
 
-    @cached_property
+    @property
     def reach(self) -> np.ndarray:
-        """When all units up to here were free again, on the axis of `key`, int64, ascending."""
-        return np.maximum.accumulate(self.until + self.shift)
+        """When all units up to here were free again, int64, ascending."""
+        return self.key + self._late
 
-    @property
-    def shift(self) -> np.ndarray:
-        """What brings times onto that axis, int64."""
-        return np.multiply(self.lane, self.stride, dtype=np.int64)
+    @cached_property
+    def _late(self) -> np.ndarray:
+        """The same since each was issued, which mostly needs half of the memory."""
+        reach = np.maximum.accumulate(self.key + self.held)
+        reach -= self.key
+        return narrow(reach)
 
-    @property
-    def issue(self) -> np.ndarray:
-        """When each was issued, int64."""
-        return self.key - self.shift
+    def part(self, low: int, high: int) -> Work:
+        """The operations from place `low` on and before `high`."""
+        return Work(self.token[low:high], self.stride, self.key[low:high], self.held[low:high])
 
 
 def engine_stream(trace: Trace, waves: Sequence[Wave]) -> Stream:
@@ -212,13 +226,14 @@ def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> Stream:
     cu = _numbers([(wave.cu,) for wave in waves])
     lanes = len(waves) + len(of_code) * (1 + int(cu.max(initial=0)))
     latest = _FARTHEST // (lanes + 1) - _MARGIN
-    if base >= 0 and int(tokens.end.max(initial=0)) < min(_SHARED, latest):
-        base, start, issue, end = 0, tokens.start, tokens.issue, tokens.end  # nothing is copied
+    last = max(0, tokens.last_end)
+    if base >= 0 and last < min(_SHARED, latest):
+        base, start, issue = 0, tokens.start, tokens.issue  # nothing is copied
     else:
         start = since(tokens.start, base, latest)
         issue = np.minimum(later(start, tokens.stall), latest)
-        end = np.minimum(later(issue, tokens.busy), latest)
-    stride = int(max(end.max(initial=0), start.max(initial=0))) + _MARGIN
+        last = min(int(later(issue, tokens.busy).max(initial=0)), latest)
+    stride = last + _MARGIN
     links = replay(tokens, trace.code, trace.gfxip, trace.target)
     crossed = crossings(tokens, trace.code)
     engine = known.place(waves[0].id.se) if waves else 0
@@ -233,7 +248,7 @@ def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> Stream:
         owner=tokens.owner,
         start=start,
         issue=issue,
-        end=end,
+        latest=latest,
         simd=simd,
         cu=cu,
         stride=stride,
@@ -247,33 +262,3 @@ def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> Stream:
 def _numbers(places: list[tuple[int, ...]]) -> np.ndarray:
     known = {place: number for number, place in enumerate(sorted(set(places)))}
     return np.array([known[place] for place in places], dtype=np.int64)
-
-
-def largest_in(value: np.ndarray, first: np.ndarray, stop: np.ndarray, is_last: bool = False) -> np.ndarray:
-    """Return the row of the largest of rows `first` to `stop - 1` of each range, the first (last) of equals.
-
-    `value` is int64; int64, -1 for a range without rows.
-    """
-    largest = np.full(len(first), -1, dtype=np.int64)
-    some = np.flatnonzero(stop > first)
-    if not len(some):
-        return largest
-    count, row = len(value), np.arange(len(value))
-    place = row if is_last else row[::-1]
-    if max(int(value.max()), -int(value.min())) < _FARTHEST // count:
-        rank = value * count + place
-        found = place[_largest(rank, first[some], stop[some]) % count]
-    else:
-        order = np.lexsort((place, value))
-        rank = np.empty(count, dtype=np.int64)
-        rank[order] = row
-        found = order[_largest(rank, first[some], stop[some])]
-    largest[some] = found
-    return largest
-
-
-def _largest(rank: np.ndarray, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
-    """Return the largest of rows `first` to `stop - 1` of each range; none is empty."""
-    low, high = int(first.min()), int(stop.max())
-    padded = np.append(rank[low:high], rank[low])  # a range may end where the rows end
-    return np.maximum.reduceat(padded, np.column_stack([first - low, stop - low]).reshape(-1))[::2]

@@ -23,7 +23,7 @@ from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import GFX9_DELAY, MAX_DELAY, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import ascending, ends_run, order, starts_run
+from rcv_py.base.runs import ascending, ends_run, largest_in, order, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
@@ -169,11 +169,16 @@ def _last_operations(tokens: TokenColumns, line: np.ndarray, unit_of: np.ndarray
         for column in zip(*((-1, 0, 0), *((one.row, one.id.se, one.cu) for one in tokens.waves)), strict=True)
     )
     work = np.flatnonzero(np.isin(unit_of, MEMORY).take(line))
-    owner = tokens.owner[work] + 1
-    place = place_of(se[owner], cu[owner], unit_of[line[work]].astype(np.int64))
-    rows = np.lexsort((tokens.issue[work], place, owner))
-    rows = rows[ends_run(place[rows], owner[rows])]
-    return LastOperations(place[rows], tokens.issue[work[rows]], wave[owner[rows]], line[work[rows]])
+    unit, last = unit_of.take(line.take(work)), []
+    for each in MEMORY:
+        mine = work.take(np.flatnonzero(unit == each))
+        first = run_starts(tokens.owner.take(mine))
+        stop = np.append(first, len(mine))[1:]
+        last.append(mine[largest_in(tokens.issue.take(mine), first, stop, is_last=True)])
+    rows = np.sort(np.concatenate(last))
+    owner = tokens.owner[rows] + 1
+    place = place_of(se[owner], cu[owner], unit_of[line[rows]].astype(np.int64))
+    return LastOperations(place, tokens.issue[rows], wave[owner], line[rows])
 
 
 def _merge(parts: Sequence[_Seen]) -> _Seen:

@@ -23,6 +23,7 @@ from rcv_py.base.runs import borders, order, ranges, repeated, starts_run
 WINDOW = 32  # instructions
 _NO_LINE = 1 << 40  # from here on numbers of no line: what is random of them differs from that of any line
 _MOST_KNOWN = 1 << 14  # sequences of lines that are kept
+_AT_ONCE = 1 << 15  # tokens whose last lines are summed up at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +84,24 @@ class History:
 
         The number is a sum of random ones, one of each line, times powers of another by how far back it is.
         """
-        jump, value = self._jumps, _random(np.arange(int(self.line.max(initial=0)) + 1))[self.line]
-        power, inverse = _powers(1 << len(value).bit_length())
-        before = np.zeros(len(value) + 1, dtype=np.uint64)
-        np.cumsum(value * power[: len(value)], out=before[1:])
-        first = np.maximum(jump - WINDOW, self.start(jump))
-        number = (before[jump + 1] - before[first]) * inverse[jump]
+        random = _random(np.arange(int(self.line.max(initial=0)) + 1))
+        power, inverse = _powers()
+        jump, first = self._jumps, np.maximum(self._jumps - WINDOW, self.start(self._jumps))
+        number = np.zeros(len(jump), dtype=np.uint64)
+        cuts = np.arange(0, len(self.line), _AT_ONCE)
+        for base, low, high in zip(
+            np.maximum(cuts - WINDOW, 0).tolist(),
+            np.searchsorted(jump, cuts).tolist(),
+            np.searchsorted(jump, cuts + _AT_ONCE).tolist(),
+            strict=True,
+        ):
+            if low == high:
+                continue
+            value = random.take(self.line[base : int(jump[high - 1]) + 1])
+            before = np.zeros(len(value) + 1, dtype=np.uint64)
+            np.cumsum(value * power[: len(value)], out=before[1:])
+            at = jump[low:high] - base
+            number[low:high] = (before[at + 1] - before[first[low:high] - base]) * inverse[at]
         known, place = np.unique(number, return_inverse=True)
         return known, place.reshape(-1)
 
@@ -98,11 +111,12 @@ class History:
         Tokens are not empty.
         """
         known, place = self._behind
-        run, lines = self._run[readers], int(self.line.max()) + 1
-        apart = readers - self._jumps[run]
-        number = np.where(apart < WINDOW, lines + place[run] * WINDOW + apart, self.line[readers])
+        run, lines = self._run.take(readers), int(self.line.max()) + 1
+        apart = readers - self._jumps.take(run)
+        behind = lines + place.take(run) * WINDOW + apart
+        number = np.where(apart < WINDOW, behind, self.line.take(readers))
         rows = order(number)
-        number = number[rows]
+        number = number.take(rows)
         is_first = starts_run(number)
         of = np.empty(len(rows), dtype=np.int64)
         of[rows] = np.cumsum(is_first) - 1
@@ -124,10 +138,11 @@ def _random(number: np.ndarray) -> np.ndarray:
 _ODD = 0x9E3779B97F4A7C15
 
 
-@lru_cache(maxsize=2)
-def _powers(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Powers from 0 on of an odd number and of its inverse, uint64."""
-    powers = np.full((2, count), [[_ODD], [pow(_ODD, -1, 1 << 64)]], dtype=np.uint64)
+@lru_cache(maxsize=1)
+def _powers() -> tuple[np.ndarray, np.ndarray]:
+    """Powers from 0 on of an odd number and of its inverse, as many as are needed at once; uint64."""
+    shape = (2, _AT_ONCE + WINDOW)
+    powers = np.full(shape, [[_ODD], [pow(_ODD, -1, 1 << 64)]], dtype=np.uint64)
     powers[:, 0] = 1
     one, other = np.multiply.accumulate(powers, axis=1)
     return one, other
@@ -151,10 +166,10 @@ class _Registers:
             return Uses(readers, readers)
         context, one, of = history.contexts(readers)
         known, place = self._looked_up(history, context, one)
-        first, count = known.first[place][of], (known.first[place + 1] - known.first[place])[of]
+        first, count = known.first[place].take(of), np.diff(known.first)[place].take(of)
         return Uses(
             repeated(np.arange(len(readers)), count),
-            repeated(readers, count) - known.back[ranges(first, count)],
+            repeated(readers, count) - known.back.take(ranges(first, count)),
         )
 
     def _looked_up(

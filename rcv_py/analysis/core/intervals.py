@@ -26,28 +26,32 @@ class IntervalSet:
     def of(cls, begin: np.ndarray, end: np.ndarray) -> IntervalSet:
         """Return what intervals in any order cover together; those of no length cover nothing."""
         keep = np.flatnonzero(end > begin)
-        begin, end = begin[keep].astype(np.int64), end[keep].astype(np.int64)
+        if len(keep) < len(begin):
+            begin, end = begin.take(keep), end.take(keep)
+        begin, end = begin.astype(np.int64, copy=False), end.astype(np.int64, copy=False)
         if len(begin) > 1 and np.any(begin[1:] < begin[:-1]):
             rows = order(begin)
-            begin, end = begin[rows], end[rows]
+            begin, end = begin.take(rows), end.take(rows)
         is_apart = begin[1:] > end[:-1]
         if is_apart.all():
             return cls(begin, end)
         if (end[1:] < end[:-1]).any():  # one covers the end of the next
             end = np.maximum.accumulate(end)
             is_apart = begin[1:] > end[:-1]
-        first = np.append(0, np.flatnonzero(is_apart) + 1)[: len(begin)]
-        return cls(begin[first], end[np.append(first, len(begin))[1:] - 1])
+        last = np.append(np.flatnonzero(is_apart), len(begin) - 1)
+        return cls(begin.take(np.append(0, last[:-1] + 1)), end.take(last))
 
     @cached_property
-    def before(self) -> np.ndarray:
-        """Cycles covered by the stretches before each, and by all of them; int64 [n + 1]."""
-        return borders(self.end - self.begin)
+    def offset(self) -> np.ndarray:
+        """What added to a time in each stretch gives the covered cycles before it, int64."""
+        covered = np.cumsum(self.end - self.begin)
+        covered -= self.end
+        return covered
 
     @property
     def total(self) -> int:
         """All covered cycles."""
-        return int(self.before[-1])
+        return int((self.end - self.begin).sum())
 
     def __or__(self, other: IntervalSet) -> IntervalSet:
         return IntervalSet.of(np.append(self.begin, other.begin), np.append(self.end, other.end))
@@ -62,7 +66,7 @@ class IntervalSet:
         count = np.maximum(np.searchsorted(many.begin, few.end, side="left") - first, 0)
         met = np.flatnonzero(count)
         rows, edge = ranges(first[met], count[met]), borders(count[met])
-        begin, end = many.begin[rows], many.end[rows]
+        begin, end = many.begin.take(rows), many.end.take(rows)
         begin[edge[:-1]] = np.maximum(begin[edge[:-1]], few.begin[met])
         end[edge[1:] - 1] = np.minimum(end[edge[1:] - 1], few.end[met])
         return IntervalSet(begin, end)
@@ -81,22 +85,28 @@ class IntervalSet:
         if not len(self.begin):
             return (np.zeros(len(begin), dtype=np.int64),) * 2
         first = np.searchsorted(self.begin, begin, side="right")
-        far = np.flatnonzero(np.append(self.begin, np.iinfo(np.int64).max)[first] <= end)
+        far = np.flatnonzero(self.begin.take(first, mode="clip") <= end)  # or behind all of them
         last = first.copy()
-        last[far] = np.searchsorted(self.begin, end[far], side="right")
+        last[far] = np.searchsorted(self.begin, end.take(far), side="right")
         return self._before(begin, first), self._before(end, last)
 
     def _before(self, time: np.ndarray, stop: np.ndarray) -> np.ndarray:
         """Covered cycles before each time, of the stretches up to `stop`, of which the last may be cut."""
-        row = np.maximum(stop - 1, 0)
-        return self.before[row] + np.maximum(np.minimum(time, self.end[row]) - self.begin[row], 0)
+        row = stop - 1
+        covered = np.maximum(time, self.begin[0])  # -1 is clipped to the first: nothing is covered before it
+        np.minimum(covered, self.end.take(row, mode="clip"), out=covered)
+        covered += self.offset.take(row, mode="clip")
+        return covered
 
     def covered(self, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Return how many cycles of each interval are covered, int64; none if it ends before it begins."""
-        cycles = np.zeros(len(begin), dtype=np.int64)
         rows = np.flatnonzero(end > begin)
+        if len(rows) == len(begin):
+            first, last = self.covered_before_each(begin, end)
+            return last - first
+        cycles = np.zeros(len(begin), dtype=np.int64)
         if len(rows):
-            first, last = self.covered_before_each(begin[rows], end[rows])
+            first, last = self.covered_before_each(begin.take(rows), end.take(rows))
             cycles[rows] = last - first
         return cycles
 
@@ -133,10 +143,12 @@ class Split:
 
 def at_least(begin: np.ndarray, end: np.ndarray, count: int) -> IntervalSet:
     """Return when at least `count` of the intervals are open at once."""
-    keep = end > begin
-    time, _, step = _edges(begin[keep], end[keep])
-    turns = np.flatnonzero(np.diff((np.cumsum(step) >= count).astype(np.int8), prepend=0))
-    return IntervalSet.of(time[turns[::2]], time[turns[1::2]])
+    keep = np.flatnonzero(end > begin)
+    begin, end = begin.take(keep), np.sort(end.take(keep))
+    if np.any(begin[1:] < begin[:-1]):
+        begin = np.sort(begin)
+    # When k intervals have ended, `count` are open from the (k + count)-th begin on, until the next end.
+    return IntervalSet.of(begin[count - 1 :], end[: max(0, len(end) - count + 1)])
 
 
 def _edges(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -146,7 +158,7 @@ def _edges(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     """
     time = np.concatenate([begin, end])
     rows = order(time)
-    return time[rows], rows, np.where(rows < len(begin), 1, -1)
+    return time.take(rows), rows, np.where(rows < len(begin), 1, -1)
 
 
 def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
@@ -156,7 +168,7 @@ def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
     before) + length`.  Summed up, that is the running maximum of `begin - work before`, plus all work so far.
     """
     rows = order(begin)
-    begin, length = begin[rows], length[rows]
+    begin, length = begin.take(rows), length.take(rows)
     work = np.cumsum(length)
     return IntervalSet.of(begin, np.maximum.accumulate(begin - (work - length)) + work)
 

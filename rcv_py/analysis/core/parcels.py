@@ -26,7 +26,7 @@ import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import ascending
+from rcv_py.base.runs import ascending, first_from, repeated
 from rcv_py.model.columns import of_rows
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -35,7 +35,7 @@ ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate colum
 MARGIN = 512  # cycles behind the end of a wave in which what it did still occupies a unit
 FEW = 300_000  # tokens of some waves of a parcel: what begins in a slab is one, unless waves are long
 PIECE = FEW // 2  # tokens of a piece of its time: each costs some looks at all tokens
-MOST_PIECES = 4  # more of them save little: what rules need of all tokens of a parcel is there all the time
+PIECES = 4  # more of them save little: what rules need of all tokens of a parcel is there all the time
 SAMPLED = 16  # every so many tokens tell where the time of a parcel is cut
 MOSTLY = 0.5  # of what began in a slab may live on at its end, else it ends later
 SLACK = 2  # a slab may become so many times as large in search for a better cut
@@ -148,16 +148,16 @@ class Parcel:
         return of_waves(wave for wave, is_one in zip(self.tokens.waves, is_meant, strict=True) if is_one)
 
     def in_time(self, few: int = PIECE) -> list[Parcel]:
-        """Cut the slab so that not many more than `few` tokens start in a piece, also within waves.
+        """Cut the slab of a parcel with many more than `few` tokens into PIECES, also within waves.
 
-        All pieces hold all waves: what crosses a cut is as if there were none.
+        About as many tokens start in each.  All of them hold all waves: what crosses a cut is as if there
+        were none.
         """
         if len(self.tokens) <= SLACK * few:
             return [self]
-        count = min(MOST_PIECES, -(-len(self.tokens) // few))
         start = self.tokens.start[::SAMPLED]
         start = np.sort(start[self.holds(start)])
-        cuts = ascending(start[len(start) * np.arange(1, count) // count]) if len(start) else start
+        cuts = ascending(start[len(start) * np.arange(1, PIECES) // PIECES]) if len(start) else start
         ends = pairwise([self.begin, *cuts[cuts > self.begin].tolist(), self.end])
         return [Parcel(self.tokens, self.chosen, begin, end) for begin, end in ends]
 
@@ -188,8 +188,22 @@ class Parcel:
         tokens = self.tokens
         if self.begin == -FOREVER and self.end == FOREVER:
             return self.chosen[tokens.owner]
-        is_there = (tokens.start - tokens.idle < self.end) & (tokens.issue > self.begin)
-        return is_there & self.chosen[tokens.owner]
+        # What starts later may touch it with the gap before; that of the next one begins later still.
+        first, stop = tokens.first[:-1], tokens.first[1:]
+        late = first_from(tokens.start, first, stop, self.end)
+        some = np.flatnonzero(late < stop)
+        at = late[some]
+        late[some] += tokens.start[at] - tokens.idle[at] < self.end
+        is_there = self._of_waves(first, late)
+        is_there &= tokens.issue > self.begin
+        return is_there
+
+    def _of_waves(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Whether each token is one of rows `low` to `high - 1` of its wave, and that is chosen; bool."""
+        first, stop = self.tokens.first[:-1], self.tokens.first[1:]
+        low, high = (np.where(self.chosen, row, stop) for row in (low, high))
+        counts = np.column_stack([low - first, high - low, stop - high]).reshape(-1)
+        return repeated(np.tile([False, True, False], len(first)), counts)
 
     @cached_property
     def is_counted(self) -> np.ndarray:
@@ -197,14 +211,15 @@ class Parcel:
 
         In a damaged file it may start outside of the life of its wave: then it counts where that is nearest.
         """
-        owner = self.tokens.owner
         if self.begin == -FOREVER and self.end == FOREVER:
-            return self.chosen[owner]
+            return self.chosen[self.tokens.owner]
         begin, end = self.tokens.lives
-        if (self.holds(begin) & self.holds(np.maximum(begin, end))).all():
-            return self.chosen[owner]
-        time = np.clip(self.tokens.start, begin[owner], np.maximum(begin, end)[owner])
-        return self.holds(time) & self.chosen[owner]
+        end = np.maximum(begin, end)
+        first, stop = self.tokens.first[:-1], self.tokens.first[1:]
+        low, high = (first_from(self.tokens.start, first, stop, time) for time in (self.begin, self.end))
+        low = np.where(begin >= self.begin, first, np.where(end < self.begin, stop, low))
+        high = np.where(end < self.end, stop, np.where(begin >= self.end, first, high))
+        return self._of_waves(low, high)
 
 
 def parcel_of(waves: Iterable[Wave], rows: Collection[int] | None, slab: Slab | None = None) -> Parcel:

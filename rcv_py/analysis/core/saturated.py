@@ -26,6 +26,12 @@ def later(time: np.ndarray, cycles: np.ndarray) -> np.ndarray:
     return time + np.minimum(cycles.astype(np.int64), MAX_CYCLES - np.maximum(time, 0))
 
 
+def narrow(cycles: np.ndarray) -> np.ndarray:
+    """Return cycles (int64) in half of the memory, int32, if all of them fit."""
+    fits = int(cycles.max(initial=0)) <= _LOW and int(cycles.min(initial=0)) >= -_LOW
+    return cycles.astype(np.int32) if fits else cycles
+
+
 def since(time: np.ndarray, base: int, limit: int) -> np.ndarray:
     """Return `time - base`, at most `limit`; int64.  No time is before the base."""
     apart = time.astype(np.int64).view(np.uint64) - np.uint64(base % (1 << 64))  # wraps to what is right
@@ -55,9 +61,9 @@ def total(cycles: np.ndarray) -> int:
 def summed(key: np.ndarray, *columns: np.ndarray) -> Sums:
     """Return the distinct keys, ascending, and the sums of each column by them, at most MAX_CYCLES; int64."""
     by_key = order(key)
-    key = key[by_key]
+    key = key.take(by_key)
     first = run_starts(key)
-    return key[first], *(sums_of_runs(column[by_key], first) for column in columns)
+    return key.take(first), *(sums_of_runs(column.take(by_key), first) for column in columns)
 
 
 def sums_of_runs(cycles: np.ndarray, first: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rcv_py.analysis.core.saturated import later, sums, sums_of_runs
+from rcv_py.analysis.core.saturated import later, narrow, sums, sums_of_runs
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, borders, ranges, repeated, run_starts
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
@@ -41,7 +41,7 @@ class TokenColumns:
         return {}
 
     @cached_property
-    def _executions(self) -> dict[int, np.ndarray]:
+    def _by_kind(self) -> dict[int, np.ndarray]:
         return {}
 
     def code_rows(self, count: int) -> np.ndarray:
@@ -51,11 +51,22 @@ class TokenColumns:
             self._code_rows[count] = np.minimum(line, np.uint64(count)).view(np.int64)
         return self._code_rows[count]
 
+    def by_kind(self, count: int) -> np.ndarray:
+        """How many tokens have each of the rows of a code and each kind, int64 [count, KIND_COUNT].
+
+        What has no name is of the last kind.
+        """
+        if count not in self._by_kind:
+            key = self.code_rows(count) * KIND_COUNT
+            key += np.minimum(self.kind, KIND_COUNT - 1)
+            found = np.bincount(key, minlength=(count + 1) * KIND_COUNT)
+            self._by_kind[count] = found[: count * KIND_COUNT].reshape(count, KIND_COUNT)
+        return self._by_kind[count]
+
     def executions(self, count: int) -> np.ndarray:
         """How many tokens have each of the rows of a code, int64 [count]."""
-        if count not in self._executions:
-            self._executions[count] = np.bincount(self.code_rows(count), minlength=count + 1)[:count]
-        return self._executions[count]
+        executed: np.ndarray = self.by_kind(count).sum(axis=1)
+        return executed
 
     @property
     def duration(self) -> np.ndarray:
@@ -88,10 +99,19 @@ class TokenColumns:
         """When each token issued, its stall over, in aligned cycles, int64; at most MAX_CYCLES."""
         return later(self.start, self.stall)
 
-    @cached_property
+    @property
     def end(self) -> np.ndarray:
-        """End of each token in aligned cycles, int64; at most MAX_CYCLES."""
+        """End of each token in aligned cycles, int64; at most MAX_CYCLES.  Made anew: most need few."""
         return later(self.issue, self.busy)
+
+    @cached_property
+    def last_end(self) -> int:
+        """The latest end of all in aligned cycles, the least number there is without tokens."""
+        return int(self.end.max(initial=np.iinfo(np.int64).min))
+
+    def ends_at(self, rows: np.ndarray) -> np.ndarray:
+        """The same of some tokens."""
+        return later(self.issue.take(rows), self.busy.take(rows))
 
     @cached_property
     def owner(self) -> np.ndarray:
@@ -107,7 +127,14 @@ class TokenColumns:
 
     @cached_property
     def idle(self) -> np.ndarray:
-        """Cycles between the latest end so far in the wave (at first: its begin) and each start, int64."""
+        """Cycles between the latest end so far in the wave (at first: its begin) and each start.
+
+        int32 (int64 if it must).
+        """
+        return narrow(self._idle)
+
+    @property
+    def _idle(self) -> np.ndarray:
         begin, _ = self.lives
         quick = self._idle_in_order(begin)
         if quick is None:
@@ -140,7 +167,9 @@ class TokenColumns:
         some = np.flatnonzero(np.diff(self.first))
         first = self.first[some]
         idle = np.zeros(len(self), dtype=np.int64)
-        if not len(self) or int(self.end.max()) > _FARTHEST or int(self.start.min()) < -_FARTHEST:
+        if not len(self):
+            return None
+        if self.last_end > _FARTHEST or int(self.start.min()) < -_FARTHEST:
             return None
         np.subtract(self.start[1:], self.end[:-1], out=idle[1:])
         idle[first] = self.start[first] - np.clip(begin[some], -_FARTHEST, _FARTHEST)

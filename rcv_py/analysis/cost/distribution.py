@@ -307,7 +307,7 @@ def _of_line(tokens: TokenColumns, line: int, has_idle: bool = True) -> LineHits
         start=start,
         stall=tokens.stall[rows].astype(np.int64),
         busy=tokens.busy[rows].astype(np.int64),
-        idle=tokens.idle[rows] if has_idle else np.full(len(rows), NEVER, dtype=np.int64),
+        idle=tokens.idle[rows].astype(np.int64) if has_idle else np.full(len(rows), NEVER, dtype=np.int64),
         since=np.where(starts_run(owner), NEVER, start - np.roll(start, 1)),
     )
 

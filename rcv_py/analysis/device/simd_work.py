@@ -234,8 +234,11 @@ def _times(trace: Trace, parcel: Parcel) -> np.ndarray:
     facts = [(wave.row, wave.begin, wave.end) for wave in tokens.waves]
     row, begin, end = np.array(facts, dtype=np.int64).reshape(-1, 3).T
     low, high = np.minimum(begin, end), np.maximum(begin, end)
-    np.minimum.at(low, tokens.owner, tokens.start)
-    np.maximum.at(high, tokens.owner, tokens.end)
+    some = np.flatnonzero(np.diff(tokens.first))
+    if len(some):
+        first = tokens.first[some]
+        low[some] = np.minimum(low[some], np.minimum.reduceat(tokens.start, first))
+        high[some] = np.maximum(high[some], np.maximum.reduceat(tokens.end, first))
     return np.column_stack([row, begin, low, high])
 
 
@@ -272,7 +275,7 @@ def _axis(parts: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
     for piece in parts:
         begin, end = piece.lives
         low = min(low, int(begin.min()), int(piece.start.min(initial=low)))
-        high = max(high, int(begin.max()), int(end.max()), int(piece.end.max(initial=high)))
+        high = max(high, int(begin.max()), int(end.max()), piece.last_end)
         work += int(passes.of_tokens(piece)[1].sum())
     place = ascending(
         np.array([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves], np.int64)

@@ -18,7 +18,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero, sums
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import repeated
+from rcv_py.base.runs import borders, repeated
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -64,26 +64,36 @@ def _map(trace: Trace, parcel: Parcel) -> Sums:
     tables = [wave.states for wave in parcel.own.waves if len(wave.states)]
     if not tables:
         return no_sums(1)
-    length = np.array([len(table) for table in tables], dtype=np.int64)
-    base = np.array([table.base for table in tables], dtype=np.int64)
-    begin = np.concatenate([table.offset for table in tables]) + repeated(base, length)
-    end = np.append(begin[1:], 0)
-    end[np.cumsum(length) - 1] = base + np.array([table.length for table in tables], dtype=np.int64)
-    end = np.maximum(begin, end)  # in a damaged file it may come before
+    first = borders([len(table) for table in tables])
+    base = np.array([table.base - trace.span.begin for table in tables], dtype=np.int64)
+    life = np.array([table.length for table in tables], dtype=np.int64)
+    begin = np.concatenate([table.offset for table in tables]) + repeated(base, np.diff(first))
+    begin = np.clip(begin, 0, steps << shift, out=begin)
+    end = np.empty_like(begin)
+    end[:-1] = begin[1:]
+    end[first[1:] - 1] = np.clip(base + life, 0, steps << shift)
+    end = np.maximum(begin, end, out=end)  # in a damaged file it may come before
     state = np.concatenate([table.state for table in tables])
-    known = np.flatnonzero((state >= STATES[0]) & (state <= STATES[-1]))
-    row = (state[known].astype(np.int64) - STATES[0]) * (steps + 1)
-    cycles = _after(begin[known], row, trace, steps, shift) - _after(end[known], row, trace, steps, shift)
+    known = (state >= STATES[0]) & (state <= STATES[-1])
+    if not known.all():
+        begin, end, state = begin[known], end[known], state[known]
+    row = (state.astype(np.int64) - STATES[0]) * (steps + 1)
+    cycles = _spent(begin, end, row, shift, len(STATES) * (steps + 1)).reshape(len(STATES), -1)
     return nonzero(cycles[:, :-1].reshape(-1))
 
 
-def _after(time: np.ndarray, row: np.ndarray, trace: Trace, steps: int, shift: int) -> np.ndarray:
-    """Return how many cycles of each step lie behind these times, added up; int64 [STATES, steps + 1]."""
-    inside = np.clip(time, trace.span.begin, trace.span.begin + (steps << shift)) - trace.span.begin
-    place, count = row + (inside >> shift), len(STATES) * (steps + 1)
-    rest = sums(place, (1 << shift) - (inside & (1 << shift) - 1), count).reshape(len(STATES), -1)
-    begun = np.bincount(place, minlength=count).reshape(len(STATES), -1)
-    return rest + ((np.cumsum(begun, axis=1) - begun) << shift)
+def _spent(begin: np.ndarray, end: np.ndarray, row: np.ndarray, shift: int, places: int) -> np.ndarray:
+    """Return the cycles between times in each step, int64 [places]; the first step of each is at `row`."""
+    first, last = row + (begin >> shift), row + (end >> shift)
+    cycles, step = end - begin, 1 << shift
+    far = np.flatnonzero(
+        first != last
+    )  # few, where states are short: the first step, the last, those between
+    cycles[far] = step - (begin[far] & step - 1)
+    first_far, last = first[far], last[far]
+    whole = np.bincount(first_far + 1, minlength=places) - np.bincount(last, minlength=places)
+    spent = sums(first, cycles, places) + sums(last, end[far] & step - 1, places)
+    return spent + (np.cumsum(whole) << shift)
 
 
 def _merge(parts: Sequence[Sums]) -> Sums:

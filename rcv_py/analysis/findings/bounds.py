@@ -27,7 +27,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution, Sums, claims_of, rows_of, table_of, timed
+from rcv_py.analysis.attribution.attribute import (
+    Attribution,
+    ParcelClaims,
+    Sums,
+    claims_of,
+    rows_of,
+    sums_of,
+    table_of,
+    timed,
+)
 from rcv_py.analysis.attribution.stream import Stream, parcel_stream
 from rcv_py.analysis.attribution.survey import Survey
 from rcv_py.analysis.core import saturated
@@ -46,9 +55,11 @@ from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_
 from rcv_py.analysis.program.program_ends import ends_of, rests
 from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 
 _NONE = np.zeros(0, dtype=np.int64)
+AT_ONCE = 1 << 15  # spans: what is made of them on the way is no longer
 
 
 class Bound(NamedTuple):
@@ -103,8 +114,8 @@ class Sets:
 def sets_of(key: np.ndarray, first: np.ndarray, last: np.ndarray) -> Sets:
     """Return the sets of waits, given the cycles before begin and end of each in which nothing happened."""
     some = np.flatnonzero(last > first)
-    known, number = numbered(key[some])
-    time, place = numbered(np.append(first[some], last[some]))
+    known, number = numbered(key.take(some))
+    time, place = numbered(np.append(first.take(some), last.take(some)))
     begin, end = place[: len(some)], place[len(some) :]
     # Waits for the same at once are one: an axis for each key, one after the other.
     shift = number * len(time)
@@ -114,15 +125,17 @@ def sets_of(key: np.ndarray, first: np.ndarray, last: np.ndarray) -> Sets:
     # The sum of the numbers of the keys that are open behind each time.
     random = _random(known)
     change = np.zeros(len(time), dtype=np.uint64)
-    np.add.at(change, begin, random[number])
-    np.subtract.at(change, end, random[number])
+    random = random.take(number)
+    np.add.at(change, begin, random)
+    np.subtract.at(change, end, random)
     sign, at, of = _signs(np.cumsum(change)[:-1])
     cycles = saturated.sums(of, np.diff(time), len(sign))
     # Who is open behind one time of each set.
     order = np.argsort(at)
-    low, high = (np.searchsorted(at[order], edge, side="left") for edge in (begin, end))
-    place = order[ranges(low, high - low)]
-    member = known[np.repeat(number, high - low)]
+    ordered = at.take(order)
+    low, high = (np.searchsorted(ordered, edge, side="left") for edge in (begin, end))
+    place = order.take(ranges(low, high - low))
+    member = known.take(np.repeat(number, high - low))
     order = np.lexsort((member, place))
     sets = Sets(sign, cycles, borders(np.bincount(place, minlength=len(sign))), member[order])
     return _of_sets(sets, np.flatnonzero(np.diff(sets.first)))
@@ -135,7 +148,7 @@ def _signs(sign: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     bits by chance makes more runs, of which there are few either.
     """
     rows = np.argsort(sign.astype(np.uint16), kind="stable")
-    ordered = sign[rows]
+    ordered = sign.take(rows)
     first = run_starts(ordered)
     known, of_run = np.unique(ordered[first], return_inverse=True)
     at = np.full(len(known), len(rows))
@@ -234,25 +247,39 @@ def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: P
     return _merge_waits([_waited(trace, piece, stream, work_inside(work, piece)) for piece in pieces])
 
 
+class _Look(NamedTuple):
+    """What is kept of the claims of stalls, or of gaps."""
+
+    sums: tuple[np.ndarray, ...]
+    worst: WorstExecutions
+    key: np.ndarray  # int64, of each span in which something claimed is exposed
+    low: np.ndarray  # int64, cycles before it in which nothing happens
+    high: np.ndarray  # int64, cycles before its end
+
+
+def _look(work: SimdWork, shift: np.ndarray, is_there: np.ndarray, each: ParcelClaims) -> _Look:
+    """Look at claims; `shift` brings times of each wave onto the axis of SIMDs, as far as it `is_there`."""
+    sums, worst, spans = sums_of(each), worst_of(each), timed(each, is_there)  # other waves are left out
+    found = [(_NONE, _NONE, _NONE)]
+    for first in range(0, len(spans.key), AT_ONCE):
+        part = of_rows(spans, slice(first, first + AT_ONCE))
+        begin, end = (work.axis.held(time) + shift.take(part.owner) for time in (part.begin, part.end))
+        low, high = work.nothing.covered_before_each(begin, end)
+        some = np.flatnonzero(high > low)
+        found.append((part.key.take(some), low.take(some), high.take(some)))
+    return _Look(sums, worst, *map(np.concatenate, zip(*found, strict=True)))
+
+
 def _waited(trace: Trace, parcel: Parcel, stream: Stream, work: SimdWork) -> Waited:
-    keys, lows, highs, worst, sums = [_NONE], [_NONE], [_NONE], [], []
     waves = parcel.tokens.waves
     is_there = parcel.chosen & np.isin([wave.id.se * 256 + wave.id.simd for wave in waves], work.axis.place)
-    shift = work.axis.shift(waves)
-    for each in claims_of(trace, parcel, stream):
-        spans = timed(each, is_there)  # other waves are left out
-        begin, end = (work.axis.held(time) + shift[spans.owner] for time in (spans.begin, spans.end))
-        low, high = _quiet(work, begin, end)
-        some = np.flatnonzero(high > low)
-        keys.append(spans.key[some])
-        lows.append(low[some])
-        highs.append(high[some])
-        worst.append(worst_of(each))
-        sums.append(each)
-    key, low, high = (np.concatenate(columns) for columns in (keys, lows, highs))
+    look = partial(_look, work, work.axis.shift(waves), is_there)
+    sums, worst, *spans = zip(*map(look, claims_of(trace, parcel, stream)), strict=True)
+    key, low, high = map(np.concatenate, spans)
+    del spans
     exposed_key, exposed = saturated.summed(key, high - low)
     return Waited(
-        sums=Sums.of(sums, parcel),
+        sums=Sums.of_parts(sums, parcel),
         key=exposed_key,
         exposed=exposed,
         sets=sets_of(key, low, high),

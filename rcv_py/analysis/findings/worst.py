@@ -84,10 +84,10 @@ def worst_of(each: ParcelClaims) -> WorstExecutions:
     stream, claims = each.stream, each.claims
     rows, key = each.by_key
     key = key // len(stream.lines)  # of all producers
-    first, cycles = run_starts(key), claims.cycles[rows]
+    first, cycles = run_starts(key), claims.cycles.take(rows)
     key, worst = key[first], np.maximum.reduceat(cycles, first) if len(first) else cycles
     is_worst = cycles == np.repeat(worst, np.diff(first, append=len(rows)))
-    token = np.where(is_worst, claims.token[rows], len(stream))
+    token = np.where(is_worst, claims.token.take(rows), len(stream))
     token = np.minimum.reduceat(token, first) if len(first) else token
     owner, waves = stream.owner[token], stream.tokens.waves
     ids = np.array([(wave.row, wave.id.se) for wave in waves], dtype=np.int64).reshape(-1, 2)
@@ -99,7 +99,7 @@ def worst_of(each: ParcelClaims) -> WorstExecutions:
         wave=ids[owner, 0],
         token=token - stream.tokens.first[owner],
         begin=stream.tokens.start[token],
-        end=stream.tokens.end[token],
+        end=stream.tokens.ends_at(token),
     )
 
 

@@ -165,7 +165,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Stops:
     line = np.where((line >= 0) & (line < len(ends) - 1), line, len(ends) - 1)
     stop = np.array([wave.begin for wave in tokens.waves], dtype=np.int64)
     if len(tokens):
-        stop = np.where(has, tokens.end[last], stop)
+        stop = np.where(has, tokens.ends_at(last), stop)
     stops = np.stack([np.array([wave.id.se for wave in tokens.waves], dtype=np.int64), stop], axis=1)
     names = [wave.id.se << 40 | wave.workgroup for wave in tokens.waves if wave.workgroup >= 0]
     files = np.unique(np.array(names, dtype=np.int64), return_counts=True)

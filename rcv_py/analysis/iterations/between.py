@@ -52,7 +52,7 @@ def pairs(line: np.ndarray, first: np.ndarray, a: int, b: int) -> tuple[np.ndarr
 def _map(a: int, b: int, _trace: Trace, parcel: Parcel) -> saturated.Sums:
     tokens = parcel.own
     begin, end = pairs(tokens.line, tokens.first, a, b)
-    cycles = np.maximum(tokens.end[end] - tokens.start[begin], 0)
+    cycles = np.maximum(tokens.ends_at(end) - tokens.start[begin], 0)
     return saturated.summed(cycles, np.ones_like(cycles))
 
 

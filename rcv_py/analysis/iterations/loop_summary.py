@@ -158,7 +158,7 @@ def _iterations(tokens: TokenColumns, spans: Sequence[tuple[np.ndarray, ...]], s
     loop, first, stop, is_first, is_last = (np.concatenate(column) for column in zip(*spans, strict=True))
     owner = tokens.owner[first]
     end = tokens.start[np.minimum(stop, len(tokens) - 1)]
-    end[is_last] = tokens.end[stop[is_last] - 1]
+    end[is_last] = tokens.ends_at(stop[is_last] - 1)
     gap = np.zeros_like(tokens.idle)
     gap[:-1] = tokens.idle[1:]
     gap[tokens.first[1:][np.diff(tokens.first) > 0] - 1] = 0

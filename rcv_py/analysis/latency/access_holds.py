@@ -97,7 +97,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
         place = cu[tokens.owner[token]]
         order = np.lexsort((tokens.issue[token], place))
         token, place = token[order], place[order]
-        issue, start, end = tokens.issue[token], tokens.start[token], tokens.end[token]
+        issue, start, end = tokens.issue[token], tokens.start[token], tokens.ends_at(token)
         is_refused = ~starts_run(place) & (tokens.stall[token] > of_code.step)
         is_refused[1:] &= start[1:] <= end[:-1]  # also right behind it, in the same wave
         counts = parcel.is_counted[token]

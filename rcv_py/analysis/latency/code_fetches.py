@@ -81,13 +81,14 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
     row, at, is_arrival = _arrivals(trace, tokens)
     drains = lines(trace.code, trace.gfxip, trace.target).is_end[row[at]]  # a wave's last operations
     slow = at[(tokens.idle[at] >= SLOW) & ~drains]
-    gaps = _Gaps(row[slow], _units(tokens)[tokens.owner[slow]], tokens.start[slow], tokens.idle[slow])
+    idle = tokens.idle[slow].astype(np.int64)
+    gaps = _Gaps(row[slow], _units(tokens)[tokens.owner[slow]], tokens.start[slow], idle)
     long = (tokens.idle >= SLOW) & ~is_arrival & ~starts_run(tokens.owner)
     return _Part(
         summed(row[at], np.ones(len(at), dtype=np.int64)),
         gaps,
         _earliest(trace, parcel.begun),
-        int(np.minimum(tokens.idle[long], 1 << 40).sum()),
+        int(np.minimum(tokens.idle[long].astype(np.int64), 1 << 40).sum()),
     )
 
 

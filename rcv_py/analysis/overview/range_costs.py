@@ -120,7 +120,7 @@ def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) ->
 def _claimed(each: ParcelClaims, window: TimeWindow) -> Sums:
     counts = np.zeros(len(each.claims), dtype=bool)
     counts[each.counts] = True
-    spans, base = each.ledger.spans(), each.stream.base
+    spans, base = each.spent.spans(), each.stream.base
     cycles = clipped(spans.begin + base, spans.end + base, window)
     kept = np.flatnonzero(counts[spans.claim] & (cycles > 0))
     claim, cycles = spans.claim[kept], cycles[kept]
@@ -137,7 +137,7 @@ def _lines(tokens: TokenColumns, window: TimeWindow, count: int) -> saturated.Su
     near = np.flatnonzero((tokens.start - tokens.idle < window.end) & (tokens.end > window.begin))
     if not len(near):
         return no_sums(_COLUMNS)
-    start, issue, end = tokens.start[near], tokens.issue[near], tokens.end[near]
+    start, issue, end = tokens.start[near], tokens.issue[near], tokens.ends_at(near)
     hits = ((issue >= window.begin) & (issue < window.end)).astype(np.int64)
     return saturated.summed(
         tokens.code_rows(count)[near],

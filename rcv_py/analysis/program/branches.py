@@ -155,14 +155,16 @@ class _Jumps:
 
 def _jumps(tokens: TokenColumns, code: CodeTable) -> _Jumps:
     n = len(code)
-    known = (tokens.line >= 0) & (tokens.line < n)
-    line = np.where(known, tokens.line, n).astype(np.int64)
-    is_jump = known & ((tokens.kind == TokenKind.JUMP) | np.append(flow(code).sets_pc, False)[line])
-    at = np.flatnonzero(is_jump & ~tokens.is_last)
-    at = at[known[at + 1]]
-    ran = np.bincount(line[known], minlength=n)
-    jumped = np.bincount(line[is_jump], minlength=n)
-    passed = np.bincount(line[known & (tokens.kind == TokenKind.NEXT)], minlength=n)
+    line, ran, setters = tokens.code_rows(n), tokens.executions(n), flow(code).sets_pc
+    is_jump = tokens.kind == TokenKind.JUMP
+    if ran[setters].any():  # few programs do
+        is_jump |= np.append(setters, False)[line]
+    jump, through = np.flatnonzero(is_jump), line[tokens.kind == TokenKind.NEXT]
+    jump = jump[line[jump] < n]
+    jumped = np.bincount(line[jump], minlength=n)
+    passed = np.bincount(through[through < n], minlength=n)
+    at = jump[~tokens.is_last[jump]]
+    at = at[line[at + 1] < n]
     rows = np.flatnonzero(ran)
     pairs = np.unique(line[at] << 32 | line[at + 1], return_counts=True)
     return _Jumps(pairs, (rows, jumped[rows], passed[rows], ran[rows]))

@@ -110,15 +110,16 @@ def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
 
 
 _UNIT_OF = np.array([_SAME.get(TokenKind(kind), kind) for kind in range(KIND_COUNT)], dtype=np.uint8)
-_UNIT_OF_ANY = _UNIT_OF[np.minimum(np.arange(256), KIND_COUNT - 1)]  # of kinds without a name, too
 _IS_JUDGED = np.isin(np.arange(KIND_COUNT), list(_UNIT))
 
 
 def _map(trace: Trace, parcel: Parcel) -> Sums:
     """Return the executions of each code row on each unit."""
-    tokens, rows = parcel.own, len(trace.code)
-    key = tokens.code_rows(rows) * KIND_COUNT + _UNIT_OF_ANY.take(tokens.kind)
-    return nonzero(np.bincount(key, minlength=(rows + 1) * KIND_COUNT)[: rows * KIND_COUNT])
+    by_kind = parcel.own.by_kind(len(trace.code))
+    on_unit = np.zeros_like(by_kind)
+    for kind, unit in enumerate(_UNIT_OF.tolist()):
+        on_unit[:, unit] += by_kind[:, kind]
+    return nonzero(on_unit.reshape(-1))
 
 
 def _merge(parts: Sequence[Sums]) -> Sums:

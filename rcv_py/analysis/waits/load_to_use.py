@@ -85,7 +85,11 @@ def _map(trace: Trace, parcel: Parcel) -> _Uses:
     once = np.ones(len(line), dtype=np.int64)
 
     def counts(value: np.ndarray, *columns: np.ndarray) -> Sums:
-        return summed(line << _SHIFT | np.minimum(value, _MOST), once, *columns)
+        value = np.minimum(value, _MOST)
+        size = int(value.max(initial=0)) + 1
+        key, *sums = summed(line * size + value, once, *columns)  # small numbers are sorted faster
+        row, value = np.divmod(key, size)
+        return row << _SHIFT | value, *sums
 
     return _Uses(
         distance=counts(distance, charged),
@@ -115,7 +119,7 @@ def _uses(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
     charged = np.zeros(len(tokens), dtype=np.int64)
     waiting, newest = links.newest_of_waits()
     np.maximum.at(charged, newest, tokens.stall[waiting].astype(np.int64))
-    issued = (tokens.end if gfxip <= 9 else tokens.issue)[producer]
+    issued = tokens.ends_at(producer) if gfxip <= 9 else tokens.issue[producer]
     before = (np.append(0, np.cumsum(tokens.kind == kind)) for kind in (TokenKind.MATRIX, TokenKind.VALU))
     columns = (
         tokens.line[producer].astype(np.int64),

@@ -204,7 +204,8 @@ def _map(trace: Trace, parcel: Parcel) -> _Read:
     is_new[first] = block[first] >= 0
     at = np.flatnonzero(is_new)
     count = max(1, len(program.table))
-    executed = ascending(tokens.owner[at] * count + block[at])
+    owner = np.repeat(np.arange(len(tokens.waves)), np.diff(np.searchsorted(at, tokens.first)))
+    executed = ascending(owner * count + block[at])
     stops = np.searchsorted(executed, np.arange(1, len(tokens.waves)) * count)
     sets = np.split((executed % count).astype(np.int32), stops)[: len(tokens.waves)]
     ways: dict[bytes, int] = {}
@@ -289,13 +290,14 @@ def _program(code: CodeTable) -> _Program:
 
 def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
     line = tokens.code_rows(len(program.is_end))
-    does = np.append(~program.is_idle, True).take(line)
+    does, is_end = np.append(~program.is_idle, True), np.append(program.is_end, False)
     some = np.flatnonzero(np.diff(tokens.first))
-    is_empty = np.ones(len(tokens.waves), dtype=bool)
-    is_empty[some] = ~np.logical_or.reduceat(does, tokens.first[some]) if len(some) else True
-    at_end = np.zeros(len(tokens.waves), dtype=bool)
-    last = np.flatnonzero(tokens.is_last)
-    at_end[tokens.owner[last]] = np.append(program.is_end, False)[line[last]]
+    first, stop = tokens.first[some], tokens.first[some + 1]
+    is_empty, at_end = np.ones(len(tokens.waves), dtype=bool), np.zeros(len(tokens.waves), dtype=bool)
+    at_end[some] = is_end[line[stop - 1]]
+    is_empty[some] = ~does[line[(first + stop) // 2]]  # of most waves any token says so
+    for wave in np.flatnonzero(is_empty).tolist():
+        is_empty[wave] = not does[line[tokens.first[wave] : tokens.first[wave + 1]]].any()
     return _Waves(
         row=np.array([wave.row for wave in tokens.waves], dtype=np.int64),
         tokens=np.diff(tokens.first),

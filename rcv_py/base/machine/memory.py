@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,9 @@ if TYPE_CHECKING:  # few commands need it
 
 _LARGE_BLOCK = 1 << 20  # bytes: from here on a block is a mapping of its own, returned when it is freed
 _ARENAS = 2  # heaps of the C library; it makes up to eight a processor, each with its own holes
-_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # names of mallopt's parameters
+_KEPT = 8 << 20  # bytes at the end of a heap that stay: the next small blocks are not paged in anew
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # names of mallopt's parameters
+_spares: list[Callable[[], None]] = []  # each lets go of something
 
 
 def return_large_blocks() -> None:
@@ -25,11 +27,19 @@ def return_large_blocks() -> None:
     with suppress(OSError, AttributeError):
         library = _library()
         library.mallopt(_MMAP_THRESHOLD, _LARGE_BLOCK)
+        library.mallopt(_TRIM_THRESHOLD, _KEPT)  # without it 128 kB, once the other one is set
         library.mallopt(_ARENA_MAX, _ARENAS)
 
 
+def is_spare(let_go: Callable[[], None]) -> None:
+    """Have `trim` call this: it lets go of what is kept only because more of the same work may come."""
+    _spares.append(let_go)
+
+
 def trim() -> None:
-    """Return what is free at the end of the heap; does nothing where the C library is not glibc."""
+    """Let go of what is spare, and return what is free; the latter only where the C library is glibc."""
+    for let_go in _spares:
+        let_go()
     with suppress(OSError, AttributeError):
         _library().malloc_trim(0)
 
