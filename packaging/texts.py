@@ -27,7 +27,8 @@ NO_TEXTS = ROOT / "packaging" / "no_texts.json"
 TOGETHER = ROOT / "packaging" / "composed_texts.json"  # more of what COMPOSED is, of commands and reports
 LEFT_OUT = (
     *("cli/mcp/", "bundled/"),  # agents read English, as scripts do
-    *("export/report/style.py", "ui/core/style_sheet.py", "ui/core/mirrors.py"),  # names of Qt, rules of CSS
+    *("export/report/style.py", "ui/core/style_sheet.py"),  # rules of CSS
+    "ui/core/imports/",  # names of Qt
 )
 HELP = "cli/options/"  # where docstrings of classes are shown: they are the help of commands
 

@@ -1,6 +1,6 @@
 """The window.  The only layer that imports Qt.
 
-What every window needs from below is imported here, and PySide6 and pyqtgraph by `core/mirrors.py`.
+What every window needs from below is imported here, and PySide6 and pyqtgraph by `core/imports`.
 """
 
 # ruff: noqa: F401 - imported for whoever imports it next
@@ -11,4 +11,4 @@ from rcv_py.state import commands, session
 from rcv_py.work import findings, pool
 
 # isort: split
-from rcv_py.ui.core import mirrors
+from rcv_py.ui.core.imports import mirrors

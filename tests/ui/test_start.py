@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App, start
+from rcv_py.ui.core.imports import late_signatures
 from rcv_py.ui.core.shared_results import OF_FINDINGS
 from tests.support.captures import ROOT
 
@@ -63,7 +65,7 @@ BEHIND = (  # what no panel needs to be painted first: findings are looked for b
     "results.occupancy",
     "results.triage",
 )
-MOST_FIRST, MOST_SETTLED = 238, 286  # modules of ours; each is a third of a millisecond of every start
+MOST_FIRST, MOST_SETTLED = 241, 289  # modules of ours; each is a third of a millisecond of every start
 CHILD = f"""
 import json, linecache, sys
 import rcv_py.ui
@@ -87,6 +89,8 @@ app.window.show_with({str(SAMPLE)!r})
 while app.ui.results.cell("findings").value is None or not app.window.idle:
     app.qt.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
 settled = ours()
+from rcv_py.ui.core.imports import late_signatures
+explained = sorted(late_signatures.LATE - late_signatures.waiting())
 pairs = [(getattr(PySide6, name), getattr(pyqtgraph.Qt, name)) for name in ("QtCore", "QtGui", "QtWidgets")]
 public = [[name for name in dir(qt) if not name.startswith("__")] for qt, _ in pairs]
 mirrored = [sum(map(len, public)), sum(len(vars(mirror)) for _, mirror in pairs)]
@@ -107,7 +111,7 @@ for dock in docks.values():
         pass
 compiler = [name for name in ("numba", "rcv_py.base.machine.compiled") if name in sys.modules]
 is_made = docks["counters"].made is not None
-print(json.dumps([settled, reason, is_made, more, mirrored, first, plots, read, compiler]))
+print(json.dumps([settled, reason, is_made, more, mirrored, first, plots, read, compiler, explained]))
 app.close()
 """
 
@@ -117,14 +121,36 @@ import sys
 class Fails:  # as if a plot asked for a name that was left out, when it is first imported
     asked = 0
     def find_spec(self, name, path, target=None):
-        if name == "pyqtgraph.graphicsItems.PlotItem" and not self.asked:
+        if name == "pyqtgraph.graphicsItems.ViewBox" and not self.asked:
             self.asked += 1
             raise ImportError(name)
 fails = Fails()
 sys.meta_path.insert(0, fails)
-import rcv_py.ui.core.mirrors
+import rcv_py.ui.core.imports.mirrors
 import pyqtgraph
 print(fails.asked, "pyqtgraph.parametertree" in sys.modules, hasattr(pyqtgraph, "PlotWidget"))
+"""
+
+
+EXPLAINS = """
+import sys
+import rcv_py.base.records
+if sys.argv[1:] == ["late"]:
+    from rcv_py.ui.core.imports.late_signatures import import_shiboken
+    import_shiboken()
+from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtWidgets import QWidget
+wrongs = (lambda: QPoint("1"), lambda: QTimer().start("1"), lambda: QTimer(no=1), lambda: QPoint().no)
+for wrong in wrongs:
+    try:
+        wrong()
+    except (TypeError, AttributeError) as error:
+        print(type(error).__name__, error)
+from PySide6.support.signature import get_signature
+from PySide6.support.signature.lib import pyi_generator
+import PySide6.support.feature as feature
+print(get_signature(QWidget), QTimer.start.__doc__, pyi_generator.indent, feature.info())
+print(hasattr(feature, "update_mapping"), hasattr(feature, "nothing"))
 """
 
 
@@ -163,6 +189,32 @@ def test_a_start_imports_no_more_than_it_did(said: Any) -> None:
 
 def test_a_start_reads_no_source_of_modules(said: Any) -> None:
     assert not said[7]
+
+
+def test_a_start_explains_no_function_of_qt(said: Any) -> None:
+    assert not said[9]
+
+
+def test_functions_of_qt_are_explained_as_they_are_without_us() -> None:
+    texts = []
+    for word in ("late", "as it is"):
+        words = [sys.executable, "-c", EXPLAINS, word]
+        texts.append(subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120))
+    assert texts[0].stdout == texts[1].stdout
+    assert "Supported signatures" in texts[0].stdout
+    assert "msec: int" in texts[0].stdout
+
+
+@pytest.mark.parametrize("tried", [frozenset({(6, 2)}), late_signatures.TRIED])
+def test_only_releases_on_which_it_was_tried_wait_with_explaining(
+    tried: frozenset[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = []
+    monkeypatch.setattr(late_signatures, "TRIED", tried)
+    monkeypatch.delitem(sys.modules, "shiboken6")
+    monkeypatch.setattr(late_signatures, "import_module", lambda _: compiled.append(builtins.compile))
+    late_signatures.import_shiboken()
+    assert [one is builtins.compile for one in compiled] == [(6, 2) in tried]
 
 
 def test_no_panel_imports_a_compiler_before_it_plays_waves(said: Any) -> None:

@@ -30,17 +30,26 @@ def icon(theme: Theme, name: str, role: str = "text") -> QIcon:
     if key not in known:
         drawn = known[key] = QIcon()
         for mode, color in zip((QIcon.Mode.Normal, QIcon.Mode.Disabled), colors, strict=True):
+            drawing = _drawing(name, color)
             for scale in SCALES:
-                drawn.addPixmap(pixmap(name, color, SIZE, scale), mode)
+                drawn.addPixmap(_picture(drawing, SIZE, scale), mode)
     return known[key]
 
 
 def pixmap(name: str, color: QColor, size: int = SIZE, scale: float = 1.0) -> QPixmap:
     """Return an icon as a picture of `size` px at a device pixel ratio."""
+    return _picture(_drawing(name, color), size, scale)
+
+
+def _drawing(name: str, color: QColor) -> QSvgRenderer:
+    return QSvgRenderer(QByteArray(colored(name, color).encode()))
+
+
+def _picture(drawing: QSvgRenderer, size: int, scale: float) -> QPixmap:
     picture = QPixmap(QSize(round(size * scale), round(size * scale)))
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
-    QSvgRenderer(QByteArray(colored(name, color).encode())).render(painter)
+    drawing.render(painter)
     painter.end()
     picture.setDevicePixelRatio(scale)
     return picture

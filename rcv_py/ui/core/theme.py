@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterable
+from contextlib import suppress
 from weakref import WeakSet
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -91,7 +92,8 @@ class Theme(QObject):
         font = QFont(self.mono_family, max(SMALLEST_PT, size))
         font.setStyleHint(QFont.StyleHint.Monospace)
         font.setFixedPitch(True)
-        font.setFeature(QFont.Tag("calt"), 0)  # ligatures would hide what the code really says
+        with suppress(TypeError):  # Qt 6.8.0 has no features for Python
+            font.setFeature(QFont.Tag("calt"), 0)  # ligatures would hide what the code really says
         return font
 
     # -- changing -----------------------------------------------------------------------------------

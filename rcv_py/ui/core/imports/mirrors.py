@@ -4,25 +4,23 @@ PySide6 makes a type when it is first asked for.  pyqtgraph keeps copies of Qt's
 asking for all there is: a thousand types, a tenth of what a bare window of both costs, most of which are
 never used.  While it is imported here, Qt's modules name nothing but a function that finds what is asked
 for; so that is what is copied, and the copies fill with what is used.
-
-PySide6 also reads the source of every module that is imported behind it, to see whether its own name is in
-there, and keeps all the lines: a quarter of each import, of a panel that is seen for the first time too, and
-twenty megabytes.  It wants to know whose names of Qt are spelled the usual way whatever other modules ask for
-(`__feature__`); that is told by the names of packages here.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from PySide6 import QtCore, QtGui, QtWidgets
+from rcv_py.ui.core.imports.late_signatures import import_shiboken
+
+import_shiboken()  # before anybody imports PySide6
+from PySide6 import QtCore, QtGui, QtWidgets  # noqa: E402
 
 FINDER, NAMES = "__getattr__", "__dir__"  # what Python asks a module that has no such name, and for its names
 USED = {  # what a plot needs of rooms of pyqtgraph; of the others everything is imported
@@ -34,15 +32,13 @@ USED = {  # what a plot needs of rooms of pyqtgraph; of the others everything is
         )
     ),
     "pyqtgraph.graphicsItems": frozenset(
-        (
-            "AxisItem", "BarGraphItem", "ButtonItem", "GraphicsItem", "GraphicsObject", "GraphicsWidget",
-            "GraphicsWidgetAnchor", "InfiniteLine", "ItemGroup", "LabelItem", "LegendItem", "PlotCurveItem",
-            "PlotDataItem", "PlotItem", "ScatterPlotItem", "TextItem", "ViewBox",
-        )
+        ("GraphicsItem", "GraphicsObject", "GraphicsWidget", "ItemGroup", "ViewBox")
     ),
-    "pyqtgraph.widgets": frozenset(("FileDialog", "GraphicsView", "PlotWidget")),
+    "pyqtgraph.widgets": frozenset(("GraphicsView",)),
+    "pyqtgraph.Qt": frozenset(("QtCore", "QtGui", "QtWidgets", "OpenGLConstants", "compat", "internals")),
 }  # fmt: skip
-QT_USERS = frozenset(("rcv_py", "pyqtgraph"))
+ABSENT = frozenset(("PySide6.QtOpenGLWidgets", "PySide6.QtTest"))  # what pyqtgraph can do without
+MOVED = {"QOpenGLWidget": "PySide6.QtOpenGLWidgets"}  # classes that it has in its copy of QtWidgets
 BY_NAME = frozenset(("ColorMapMenu", "GroupBox", "RemoteGraphicsView"))  # asked for by name, not used either
 
 
@@ -51,9 +47,9 @@ def _finder(module: ModuleType) -> Callable[[str], Any]:
     mirror = f"pyqtgraph.Qt.{module.__name__.rpartition('.')[2]}"
 
     def find(name: str) -> Any:
-        if name not in names:
+        if name not in names and (name not in MOVED or module is not QtWidgets):
             raise AttributeError(f"module {mirror!r} has no attribute {name!r}")
-        found = getattr(module, name)
+        found = getattr(module if name in names else import_module(MOVED[name]), name)
         setattr(sys.modules[mirror], name, found)
         return found
 
@@ -65,24 +61,35 @@ class _LeftOut(MetaPathFinder, Loader):
 
     def __init__(self) -> None:
         self.found: list[ModuleType] = []
+        self._is_over = False
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Take over what is not used; the rest is found as always."""
+        if fullname in ABSENT and fullname not in sys.modules:
+            raise ImportError(fullname)
         room, _, name = fullname.rpartition(".")
         is_used = name in USED.get(room, (name,))
         return None if is_used else ModuleSpec(fullname, self)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave it empty, but for what the package asks for by name."""
+        """Leave it empty, but for what the package asks for by name, until somebody asks it for something."""
         self.found.append(module)
+        setattr(module, FINDER, partial(self._found_in, module.__name__))
         name = module.__name__.rpartition(".")[2]
         if name in BY_NAME:
             setattr(module, name, None)
 
+    def _found_in(self, module: str, name: str) -> Any:
+        """What the real module has, for who holds the empty one."""
+        if not self._is_over or name.startswith("__"):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return getattr(import_module(module), name)
+
     def forget(self) -> None:
         """Let the real ones be found from now on."""
+        self._is_over = True
         rooms: dict[str, str] = {}
         for module in self.found:
             room, _, name = module.__name__.rpartition(".")
@@ -98,18 +105,22 @@ class _LeftOut(MetaPathFinder, Loader):
 
         if "pyqtgraph" in sys.modules:
             setattr(sys.modules["pyqtgraph"], FINDER, find)
+        if (qt := sys.modules.get("pyqtgraph.Qt")) is not None:
+            setattr(qt, FINDER, _late_modules(qt))
 
 
-def _read_no_sources() -> None:
-    """Let PySide6 know by its name whether a module uses Qt; one that asks in another way still reads."""
-    with suppress(ImportError):
-        feature: Any = import_module("shibokensupport.feature")
-        if hasattr(feature, "_mod_uses_pyside"):
-            feature._mod_uses_pyside = _uses_qt
+def _late_modules(qt: ModuleType) -> Callable[[str], Any]:
+    """Return what finds the modules of PySide6 in pyqtgraph.Qt that were absent when it was imported."""
+    absent = {name.rpartition(".")[2]: name for name in ABSENT if name not in sys.modules}
+    for name in absent:
+        vars(qt).pop(name, None)
 
+    def find(name: str) -> Any:
+        if name not in absent:
+            raise AttributeError(f"module 'pyqtgraph.Qt' has no attribute {name!r}")
+        return import_module(absent[name])
 
-def _uses_qt(module: ModuleType) -> bool:
-    return module.__name__.partition(".")[0] in QT_USERS
+    return find
 
 
 def _import() -> None:
@@ -144,6 +155,5 @@ def _import_used() -> None:
         import_module("pyqtgraph")
 
 
-_read_no_sources()
 if "pyqtgraph" not in sys.modules:
     _import()

@@ -1,0 +1,139 @@
+"""shiboken6, imported without what it needs to explain the functions of Qt.
+
+Signatures are for messages about wrong arguments, for help and for stubs.  What finds and writes them are
+modules of Python that shiboken6 carries as text, and compiles and runs at every start: two thirds of what
+importing it costs.  Here each is compiled when something of it is first asked for.
+
+One of them is called at every import from then on, in case a module asks for names of Qt in another
+spelling (`__feature__`), and reads the source of whatever is imported.  None of ours does that: imports go
+where they went before.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from importlib.abc import InspectLoader
+from importlib.util import decode_source, find_spec
+from pathlib import Path
+from threading import RLock
+from types import CodeType
+from typing import Any
+
+TRIED = frozenset((6, minor) for minor in range(8, 13))  # releases
+VERSION_FILE = "_git_shiboken_module_version.py"
+FOLDER, SUFFIX = "shibokensupport/", ".py"
+LATE = frozenset(
+    (
+        "feature", "signature/errorhandler", "signature/layout", "signature/lib/enum_sig",
+        "signature/lib/pyi_generator", "signature/lib/tool", "signature/mapping", "signature/parser",
+    )
+)  # fmt: skip
+STUB = f"import {__name__} as late\nlate.put_off(globals())\n"
+_COMPILE = builtins.compile
+
+
+class _Source(InspectLoader):
+    """Runs a module as an import would."""
+
+    def __init__(self, text: Any, file: str) -> None:
+        self._text, self._file = text, file
+
+    def get_code(self, fullname: str) -> CodeType:
+        """What an import would run of it."""
+        return self.source_to_code(self._text, self._file)
+
+    def get_source(self, fullname: str) -> str:
+        """What the module is compiled from, decoded."""
+        return decode_source(self._text)
+
+
+_sources: dict[str, _Source] = {}  # of modules, until they are run
+_running = RLock()
+
+
+def import_shiboken() -> None:
+    """Import shiboken6; only a first import can be made cheaper, and only where it is known how."""
+    if "shiboken6" in sys.modules or not _is_known():
+        import_module("shiboken6")
+        return
+    builtins.compile = _compile
+    try:
+        import_module("shiboken6")
+    finally:
+        builtins.compile = _COMPILE
+        builtins.__import__ = vars(builtins).pop("__orig_import__", builtins.__import__)
+
+
+def _is_known() -> bool:
+    """Whether the shiboken6 that would be imported is a release on which this was tried.
+
+    A name that it misses in another one would end the process, at every start.
+    """
+    spec = find_spec("shiboken6")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        with suppress(OSError, KeyError):
+            text = (Path(folder) / VERSION_FILE).read_text(encoding="utf-8")
+            found = dict(re.findall(r'^(major|minor)_version = "(\d+)"$', text, re.MULTILINE))
+            return (int(found["major"]), int(found["minor"])) in TRIED
+    return False
+
+
+def waiting() -> frozenset[str]:
+    """The modules of LATE that nobody has asked for anything yet."""
+    return frozenset(name.partition(".")[2].replace(".", "/") for name in _sources)
+
+
+def _compile(source: Any, filename: Any, mode: str, *rest: Any, **named: Any) -> Any:
+    """As `compile`, but of a module that can wait what puts it off."""
+    name = str(filename)
+    if not name.startswith(FOLDER) or name.removeprefix(FOLDER).removesuffix(SUFFIX) not in LATE:
+        return _COMPILE(source, filename, mode, *rest, **named)
+    _sources[name.removesuffix(SUFFIX).replace("/", ".")] = _Source(source, name)
+    return _COMPILE(STUB, name, mode)
+
+
+def put_off(names: dict[str, Any]) -> None:
+    """Have a module, of which this is the dictionary, run when a name that it lacks is asked for."""
+    names["__getattr__"] = lambda name: _found(names, name)
+    for name, made in MEANWHILE.get(names["__name__"], {}).items():
+        names[name] = made(names)
+
+
+def _ignores(names: dict[str, Any]) -> Callable[..., None]:
+    return lambda *arguments, **named: None
+
+
+def _updates(names: dict[str, Any]) -> Callable[[], Any]:
+    def update() -> Any:
+        _run(names)
+        return names[UPDATE]()
+
+    return update
+
+
+UPDATE = "update_mapping"
+MEANWHILE = {  # what shiboken6 takes from dictionaries, where a name that is missing ends the process
+    "shibokensupport.signature.mapping": {UPDATE: _updates},
+    "shibokensupport.feature": {"feature_import": _ignores, "feature_imported": _ignores},
+}
+
+
+def _found(names: dict[str, Any], name: str) -> Any:
+    if not name.startswith("__"):
+        _run(names)
+        if name in names:
+            return names[name]
+    raise AttributeError(f"module {names['__name__']!r} has no attribute {name!r}")
+
+
+def _run(names: dict[str, Any]) -> None:
+    with _running:
+        source = _sources.pop(names["__name__"], None)
+        if source is not None:
+            source.exec_module(sys.modules[names["__name__"]])
+            del names["__getattr__"]
