@@ -36,6 +36,16 @@ def test_text_can_be_read(name: str, theme: int) -> None:
         assert contrast(colors.ROLES[name][theme], colors.ROLES[background][theme]) >= 4.5, background
 
 
+def test_no_role_of_the_style_sheet_is_given_as_a_name(ui: UiContext) -> None:
+    """Which it would not style."""
+    roles = set(re.findall(r'role="(\w+)"', style_sheet(ui.theme.role)))
+    sources = [path.read_text() for path in (ROOT / "rcv_py" / "ui").rglob("*.py")]
+    names = {name for text in sources for name in re.findall(r'setObjectName\("(\w+)"\)', text)}
+    assert {"muted", "heading"} <= roles
+    assert "capture" in names
+    assert not roles & names
+
+
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("background", ["accent_soft", "hover", "raised"])
 def test_text_can_be_read_where_it_is_selected(background: str, theme: int) -> None:

@@ -17,7 +17,7 @@ from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import READING, Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel, rich
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, rich
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.rows_item import RowName, RowShape
@@ -60,7 +60,7 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
         slack = trace.base_clock if trace.gfxip <= 9 else 0
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
         covered = IntervalSet.of(track.start, track.end)
-        _ = covered.before  # made here, in a thread: any share of the view is asked of it
+        _ = covered.offset  # made here, in a thread: any share of the view is asked of it
         units.append(Unit(track, segment, covered))
     return Units(tuple(units), place, len(waves), len(chosen))
 
@@ -78,10 +78,7 @@ class UtilizationPanel(TimelinePanel):
         self.units = Units((), "", 0, 0)
         self._unit: tuple[int, ...] | None = None
         ui.settings.cell("look.text_size").watch(self._text_changed)
-        self._note, self._progress = PlainLabel(), PlainLabel()
-        for label in (self._note, self._progress):
-            label.setObjectName("muted")
-        self._note.setMinimumWidth(10)
+        self._note, self._progress = ElidedLabel(role="muted"), PlainLabel(role="muted")
         self._page = page(self, bar((self.legend, 2), (self._note, 1), self._progress), (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)

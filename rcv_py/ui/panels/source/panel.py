@@ -68,7 +68,7 @@ class SourcePanel(CodePanel):
             button.setAccessibleName(button.toolTip())
             button.clicked.connect(partial(self.step_hottest, direction))
         self.chain = RichLabel(visible=False)
-        self.chain.setObjectName("muted")
+        self.chain.setProperty("role", "muted")
         self.chain.setMinimumWidth(1)
         self.find_bar.hide()
         for widget in (self.chain, self.find_bar):
