@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -33,11 +37,88 @@ TABLE: tuple[dict[str, Any], ...] = (
 '''
 
 
+OURS, PANELS = "rcv_py", "rcv_py.ui.panels"
+# What a window shows first; its modules are there when another panel is wanted.
+FIRST = ("overview", "compute_unit", "triage", "isa", "source", "wave_picker", "token_details")
+LINE = 80  # characters of a tuple; a longer one has a line for each of its values
+AT_ONCE = 6  # modules, two or three milliseconds: so many are imported in one turn of the event loop
+
+
 def panel_table() -> str:
     """Return the text of the module; from then on this process uses the same rows."""
     rows = tuple(sorted(declared(), key=lambda row: row["id"]))
+    modules = {row["id"]: f"{PANELS}.{row['module']}" for row in rows}
+    there = _imported([f"{OURS}.cli.commands.view", f"{OURS}.ui.app", *map(modules.__getitem__, FIRST)])
+    for row in rows:
+        row["parts"] = tuple(_parts(modules[row["id"]], there))
     import_module("rcv_py.ui.panels").TABLE = rows  # type: ignore[attr-defined]
     return f"{HEAD}{''.join(map(_text, rows))})\n"
+
+
+def _parts(name: str, there: Iterable[str]) -> list[str]:
+    """Return modules that, imported one after the other, leave few of those that a module needs."""
+    parts, seen = [], set(there)
+
+    def left(name: str) -> int:
+        """How many modules come with one, besides those that are there and those of the parts."""
+        seen.add(name)
+        inner = [(left(one), one) for one in _imports(name) if one not in seen]
+        total = 1 + sum(number for number, _ in inner)
+        for number, one in sorted(inner, reverse=True):
+            if total > AT_ONCE:
+                parts.append(one)
+                total -= number
+        return total
+
+    left(name)
+    return parts
+
+
+def _imported(names: Iterable[str], seen: set[str] | None = None) -> set[str]:
+    """Return modules with all that they import."""
+    seen = set() if seen is None else seen
+    for name in names:
+        if name not in seen:
+            seen.add(name)
+            _imported(_imports(name), seen)
+    return seen
+
+
+@cache
+def _imports(name: str) -> tuple[str, ...]:
+    """The modules of ours that a module imports when it is imported, in order; first the rooms it is in."""
+    rooms = [name.rsplit(".", up)[0] for up in range(name.count("."), 0, -1)]
+    spec = find_spec(name)
+    assert spec is not None
+    assert spec.origin is not None
+    found = [one for node in _at_once(ast.parse(Path(spec.origin).read_text()).body) for one in _names(node)]
+    return tuple(dict.fromkeys(one for one in (*rooms, *found) if one != name))
+
+
+def _at_once(nodes: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run when a module is imported, without those for who checks types."""
+    for node in nodes:
+        if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+            yield node
+            yield from _at_once(getattr(node, "body", ()) if isinstance(node, ast.If | ast.Try) else ())
+
+
+def _names(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.Import):
+        named = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom) and node.module is not None:
+        named = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    else:
+        named = []
+    return [name for name in named if name.partition(".")[0] == OURS and _is_module(name)]
+
+
+@cache
+def _is_module(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # below one that is no package
+        return False
 
 
 def _text(row: dict[str, Any]) -> str:
@@ -48,10 +129,11 @@ def _text(row: dict[str, Any]) -> str:
 def _literal(value: Any, indent: int = 0) -> str:
     if not isinstance(value, tuple):
         return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-    if any(isinstance(part, tuple) for part in value):  # as ruff lays it out
+    flat = f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
+    if any(isinstance(part, tuple) for part in value) or len(flat) > LINE:  # as ruff lays it out
         inner, edge = " " * (indent + 4), " " * indent
         return "(\n" + "".join(f"{inner}{_literal(part, indent + 4)},\n" for part in value) + f"{edge})"
-    return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
+    return flat
 
 
 def declared() -> Iterator[dict[str, Any]]:
@@ -63,7 +145,7 @@ def declared() -> Iterator[dict[str, Any]]:
         for kind in (kind for kind in kinds if kind.panel_id in DECLARED):
             info = DECLARED[kind.panel_id]
             said = ((field.name, getattr(info, field.name)) for field in fields(info))
-            row = {name: value for name, value in said if not callable(value)}
+            row = {name: value for name, value in said if not callable(value) and name != "parts"}
             needs = tuple(need.value for need in info.needs)
             yield {**row, "needs": needs, "module": module, "commands": _commands(kind)}
 

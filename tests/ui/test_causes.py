@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.formats.open import open_trace
@@ -156,10 +157,14 @@ def test_late_and_blamed_lines_are_selected_by_a_click(shown: CausesPanel, ui: U
     assert ui.session.selection.value.line == 3, "a cause is no place"
 
 
-def test_the_keyboard_walks_and_selects(shown: CausesPanel, ui: UiContext, settled: Settled) -> None:
+def test_the_keyboard_walks_and_selects(
+    shown: CausesPanel, ui: UiContext, qtbot: QtBot, settled: Settled
+) -> None:
     shown.tree.expandAll()
     shown.tree.setCurrentIndex(shown.tree.rows.index_of(shown.tree.rows.root.children[0]))
+    shown.activateWindow()  # or the focus stays with a window of the test before
     shown.tree.setFocus()
+    qtbot.waitUntil(shown.tree.hasFocus)
     for line in (3, 1):
         QTest.keyClick(shown.tree, Qt.Key.Key_Down)
         settled()

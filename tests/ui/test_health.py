@@ -34,11 +34,17 @@ def health(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[HealthPan
     settled()
 
 
+def all_cards(panel: HealthPanel, qtbot: object) -> None:
+    """Wait for the cards, each of which is made in a turn of its own."""
+    qtbot.waitUntil(lambda: len(panel.cards) == len(panel.notes or ()))  # type: ignore[attr-defined]
+
+
 @pytest.fixture
 def show(health: HealthPanel, open_in: Callable, settled: Settled, qtbot: object) -> Callable:
     def opened(trace: object) -> HealthPanel:
         open_in(trace, [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else [])
         qtbot.waitUntil(lambda: health.notes is not None)  # type: ignore[attr-defined]
+        all_cards(health, qtbot)
         settled()
         return health
 
@@ -113,6 +119,21 @@ def test_another_capture_replaces_the_cards(show: Callable) -> None:
     assert panel.cards[0].note.name == "placeholder"
 
 
+def test_cards_that_say_the_same_stay_while_waves_are_read(
+    health: HealthPanel, show: Callable, qtbot: object
+) -> None:
+    panel = show(open_trace(captures.trace_path("flash_attn_small_before")))
+    before, notes = list(panel.cards), panel.notes
+    changed = replace(notes[1], title="Said anew")
+    for now in ((notes[0], changed, *notes[2:]), (notes[0], changed)):
+        panel.ui.results.cell("health").set(now)
+        qtbot.waitUntil(  # type: ignore[attr-defined]
+            lambda now=now: [card.note for card in panel.cards] == list(now)
+        )
+        assert panel.cards[0] is before[0]
+    assert before[2] not in panel.cards
+
+
 def test_the_chooser_tells_the_headline_of_each_capture(
     tmp_path: Path, qtbot: object, reused: Reused
 ) -> None:
@@ -141,5 +162,6 @@ def test_what_was_looked_at_before_the_panel_was_made_is_shown(
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.show()
     settled()
+    all_cards(panel, qtbot)
     assert panel.notes == ui.results.cell("health").value
     assert len(panel.cards) == len(panel.notes)

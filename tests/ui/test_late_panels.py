@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +22,7 @@ from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
+from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import PANELS, discover
 from rcv_py.ui.panels.counters.panel import CountersPanel
 from rcv_py.ui.panels.loops import LoopsPanel
@@ -327,13 +329,25 @@ def test_panels_are_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> Non
         for dock in late:
             dock._loaded = 0
             dock.info, *dock.parts = (
-                replace(one, load=partial(loaded.append, one.id)) for one in (dock.info, *dock.parts)
+                replace(one, parts=(), load=partial(loaded.append, one.id))
+                for one in (dock.info, *dock.parts)
             )
         for count in range(1, sum(1 + len(dock.parts) for dock in late) + 1):
             assert workspace.load_next()
             assert len(loaded) == count
         assert not workspace.load_next()
         assert not made(app) & set(loaded)
+
+
+def test_what_a_panel_needs_is_imported_in_parts(ui: UiContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts, loaded, seen = ("colorsys", "fileinput"), [], []
+    for name in parts:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    info = replace(PANELS["summary"], parts=parts, load=lambda: loaded.append("all"))
+    dock = Dock(ui, info)
+    while dock.load():
+        seen.append((*(name in sys.modules for name in parts), *loaded))
+    assert seen == [(True, False), (True, True), (True, True, "all")]
 
 
 def noted(make: Callable[..., Any], steps: list[str]) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable
 from functools import partial
 from multiprocessing import active_children
 from weakref import ref
@@ -23,6 +24,16 @@ from rcv_py.ui.shell.toolbar import StatusBar
 from rcv_py.work import load
 from tests.support.shared_memory import blocks
 from tests.ui.window import SAMPLE, settle, window
+
+
+class Paints(QObject):
+    """Counts how often widgets are painted."""
+
+    count = 0
+
+    def eventFilter(self, at: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.Paint
+        return False
 
 
 class Clock:
@@ -101,6 +112,36 @@ def test_bursts_that_are_due_at_once_are_spread_too(qtbot: object, monkeypatch: 
     assert left == [3, 2, 1, 0], "what waits for its turn is still to come"
 
 
+def test_what_a_long_call_changed_is_painted_first_in_the_next_turn(
+    qtbot: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, done = _turns_of(qtbot, monkeypatch), []
+    turns = Turns.here()
+    turns.call(partial(_answer, clock, TURN_S / 2, done, 1))
+    turns.paint(partial(_answer, clock, TURN_S, done, 2))
+    assert done == [1, 2], "a short one and its picture share a turn"
+    turns.call(partial(done.append, 4))
+    turns.paint(partial(done.append, 3))
+    assert done == [1, 2]
+    qtbot.waitUntil(lambda: len(done) == 4)  # type: ignore[attr-defined]
+    assert done == [1, 2, 3, 4]
+
+
+def test_a_window_is_painted_in_turn(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting: list[Callable[[], None]] = []
+    with window(is_painted=True) as app:
+        settle(app, qtbot)
+        monkeypatch.setattr(Turns, "paint", lambda self, paint: waiting.append(paint))
+        paints = Paints()
+        app.window.welcome.installEventFilter(paints)
+        app.window.welcome.update()
+        qtbot.waitUntil(lambda: bool(waiting))  # type: ignore[attr-defined]
+        assert not paints.count
+        waiting[0]()
+        assert paints.count == 1
+        monkeypatch.undo()
+
+
 def test_what_waits_for_its_turn_is_made_once_or_forgotten(
     qtbot: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,13 +189,6 @@ def test_a_mistake_in_a_call_keeps_no_other_from_its_turn(
 
 def test_progress_paints_nothing_by_itself(ui: UiContext, qtbot: object) -> None:
     """A bar of Qt paints when it gets a value, and with it whatever else is to be painted."""
-
-    class Paints(QObject):
-        count = 0
-
-        def eventFilter(self, at: QObject, event: QEvent) -> bool:
-            self.count += event.type() == QEvent.Type.Paint
-            return False
 
     status, paints = StatusBar(ui, lambda: None), Paints()
     other = QWidget(status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -389,6 +390,12 @@ class PanelInfo:
     is_listed: bool = True  # whether it has a command; a part that its panel shows first needs none
     commands: PanelCommands = lambda ui, made, need: ()
     load: Callable[[], object] = lambda: None  # imports what `make` needs
+    parts: tuple[str, ...] = ()  # modules that this imports, each of which takes a turn of the event loop
+
+    @property
+    def missing(self) -> str | None:
+        """The first part that is not imported."""
+        return next((name for name in self.parts if name not in sys.modules), None)
 
 
 PANELS: Registry[PanelInfo] = Registry("panel")  # all that there are, from `discover` on
@@ -417,7 +424,8 @@ def panel(
     """
 
     def register(kind: Kind) -> Kind:
-        tip = (kind.__doc__ or "").split("\n")[0]
+        # Of its own dictionary: for help about a class of Qt, signatures of all its functions would be read.
+        tip = (vars(kind).get("__doc__") or "").split("\n")[0]
         DECLARED.add(
             id,
             PanelInfo(

@@ -52,6 +52,17 @@ class Turns(QObject):
         else:
             self._make(call)
 
+    def paint(self, paint: Callable[[], None]) -> None:
+        """Paint in this turn, or first of all in the next one if calls have taken theirs.
+
+        What a call changed is painted right behind it: together both may be too much for one turn.
+        """
+        if self._is_in_call or self._spent_s < TURN_S:
+            self._make(paint)
+        else:
+            self._waiting.appendleft(paint)
+            self._next.start()
+
     def _begin(self) -> None:
         """A new turn."""
         self._spent_s = 0.0
@@ -64,9 +75,9 @@ class Turns(QObject):
             return
         self._is_in_call = True
         began = self._clock()
-        self._next.start()  # whatever happens in the call, another turn comes
         try:
             call()
         finally:
             self._is_in_call = False
             self._spent_s += self._clock() - began
+            self._next.start()  # whatever happened in the call; from now on: what was due before comes before

@@ -24,6 +24,14 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "why.panel",
         "commands": (),
+        "parts": (
+            "rcv_py.analysis.latency.bubbles",
+            "rcv_py.analysis.attribution.stream",
+            "rcv_py.analysis.attribution.attribute",
+            "rcv_py.results.waits",
+            "rcv_py.ui.panels.why.bubbles",
+            "rcv_py.ui.panels.why.waits",
+        ),
     },
     {
         "id": "causes",
@@ -40,6 +48,14 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "why.panel",
         "commands": (),
+        "parts": (
+            "rcv_py.analysis.latency.bubbles",
+            "rcv_py.analysis.attribution.stream",
+            "rcv_py.analysis.attribution.attribute",
+            "rcv_py.results.waits",
+            "rcv_py.ui.panels.why.bubbles",
+            "rcv_py.ui.panels.why.waits",
+        ),
     },
     {
         "id": "clock_range",
@@ -56,6 +72,12 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "clock_range.panel",
         "commands": (),
+        "parts": (
+            "rcv_py.analysis.attribution.issue",
+            "rcv_py.analysis.attribution.attribute",
+            "rcv_py.analysis.attribution.survey",
+            "rcv_py.analysis.overview.range_costs",
+        ),
     },
     {
         "id": "compare",
@@ -72,6 +94,15 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "compare",
         "commands": (),
+        "parts": (
+            "rcv_py.analysis.compare.costs",
+            "rcv_py.analysis.program.matrix_forms",
+            "rcv_py.analysis.compare.compare",
+            "rcv_py.results.flame",
+            "rcv_py.results.compare",
+            "rcv_py.analysis.compare.flame",
+            "rcv_py.ui.flame.flame_view",
+        ),
     },
     {
         "id": "compute_unit",
@@ -88,6 +119,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "compute_unit",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "counters",
@@ -113,6 +145,12 @@ TABLE: tuple[dict[str, Any], ...] = (
                 "",
             ),
         ),
+        "parts": (
+            "rcv_py.ui.plot.curve_panel",
+            "rcv_py.analysis.counters.counter_help",
+            "rcv_py.ui.panels.counters.formula_dialog",
+            "rcv_py.analysis.counters.derived_counters",
+        ),
     },
     {
         "id": "dispatches",
@@ -129,6 +167,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "dispatches",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "distribution",
@@ -145,6 +184,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "distribution",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "events",
@@ -161,6 +201,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "events",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "explorer",
@@ -177,6 +218,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "files.panel",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "file_tree",
@@ -193,6 +235,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": False,
         "module": "files.tree",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "flamegraph",
@@ -209,6 +252,11 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "flamegraph.panel",
         "commands": (),
+        "parts": (
+            "rcv_py.ui.panels.flamegraph.jobs",
+            "rcv_py.ui.flame.flame_scene",
+            "rcv_py.ui.flame.flame_view",
+        ),
     },
     {
         "id": "global_timeline",
@@ -225,6 +273,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "global_timeline.panel",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "health",
@@ -250,6 +299,11 @@ TABLE: tuple[dict[str, Any], ...] = (
                 "Open the panel Health first.",
             ),
         ),
+        "parts": (
+            "rcv_py.analysis.health.buffer",
+            "rcv_py.analysis.health.grid_fill",
+            "rcv_py.analysis.health.capture_health",
+        ),
     },
     {
         "id": "history",
@@ -266,6 +320,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "search.history",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "hotspot",
@@ -282,6 +337,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "hotspot",
         "commands": (),
+        "parts": ("rcv_py.results.occupancy",),
     },
     {
         "id": "isa",
@@ -298,6 +354,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "isa.panel",
         "commands": None,
+        "parts": (),
     },
     {
         "id": "labels",
@@ -314,6 +371,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "search.labels",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "latency",
@@ -330,6 +388,12 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "latency",
         "commands": (),
+        "parts": (
+            "rcv_py.analysis.attribution.lines",
+            "rcv_py.results.latency",
+            "rcv_py.analysis.latency.access_holds",
+            "rcv_py.analysis.latency.memory_latency",
+        ),
     },
     {
         "id": "loops",
@@ -346,6 +410,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "loops",
         "commands": (),
+        "parts": ("rcv_py.results.loops", "rcv_py.analysis.iterations.segments"),
     },
     {
         "id": "matches",
@@ -379,6 +444,7 @@ TABLE: tuple[dict[str, Any], ...] = (
                 "Nothing was searched for, or nothing was found.",
             ),
         ),
+        "parts": ("rcv_py.ui.table.searched_panel",),
     },
     {
         "id": "notes",
@@ -395,6 +461,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": False,
         "module": "search.notes",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "occupancy",
@@ -411,6 +478,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "occupancy",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "overview",
@@ -427,6 +495,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "overview",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "problems",
@@ -443,6 +512,11 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "trust.problems",
         "commands": (),
+        "parts": (
+            "rcv_py.analysis.health.buffer",
+            "rcv_py.analysis.health.grid_fill",
+            "rcv_py.analysis.health.capture_health",
+        ),
     },
     {
         "id": "roofline",
@@ -459,6 +533,18 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "roofline.panel",
         "commands": (),
+        "parts": (
+            "rcv_py.analysis.attribution.stream",
+            "rcv_py.analysis.attribution.issue",
+            "rcv_py.analysis.attribution.attribute",
+            "rcv_py.analysis.waits.load_to_use",
+            "rcv_py.analysis.findings.bounds",
+            "rcv_py.analysis.program.language",
+            "rcv_py.analysis.latency.cross_lane",
+            "rcv_py.analysis.findings.inputs",
+            "rcv_py.analysis.overview.roofline",
+            "rcv_py.analysis.latency.access_widths",
+        ),
     },
     {
         "id": "search",
@@ -475,6 +561,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "search.panel",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "source",
@@ -491,6 +578,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "source.panel",
         "commands": None,
+        "parts": (),
     },
     {
         "id": "summary",
@@ -507,6 +595,17 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "summary.panel",
         "commands": (),
+        "parts": (
+            "rcv_py.analysis.counters.counter_shares",
+            "rcv_py.analysis.device.simd_work",
+            "rcv_py.analysis.device.pipe_use",
+            "rcv_py.results.registers",
+            "rcv_py.formats.pmc_files",
+            "rcv_py.analysis.counters.pmc.decision",
+            "rcv_py.work.occupancy",
+            "rcv_py.ui.panels.summary.parts",
+            "rcv_py.analysis.overview.device_summary",
+        ),
     },
     {
         "id": "token_details",
@@ -523,6 +622,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "token_details.panel",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "top_lines",
@@ -539,6 +639,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "files.ranked",
         "commands": (),
+        "parts": ("rcv_py.results.occupancy", "rcv_py.results.hotspot"),
     },
     {
         "id": "triage",
@@ -555,6 +656,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "triage",
         "commands": None,
+        "parts": (),
     },
     {
         "id": "trust",
@@ -571,6 +673,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "trust.panel",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "utilization",
@@ -587,6 +690,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "utilization",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "waits",
@@ -603,6 +707,14 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "why.panel",
         "commands": (),
+        "parts": (
+            "rcv_py.analysis.latency.bubbles",
+            "rcv_py.analysis.attribution.stream",
+            "rcv_py.analysis.attribution.attribute",
+            "rcv_py.results.waits",
+            "rcv_py.ui.panels.why.bubbles",
+            "rcv_py.ui.panels.why.waits",
+        ),
     },
     {
         "id": "wave_picker",
@@ -619,6 +731,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "wave_picker",
         "commands": None,
+        "parts": (),
     },
     {
         "id": "wave_states",
@@ -635,6 +748,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "wave_states",
         "commands": (),
+        "parts": (),
     },
     {
         "id": "whatif",
@@ -651,6 +765,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "whatif.panel",
         "commands": (),
+        "parts": ("rcv_py.analysis.whatif.asked",),
     },
     {
         "id": "why",
@@ -667,5 +782,13 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "why.panel",
         "commands": (),
+        "parts": (
+            "rcv_py.analysis.latency.bubbles",
+            "rcv_py.analysis.attribution.stream",
+            "rcv_py.analysis.attribution.attribute",
+            "rcv_py.results.waits",
+            "rcv_py.ui.panels.why.bubbles",
+            "rcv_py.ui.panels.why.waits",
+        ),
     },
 )

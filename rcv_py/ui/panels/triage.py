@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     QUrl,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QResizeEvent
+from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QGridLayout,
@@ -211,6 +211,11 @@ class FindingList(QListWidget):
         self.itemDoubleClicked.connect(lambda _: self.asked.emit(0))
         theme.changed.connect(lambda: self.viewport().update())
 
+    def is_under_mouse(self, index: QModelIndex | QPersistentModelIndex) -> bool:
+        """Whether the mouse is over a row."""
+        viewport = self.viewport()
+        return viewport.underMouse() and self.indexAt(viewport.mapFromGlobal(QCursor.pos())) == index
+
     def show_findings(
         self, findings: Sequence[Finding], rest: str = "", same: Sequence[int] | None = None
     ) -> None:
@@ -267,9 +272,9 @@ class FindingList(QListWidget):
 
 
 class _Rows(QStyledItemDelegate):
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: FindingList) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._list = theme, parent
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """All rows are equally high."""
@@ -279,15 +284,14 @@ class _Rows(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Paint number, bar, prediction or bound, and title; what is not ranked is muted, without a bar."""
-        from PySide6.QtWidgets import QStyle  # noqa: PLC0415 - its numbers cost 5 ms, and rows come late
-
         finding: Finding | None = index.data(_ROLE)
         theme, box = self._theme, QRect(option.rect)
         role = theme.role
         painter.save()
-        if option.state & QStyle.StateFlag.State_Selected:
+        # The option's state would say so, for the price of all numbers of QStyle: 5 ms of a start.
+        if self._list.selectionModel().isSelected(index):
             painter.fillRect(box, role("accent_soft"))
-        elif option.state & QStyle.StateFlag.State_MouseOver:
+        elif self._list.is_under_mouse(index):
             painter.fillRect(box, role("hover"))
         is_ranked = finding is not None and finding.rank == RANKED
         painter.setPen(role("muted"))
@@ -510,7 +514,15 @@ class TriagePanel(Panel):
 
     def _show(self) -> None:
         trace, findings = self.session.trace.value, self.findings
-        self.head.setVisible(findings is not None and bool(findings.numbers))
+        # Filled before it is shown: at each widget that comes into sight Qt lays out the whole window.
+        self.strip.show_numbers(() if findings is None else findings.numbers)
+        partial = "" if findings is None else findings.partial
+        self.note.setVisible(bool(partial))
+        self.note.setText(f"partial: {partial}" if partial else "")
+        self.note.setToolTip(
+            tooltip("" if findings is None else self._why_partial(findings) or self.note.text())
+        )
+        self.head.setVisible(bool(self.strip.numbers))
         bound = None if findings is None or findings.alarm else findings.bound_class
         self.headline.setVisible(bound is not None)
         self.headline.setText("" if bound is None else bound.sentence)
@@ -520,10 +532,6 @@ class TriagePanel(Panel):
         if trace is None or findings is None:
             self.list.show_findings(())
             return
-        self.strip.show_numbers(findings.numbers)
-        self.note.setVisible(bool(findings.partial))
-        self.note.setText(f"partial: {findings.partial}" if findings.partial else "")
-        self.note.setToolTip(tooltip(self._why_partial(findings) or self.note.text()))
         self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound)
         self._fit_list()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -60,6 +61,8 @@ class Dock(QDockWidget):
         self._next: Panel | None = None  # made, and without a place yet
         self._ui = ui
         self._state: dict[str, Any] = {}  # of a panel that is not made yet
+        self._reminded = self._state  # what of it the panel was given
+        self._part: Panel | None = None  # that is shown, made before the panel has its place
         self._is_in_front = self._is_folded = False
         self._loaded = 0  # how much of the panel and its parts was imported
         self.is_strip = info.id in STRIPS
@@ -116,33 +119,47 @@ class Dock(QDockWidget):
         return name == self.info.id or (self.made is not None and self.made.chosen_part == name)
 
     def load(self) -> bool:
-        """Import what the panel, or its next part, needs; return whether that was still to do."""
+        """Import some of what the panel, or its next part, needs; return whether that was still to do."""
         if self._loaded > len(self.parts):
             return False
+        info = (self.info, *self.parts)[self._loaded]
         with suppress(Exception):  # whatever is wrong is wrong when it is made, too, and told then
-            (self.info, *self.parts)[self._loaded].load()
+            if (missing := info.missing) is not None:
+                import_module(missing)
+                return True
+            info.load()
         self._loaded += 1
         return True
 
     def prepare(self) -> bool:
-        """Make the panel without a place yet; return whether that was still to do."""
-        is_new = self.made is None and self._next is None
-        if is_new:
+        """Make the panel without a place yet, then its part that is shown; return whether there was more."""
+        if self.made is not None or self._part is not None:
+            return False
+        if self._next is None:
             self._next = make_panel(self._ui, self.info)
-        return is_new
+        else:
+            self._remind(self._next)
+            self._part = self._next.chosen_panel
+        return True
+
+    def _remind(self, panel: Panel) -> None:
+        """Give a panel what it remembers, which says what part of it is shown; once."""
+        if self._state is not self._reminded:
+            panel.load_state(self._state)
+            self._reminded = self._state
 
     def make(self) -> None:
         """Make the panel, if it is not made, and give it its place."""
         if self.made is None:
-            self.prepare()
+            if self._next is None:
+                self.prepare()
             panel, self._next = self._next, None
             assert panel is not None
             self.made = panel
             panel.wants.connect(self.wants)
             panel.copy_asked.connect(lambda: self.copy_asked.emit(self.info.id))
             panel.visibility.set_in_front(self._is_in_front)
-            if self._state:  # before it is shown: what it remembers says which part that is
-                panel.load_state(self._state)
+            self._remind(panel)
             self._around.addWidget(panel)
             panel.setVisible(not self._is_folded)
 

@@ -7,9 +7,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget, QWidget
+from shiboken6 import isValid
 
 from rcv_py.base.log import LOG
 from rcv_py.base.problems import Problem
@@ -22,6 +23,7 @@ from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text, shown
+from rcv_py.ui.core.turns import Turns
 from rcv_py.ui.core.visibility import WHEN_IDLE, Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, facts
@@ -117,6 +119,17 @@ class MainWindow(QMainWindow):
         ui.settings.cell("sources.map").watch(self._find_sources)
         self._connect()
         self._restore()
+
+    def event(self, event: QEvent) -> bool:
+        """Paint in turn with what else the window does."""
+        if event.type() == QEvent.Type.UpdateRequest:
+            Turns.here().paint(self._paint)
+            return True
+        return super().event(event)
+
+    def _paint(self) -> None:
+        if isValid(self):
+            super().event(QEvent(QEvent.Type.UpdateRequest))
 
     @cached_property
     def palette_(self) -> Palette:

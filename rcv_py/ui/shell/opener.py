@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCryptographicHash, QObject, Signal
 
 from rcv_py.base.errors import NotATrace, TraceError, UsageError
 from rcv_py.base.progress import Stage
@@ -295,9 +295,9 @@ def _costs() -> Callable[[Answers], CaptureCosts]:
 
 
 def _key(path: Path) -> str:
-    import hashlib  # noqa: PLC0415 - it loads OpenSSL
-
-    return "capture/" + hashlib.sha1(os.fsencode(path), usedforsecurity=False).hexdigest()[:16]
+    # By Qt, since hashlib loads OpenSSL.
+    digest = QCryptographicHash.hash(os.fsencode(path), QCryptographicHash.Algorithm.Sha1)
+    return "capture/" + bytes(digest.toHex().data()).decode()[:16]
 
 
 def save_visit(settings: Settings, session: Session) -> None:

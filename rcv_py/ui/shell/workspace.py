@@ -113,7 +113,7 @@ class Workspace(QMainWindow):
         self._was_shown = self._has_woken = self._is_owed = self._is_sized_later = False
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
-        self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
+        self._make_timer = QTimer(self, singleShot=True)
         self._make_timer.timeout.connect(self._make_in_turn)
         self._cover: QWidget | None = None  # nobody needs to see how docks find their places
         self._hidden_for = QElapsedTimer()
@@ -828,7 +828,7 @@ class Workspace(QMainWindow):
         if new is not None and self._has_woken:
             if not new.load() and not new.prepare():
                 new.make()
-            self._make_timer.start()
+            self._make_timer.start(0)
             return
         for dock in seen:
             dock.panel.visibility.wake()
@@ -859,7 +859,7 @@ class Workspace(QMainWindow):
             if not bar.property("rcv_watched"):
                 bar.setProperty("rcv_watched", True)
                 bar.tabBarClicked.connect(self._tab_clicked)
-        self._make_timer.start()
+        self._make_timer.start(WAKE_MS)
         self.panels_changed.emit()
 
     def _tab_clicked(self, at: int) -> None:

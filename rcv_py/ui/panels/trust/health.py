@@ -113,6 +113,7 @@ class HealthPanel(Panel):
         super().__init__(ui)
         self.notes: tuple[HealthNote, ...] | None = None
         self.cards: list[NoteCard] = []
+        self._card_soon = self.coalesced(self._show_card)
         self.verdict, self.partial = PlainLabel(role="heading"), PlainLabel(role="muted")
         self.verdict.setAccessibleName(translated("Verdict"))
         tip = f"Copy an input file for rocprofv3 that records this kernel again, better: {command_line()}"
@@ -136,7 +137,7 @@ class HealthPanel(Panel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self.notes = None
-        self._show_cards(())
+        self._show_card()
         self.empty.say(self.reason(FINE) if trace is None else LOOKING)
         if trace is not None:
             self.want_result("health")
@@ -149,7 +150,7 @@ class HealthPanel(Panel):
         self.notes = notes
         self.verdict.setText(verdict(notes).capitalize())
         self._say_partial()
-        self._show_cards(notes)
+        self._card_soon.ask()
         self.empty.say("" if notes else FINE)
 
     def _say_partial(self) -> None:
@@ -157,17 +158,30 @@ class HealthPanel(Panel):
         is_partial = store is not None and trace is not None and not store.is_complete
         self.partial.setText("waves are still being read" if is_partial else "")
 
-    def _show_cards(self, notes: tuple[HealthNote, ...]) -> None:
-        """Keep the cards while they say the same, so that reading waves does not make them flicker."""
-        if [note_text(card.note) for card in self.cards] == [note_text(note) for note in notes]:
-            return
-        for card in self.cards:
-            self._column.removeWidget(card)
-            card.hide()
-            card.deleteLater()
-        self.cards = [NoteCard(self.ui.theme, note, self._go(note)) for note in notes]
-        for place, card in enumerate(self.cards):
-            self._column.insertWidget(place, card)
+    def _show_card(self) -> None:
+        """Make the first card that says something else than its note, and ask for the next; the others stay.
+
+        So reading waves does not make them flicker, and no turn of the event loop makes more than one.
+        """
+        notes = self.notes or ()
+        for surplus in self.cards[len(notes) :]:
+            self._remove(surplus)
+        for place, note in enumerate(notes):
+            there = self.cards[place : place + 1]
+            if [note_text(card.note) for card in there] != [note_text(note)]:
+                for card in there:
+                    self._remove(card)
+                made = NoteCard(self.ui.theme, note, self._go(note))
+                self.cards.insert(place, made)
+                self._column.insertWidget(place, made)
+                self._card_soon.ask()
+                return
+
+    def _remove(self, card: NoteCard) -> None:
+        self.cards.remove(card)
+        self._column.removeWidget(card)
+        card.hide()
+        card.deleteLater()
 
     def _go(self, note: HealthNote) -> tuple[str, Callable[[], None]] | None:
         name = note.number(MEDIAN_WAVE)
