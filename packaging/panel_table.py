@@ -35,7 +35,11 @@ from typing import Any
 
 TABLE: tuple[dict[str, Any], ...] = (
 '''
+HEAD_OF_PARTS = """
 
+# Of modules of panels: what they need, a part for a turn of the event loop.
+PARTS: dict[str, tuple[str, ...]] = {
+"""
 
 OURS, PANELS = "rcv_py", "rcv_py.ui.panels"
 # What a window shows first; its modules are there when another panel is wanted.
@@ -49,10 +53,11 @@ def panel_table() -> str:
     rows = tuple(sorted(declared(), key=lambda row: row["id"]))
     modules = {row["id"]: f"{PANELS}.{row['module']}" for row in rows}
     there = _imported([f"{OURS}.cli.commands.view", f"{OURS}.ui.app", *map(modules.__getitem__, FIRST)])
-    for row in rows:
-        row["parts"] = tuple(_parts(modules[row["id"]], there))
-    import_module("rcv_py.ui.panels").TABLE = rows  # type: ignore[attr-defined]
-    return f"{HEAD}{''.join(map(_text, rows))})\n"
+    found = {row["module"]: tuple(_parts(modules[row["id"]], there)) for row in rows}
+    parts = {module: names for module, names in sorted(found.items()) if names}
+    vars(import_module(PANELS)).update(TABLE=rows, PARTS=parts)
+    lines = (f"    {_literal(module)}: {_literal(names, 4)},\n" for module, names in parts.items())
+    return f"{HEAD}{''.join(map(_text, rows))}){HEAD_OF_PARTS}{''.join(lines)}}}\n"
 
 
 def _parts(name: str, there: Iterable[str]) -> list[str]:

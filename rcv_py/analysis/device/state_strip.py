@@ -86,9 +86,7 @@ def _spent(begin: np.ndarray, end: np.ndarray, row: np.ndarray, shift: int, plac
     """Return the cycles between times in each step, int64 [places]; the first step of each is at `row`."""
     first, last = row + (begin >> shift), row + (end >> shift)
     cycles, step = end - begin, 1 << shift
-    far = np.flatnonzero(
-        first != last
-    )  # few, where states are short: the first step, the last, those between
+    far = np.flatnonzero(first != last)  # few where states are short
     cycles[far] = step - (begin[far] & step - 1)
     first_far, last = first[far], last[far]
     whole = np.bincount(first_far + 1, minlength=places) - np.bincount(last, minlength=places)

@@ -456,9 +456,10 @@ def discover() -> Registry[PanelInfo]:
 
     One whose actions must look at more than the panel is imported for these.
     """
-    for row in import_module("rcv_py.ui.panels").TABLE:
+    package = import_module("rcv_py.ui.panels")
+    for row in package.TABLE:
         if row["id"] not in PANELS:
-            PANELS.add(row["id"], _from_table(**row))
+            PANELS.add(row["id"], _from_table(**row, parts=package.PARTS.get(row["module"], ())))
     return PANELS
 
 

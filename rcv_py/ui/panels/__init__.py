@@ -24,14 +24,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "why.panel",
         "commands": (),
-        "parts": (
-            "rcv_py.analysis.latency.bubbles",
-            "rcv_py.analysis.attribution.stream",
-            "rcv_py.analysis.attribution.attribute",
-            "rcv_py.results.waits",
-            "rcv_py.ui.panels.why.bubbles",
-            "rcv_py.ui.panels.why.waits",
-        ),
     },
     {
         "id": "causes",
@@ -48,14 +40,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "why.panel",
         "commands": (),
-        "parts": (
-            "rcv_py.analysis.latency.bubbles",
-            "rcv_py.analysis.attribution.stream",
-            "rcv_py.analysis.attribution.attribute",
-            "rcv_py.results.waits",
-            "rcv_py.ui.panels.why.bubbles",
-            "rcv_py.ui.panels.why.waits",
-        ),
     },
     {
         "id": "clock_range",
@@ -72,12 +56,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "clock_range.panel",
         "commands": (),
-        "parts": (
-            "rcv_py.analysis.attribution.issue",
-            "rcv_py.analysis.attribution.attribute",
-            "rcv_py.analysis.attribution.survey",
-            "rcv_py.analysis.overview.range_costs",
-        ),
     },
     {
         "id": "compare",
@@ -94,15 +72,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "compare",
         "commands": (),
-        "parts": (
-            "rcv_py.analysis.compare.costs",
-            "rcv_py.analysis.program.matrix_forms",
-            "rcv_py.analysis.compare.compare",
-            "rcv_py.results.flame",
-            "rcv_py.results.compare",
-            "rcv_py.analysis.compare.flame",
-            "rcv_py.ui.flame.flame_view",
-        ),
     },
     {
         "id": "compute_unit",
@@ -119,7 +88,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "compute_unit",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "counters",
@@ -145,12 +113,6 @@ TABLE: tuple[dict[str, Any], ...] = (
                 "",
             ),
         ),
-        "parts": (
-            "rcv_py.ui.plot.curve_panel",
-            "rcv_py.analysis.counters.counter_help",
-            "rcv_py.ui.panels.counters.formula_dialog",
-            "rcv_py.analysis.counters.derived_counters",
-        ),
     },
     {
         "id": "dispatches",
@@ -167,7 +129,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "dispatches",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "distribution",
@@ -184,7 +145,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "distribution",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "events",
@@ -201,7 +161,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "events",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "explorer",
@@ -218,7 +177,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "files.panel",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "file_tree",
@@ -235,7 +193,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": False,
         "module": "files.tree",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "flamegraph",
@@ -252,11 +209,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "flamegraph.panel",
         "commands": (),
-        "parts": (
-            "rcv_py.ui.panels.flamegraph.jobs",
-            "rcv_py.ui.flame.flame_scene",
-            "rcv_py.ui.flame.flame_view",
-        ),
     },
     {
         "id": "global_timeline",
@@ -273,7 +225,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "global_timeline.panel",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "health",
@@ -299,11 +250,6 @@ TABLE: tuple[dict[str, Any], ...] = (
                 "Open the panel Health first.",
             ),
         ),
-        "parts": (
-            "rcv_py.analysis.health.buffer",
-            "rcv_py.analysis.health.grid_fill",
-            "rcv_py.analysis.health.capture_health",
-        ),
     },
     {
         "id": "history",
@@ -320,7 +266,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "search.history",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "hotspot",
@@ -337,7 +282,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "hotspot",
         "commands": (),
-        "parts": ("rcv_py.results.occupancy",),
     },
     {
         "id": "isa",
@@ -354,7 +298,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "isa.panel",
         "commands": None,
-        "parts": (),
     },
     {
         "id": "labels",
@@ -371,7 +314,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "search.labels",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "latency",
@@ -388,12 +330,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "latency",
         "commands": (),
-        "parts": (
-            "rcv_py.analysis.attribution.lines",
-            "rcv_py.results.latency",
-            "rcv_py.analysis.latency.access_holds",
-            "rcv_py.analysis.latency.memory_latency",
-        ),
     },
     {
         "id": "loops",
@@ -410,7 +346,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "loops",
         "commands": (),
-        "parts": ("rcv_py.results.loops", "rcv_py.analysis.iterations.segments"),
     },
     {
         "id": "matches",
@@ -444,7 +379,6 @@ TABLE: tuple[dict[str, Any], ...] = (
                 "Nothing was searched for, or nothing was found.",
             ),
         ),
-        "parts": ("rcv_py.ui.table.searched_panel",),
     },
     {
         "id": "notes",
@@ -461,7 +395,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": False,
         "module": "search.notes",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "occupancy",
@@ -478,7 +411,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "occupancy",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "overview",
@@ -495,7 +427,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "overview",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "problems",
@@ -512,11 +443,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "trust.problems",
         "commands": (),
-        "parts": (
-            "rcv_py.analysis.health.buffer",
-            "rcv_py.analysis.health.grid_fill",
-            "rcv_py.analysis.health.capture_health",
-        ),
     },
     {
         "id": "roofline",
@@ -533,18 +459,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "roofline.panel",
         "commands": (),
-        "parts": (
-            "rcv_py.analysis.attribution.stream",
-            "rcv_py.analysis.attribution.issue",
-            "rcv_py.analysis.attribution.attribute",
-            "rcv_py.analysis.waits.load_to_use",
-            "rcv_py.analysis.findings.bounds",
-            "rcv_py.analysis.program.language",
-            "rcv_py.analysis.latency.cross_lane",
-            "rcv_py.analysis.findings.inputs",
-            "rcv_py.analysis.overview.roofline",
-            "rcv_py.analysis.latency.access_widths",
-        ),
     },
     {
         "id": "search",
@@ -561,7 +475,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "search.panel",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "source",
@@ -578,7 +491,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "source.panel",
         "commands": None,
-        "parts": (),
     },
     {
         "id": "summary",
@@ -595,17 +507,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "summary.panel",
         "commands": (),
-        "parts": (
-            "rcv_py.analysis.counters.counter_shares",
-            "rcv_py.analysis.device.simd_work",
-            "rcv_py.analysis.device.pipe_use",
-            "rcv_py.results.registers",
-            "rcv_py.formats.pmc_files",
-            "rcv_py.analysis.counters.pmc.decision",
-            "rcv_py.work.occupancy",
-            "rcv_py.ui.panels.summary.parts",
-            "rcv_py.analysis.overview.device_summary",
-        ),
     },
     {
         "id": "token_details",
@@ -622,7 +523,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "token_details.panel",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "top_lines",
@@ -639,7 +539,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "files.ranked",
         "commands": (),
-        "parts": ("rcv_py.results.occupancy", "rcv_py.results.hotspot"),
     },
     {
         "id": "triage",
@@ -656,7 +555,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "triage",
         "commands": None,
-        "parts": (),
     },
     {
         "id": "trust",
@@ -673,7 +571,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "trust.panel",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "utilization",
@@ -690,7 +587,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "utilization",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "waits",
@@ -707,14 +603,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "why.panel",
         "commands": (),
-        "parts": (
-            "rcv_py.analysis.latency.bubbles",
-            "rcv_py.analysis.attribution.stream",
-            "rcv_py.analysis.attribution.attribute",
-            "rcv_py.results.waits",
-            "rcv_py.ui.panels.why.bubbles",
-            "rcv_py.ui.panels.why.waits",
-        ),
     },
     {
         "id": "wave_picker",
@@ -731,7 +619,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "wave_picker",
         "commands": None,
-        "parts": (),
     },
     {
         "id": "wave_states",
@@ -748,7 +635,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "wave_states",
         "commands": (),
-        "parts": (),
     },
     {
         "id": "whatif",
@@ -765,7 +651,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "whatif.panel",
         "commands": (),
-        "parts": ("rcv_py.analysis.whatif.asked",),
     },
     {
         "id": "why",
@@ -782,13 +667,87 @@ TABLE: tuple[dict[str, Any], ...] = (
         "is_listed": True,
         "module": "why.panel",
         "commands": (),
-        "parts": (
-            "rcv_py.analysis.latency.bubbles",
-            "rcv_py.analysis.attribution.stream",
-            "rcv_py.analysis.attribution.attribute",
-            "rcv_py.results.waits",
-            "rcv_py.ui.panels.why.bubbles",
-            "rcv_py.ui.panels.why.waits",
-        ),
     },
 )
+
+# Of modules of panels: what they need, a part for a turn of the event loop.
+PARTS: dict[str, tuple[str, ...]] = {
+    "clock_range.panel": (
+        "rcv_py.analysis.attribution.issue",
+        "rcv_py.analysis.attribution.attribute",
+        "rcv_py.analysis.attribution.survey",
+        "rcv_py.analysis.overview.range_costs",
+    ),
+    "compare": (
+        "rcv_py.analysis.compare.costs",
+        "rcv_py.analysis.program.matrix_forms",
+        "rcv_py.analysis.compare.compare",
+        "rcv_py.results.flame",
+        "rcv_py.results.compare",
+        "rcv_py.analysis.compare.flame",
+        "rcv_py.ui.flame.flame_view",
+    ),
+    "counters.panel": (
+        "rcv_py.ui.plot.curve_panel",
+        "rcv_py.analysis.counters.counter_help",
+        "rcv_py.ui.panels.counters.formula_dialog",
+        "rcv_py.analysis.counters.derived_counters",
+    ),
+    "files.ranked": ("rcv_py.results.occupancy", "rcv_py.results.hotspot"),
+    "flamegraph.panel": (
+        "rcv_py.ui.panels.flamegraph.jobs",
+        "rcv_py.ui.flame.flame_scene",
+        "rcv_py.ui.flame.flame_view",
+    ),
+    "hotspot": ("rcv_py.results.occupancy",),
+    "latency": (
+        "rcv_py.analysis.attribution.lines",
+        "rcv_py.results.latency",
+        "rcv_py.analysis.latency.access_holds",
+        "rcv_py.analysis.latency.memory_latency",
+    ),
+    "loops": ("rcv_py.results.loops", "rcv_py.analysis.iterations.segments"),
+    "roofline.panel": (
+        "rcv_py.analysis.attribution.stream",
+        "rcv_py.analysis.attribution.issue",
+        "rcv_py.analysis.attribution.attribute",
+        "rcv_py.analysis.waits.load_to_use",
+        "rcv_py.analysis.findings.bounds",
+        "rcv_py.analysis.program.language",
+        "rcv_py.analysis.latency.cross_lane",
+        "rcv_py.analysis.findings.inputs",
+        "rcv_py.analysis.overview.roofline",
+        "rcv_py.analysis.latency.access_widths",
+    ),
+    "search.matches": ("rcv_py.ui.table.searched_panel",),
+    "summary.panel": (
+        "rcv_py.analysis.counters.counter_shares",
+        "rcv_py.analysis.device.simd_work",
+        "rcv_py.analysis.device.pipe_use",
+        "rcv_py.results.registers",
+        "rcv_py.formats.pmc_files",
+        "rcv_py.analysis.counters.pmc.decision",
+        "rcv_py.work.occupancy",
+        "rcv_py.ui.panels.summary.parts",
+        "rcv_py.analysis.overview.device_summary",
+    ),
+    "trust.health": (
+        "rcv_py.analysis.health.buffer",
+        "rcv_py.analysis.health.grid_fill",
+        "rcv_py.analysis.health.capture_health",
+    ),
+    "trust.problems": (
+        "rcv_py.analysis.health.buffer",
+        "rcv_py.analysis.health.grid_fill",
+        "rcv_py.analysis.health.capture_health",
+    ),
+    "whatif.panel": ("rcv_py.analysis.whatif.asked",),
+    "why.panel": (
+        "rcv_py.analysis.latency.bubbles",
+        "rcv_py.analysis.attribution.stream",
+        "rcv_py.analysis.attribution.attribute",
+        "rcv_py.results.waits",
+        "rcv_py.ui.panels.why.bubbles",
+        "rcv_py.ui.panels.why.waits",
+    ),
+}
