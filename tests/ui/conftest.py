@@ -50,12 +50,19 @@ def whole_turns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture(autouse=True)
 def released_keys(qapp: QApplication) -> Iterator[None]:
-    """Qt remembers the Shift of a test's last click: without this it is held in the next test."""
+    """Qt remembers the Shift of a test's last click: without this it is held in the next test.
+
+    So is the button of a double click, which ends with its second press.
+    """
     yield
-    if qapp.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
+    if (
+        qapp.keyboardModifiers() != Qt.KeyboardModifier.NoModifier
+        or qapp.mouseButtons() != Qt.MouseButton.NoButton
+    ):
         window = QWindow()
         QTest.mouseRelease(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(1, 1))
         assert qapp.keyboardModifiers() == Qt.KeyboardModifier.NoModifier
+        assert qapp.mouseButtons() == Qt.MouseButton.NoButton
 
 
 @pytest.fixture(scope="session", autouse=True)
