@@ -42,7 +42,10 @@ def dataclass(
         methods |= _showing([one.name for one in fields if one.repr])
         methods |= _comparing([one.name for one in fields if one.compare], is_hashed=frozen) if eq else {}
         methods |= _guarding(made, frozenset(names)) if frozen else {}
-        methods |= _pickling(names) if frozen and slots else {}
+        if not slots:
+            methods |= _SENDING
+        elif frozen:
+            methods |= _pickling(names)
         for name, method in methods.items():
             if name not in cls.__dict__:
                 setattr(made, name, method)
@@ -140,3 +143,11 @@ def _pickling(names: Sequence[str]) -> Methods:
             object.__setattr__(self, name, value)
 
     return {"__getstate__": __getstate__, "__setstate__": __setstate__}
+
+
+def _attributes(self: object) -> dict[str, Any]:
+    """All that an object has, as it is now: another thread may ask for what it computes once and keeps."""
+    return vars(self).copy()
+
+
+_SENDING: Methods = {"__getstate__": _attributes}

@@ -127,6 +127,35 @@ def test_one_can_be_sent_to_another_process_and_matched() -> None:
             pytest.fail("its fields have no places")
 
 
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What computes something of itself, and keeps it."""
+
+    parts: list[Any]
+    name: str = "told"  # Python does not notice what happens to a dictionary of one
+
+    @cached_property
+    def size(self) -> int:
+        return len(self.parts)
+
+
+class Asks:
+    """A part that asks for that while it is being sent, as another thread may at that moment."""
+
+    def __init__(self, whole: list[Told]) -> None:
+        self.whole = whole
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        assert self.whole[0].size == 1
+        return list, ()
+
+
+def test_one_can_be_sent_while_somebody_asks_for_what_it_keeps() -> None:
+    whole: list[Told] = []
+    whole.append(Told([Asks(whole)]))
+    assert pickle.loads(pickle.dumps(whole[0])).parts == [[]]
+
+
 def test_what_a_class_checks_and_says_itself_is_asked() -> None:
     with pytest.raises(ValueError, match="before it begins"):
         Span(5)
