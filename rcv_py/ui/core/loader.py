@@ -27,7 +27,7 @@ from rcv_py.work.machine import half_of_memory
 from rcv_py.work.processes import end_ahead
 from rcv_py.work.reduce import Reading
 
-NOTIFY_MS = 150  # everybody hears of waves, and how many there are, at most this often; of the last at once
+NOTIFY_MS = 300  # everybody hears of waves, and how many there are, at most this often; of the last at once
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
