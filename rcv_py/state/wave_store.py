@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from threading import Lock
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakMethod, WeakSet
 
 from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction, Staged
@@ -19,7 +19,7 @@ from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch, WaveLod
-from rcv_py.state.running import AnswerFlag, Order, Running, Watcher
+from rcv_py.state.running import Again, AnswerFlag, Order, Running, Watcher
 
 NAMED = 20  # waves with a sentence of their own in the list of problems
 NO_LIMIT = 1 << 62
@@ -119,6 +119,9 @@ class WaveStore:
         self._running: dict[Hashable, tuple[Hashable, Running[Any, Any]]] = {}
         self._flags: WeakSet[AnswerFlag] = WeakSet()
         self._is_over = False
+        # What runs along does not keep its store: a circle would keep all waves until somebody looks for garbage.
+        read_again = WeakMethod(self._read_again)
+        self._again: Again = lambda *asked: None if (read := read_again()) is None else read(*asked)
         self.uncounted = 0  # waves that left the memory, and that the newest answer does not count
         self.rereads: Rereads | None = None  # without it, waves that left the memory do not count
         # What waits, in any thread, until all waves have been read; None if they are not all there.
@@ -148,7 +151,7 @@ class WaveStore:
             if known is None or known[0] != key:
                 if known is not None:
                     known[1].flag.end()
-                running = Running(self.trace, reduction, self._read_again, expected)
+                running = Running(self.trace, reduction, self._again, expected)
                 known = self._running[name] = key, running
             running = known[1]
             if watcher is not None and watcher not in running.watchers:

@@ -8,12 +8,14 @@ import threading
 from collections import Counter
 from itertools import cycle
 from pathlib import Path
+from weakref import ref
 
 import pytest
 from PySide6.QtCore import QAbstractAnimation, QObject
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.log import Entry  # of which the newest are kept, a bounded number of lines
+from rcv_py.ui.core.tasks import Garbage
 from tests.support.shared_memory import mappings
 from tests.support.whole_capture import capture, wave, write
 from tests.ui.window import open_sample, settle, window
@@ -66,3 +68,19 @@ def test_opening_captures_in_turn_keeps_nothing_of_those_before(
     assert rounds[0]["rcv_py.model.trace.Trace"] == 1, "what is open"
     warm, last = rounds[0], rounds[-1]
     assert {name: (warm[name], count) for name, count in last.items() if count > warm[name]} == {}
+
+
+def test_what_was_open_goes_at_once_and_not_with_the_garbage(
+    folders: tuple[Path, Path], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Garbage is looked for when nothing runs: who goes from capture to capture would hold them all."""
+    monkeypatch.setattr(Garbage, "collect_young", lambda: None)
+    monkeypatch.setattr(Garbage, "collect_all", lambda: True)
+    before = None
+    with window(size=(1600, 900), is_painted=True) as app:
+        for panel, folder in zip(PANELS, cycle(folders), strict=False):
+            open_sample(app, qtbot, folder)
+            app.window.workspace.show_panel(panel)
+            settle(app, qtbot)
+            assert before is None or before() is None, f"{panel} is in front"
+            before = ref(app.ui.session.store)
