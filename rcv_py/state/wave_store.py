@@ -119,7 +119,7 @@ class WaveStore:
         self._running: dict[Hashable, tuple[Hashable, Running[Any, Any]]] = {}
         self._flags: WeakSet[AnswerFlag] = WeakSet()
         self._is_over = False
-        # What runs along does not keep its store: a circle would keep all waves until somebody looks for garbage.
+        # What runs along does not keep its store: a circle would stay until somebody looks for garbage.
         read_again = WeakMethod(self._read_again)
         self._again: Again = lambda *asked: None if (read := read_again()) is None else read(*asked)
         self.uncounted = 0  # waves that left the memory, and that the newest answer does not count

@@ -4,7 +4,7 @@
 letters      [  1  0  5  ,  7  ]  ,  [  ...
 digit        0  1  0  5  0  7  0  0  0         0 where there is none
 pair         1 10  5 50  7 70  0  0            of a letter and the next one
-upper        .  1  .  .  .  .  .  .            the pair, where two digits follow it or the second one is the last but two
+upper        1 10  0  0  0  0  0  0            the pair, where its second letter and the next one are digits
 ```
 A number of up to four digits is the pair that ends with it, and a hundred times what is upper two letters
 before.  A parser looks at one letter after the other, and a general one keeps what kind of value each number
