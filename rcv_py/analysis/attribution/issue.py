@@ -30,7 +30,7 @@ from rcv_py.analysis.attribution.stream import Stream, Work
 from rcv_py.analysis.attribution.survey import place_of
 from rcv_py.analysis.attribution.uses import overwritten, uses
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
-from rcv_py.base.runs import ascending, largest_in, run_starts
+from rcv_py.base.runs import ascending, largest_in, ranges, run_starts
 
 _FAR = 1 << 62  # cycles before all others
 READING = 16  # turns after its issue in which a memory instruction may still read registers
@@ -78,7 +78,7 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
     lines = stream.lines
     for is_meant, tail in ((lines.unit == MATRIX, 0), (lines.shares_matrix, TAIL)):
         rows = ledger.of_lines(is_meant)
-        if not len(rows) or not len(stream.of_unit(MATRIX)):
+        if not len(rows) or not stream.has_unit(MATRIX):
             continue
         work, held = stream.work(MATRIX), partial(_matrix_held, stream, tail)
         if (MATRIX, tail) not in stream.unions:
@@ -159,11 +159,8 @@ def _near(work: Work, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     These are on the axis of the units; so few rows are often left that few operations are near.
     """
     first = np.searchsorted(work.reach, begin, side="right")
-    stop = np.maximum(np.searchsorted(work.key, end, side="left"), first)
-    low, high = int(first.min()), int(stop.max())
-    opened, closed = (np.bincount(row - low, minlength=high - low + 1) for row in (first, stop))
-    opened -= closed
-    return low + np.flatnonzero(np.cumsum(opened)[:-1])
+    near = IntervalSet.of(first, np.searchsorted(work.key, end, side="left"))
+    return ranges(near.begin, near.end - near.begin)
 
 
 def _held(work: Work) -> np.ndarray:

@@ -103,7 +103,7 @@ class Ledger:
         They are the earliest that are open, those `within` a union before others.  `is_guess`: another
         producer fits as well.
         """
-        got = np.clip(cycles, 0, self.left.take(row))
+        got = np.minimum(np.maximum(cycles, 0), self.left.take(row))
         some = np.flatnonzero(got)
         if not len(some):
             return

@@ -125,6 +125,11 @@ class Stream:
         tokens = np.argsort(self.unit, kind="stable").astype(np.int32)
         return tokens, borders(np.bincount(self.unit, minlength=MESSAGE + 1))
 
+    def has_unit(self, unit: int) -> bool:
+        """Whether there are tokens of a unit."""
+        _, first = self._by_unit
+        return bool(first[unit + 1] > first[unit])
+
     def of_unit(self, unit: int) -> np.ndarray:
         """The tokens of a unit, int64, ascending."""
         tokens, first = self._by_unit
