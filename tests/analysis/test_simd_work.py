@@ -26,7 +26,12 @@ def of(*waves: Wave, rule: ReferenceRule = ReferenceRule.OURS, rows: set[int] | 
 
 
 def cycles(found: SimdWork) -> tuple[int, int, int, int]:
-    return found.resident.total, found.no_issue.total, found.resident_matrix.total, found.nothing.total
+    return (
+        found.resident.total,
+        found.no_issue.total,
+        (found.resident & found.matrix).total,
+        found.nothing.total,
+    )
 
 
 def test_a_matrix_instruction_works_from_its_issue_on() -> None:
@@ -65,7 +70,7 @@ def test_what_does_not_count_is_not_resident_but_works() -> None:
 
 def test_matrix_tokens_without_an_instruction_are_guessed() -> None:
     found = of(build.wave("MMMM" + "." * 36, [-1]))
-    assert found.resident_matrix.total == UNKNOWN_CYCLES
+    assert (found.resident & found.matrix).total == UNKNOWN_CYCLES
 
 
 def test_no_waves_have_no_cycles() -> None:

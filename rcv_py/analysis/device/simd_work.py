@@ -28,7 +28,7 @@ import numpy as np
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import MAX_CYCLES, summed
+from rcv_py.analysis.core.saturated import MAX_CYCLES, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
@@ -96,11 +96,6 @@ class SimdWork:
     def nothing(self) -> IntervalSet:
         """Resident, and no wave issues and no unit of the SIMD works: nothing happens."""
         return self.resident - self.work
-
-    @cached_property
-    def resident_matrix(self) -> IntervalSet:
-        """Resident, and the matrix unit works."""
-        return self.resident & self.matrix
 
 
 def simd_work(
@@ -200,13 +195,18 @@ class SimdCycles:
 
 def simd_cycles(work: SimdWork) -> SimdCycles:
     """Return the cycles of each SIMD."""
-    by_simd = work.axis.by_simd
+    by_simd, lived = work.axis.by_simd, work.resident
+    simd, resident = lived.begin // work.axis.stride, by_simd(lived)
+
+    def while_resident(covered: IntervalSet) -> np.ndarray:
+        return sums(simd, covered.covered(lived.begin, lived.end), len(resident))
+
     return SimdCycles(
         place=work.axis.place,
-        resident=by_simd(work.resident),
+        resident=resident,
         issuing=by_simd(work.issue),
-        no_issue=by_simd(work.no_issue),
-        matrix=by_simd(work.resident_matrix),
+        no_issue=resident - while_resident(work.issue),
+        matrix=while_resident(work.matrix),
         nothing=by_simd(work.nothing),
     )
 
