@@ -111,12 +111,13 @@ class Sets:
         return len(self.sign)
 
 
-def sets_of(key: np.ndarray, first: np.ndarray, last: np.ndarray) -> Sets:
-    """Return the sets of waits, given the cycles before begin and end of each in which nothing happened."""
-    some = np.flatnonzero(last > first)
-    known, number = numbered(key.take(some))
-    time, place = numbered(np.append(first.take(some), last.take(some)))
-    begin, end = place[: len(some)], place[len(some) :]
+def sets_of(known: np.ndarray, number: np.ndarray, first: np.ndarray, last: np.ndarray) -> Sets:
+    """Return the sets of waits, given the cycles before begin and end of each in which nothing happened.
+
+    `number` says which of the `known` keys each wait has; none is empty.
+    """
+    time, place = numbered(np.append(first, last))
+    begin, end = place[: len(first)], place[len(first) :]
     # Waits for the same at once are one: an axis for each key, one after the other.
     shift = number * len(time)
     merged = IntervalSet.of(begin + shift, end + shift)
@@ -132,8 +133,10 @@ def sets_of(key: np.ndarray, first: np.ndarray, last: np.ndarray) -> Sets:
     cycles = saturated.sums(of, np.diff(time), len(sign))
     # Who is open behind one time of each set.
     order = np.argsort(at)
-    ordered = at.take(order)
-    low, high = (np.searchsorted(ordered, edge, side="left") for edge in (begin, end))
+    is_one = np.zeros(len(time), dtype=bool)
+    is_one[at] = True
+    before = borders(is_one)
+    low, high = before.take(begin), before.take(end)
     place = order.take(ranges(low, high - low))
     member = known.take(np.repeat(number, high - low))
     order = np.lexsort((member, place))
@@ -241,10 +244,13 @@ class Waited:
 
 def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: Parcel) -> Waited:
     stream, work = parcel_stream(trace, parcel, survey), work_of(trace, parcel, left_out)
-    pieces = parcel.in_time()
+    pieces, waited = (
+        parcel.in_time(),
+        partial(_waited, trace, stream, rests(parcel.tokens, ends_of(trace.code))),
+    )
     if len(pieces) == 1:
-        return _waited(trace, parcel, stream, work)
-    return _merge_waits([_waited(trace, piece, stream, work_inside(work, piece)) for piece in pieces])
+        return waited(parcel, work)
+    return _merge_waits([waited(piece, work_inside(work, piece)) for piece in pieces])
 
 
 class _Look(NamedTuple):
@@ -270,22 +276,25 @@ def _look(work: SimdWork, shift: np.ndarray, is_there: np.ndarray, each: ParcelC
     return _Look(sums, worst, *map(np.concatenate, zip(*found, strict=True)))
 
 
-def _waited(trace: Trace, parcel: Parcel, stream: Stream, work: SimdWork) -> Waited:
+def _waited(
+    trace: Trace, stream: Stream, ends: tuple[np.ndarray, np.ndarray], parcel: Parcel, work: SimdWork
+) -> Waited:
+    """What waves waited for in a piece of a parcel, of which stream and `ends` (`rests`) are."""
     waves = parcel.tokens.waves
     is_there = parcel.chosen & np.isin([wave.id.se * 256 + wave.id.simd for wave in waves], work.axis.place)
     look = partial(_look, work, work.axis.shift(waves), is_there)
     sums, worst, *spans = zip(*map(look, claims_of(trace, parcel, stream)), strict=True)
     key, low, high = map(np.concatenate, spans)
     del spans
-    exposed_key, exposed = saturated.summed(key, high - low)
+    key, number = numbered(key)
     return Waited(
         sums=Sums.of_parts(sums, parcel),
-        key=exposed_key,
-        exposed=exposed,
-        sets=sets_of(key, low, high),
+        key=key,
+        exposed=saturated.sums(number, high - low, len(key)),
+        sets=sets_of(key, number, low, high),
         worst=joined_worst(worst),
         cycles=simd_cycles(work),
-        lives=_lives(work, trace, parcel),
+        lives=_lives(work, parcel, ends),
     )
 
 
@@ -330,12 +339,12 @@ def _quiet(work: SimdWork, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     return np.stack(work.nothing.covered_before_each(begin, end))
 
 
-def _lives(work: SimdWork, trace: Trace, parcel: Parcel) -> np.ndarray:
-    """Cycles that waves lived, waves, and cycles of their ends as in Exposure, int64 [5]."""
+def _lives(work: SimdWork, parcel: Parcel, ends: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Cycles that waves lived, waves, and cycles of their ends (`rests`) as in Exposure, int64 [5]."""
     own = [wave for wave in parcel.own.waves if wave.row not in work.left_out]
     lived = sum(max(0, wave.end - wave.begin) for wave in own)
     tokens = parcel.tokens
-    at, rest = rests(tokens, ends_of(trace.code))
+    at, rest = ends
     is_in = parcel.chosen & np.array([wave.row not in work.left_out for wave in tokens.waves], dtype=bool)
     ending = int(rest[(is_in & parcel.is_own)[tokens.owner[at]]].sum())
     at, rest = (column[is_in[tokens.owner[at]]] for column in (at, rest))
