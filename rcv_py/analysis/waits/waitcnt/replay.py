@@ -18,7 +18,7 @@ from rcv_py.analysis.waits.waitcnt.generations import (
     generation_of,
 )
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import borders, ranges, repeated, run_starts, starts_run
+from rcv_py.base.runs import borders, order, ranges, repeated, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import Wave, WaveBatch
@@ -81,27 +81,36 @@ def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target:
 def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
     line = tokens.code_rows(len(effects))
     token = np.flatnonzero(effects.matters(line, tokens.executions(len(effects))))
-    line, wave = line[token], tokens.owner[token]
+    line, wave = line.take(token), tokens.owner.take(token)
     wave_first = np.searchsorted(token, tokens.first[:-1])  # of those that matter
     none = np.zeros(0, dtype=np.int64)
     waits: list[tuple[np.ndarray, ...]] = [(none, none, none, none, none, none.astype(bool))]
     operations, before = [none], 0
     for place, counter in enumerate(effects.rules.order):
-        times, left = effects.times[place][line], effects.left[place][line]
-        ops, own = np.flatnonzero(times), np.flatnonzero(left >= 0)
+        times, left = effects.times[place], effects.left[place]
+        own = np.flatnonzero((left >= 0).take(line))
         if not len(own):
             continue
-        before_each = borders(times)
+        does = (times > 0).take(line)
+        ops = np.flatnonzero(does)
+        kind = effects.kind[place].take(line.take(ops))
         if times.max() > 1:
-            ops = np.repeat(ops, times[ops])
-        kind, base = effects.kind[place][line[ops]], before_each[wave_first][wave[own]]
-        mine = _Waits(wave[own], left[own], issued=before_each[own], base=base)
+            does = times.take(line)
+            often = does.take(ops)
+            ops, kind = np.repeat(ops, often), np.repeat(kind, often)
+        before_each, of_wave = borders(does), wave.take(own)
+        mine = _Waits(
+            wave=of_wave,
+            left=left.take(line.take(own)),
+            issued=before_each.take(own),
+            base=before_each.take(wave_first).take(of_wave),
+        )
         begin, stop, is_ordered = _released(kind, mine)
         number = np.full(len(own), NUMBER_OF[counter])
-        waits.append((token[own], number, left[own], begin + before, stop - begin, is_ordered))
-        operations.append(token[ops])
+        waits.append((token.take(own), number, mine.left, begin + before, stop - begin, is_ordered))
+        operations.append(token.take(ops))
         before += len(ops)
-    return _links(tokens.first, waits, np.concatenate(operations))
+    return _links(tokens.owner, waits, np.concatenate(operations))
 
 
 class _Effects:
@@ -176,8 +185,8 @@ def _released(kind: np.ndarray, waits: _Waits) -> tuple[np.ndarray, np.ndarray, 
 
     # An operation without order may be overtaken, and the first of two kinds in a row.
     place, row = np.arange(len(kind)), np.arange(len(left))
-    free = np.where(_IS_UNORDERED[kind], place, np.where(starts_run(kind), place - 1, -1))
-    last_free = np.maximum.accumulate(np.append(-1, free))[issued]
+    free = np.where(_IS_UNORDERED.take(kind), place, np.where(starts_run(kind), place - 1, -1))
+    last_free = np.maximum.accumulate(np.append(-1, free)).take(issued)
     is_disordered = last_free >= begins(stops(issued - left))  # as if every wait said something
     # Whether an earlier wait said nothing, counted anew after every wait for zero and in every wave.
     opens = starts_run(waits.wave)
@@ -188,12 +197,15 @@ def _released(kind: np.ndarray, waits: _Waits) -> tuple[np.ndarray, np.ndarray, 
     return begins(stop), stop, ~is_disordered
 
 
-def _links(wave_first: np.ndarray, waits: list[tuple[np.ndarray, ...]], operations: np.ndarray) -> WaitLinks:
-    """Merge the counters: rows by token, then by the order in which a wait looks at counters."""
+def _links(wave_of: np.ndarray, waits: list[tuple[np.ndarray, ...]], operations: np.ndarray) -> WaitLinks:
+    """Merge the counters: rows by token, then by the order in which a wait looks at counters.
+
+    `wave_of` is the wave of each token.
+    """
     columns = [np.concatenate(column) for column in zip(*waits, strict=True)]
-    order = np.argsort(columns[0], kind="stable")
-    token, counter, left, begin, count, is_ordered = (column[order] for column in columns)
-    owner, producers = repeated(np.arange(len(token)), count), operations[ranges(begin, count)]
+    in_order = order(columns[0])
+    token, counter, left, begin, count, is_ordered = (column.take(in_order) for column in columns)
+    owner, producers = repeated(np.arange(len(token)), count), operations.take(ranges(begin, count))
     keep = starts_run(owner, producers)  # an operation that raised a counter twice counts once
     is_late = counter == NUMBER_OF["x"]
     if is_late.any():
@@ -202,18 +214,21 @@ def _links(wave_first: np.ndarray, waits: list[tuple[np.ndarray, ...]], operatio
         returned = np.full(int(producers.max(initial=0)) + 1, np.iinfo(np.int64).max)
         np.minimum.at(returned, producers[own], token[owner[own]])
         keep &= own | (returned[producers] > token[owner])
-    counts, producers = np.bincount(owner[keep], minlength=len(token)), producers[keep]
-    rows = np.flatnonzero(counts)
-    first = borders(counts[rows])
+    if not keep.all():
+        kept = np.flatnonzero(keep)
+        producers = producers.take(kept)
+        count = np.bincount(owner.take(kept), minlength=len(token))
+    rows = np.flatnonzero(count)
+    first, token = borders(count.take(rows)), token.take(rows)
     return WaitLinks(
-        wave=(np.searchsorted(wave_first, token[rows], side="right") - 1).astype(np.int32),
-        token=token[rows],
-        counter=counter[rows].astype(np.uint8),
-        left=left[rows].astype(np.int32),
+        wave=wave_of.take(token).astype(np.int32),
+        token=token,
+        counter=counter.take(rows).astype(np.uint8),
+        left=left.take(rows).astype(np.int32),
         first=first,
         producers=producers,
         newest=np.maximum.reduceat(producers, first[:-1]) if len(rows) else producers,
-        is_ordered=is_ordered[rows],
+        is_ordered=is_ordered.take(rows),
     )
 
 
