@@ -8,7 +8,7 @@ rule looks at happened on the same compute unit at about the same time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -62,26 +62,29 @@ class Candidates:
 
 
 def candidates(
-    links: WaitLinks, line: np.ndarray, of_code: Lines, issue: np.ndarray, issued: np.ndarray
+    links: WaitLinks,
+    line: np.ndarray,
+    of_code: Lines,
+    issue: np.ndarray,
+    issued: Callable[[np.ndarray], np.ndarray],
 ) -> Candidates:
     """Of operations in order only the newest, of others of each kind, and of scalar loads each.
 
-    An operation that two counters count (flat) is one candidate.  `line` (rows of `of_code`), `issue` and
-    `issued`, when a wait and when an operation is done issuing, are columns of all tokens.
+    An operation that two counters count (flat) is one candidate.  `line` (rows of `of_code`) and `issue` are
+    columns of all tokens; `issued` tells when some operations were done issuing.
     """
     row, operation = links.row_of, links.producers
-    form = of_code.form[line[operation]].astype(np.int64)
-    is_free = ~links.is_ordered[row]
-    kind = np.where(is_free, 1 + form, 0)
+    form, is_scalar = (column.take(line.take(operation)) for column in (of_code.form, of_code.unit == SMEM))
+    kind = np.where(links.is_ordered.take(row), 0, 1 + form.astype(np.int64))
     rows = order(row * (2 + len(Cause)) + kind)  # the operations of a row are in order of issue
-    row, operation, kind = row[rows], operation[rows], kind[rows]
-    keep = ends_run(row, kind) | ((kind > 0) & (of_code.unit[line[operation]] == SMEM))
-    token, operation = links.token[row[keep]], operation[keep]
+    row, operation, kind = row.take(rows), operation.take(rows), kind.take(rows)
+    keep = np.flatnonzero(ends_run(row, kind) | ((kind > 0) & is_scalar.take(rows)))
+    token, operation = links.token.take(row.take(keep)), operation.take(keep)
     rows = order(token * len(line) + operation)
-    token, operation = token[rows], operation[rows]
-    once = starts_run(token, operation)
-    token, operation = token[once], operation[once]
-    return Candidates(token, operation, np.maximum(issue[token] - issued[operation], 1))
+    token, operation = token.take(rows), operation.take(rows)
+    once = np.flatnonzero(starts_run(token, operation))
+    token, operation = token.take(once), operation.take(once)
+    return Candidates(token, operation, np.maximum(issue.take(token) - issued(operation), 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +154,13 @@ def _map(trace: Trace, parcel: Parcel) -> _Seen:
     tokens, of_code = parcel.begun, lines(trace.code, trace.gfxip, trace.target)
     line = known_lines(tokens, trace.code)
     links = replay(tokens, trace.code, trace.gfxip, trace.target)
-    issued = tokens.end if trace.gfxip <= 9 else tokens.issue
+    issued = tokens.ends_at if trace.gfxip <= 9 else tokens.issue.take
     found = candidates(links, line, of_code, tokens.issue, issued)
-    some = np.flatnonzero(found.is_alone & (tokens.stall[found.token] > of_code.step))
+    some = np.flatnonzero(found.is_alone & (tokens.stall.take(found.token) > of_code.step))
     engine = np.array([wave.id.se for wave in tokens.waves], dtype=np.int64)
-    place = engine[tokens.owner[found.token[some]]] * len(of_code) + line[found.operation[some]]
-    key = place << _SHIFT | np.minimum(found.age[some], _OLDEST)
+    of_wait = engine.take(tokens.owner.take(found.token.take(some)))
+    place = of_wait * len(of_code) + line.take(found.operation.take(some))
+    key = place << _SHIFT | np.minimum(found.age.take(some), _OLDEST)
     key, times = np.unique(key, return_counts=True)
     last = _last_operations(tokens, line, of_code.unit)
     return _Seen(key=key, times=times, barriers=barriers_of(trace, parcel), last=last)

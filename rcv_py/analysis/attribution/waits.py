@@ -46,7 +46,7 @@ class WaitEnds:
 @kept
 def wait_ends(stream: Stream) -> WaitEnds:
     """Return which operation ended each wait; made once for all pieces of a parcel."""
-    issued = stream.ends(slice(None)) if stream.lines.step == 4 else stream.issue
+    issued = stream.ends if stream.lines.step == 4 else stream.issue.take
     found = candidates(stream.links, stream.line, stream.lines, stream.issue, issued)
     first = run_starts(found.token)
     if not len(first):

@@ -158,9 +158,11 @@ def _work(
     left_out = left_out & {wave.row for tokens in parts for wave in tokens.waves}
     parts = without_rows([tokens for tokens in parts if len(tokens.waves)], left_out)
     counted = [wave for wave in counted if wave.row not in left_out]
-    axis = _axis(parts, passes)
+    passed = [passes.of_tokens(tokens) for tokens in parts]
+    axis = _axis(parts, sum(int(cycles.sum()) for _, cycles in passed))
     issued = [_issuing(tokens, axis, ends) for tokens in parts]
-    worked = [_matrix(tokens, axis, passes) for tokens in parts] if is_ours else []
+    each = zip(parts, passed, strict=True) if is_ours else ()
+    worked = [(_issues(tokens, axis, at), cycles) for tokens, (at, cycles) in each]
     return SimdWork(
         axis=axis,
         resident=IntervalSet.of(*lives(counted, axis)),
@@ -267,16 +269,15 @@ def lives(waves: list[Wave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:
     return begin + shift, np.maximum(begin, end) + shift
 
 
-def _axis(parts: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
-    """Stretches are long enough for the recorded times and for all matrix passes one after the other."""
+def _axis(parts: list[TokenColumns], work: int) -> SimdAxis:
+    """Stretches are long enough for the recorded times and for all matrix passes (`work` cycles) in a row."""
     if not parts:
         return SimdAxis(np.zeros(0, dtype=np.int64), 0, 1)
-    low, high, work = np.iinfo(np.int64).max, np.iinfo(np.int64).min, 0
+    low, high = np.iinfo(np.int64).max, np.iinfo(np.int64).min
     for piece in parts:
         begin, end = piece.lives
         low = min(low, int(begin.min()), int(piece.start.min(initial=low)))
         high = max(high, int(begin.max()), int(end.max()), piece.last_end)
-        work += int(passes.of_tokens(piece)[1].sum())
     place = ascending(
         np.array([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves], np.int64)
     )
@@ -293,13 +294,12 @@ def _issuing(tokens: TokenColumns, axis: SimdAxis, ends: np.ndarray) -> tuple[np
     is_apart = starts_run(tokens.owner)
     is_apart[1:] |= (begin[1:] > end[:-1]) | (begin[1:] < begin[:-1])
     at = np.flatnonzero(is_apart)
-    return begin[at], np.maximum.reduceat(end, at) if len(at) else end
+    return begin.take(at), np.maximum.reduceat(end, at) if len(at) else end
 
 
-def _matrix(tokens: TokenColumns, axis: SimdAxis, passes: MatrixPasses) -> tuple[np.ndarray, np.ndarray]:
-    """Return when matrix instructions issue, on the axis, and their cycles."""
-    at, cycles = passes.of_tokens(tokens)
-    return tokens.issue[at] + axis.shift(tokens.waves)[tokens.owner[at]], cycles
+def _issues(tokens: TokenColumns, axis: SimdAxis, at: np.ndarray) -> np.ndarray:
+    """Return when some tokens issue, on the axis."""
+    return tokens.issue.take(at) + axis.shift(tokens.waves).take(tokens.owner.take(at))
 
 
 def _columns(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

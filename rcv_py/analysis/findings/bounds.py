@@ -244,10 +244,8 @@ class Waited:
 
 def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: Parcel) -> Waited:
     stream, work = parcel_stream(trace, parcel, survey), work_of(trace, parcel, left_out)
-    pieces, waited = (
-        parcel.in_time(),
-        partial(_waited, trace, stream, rests(parcel.tokens, ends_of(trace.code))),
-    )
+    waited = partial(_waited, trace, stream, rests(parcel.tokens, ends_of(trace.code)))
+    pieces = parcel.in_time()
     if len(pieces) == 1:
         return waited(parcel, work)
     return _merge_waits([waited(piece, work_inside(work, piece)) for piece in pieces])
