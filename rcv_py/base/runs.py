@@ -117,15 +117,21 @@ def first_from(
 def largest_in(value: np.ndarray, first: np.ndarray, stop: np.ndarray, is_last: bool = False) -> np.ndarray:
     """Return the row of the largest of rows `first` to `stop - 1` of each range, the first (last) of equals.
 
-    `value` is int64 or narrower; int64, -1 for a range without rows.
+    `value` is int64 or narrower; int64, -1 for a range without rows.  Where ranges hold few of the rows from the
+    first to the last of them, only these are looked at.
     """
     largest = np.full(len(first), -1, dtype=np.int64)
     some = np.flatnonzero(stop > first)
     if not len(some):
         return largest
-    low, high = int(first[some].min()), int(stop[some].max())
+    first, stop = first.take(some), stop.take(some)
+    low, high, held = int(first.min()), int(stop.max()), stop - first
+    if 2 * int(held.sum()) < high - low:
+        rows, edge = ranges(first, held), borders(held)
+        largest[some] = rows.take(largest_in(value.take(rows), edge[:-1], edge[1:], is_last))
+        return largest
     value, count, row = value[low:high], high - low, np.arange(high - low)
-    edges = np.column_stack([first[some] - low, stop[some] - low]).reshape(-1)
+    edges = np.column_stack([first - low, stop - low]).reshape(-1)
     place = row if is_last else row[::-1]
     rank = np.zeros(count + 1, dtype=np.int64)  # a range may end where the rows end
     if max(int(value.max()), -int(value.min())) < _WIDEST // count:

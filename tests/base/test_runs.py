@@ -17,6 +17,7 @@ from rcv_py.base.runs import (
     ends_run,
     first_from,
     is_in,
+    largest_in,
     numbered,
     order,
     ranges,
@@ -61,6 +62,25 @@ def test_the_first_row_from_a_limit_on_is_found_in_each_range(parts: list[tuple[
     limit = np.array([limit for _, limit in parts], dtype=np.int64)
     found = first_from(column, edge[:-1], edge[1:], limit) - edge[:-1]
     assert found.tolist() == [sum(value < least for value in part) for part, least in parts]
+
+
+@given(
+    st.lists(st.integers(-3, 3) | st.sampled_from((-(1 << 62), 1 << 62)), min_size=1),
+    st.lists(st.tuples(st.integers(0, 99), st.integers(-1, 4)), max_size=6),
+    st.booleans(),
+)
+def test_the_largest_of_ranges_is_found_however_few_rows_they_hold(
+    values: list[int], parts: list[tuple[int, int]], is_last: bool
+) -> None:
+    first = [at % len(values) for at, _ in parts]
+    stop = [min(len(values), at + size) for at, (_, size) in zip(first, parts, strict=True)]
+    column = np.array(values, dtype=np.int64)
+    found = largest_in(column, *(np.array(edge, dtype=np.int64) for edge in (first, stop)), is_last)
+    sign = 1 if is_last else -1
+    assert found.tolist() == [
+        max(range(low, high), key=lambda row: (values[row], sign * row), default=-1)
+        for low, high in zip(first, stop, strict=True)
+    ]
 
 
 @given(st.lists(st.integers(-9, 9)), st.lists(st.integers(-9, 9)))
