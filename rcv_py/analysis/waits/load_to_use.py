@@ -23,7 +23,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.wait_latency import latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import starts_run
+from rcv_py.base.runs import borders, run_starts, starts_run
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -81,7 +81,7 @@ class _Uses:
 def _map(trace: Trace, parcel: Parcel) -> _Uses:
     tokens = parcel.own
     links = replay(tokens, trace.code, trace.gfxip, trace.target)
-    line, distance, matrix, vector, charged, wait = _uses(tokens, links, trace.gfxip).T
+    line, distance, matrix, vector, charged, wait = _uses(tokens, links, trace.gfxip)
     once = np.ones(len(line), dtype=np.int64)
 
     def counts(value: np.ndarray, *columns: np.ndarray) -> Sums:
@@ -110,25 +110,24 @@ def _merge(parts: Sequence[_Uses]) -> _Uses:
     )
 
 
-def _uses(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
+def _uses(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> tuple[np.ndarray, ...]:
     """Return (line, distance, matrix, vector, stall charged, wait line) of each operation's first wait."""
-    producer, token = links.producers, links.token[links.row_of]
-    order = np.lexsort((token, producer))
-    order = order[starts_run(producer[order])]
-    producer, token = producer[order], token[order]
+    producer, token = links.producers, links.token.take(links.row_of)
+    rows = np.lexsort((token, producer))
+    rows = rows.take(run_starts(producer.take(rows)))
+    producer, token = producer.take(rows), token.take(rows)
     charged = np.zeros(len(tokens), dtype=np.int64)
     waiting, newest = links.newest_of_waits()
     np.maximum.at(charged, newest, tokens.stall[waiting].astype(np.int64))
-    issued = tokens.ends_at(producer) if gfxip <= 9 else tokens.issue[producer]
-    before = (np.append(0, np.cumsum(tokens.kind == kind)) for kind in (TokenKind.MATRIX, TokenKind.VALU))
-    columns = (
-        tokens.line[producer].astype(np.int64),
-        np.maximum(0, tokens.start[token] - issued),
-        *(count[token] - count[producer] for count in before),
-        charged[producer],
-        tokens.line[token].astype(np.int64),
+    issued = tokens.ends_at(producer) if gfxip <= 9 else tokens.issue.take(producer)
+    before = (borders(tokens.kind == kind) for kind in (TokenKind.MATRIX, TokenKind.VALU))
+    return (
+        tokens.line.take(producer).astype(np.int64),
+        np.maximum(0, tokens.start.take(token) - issued),
+        *(count.take(token) - count.take(producer) for count in before),
+        charged.take(producer),
+        tokens.line.take(token).astype(np.int64),
     )
-    return np.stack(columns, axis=1)
 
 
 def _finish(trace: Trace, part: _Uses) -> LoadToUse:
