@@ -108,7 +108,7 @@ def _covered(
 
 def _shift(stream: Stream, lane: np.ndarray, token: np.ndarray) -> np.ndarray:
     """What brings times of tokens onto an axis where lanes (int64 [waves]) do not overlap, int64."""
-    return lane.take(stream.owner.take(token)) * stream.stride
+    return (lane * stream.stride).take(stream.owner.take(token))
 
 
 def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
@@ -143,7 +143,7 @@ def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
         begin, end = (column.take(rows) + shift for column in (ledger.begin, ledger.end))
         near = np.sort(work.token.take(_near(work, begin, end)))
         issue = stream.issue.take(near)
-        until, owner = stream.until(near, issue), stream.owner.take(near)
+        until, owner = issue + stream.held(near, issue), stream.owner.take(near)
         busy = owned(issue, until, owner, stream.stride, stream.simd)
         own = stream.owner.take(token) * stream.stride
         cycles = busy.by_others(ledger.at.take(rows), ledger.end.take(rows), shift, own)

@@ -154,20 +154,23 @@ class Stream:
         if (unit, by_cu) not in self._works:
             token = self.vector if unit == VALU else self.of_unit(unit)
             issue = self.issue.take(token)
-            key = (self.cu if by_cu else self.simd).take(self.owner.take(token)) * self.stride
+            lane = self.cu if by_cu else self.simd
+            key = (lane * self.stride).take(self.owner.take(token))
             key += issue
             rows = order(key)
-            held = narrow(self.until(token, issue) - issue)
+            held = narrow(self.held(token, issue))
             work = Work(token.astype(np.int32).take(rows), self.stride, key.take(rows), held.take(rows))
             self._works[unit, by_cu] = work
         return self._works[unit, by_cu]
 
-    def until(self, token: np.ndarray, issue: np.ndarray) -> np.ndarray:
-        """When units of tokens issued then are free again, int64: by the trace on gfx9, else by the form."""
-        held = issue + self.lines.hold.take(self.line.take(token))
+    def held(self, token: np.ndarray, issue: np.ndarray) -> np.ndarray:
+        """Cycles from then on until units of tokens issued then are free again, int64.
+
+        By the trace on gfx9, else by the form.
+        """
+        held = self.lines.hold.take(self.line.take(token))
         if self.lines.step == 4:
-            end = np.minimum(later(issue, self.tokens.busy.take(token)), self.latest)
-            np.maximum(held, end, out=held)
+            np.maximum(held, np.minimum(self.tokens.busy.take(token), self.latest - issue), out=held)
         return held
 
     def last_of(self, places: np.ndarray, token: np.ndarray) -> np.ndarray:

@@ -61,6 +61,11 @@ class History:
         self.line, self._first = line, first
 
     @cached_property
+    def _lines(self) -> int:
+        """More than the row of any line that ran."""
+        return int(self.line.max(initial=0)) + 1
+
+    @cached_property
     def _jumps(self) -> np.ndarray:
         """Tokens that do not follow the line in front of them, int64."""
         is_jump = np.ones(len(self.line) + 1, dtype=bool)
@@ -84,7 +89,7 @@ class History:
 
         The number is a sum of random ones, one of each line, times powers of another by how far back it is.
         """
-        random = _random(np.arange(int(self.line.max(initial=0)) + 1))
+        random = _random(np.arange(self._lines))
         power, inverse = _powers()
         jump, first = self._jumps, np.maximum(self._jumps - WINDOW, self.start(self._jumps))
         number = np.zeros(len(jump), dtype=np.uint64)
@@ -111,7 +116,7 @@ class History:
         Tokens are not empty.
         """
         known, place = self._behind
-        run, lines = self._run.take(readers), int(self.line.max()) + 1
+        run, lines = self._run.take(readers), self._lines
         apart = readers - self._jumps.take(run)
         behind = lines + place.take(run) * WINDOW + apart
         number = np.where(apart < WINDOW, behind, self.line.take(readers))
