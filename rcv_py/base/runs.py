@@ -117,7 +117,7 @@ def first_from(
 def largest_in(value: np.ndarray, first: np.ndarray, stop: np.ndarray, is_last: bool = False) -> np.ndarray:
     """Return the row of the largest of rows `first` to `stop - 1` of each range, the first (last) of equals.
 
-    `value` is int64 or narrower; int64, -1 for a range without rows.  Where ranges hold few of the rows from the
+    `value` is int64 or narrower; int64, -1 for a range without rows.  Where they hold few of the rows from the
     first to the last of them, only these are looked at.
     """
     largest = np.full(len(first), -1, dtype=np.int64)

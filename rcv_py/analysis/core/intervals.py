@@ -25,8 +25,9 @@ class IntervalSet:
     @classmethod
     def of(cls, begin: np.ndarray, end: np.ndarray) -> IntervalSet:
         """Return what intervals in any order cover together; those of no length cover nothing."""
-        keep = np.flatnonzero(end > begin)
-        if len(keep) < len(begin):
+        is_some = end > begin
+        if not is_some.all():
+            keep = np.flatnonzero(is_some)
             begin, end = begin.take(keep), end.take(keep)
         begin, end = begin.astype(np.int64, copy=False), end.astype(np.int64, copy=False)
         if len(begin) > 1 and np.any(begin[1:] < begin[:-1]):
@@ -100,10 +101,11 @@ class IntervalSet:
 
     def covered(self, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Return how many cycles of each interval are covered, int64; none if it ends before it begins."""
-        rows = np.flatnonzero(end > begin)
-        if len(rows) == len(begin):
+        is_some = end > begin
+        if is_some.all():
             first, last = self.covered_before_each(begin, end)
             return last - first
+        rows = np.flatnonzero(is_some)
         cycles = np.zeros(len(begin), dtype=np.int64)
         if len(rows):
             first, last = self.covered_before_each(begin.take(rows), end.take(rows))

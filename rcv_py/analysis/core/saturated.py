@@ -43,10 +43,11 @@ def sums(place: np.ndarray, cycles: np.ndarray, count: int) -> np.ndarray:
 
     `place` is int64 [n], `cycles` int64 or narrower [n], at least 0.
     """
-    place, cycles = place.reshape(-1), cycles.astype(np.int64)
+    place = place.reshape(-1)
     if int(cycles.max(initial=0)) < _EXACT // max(1, len(cycles)):
         return np.bincount(place, weights=cycles, minlength=count).astype(np.int64)
     low, high = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    cycles = cycles.astype(np.int64)
     np.add.at(low, place, cycles & _LOW)
     np.add.at(high, place, cycles >> 31)
     high += low >> 31
