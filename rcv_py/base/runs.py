@@ -71,7 +71,7 @@ def numbered(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     column = column.take(rows)
     is_first = starts_run(column)
     number = np.empty(len(rows), dtype=np.int64)
-    number[rows] = np.cumsum(is_first) - 1
+    number[rows] = borders(is_first)[1:] - 1
     return column.take(np.flatnonzero(is_first)), number
 
 
@@ -117,8 +117,8 @@ def first_from(
 def largest_in(value: np.ndarray, first: np.ndarray, stop: np.ndarray, is_last: bool = False) -> np.ndarray:
     """Return the row of the largest of rows `first` to `stop - 1` of each range, the first (last) of equals.
 
-    `value` is int64 or narrower; int64, -1 for a range without rows.  Where they hold few of the rows from the
-    first to the last of them, only these are looked at.
+    `value` is int64 or narrower; int64, -1 for a range without rows.  Where ranges hold few of the rows from
+    the first to the last of them, only these are looked at.
     """
     largest = np.full(len(first), -1, dtype=np.int64)
     some = np.flatnonzero(stop > first)
@@ -157,7 +157,7 @@ def is_in(column: np.ndarray, held: np.ndarray) -> np.ndarray:
 def borders(counts: np.ndarray | Sequence[int]) -> np.ndarray:
     """Where each of several parts of these lengths begins, and where the last one ends; int64 [n + 1]."""
     first = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, dtype=np.int64, out=first[1:])
+    np.cumsum(np.asarray(counts, dtype=np.int64), out=first[1:])  # at once far faster than as it sums them up
     return first
 
 

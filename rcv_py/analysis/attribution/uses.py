@@ -124,7 +124,7 @@ class History:
         number = number.take(rows)
         is_first = starts_run(number)
         of = np.empty(len(rows), dtype=np.int64)
-        of[rows] = np.cumsum(is_first) - 1
+        of[rows] = borders(is_first)[1:] - 1
         at = np.flatnonzero(is_first)
         jump, depth = np.divmod(number[at] - lines, WINDOW)
         behind = np.append(known, np.uint64(0))[np.where(jump < 0, len(known), jump)]

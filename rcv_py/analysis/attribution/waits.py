@@ -28,7 +28,7 @@ from rcv_py.analysis.attribution.survey import Candidates, candidates
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.kept import kept
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import run_starts, starts_run
+from rcv_py.base.runs import borders, run_starts, starts_run
 
 SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several
 _FREEDOM = 4.0  # of Student's t
@@ -52,7 +52,7 @@ def wait_ends(stream: Stream) -> WaitEnds:
     if not len(first):
         return WaitEnds(found.token, found.operation, np.zeros(0, dtype=bool))
     score = _score(stream, found)
-    group = np.cumsum(starts_run(found.token)) - 1
+    group = borders(starts_run(found.token))[1:] - 1
     best = np.maximum.reduceat(score, first)
     nothing = ~np.isfinite(best)  # none is possible, so none is less possible than another
     score[nothing[group]], best[nothing] = 0.0, 0.0
