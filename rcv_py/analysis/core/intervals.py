@@ -76,7 +76,8 @@ class IntervalSet:
         """Return how many covered cycles lie before each time, int64."""
         if not len(self.begin):
             return np.zeros(len(time), dtype=np.int64)
-        return self._before(time, np.searchsorted(self.begin, time, side="right"))
+        stop, offset, _ = self._stretch(time)
+        return self._before(time, stop, offset)
 
     def covered_before_each(self, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return how many covered cycles lie before begin and end of each interval, int64; begin <= end.
@@ -85,18 +86,26 @@ class IntervalSet:
         """
         if not len(self.begin):
             return (np.zeros(len(begin), dtype=np.int64),) * 2
-        first = np.searchsorted(self.begin, begin, side="right")
-        far = np.flatnonzero(self.begin.take(first, mode="clip") <= end)  # or behind all of them
-        last = first.copy()
-        last[far] = np.searchsorted(self.begin, end.take(far), side="right")
-        return self._before(begin, first), self._before(end, last)
+        stop, offset, following = self._stretch(begin)
+        before = self._before(begin, stop, offset)
+        far = np.flatnonzero(self.begin.take(following, mode="clip") <= end)  # or behind all of them
+        stop[far], offset[far], _ = self._stretch(end.take(far))
+        return before, self._before(end, stop, offset)
 
-    def _before(self, time: np.ndarray, stop: np.ndarray) -> np.ndarray:
-        """Covered cycles before each time, of the stretches up to `stop`, of which the last may be cut."""
-        row = stop - 1
-        covered = np.maximum(time, self.begin[0])  # -1 is clipped to the first: nothing is covered before it
-        np.minimum(covered, self.end.take(row, mode="clip"), out=covered)
-        covered += self.offset.take(row, mode="clip")
+    def _stretch(self, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """End and offset of the last stretch that began at each time, and the row of the one behind it.
+
+        Before all of them it is the first, which is not covered yet.
+        """
+        following = np.searchsorted(self.begin, time, side="right")
+        row = following - 1
+        return self.end.take(row, mode="clip"), self.offset.take(row, mode="clip"), following
+
+    def _before(self, time: np.ndarray, stop: np.ndarray, offset: np.ndarray) -> np.ndarray:
+        """Covered cycles before each time, given the end and the offset of the stretch it may cut."""
+        covered = np.maximum(time, self.begin[0])
+        np.minimum(covered, stop, out=covered)
+        covered += offset
         return covered
 
     def covered(self, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
