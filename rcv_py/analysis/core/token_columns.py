@@ -171,7 +171,8 @@ class TokenColumns:
             return None
         if self.last_end > _FARTHEST or int(self.start.min()) < -_FARTHEST:
             return None
-        np.subtract(self.start[1:], self.end[:-1], out=idle[1:])
+        np.subtract(self.start[1:], self.issue[:-1], out=idle[1:])
+        idle[1:] -= self.busy[:-1]
         idle[first] = self.start[first] - np.clip(begin[some], -_FARTHEST, _FARTHEST)
         return idle
 
