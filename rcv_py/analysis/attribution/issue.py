@@ -199,10 +199,7 @@ def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
     """
     lines, unit = stream.lines, stream.lines.unit
     is_vector = (unit == VALU) | (unit == MATRIX)
-    is_access = (unit == LDS) & (lines.form == Cause.WAIT_LDS)
-    lds = stream.of_unit(LDS)
-    accesses = lds[is_access[stream.line[lds]]]
-    for is_late, operations in ((is_vector, stream.of_unit(VMEM)), (unit == VALU, accesses)):
+    for is_late, operations in ((is_vector, stream.of_unit(VMEM)), (unit == VALU, stream.lds_accesses)):
         rows = ledger.of_lines(is_late)
         token = ledger.token[rows]
         memory = stream.last_of(operations, token)
@@ -323,16 +320,16 @@ MAX_DISTANCE = 2  # instructions: how far back a scalar result is looked for
 
 def gaps(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the idle cycles of tokens (None: all) with causes."""
-    idle, lines = stream.tokens.idle, stream.lines
-    token = np.flatnonzero(idle > 0 if is_meant is None else (idle > 0) & is_meant)
-    begin, line = stream.start[token] - np.minimum(idle[token], stream.start[token]), stream.line[token]
-    ledger = Ledger(token, line, begin, stream.start[token], idle[token].astype(np.int64))
-    is_first = token == stream.first(token)
-    ledger.rest(np.flatnonzero(is_first), Cause.LAUNCH)
+    is_idle, lines = stream.tokens.idle > 0, stream.lines
+    token = np.flatnonzero(is_idle if is_meant is None else is_idle & is_meant)
+    line, start = stream.line.take(token), stream.start.take(token)
+    idle = stream.tokens.idle.take(token).astype(np.int64)
+    ledger = Ledger(token, line, start - np.minimum(idle, start), start, idle)
+    ledger.rest(np.flatnonzero(token == stream.first(token)), Cause.LAUNCH)
     claim_drain(stream, ledger)
     before = np.maximum(token - 1, 0)  # a first token has no gap left
-    line_before = stream.line[before]
-    unit, unit_before = lines.unit[line], lines.unit[line_before]
+    line_before = stream.line.take(before)
+    unit, unit_before = lines.unit.take(line), lines.unit.take(line_before)
     # What follows a branch, taken or not, waits for its decision and for instructions.
     rows = ledger.open(unit_before == BRANCH)
     ledger.rest(rows, Cause.FETCH, before[rows])

@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.attribution.lines import MATRIX, MESSAGE, VALU, Lines, lines
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.lines import LDS, MATRIX, MESSAGE, VALU, Lines, lines
 from rcv_py.analysis.attribution.survey import SURVEY, Survey, known_lines
 from rcv_py.analysis.attribution.uses import History
 from rcv_py.analysis.core.intervals import IntervalSet
@@ -112,7 +113,7 @@ class Stream:
 
     def first(self, token: np.ndarray) -> np.ndarray:
         """The first token of the wave of each of these, int64."""
-        return self.tokens.first[self.owner[token]]
+        return self.tokens.first.take(self.owner.take(token))
 
     @cached_property
     def history(self) -> History:
@@ -139,6 +140,13 @@ class Stream:
     def vector(self) -> np.ndarray:
         """The tokens of vector arithmetic and matrix instructions, int64, ascending."""
         return np.flatnonzero((self.unit == VALU) | (self.unit == MATRIX))
+
+    @cached_property
+    def lds_accesses(self) -> np.ndarray:
+        """The tokens of accesses to LDS, int64, ascending: of its unit, but for moves across lanes."""
+        lds = self.of_unit(LDS)
+        is_access = self.lines.form.take(self.line.take(lds)) == Cause.WAIT_LDS
+        return lds.take(np.flatnonzero(is_access))
 
     @cached_property
     def unions(self) -> dict[tuple[int, int], IntervalSet]:
@@ -178,7 +186,7 @@ class Stream:
         if not len(places):
             return np.full(len(token), -1, dtype=np.int64)
         at = np.searchsorted(places, token) - 1
-        last = places[at]
+        last = places.take(at)
         return np.where((at >= 0) & (last >= self.first(token)), last, -1)
 
 
