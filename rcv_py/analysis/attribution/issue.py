@@ -6,9 +6,6 @@ back, so registers come first; a full queue shows in operations in flight and by
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
@@ -80,20 +77,14 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         rows = ledger.of_lines(is_meant)
         if not len(rows) or not stream.has_unit(MATRIX):
             continue
-        work, held = stream.work(MATRIX), partial(_matrix_held, stream, tail)
+        work = stream.matrix_work
         if (MATRIX, tail) not in stream.unions:
-            begin = work.key + lines.lead[stream.line[work.token]]
-            stream.unions[MATRIX, tail] = IntervalSet.of(begin, work.key + held(work))
+            begin = work.key + lines.lead.take(stream.line.take(work.token))
+            stream.unions[MATRIX, tail] = IntervalSet.of(begin, work.key + work.held + tail)
         busy = stream.unions[MATRIX, tail]
         rows, cycles, shift = _covered(stream, stream.simd, busy, ledger, rows)
-        blamed = _held_longest(stream, stream.simd, (work, held), ledger, rows)
+        blamed = _held_longest(stream, stream.simd, work, ledger, rows, tail=tail)
         ledger.take(rows, cycles, Cause.MATRIX_BUSY, blamed, Within(busy, shift))
-
-
-def _matrix_held(stream: Stream, tail: int, work: Work) -> np.ndarray:
-    """Cycles until the matrix unit was free again after each operation, and `tail` more; int64."""
-    lines = stream.lines
-    return (lines.lead + lines.passes + tail).take(stream.line.take(work.token))
 
 
 def _covered(
@@ -149,7 +140,7 @@ def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
         cycles = busy.by_others(ledger.at.take(rows), ledger.end.take(rows), shift, own)
         some = np.flatnonzero(cycles)
         rows, cycles, shift = rows.take(some), cycles.take(some), shift.take(some)
-        blamed = _held_longest(stream, stream.simd, (work, _held), ledger, rows)
+        blamed = _held_longest(stream, stream.simd, work, ledger, rows)
         ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, shift))
 
 
@@ -163,10 +154,6 @@ def _near(work: Work, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     return ranges(near.begin, near.end - near.begin)
 
 
-def _held(work: Work) -> np.ndarray:
-    return work.held
-
-
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
     """Charge memory instructions that were not accepted while a CROWD of others of the unit was in flight.
 
@@ -177,13 +164,13 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         rows = ledger.of_lines(stream.lines.unit == each)
         if not len(rows):
             continue
-        work = stream.work(each, by_cu=True)
+        work = stream.queue(each)
         if (each, CROWD[each]) not in stream.unions:
             until = work.key + stream.flight.take(work.token)
             stream.unions[each, CROWD[each]] = at_least(work.key, until, CROWD[each])
         flight = stream.unions[each, CROWD[each]]
         rows, cycles, shift = _covered(stream, stream.cu, flight, ledger, rows)
-        blamed = _held_longest(stream, stream.cu, (work, _until_next), ledger, rows, queue=each)
+        blamed = _held_longest(stream, stream.cu, work, ledger, rows, queue=each)
         ledger.take(rows, cycles, cause, blamed, Within(flight, shift))
 
 
@@ -234,56 +221,42 @@ def claim_drain(stream: Stream, ledger: Ledger) -> None:
     ledger.rest(rows[some], Cause.DRAIN, last[some])
 
 
-def _until_next(work: Work) -> np.ndarray:
-    """Cycles until the unit took the next operation of its compute unit after each, int64; 0 for the last."""
-    held = np.append(np.diff(work.key), 0)
-    lane = work.key // work.stride
-    last = np.flatnonzero(lane[1:] != lane[:-1])  # of a compute unit
-    issue, following = (work.key[at] - lane[at] * work.stride for at in (last, last + 1))
-    held[last] = np.where(following >= issue, following, work.stride) - issue
-    return held
-
-
 def _held_longest(
     stream: Stream,
     lane: np.ndarray,
-    taken: tuple[Work, Callable[[Work], np.ndarray]],
+    work: Work,
     ledger: Ledger,
     rows: np.ndarray,
     *,
+    tail: int = 0,
     queue: int = NONE,
 ) -> np.ndarray:
     """Return the token that had the unit longest while each row stalled, the first of equals; -1: none.
 
-    `lane` (int64 [waves]) is the unit of each wave, `taken` are the operations, and what tells of some that
-    follow each other how long each held it.  A wave issues nothing while it stalls, so what is issued
-    meanwhile is of others; of what was issued before, the last may still have the unit.  A `queue` holds its
-    last operation until it takes the next: it may be one of a wave that is not there, as in `Ledger`.
+    `lane` (int64 [waves]) is the unit of each wave, `work` are the operations; each holds the unit for `tail`
+    cycles more.  A wave issues nothing while it stalls, so what is issued meanwhile is of others; of what was
+    issued before, the last may still have the unit.  A `queue` holds its last operation until it takes the
+    next: it may be one of a wave that is not there, as in `Ledger`.
     """
     if not len(rows):
         return rows
-    work, held_of = taken
     token = ledger.token.take(rows)
     shift = _shift(stream, lane, token)
     begin, end = ledger.at.take(rows) + shift, ledger.end.take(rows) + shift
     first = np.searchsorted(work.key, begin, side="right")
     stop = np.searchsorted(work.key, end, side="left")
-    # The operations that are looked at, and one more behind them.
-    low, high = max(0, int(first.min()) - 1), int(max(first.max(), stop.max())) + 2
-    work, first, stop = work.part(low, high), first - low, stop - low
-    held = held_of(work)
-    chosen = largest_in(held, first, stop)
+    chosen = largest_in(work.held, first, stop)
     early = np.maximum(first - 1, 0)
     front, key = work.token.take(early), work.key.take(early)
     is_there = (first > 0) & (key >= shift)
-    left = np.where(is_there, np.minimum(key + held.take(early), end) - begin, 0)
+    left = np.where(is_there, np.minimum(key + work.held.take(early) + tail, end) - begin, 0)
     if queue != NONE:
         outside = _outside(stream, np.where(is_there, front, -1), token, begin - shift, queue)
         some = np.flatnonzero(outside < -1)
         following = work.key[np.minimum(first[some], len(work) - 1)] % work.stride + shift[some]
         left[some] = np.minimum(following, end[some]) - begin[some]
         front = np.where(outside < -1, outside, front)
-    is_front = left >= np.where(chosen >= 0, held.take(chosen), 1)
+    is_front = left >= np.where(chosen >= 0, work.held.take(chosen) + tail, 1)
     return np.where(is_front, front, np.where(chosen >= 0, work.token.take(chosen), -1))
 
 

@@ -154,22 +154,47 @@ class Stream:
         return {}
 
     @cached_property
-    def _works(self) -> dict[tuple[int, bool], Work]:
+    def _works(self) -> dict[int, Work]:
         return {}
 
-    def work(self, unit: int, *, by_cu: bool = False) -> Work:
-        """What a unit took, VALU with matrix instructions, SIMD by SIMD or compute unit by compute unit."""
-        if (unit, by_cu) not in self._works:
+    def work(self, unit: int) -> Work:
+        """What a unit took, VALU with matrix instructions, SIMD by SIMD, and how long it was held by each."""
+        if unit not in self._works:
             token = self.vector if unit == VALU else self.of_unit(unit)
-            issue = self.issue.take(token)
-            lane = self.cu if by_cu else self.simd
-            key = (lane * self.stride).take(self.owner.take(token))
-            key += issue
-            rows = order(key)
-            held = narrow(self.held(token, issue))
-            work = Work(token.astype(np.int32).take(rows), self.stride, key.take(rows), held.take(rows))
-            self._works[unit, by_cu] = work
-        return self._works[unit, by_cu]
+            rows, key = self._in_order(token, self.simd)
+            held = narrow(self.held(token, self.issue.take(token)))
+            self._works[unit] = self._taken(token, rows, key, held.take(rows))
+        return self._works[unit]
+
+    @cached_property
+    def matrix_work(self) -> Work:
+        """Matrix instructions, SIMD by SIMD, and the cycles until the matrix unit was free after each."""
+        token = self.of_unit(MATRIX)
+        rows, key = self._in_order(token, self.simd)
+        held = narrow(self.lines.lead + self.lines.passes).take(self.line.take(token))
+        return self._taken(token, rows, key, held.take(rows))
+
+    @cached_property
+    def _queues(self) -> dict[int, Work]:
+        return {}
+
+    def queue(self, unit: int) -> Work:
+        """What a unit took, compute unit by compute unit, and the cycles until it took the next each time."""
+        if unit not in self._queues:
+            token = self.of_unit(unit)
+            rows, key = self._in_order(token, self.cu)
+            self._queues[unit] = self._taken(token, rows, key, narrow(_until_next(key, self.stride)))
+        return self._queues[unit]
+
+    def _in_order(self, token: np.ndarray, lane: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows of tokens (ascending) by lane (int64 [waves]) and issue, and the keys of a Work."""
+        key = repeated(lane * self.stride, np.diff(np.searchsorted(token, self.tokens.first)))
+        key += self.issue.take(token)
+        rows = order(key)
+        return rows, key.take(rows)
+
+    def _taken(self, token: np.ndarray, rows: np.ndarray, key: np.ndarray, held: np.ndarray) -> Work:
+        return Work(token.astype(np.int32).take(rows), self.stride, key, held)
 
     def held(self, token: np.ndarray, issue: np.ndarray) -> np.ndarray:
         """Cycles from then on until units of tokens issued then are free again, int64.
@@ -201,7 +226,7 @@ class Work:
     token: np.ndarray  # int32
     stride: int
     key: np.ndarray  # int64, when each was issued, ascending
-    held: np.ndarray  # int32 (int64 if it must), cycles until its unit was free again
+    held: np.ndarray  # int32 (int64 if it must), cycles from its issue in which it has the unit
 
     def __len__(self) -> int:
         return len(self.token)
@@ -218,9 +243,15 @@ class Work:
         reach -= self.key
         return narrow(reach)
 
-    def part(self, low: int, high: int) -> Work:
-        """The operations from place `low` on and before `high`."""
-        return Work(self.token[low:high], self.stride, self.key[low:high], self.held[low:high])
+
+def _until_next(key: np.ndarray, stride: int) -> np.ndarray:
+    """Cycles until the unit took the next operation of its compute unit after each, int64; 0 for the last."""
+    held = np.append(np.diff(key), 0)
+    lane = key // stride
+    last = np.flatnonzero(lane[1:] != lane[:-1])  # of a compute unit
+    issue, following = (key[at] - lane[at] * stride for at in (last, last + 1))
+    held[last] = np.where(following >= issue, following, stride) - issue
+    return held
 
 
 def engine_stream(trace: Trace, waves: Sequence[Wave]) -> Stream:
