@@ -132,14 +132,14 @@ class IntervalSet:
         # An interval that meets n stretches has 2 n + 1 parts, outside and inside in turns; some are empty.
         parts = 2 * count + 1
         span, turn = np.repeat(np.arange(len(begin)), parts), ranges(0, parts)
-        far = np.iinfo(np.int64)
-        edge = np.column_stack([self.begin, self.end]).reshape(-1)
-        edge = np.concatenate([[far.min], edge, [far.max]])
-        at = 2 * first[span] + turn
-        low = np.where(turn == 0, begin[span], np.maximum(edge[at], begin[span]))
-        high = np.where(turn == parts[span] - 1, end[span], np.minimum(edge[at + 1], end[span]))
+        low, high, is_inside = begin.take(span), end.take(span), turn % 2 == 1
+        after = np.flatnonzero(turn)  # a begin or an end of the set; the first part begins with the interval
+        row = first.take(span.take(after)) + (turn.take(after) - 1 >> 1)
+        edge = np.where(is_inside.take(after), self.begin.take(row), self.end.take(row))
+        low[after] = np.maximum(low.take(after), edge)
+        high[after - 1] = np.minimum(high.take(after - 1), edge)  # where the part in front ends
         some = np.flatnonzero(high > low)
-        return Split(span[some], low[some], high[some], turn[some] % 2 == 1)
+        return Split(span.take(some), low.take(some), high.take(some), is_inside.take(some))
 
 
 @dataclass(frozen=True, eq=False)
