@@ -83,21 +83,27 @@ def _map(trace: Trace, parcel: Parcel) -> _Uses:
     links = replay(tokens, trace.code, trace.gfxip, trace.target)
     line, distance, matrix, vector, charged, wait = _uses(tokens, links, trace.gfxip)
     once = np.ones(len(line), dtype=np.int64)
+    size = int(min(distance.max(initial=0), _MOST)) + 1
+    # Rows are ordered faster by small numbers.
+    key, times, stall = summed(line * size + np.minimum(distance, _MOST), once, charged)
 
-    def counts(value: np.ndarray, *columns: np.ndarray) -> Sums:
-        value = np.minimum(value, _MOST)
-        size = int(value.max(initial=0)) + 1
-        key, *sums = summed(line * size + value, once, *columns)  # small numbers are sorted faster
-        row, value = np.divmod(key, size)
-        return row << _SHIFT | value, *sums
+    def counts(value: np.ndarray) -> Sums:
+        key = np.sort(_keys(line, value))
+        first = run_starts(key)
+        return key.take(first), np.diff(first, append=len(key))
 
     return _Uses(
-        distance=counts(distance, charged),
+        distance=(_keys(*np.divmod(key, size)), times, stall),
         matrix=counts(matrix),
         vector=counts(vector),
         wait=counts(wait),
         samples=latency_samples(tokens, links, trace.gfxip),
     )
+
+
+def _keys(line: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """One number for a line and a value, int64."""
+    return line << _SHIFT | np.minimum(value, _MOST)
 
 
 def _merge(parts: Sequence[_Uses]) -> _Uses:
