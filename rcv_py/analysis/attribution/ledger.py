@@ -107,7 +107,7 @@ class Ledger:
         some = np.flatnonzero(got)
         if not len(some):
             return
-        columns = ((cause, np.uint8), (producer, np.int64), (is_guess, bool))
+        columns = ((cause, np.uint8), (producer, np.int64), (is_guess | _IS_GUESS[cause], bool))
         why, blamed, guess = (
             column.take(some).astype(dtype, copy=False)
             if isinstance(column, np.ndarray)
@@ -115,7 +115,7 @@ class Ledger:
             for column, dtype in columns
         )
         row, got = row.take(some), got.take(some)
-        guess = (guess | _IS_GUESS.take(why)) & (blamed != -1)
+        guess &= blamed != -1
         self.left[row] -= got
         where = None if within is None else Within(within.covered, within.shift.take(some))
         self._parts.append(_Part(row, why, blamed, got, guess, where))
