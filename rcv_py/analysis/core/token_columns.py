@@ -272,4 +272,6 @@ def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int)
 
     Kinds without a name count as NONE.
     """
-    return sums(group * KIND_COUNT + _NAMED.take(kind), value, n * KIND_COUNT).reshape(n, KIND_COUNT)
+    key = group * KIND_COUNT
+    key += kind if int(kind.max(initial=0)) < KIND_COUNT else _NAMED.take(kind)  # which is slow, and rare
+    return sums(key, value, n * KIND_COUNT).reshape(n, KIND_COUNT)
