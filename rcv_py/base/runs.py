@@ -134,10 +134,11 @@ def largest_in(value: np.ndarray, first: np.ndarray, stop: np.ndarray, is_last: 
     edges = np.column_stack([first - low, stop - low]).reshape(-1)
     place = row if is_last else row[::-1]
     rank = np.zeros(count + 1, dtype=np.int64)  # a range may end where the rows end
-    if max(int(value.max()), -int(value.min())) < _WIDEST // count:
-        np.multiply(value, count, out=rank[:-1], dtype=np.int64)
+    bits = count.bit_length()
+    if max(int(value.max()), -int(value.min())) < _WIDEST >> bits:
+        np.left_shift(value, bits, out=rank[:-1], dtype=np.int64)
         rank[:-1] += place
-        found = place[np.maximum.reduceat(rank, edges)[::2] % count]
+        found = place.take(np.maximum.reduceat(rank, edges)[::2] & (1 << bits) - 1)
     else:
         order = np.lexsort((place, value))
         rank[order] = row
