@@ -7,6 +7,7 @@ ends_run      0 1 0 0 1 1       the last row of each run
 run_starts    0 2 5
 borders       0 2 5 6           of their lengths 2, 3, 1
 ranges        0 1 0 1 2 0       of rows 0 … and those lengths
+of_ranges     0 0 1 1 1 2       which of them each number is of, and the same numbers
 repeated      5 5 7 7 7 5       values 5 7 5 as often as those lengths
 distinct      0 2               the first row of each value, and 0 0 1 1 1 0: which value each row holds
 is_in         1 1 0 0 0 1       whether each row holds one of 3 5
@@ -158,7 +159,8 @@ def is_in(column: np.ndarray, held: np.ndarray) -> np.ndarray:
 def borders(counts: np.ndarray | Sequence[int]) -> np.ndarray:
     """Where each of several parts of these lengths begins, and where the last one ends; int64 [n + 1]."""
     first = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(np.asarray(counts, dtype=np.int64), out=first[1:])  # at once far faster than as it sums them up
+    # Converted before: what numpy converts while it sums up takes twice as long.
+    np.cumsum(np.asarray(counts, dtype=np.int64), out=first[1:])
     return first
 
 
@@ -185,3 +187,11 @@ def ranges(first: np.ndarray | int, count: np.ndarray) -> np.ndarray:
     rows = repeated(first - edge[:-1], count)
     rows += np.arange(len(rows))
     return rows
+
+
+def of_ranges(first: np.ndarray | int, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which part each of the numbers of `ranges` is of, and these; int64.  Nothing is repeated twice."""
+    part = repeated(np.arange(len(count)), count)
+    rows = (first - borders(count)[:-1]).take(part)
+    rows += np.arange(len(part))
+    return part, rows

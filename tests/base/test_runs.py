@@ -19,6 +19,7 @@ from rcv_py.base.runs import (
     is_in,
     largest_in,
     numbered,
+    of_ranges,
     order,
     ranges,
     repeated,
@@ -42,6 +43,9 @@ def test_runs_begin_and_end_where_a_row_differs_from_its_neighbour(pairs: list[t
 def test_ranges_follow_one_another(parts: list[tuple[int, int]]) -> None:
     first, count = np.array(parts, dtype=np.int64).reshape(-1, 2).T
     assert ranges(first, count).tolist() == [one + i for one, size in parts for i in range(size)]
+    part, number = of_ranges(first, count)
+    assert part.tolist() == [at for at, (_, size) in enumerate(parts) for _ in range(size)]
+    assert number.tolist() == ranges(first, count).tolist()
     assert borders(count).tolist() == [0, *accumulate(count.tolist())]
 
 

@@ -18,7 +18,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import Lines
 from rcv_py.analysis.core.kept import kept
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import borders, order, ranges, repeated, starts_run
+from rcv_py.base.runs import borders, of_ranges, order, ranges, repeated, starts_run
 
 WINDOW = 32  # instructions
 _NO_LINE = 1 << 40  # from here on numbers of no line: what is random of them differs from that of any line
@@ -172,10 +172,8 @@ class _Registers:
         context, one, of = history.contexts(readers)
         known, place = self._looked_up(history, context, one)
         first, count = known.first[place].take(of), np.diff(known.first)[place].take(of)
-        return Uses(
-            repeated(np.arange(len(readers)), count),
-            repeated(readers, count) - known.back.take(ranges(first, count)),
-        )
+        row, at = of_ranges(first, count)
+        return Uses(row, readers.take(row) - known.back.take(at))
 
     def _looked_up(
         self, history: History, context: np.ndarray, readers: np.ndarray

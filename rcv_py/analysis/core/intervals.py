@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import borders, order, ranges
+from rcv_py.base.runs import borders, of_ranges, order, ranges
 from rcv_py.model.window import TimeWindow
 
 
@@ -131,7 +131,7 @@ class IntervalSet:
         count = np.maximum(np.searchsorted(self.begin, end, side="left") - first, 0)
         # An interval that meets n stretches has 2 n + 1 parts, outside and inside in turns; some are empty.
         parts = 2 * count + 1
-        span, turn = np.repeat(np.arange(len(begin)), parts), ranges(0, parts)
+        span, turn = of_ranges(0, parts)
         low, high, is_inside = begin.take(span), end.take(span), turn % 2 == 1
         after = np.flatnonzero(turn)  # a begin or an end of the set; the first part begins with the interval
         row = first.take(span.take(after)) + (turn.take(after) - 1 >> 1)

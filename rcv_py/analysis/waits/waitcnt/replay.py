@@ -18,7 +18,7 @@ from rcv_py.analysis.waits.waitcnt.generations import (
     generation_of,
 )
 from rcv_py.base.records import dataclass
-from rcv_py.base.runs import borders, order, ranges, repeated, run_starts, starts_run
+from rcv_py.base.runs import borders, of_ranges, order, repeated, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import Wave, WaveBatch
@@ -205,7 +205,8 @@ def _links(wave_of: np.ndarray, waits: list[tuple[np.ndarray, ...]], operations:
     columns = [np.concatenate(column) for column in zip(*waits, strict=True)]
     in_order = order(columns[0])
     token, counter, left, begin, count, is_ordered = (column.take(in_order) for column in columns)
-    owner, producers = repeated(np.arange(len(token)), count), operations.take(ranges(begin, count))
+    owner, at = of_ranges(begin, count)
+    producers = operations.take(at)
     keep = starts_run(owner, producers)  # an operation that raised a counter twice counts once
     is_late = counter == NUMBER_OF["x"]
     if is_late.any():
