@@ -87,7 +87,7 @@ _LOOKED_AT = 8  # neighbours in time that are looked at
 def claim_fetch(stream: Stream, ledger: Ledger) -> None:
     """Charge the stall of the first instruction of a wave and of those behind taken branches."""
     token = ledger.token
-    is_first = token == stream.first(token)
+    is_first = stream.is_first(token)
     before = np.maximum(token - 1, 0)
     is_target = ~is_first & (stream.tokens.kind[before] == TokenKind.JUMP) & (ledger.left > 0)
     ledger.rest(np.flatnonzero(is_target), Cause.FETCH, before[is_target])

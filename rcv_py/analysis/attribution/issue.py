@@ -298,7 +298,7 @@ def gaps(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
     line, start = stream.line.take(token), stream.start.take(token)
     idle = stream.tokens.idle.take(token).astype(np.int64)
     ledger = Ledger(token, line, start - np.minimum(idle, start), start, idle)
-    ledger.rest(np.flatnonzero(token == stream.first(token)), Cause.LAUNCH)
+    ledger.rest(np.flatnonzero(stream.is_first(token)), Cause.LAUNCH)
     claim_drain(stream, ledger)
     before = np.maximum(token - 1, 0)  # a first token has no gap left
     line_before = stream.line.take(before)

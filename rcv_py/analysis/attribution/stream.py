@@ -115,6 +115,14 @@ class Stream:
         """The first token of the wave of each of these, int64."""
         return self.tokens.first.take(self.owner.take(token))
 
+    def is_first(self, token: np.ndarray) -> np.ndarray:
+        """Whether each of these (ascending) is the first token of its wave, bool."""
+        first = self.tokens.first
+        at = np.searchsorted(token, first)
+        is_first = np.zeros(len(token), dtype=bool)
+        is_first[at[np.append(token, -1).take(at) == first]] = True
+        return is_first
+
     @cached_property
     def history(self) -> History:
         """The lines that ran before each token."""
@@ -197,7 +205,7 @@ class Stream:
         return Work(token.astype(np.int32).take(rows), self.stride, key, held)
 
     def held(self, token: np.ndarray, issue: np.ndarray) -> np.ndarray:
-        """Cycles from then on until units of tokens issued then are free again, int64.
+        """Cycles from the issue of tokens until their units are free again, int64.
 
         By the trace on gfx9, else by the form.
         """
