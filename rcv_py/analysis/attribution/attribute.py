@@ -242,7 +242,8 @@ def timed(each: ParcelClaims, is_meant: np.ndarray) -> TimedClaims:
     owner = stream.owner.take(each.claims.token.take(spans.claim))
     if not is_meant.all():
         spans, owner = of_rows(spans, is_meant[owner]), owner[is_meant[owner]]
-    return TimedClaims(each.key.take(spans.claim), owner, spans.begin + stream.base, spans.end + stream.base)
+    begin, end = (time + stream.base if stream.base else time for time in (spans.begin, spans.end))
+    return TimedClaims(each.key.take(spans.claim), owner, begin, end)
 
 
 def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:

@@ -181,8 +181,8 @@ class Spent:
         row = self.row
         is_alone = np.bincount(row, minlength=len(self.begin)).take(row) == 1  # all of its row
         alone = np.flatnonzero(is_alone)
-        whole = row.take(alone)
-        spans = [ClaimSpans(alone, self.begin.take(whole), self.end.take(whole))]
+        whole = (column.take(row.take(alone)) for column in (self.begin, self.end))  # nothing of it is kept
+        spans = [ClaimSpans(alone, *whole)]
         rows = ascending(row.take(np.flatnonzero(~is_alone)))
         # The cycles of the other rows that no claim has got yet, by row and time.
         open_ = ClaimSpans(rows, self.begin[rows], self.end[rows])

@@ -29,8 +29,8 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import (
     Attribution,
-    ParcelClaims,
     Sums,
+    TimedClaims,
     claims_of,
     rows_of,
     sums_of,
@@ -251,19 +251,11 @@ def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: P
     return _merge_waits([waited(piece, work_inside(work, piece)) for piece in pieces])
 
 
-class _Look(NamedTuple):
-    """What is kept of the claims of stalls, or of gaps."""
+def _exposed(work: SimdWork, shift: np.ndarray, spans: TimedClaims) -> tuple[np.ndarray, ...]:
+    """Return keys of spans in which something is exposed, and cycles before begin and end of each; int64.
 
-    sums: tuple[np.ndarray, ...]
-    worst: WorstExecutions
-    key: np.ndarray  # int64, of each span in which something claimed is exposed
-    low: np.ndarray  # int64, cycles before it in which nothing happens
-    high: np.ndarray  # int64, cycles before its end
-
-
-def _look(work: SimdWork, shift: np.ndarray, is_there: np.ndarray, each: ParcelClaims) -> _Look:
-    """Look at claims; `shift` brings times of each wave onto the axis of SIMDs, as far as it `is_there`."""
-    sums, worst, spans = sums_of(each), worst_of(each), timed(each, is_there)  # other waves are left out
+    Cycles in which nothing happens.  `shift` brings times of each wave onto the axis of SIMDs.
+    """
     found = [(_NONE, _NONE, _NONE)]
     for first in range(0, len(spans.key), AT_ONCE):
         part = of_rows(spans, slice(first, first + AT_ONCE))
@@ -271,7 +263,7 @@ def _look(work: SimdWork, shift: np.ndarray, is_there: np.ndarray, each: ParcelC
         low, high = work.nothing.covered_before_each(begin, end)
         some = np.flatnonzero(high > low)
         found.append((part.key.take(some), low.take(some), high.take(some)))
-    return _Look(sums, worst, *map(np.concatenate, zip(*found, strict=True)))
+    return tuple(map(np.concatenate, zip(*found, strict=True)))
 
 
 def _waited(
@@ -280,10 +272,16 @@ def _waited(
     """What waves waited for in a piece of a parcel, of which stream and `ends` (`rests`) are."""
     waves = parcel.tokens.waves
     is_there = parcel.chosen & np.isin([wave.id.se * 256 + wave.id.simd for wave in waves], work.axis.place)
-    look = partial(_look, work, work.axis.shift(waves), is_there)
-    sums, worst, *spans = zip(*map(look, claims_of(trace, parcel, stream)), strict=True)
-    key, low, high = map(np.concatenate, spans)
-    del spans
+    shift, sums, worst, exposed = work.axis.shift(waves), [], [], []
+    for each in claims_of(trace, parcel, stream):
+        sums.append(sums_of(each))
+        worst.append(worst_of(each))
+        spans = timed(each, is_there)  # other waves are left out
+        del each  # all that is needed of it from here on are the spans
+        exposed.append(_exposed(work, shift, spans))
+        del spans
+    key, low, high = map(np.concatenate, zip(*exposed, strict=True))
+    del exposed
     key, number = numbered(key)
     return Waited(
         sums=Sums.of_parts(sums, parcel),
