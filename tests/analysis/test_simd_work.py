@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.device.simd_work import SimdWork, simd_work
+from rcv_py.analysis.device.simd_work import SimdWork, simd_cycles, simd_work
 from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import Wave
@@ -26,12 +26,12 @@ def of(*waves: Wave, rule: ReferenceRule = ReferenceRule.OURS, rows: set[int] | 
 
 
 def cycles(found: SimdWork) -> tuple[int, int, int, int]:
-    return (
-        found.resident.total,
-        found.no_issue.total,
-        (found.resident & found.matrix).total,
-        found.nothing.total,
-    )
+    matrix = found.resident & found.matrix
+    totals = found.resident.total, found.no_issue.total, matrix.total, found.nothing.total
+    each = simd_cycles(found)
+    columns = each.resident, each.no_issue, each.matrix, each.nothing
+    assert tuple(int(column.sum()) for column in columns) == totals, "counted without making these sets"
+    return totals
 
 
 def test_a_matrix_instruction_works_from_its_issue_on() -> None:
