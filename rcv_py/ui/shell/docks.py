@@ -75,11 +75,11 @@ class Dock(QDockWidget):
         self.setWidget(self._body)
         self.notice: BrokenNotice | None = None
         self._no_title = QWidget()
+        self.update_title(True)  # most are tabs, and a title is measured at every layout
         self.visibilityChanged.connect(self._seen)
         if self.is_strip:  # its height is that of the panel
             self.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
             self._body.setMaximumHeight(self.panel.sizeHint().height())
-            self.update_title(True)
 
     # -- the panel ----------------------------------------------------------------------------------
 
