@@ -48,6 +48,7 @@ from rcv_py.ui.shell.side_bar import SideBar
 MAIN = "isa"  # the panel that Escape goes to
 VERSION = 2  # of the saved layout: one of another version is ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
+Column = tuple[Sequence[Dock], Sequence[int], int]  # one below the other, their px, how many get them exactly
 HOLD_MS = 3  # between two looks whether they have
 HIDDEN_MS = 150  # that panels may take to have something to show, when first seen
 CODE_AREAS = ("code", "source")
@@ -287,10 +288,12 @@ class Workspace(QMainWindow):
         # The sides first and alone: Qt shares what a call asks for among all the docks it names.
         self._resize_groups(pixels.widths, ACROSS)
         self._resize_groups(pixels.code_widths, ACROSS)
+        columns: list[Column] = []
         for areas in COLUMNS:
             docks = self._shown({area: pixels.heights[area] for area in areas})
             fronts = [self._in_front(dock) for dock in docks]  # heights of what is behind a tab are old
-            self._give_heights(fronts, list(docks.values()), len(docks) - 1)
+            columns.append((fronts, list(docks.values()), len(docks) - 1))
+        self._give_heights(*columns)
 
     def _text_changed(self) -> None:
         """Give the sides room for text of another size."""
@@ -324,7 +327,7 @@ class Workspace(QMainWindow):
         def fit() -> None:
             for docks, sizes, way in filter(None, traded):
                 if way == DOWN:
-                    self._give_heights(docks, sizes, 1)
+                    self._give_heights((docks, sizes, 1))
                 else:
                     self.resizeDocks(docks, sizes, way)
 
@@ -473,27 +476,24 @@ class Workspace(QMainWindow):
             order = (0, 2, 1)  # the code makes up for what Qt makes of the others
             front, heights = [front[at] for at in order], [heights[at] for at in order]
 
-        self._fit_soon(partial(self._give_heights, front, heights, 1 if is_folded else 2))
+        self._fit_soon(partial(self._give_heights, (front, heights, 1 if is_folded else 2)))
 
-    def _give_heights(self, docks: Sequence[Dock], heights: Sequence[int], exact: int) -> None:
-        """Make docks, one below the other, so high, the first `exact` to the pixel.
+    def _give_heights(self, *columns: Column) -> None:
+        """Make docks, one below the other, so high, the first `exact` of a column to the pixel.
 
         Qt counts some of their tabs in: what came of a pass is made up for by the dock below the exact ones.
+        Columns share the passes, in each of which Qt lays out all docks; one that is right is left alone.
         """
-        asked, layout = list(heights), self.layout()
+        layout = self.layout()
         assert layout is not None
-        if not self.isVisible():  # nothing comes of it yet that could be made up for
-            self.resizeDocks(list(docks), [max(1, px) for px in asked], DOWN)
-            return
+        wrong = [(column, list(column[1])) for column in columns if not _has_heights(column)]
         for _ in range(RESIZE_PASSES):
-            self.resizeDocks(list(docks), [max(1, px) for px in asked], DOWN)
-            layout.activate()
-            over = [dock.height() - px for dock, px in zip(docks[:exact], heights, strict=False)]
-            if not any(over):
+            for (docks, _, _), asked in wrong:
+                self.resizeDocks(list(docks), [max(1, px) for px in asked], DOWN)
+            if not wrong or not self.isVisible():  # nothing comes of it yet that could be made up for
                 return
-            for at, px in enumerate(over):
-                asked[at] -= px
-            asked[exact] += sum(over)
+            layout.activate()
+            wrong = [(column, asked) for column, asked in wrong if _make_up(column, asked)]
 
     def _floated(self, dock: Dock, is_floating: bool) -> None:
         """Show all of a dock that is taken out of the folded bottom."""
@@ -676,7 +676,7 @@ class Workspace(QMainWindow):
         if len(wanted) == len(docks) > 1:
             room = sum(dock.height() for dock in docks)
             shares = [max(1, round(room * px / sum(wanted))) for px in wanted]
-            self._fit_soon(partial(self._give_heights, list(docks), shares, len(docks) - 1))
+            self._fit_soon(partial(self._give_heights, (list(docks), shares, len(docks) - 1)))
 
     def _column(self) -> dict[str, Dock]:
         """What is seen of the areas one below the other in the middle."""
@@ -871,6 +871,23 @@ class Workspace(QMainWindow):
             self.fold("bottom", False)
         elif at == bar.currentIndex():
             self.fold("bottom", True)
+
+
+def _has_heights(column: Column) -> bool:
+    """Whether docks are as high as they are to be; the last one gets what the others leave."""
+    docks, heights, _ = column
+    return [dock.height() for dock in docks[:-1]] == list(heights[:-1])
+
+
+def _make_up(column: Column, asked: list[int]) -> bool:
+    """Ask for more or less where Qt did not give the exact ones what was asked; whether that was so."""
+    docks, heights, exact = column
+    over = [dock.height() - px for dock, px in zip(docks[:exact], heights, strict=False)]
+    for at, px in enumerate(over):
+        asked[at] -= px
+    if any(over):
+        asked[exact] += sum(over)
+    return any(over)
 
 
 def _pixels(kept: object) -> dict[str, int]:
