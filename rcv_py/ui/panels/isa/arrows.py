@@ -11,7 +11,7 @@ x: label  slot 1   slot 0
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, fields
 from functools import partial
 
 import numpy as np
@@ -56,6 +56,10 @@ class ArrowRows:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def looks_like(self, other: ArrowRows) -> bool:
+        """Whether both are the same arrows."""
+        return all(np.array_equal(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
 
     @classmethod
     def none(cls) -> ArrowRows:

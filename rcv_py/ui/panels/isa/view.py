@@ -176,7 +176,10 @@ class IsaView(FoldView):
         self.viewport().update()
 
     def set_arrows(self, arrows: GutterArrows) -> None:
-        """Show other arrows."""
+        """Show other arrows; the same ones, as most are once branches are known, are not painted again."""
+        is_known = (arrows.note, arrows.tips) == (self.gutter_note, self.arrow_tips)
+        if is_known and len(self.arrows) and arrows.rows.looks_like(self.arrows):
+            return
         self.arrows, self.arrow_tips, self.gutter_note = arrows.rows, arrows.tips, arrows.note
         self._hovered_arrow, self._gutter_px = -1, self._least_px
         self._fit_soon.start()
