@@ -5,7 +5,8 @@ An item is a widget or a layout, `(item, stretch)`, or `None` for room that stre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
@@ -106,6 +107,28 @@ def split(*parts: QWidget, sizes: tuple[int, ...], is_column: bool = False) -> Q
     splitter.setSizes(sizes)
     splitter.setChildrenCollapsible(False)
     return splitter
+
+
+@contextmanager
+def laid_out_once(widget: QWidget) -> Iterator[None]:
+    """Lay a widget out, and all that it is in, when the block ends.
+
+    Qt would do so whenever something in it is shown or taken out.
+    """
+    layout = widget.layout()
+    assert layout is not None
+    was_enabled = layout.isEnabled()
+    layout.setEnabled(False)
+    try:
+        yield
+    finally:
+        layout.setEnabled(was_enabled)
+        if widget.isVisible():
+            layout.invalidate()
+        around: QWidget | None = widget
+        while around is not None and around.isVisible() and (its := around.layout()) is not None:
+            its.activate()
+            around = around.parentWidget()
 
 
 def _filled(box: Box, items: tuple[Item, ...], margins: Margins, spacing: int) -> Box:

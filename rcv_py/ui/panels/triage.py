@@ -49,7 +49,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import boxed, column, row, split
+from rcv_py.ui.core.layout import boxed, column, laid_out_once, row, split
 from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import (
     ElidedLabel,
@@ -513,8 +513,17 @@ class TriagePanel(Panel):
     # -- showing ------------------------------------------------------------------------------------
 
     def _show(self) -> None:
+        with laid_out_once(self):
+            self._show_what_is_there()
         trace, findings = self.session.trace.value, self.findings
-        # Filled before it is shown: at each widget that comes into sight Qt lays out the whole window.
+        if trace is None or findings is None:
+            self.list.show_findings(())
+            return
+        self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound)
+        self._fit_list()
+
+    def _show_what_is_there(self) -> None:
+        findings = self.findings
         self.strip.show_numbers(() if findings is None else findings.numbers)
         partial = "" if findings is None else findings.partial
         self.note.setVisible(bool(partial))
@@ -529,11 +538,6 @@ class TriagePanel(Panel):
         self._computing.stop()
         self.empty.say(self._why_empty())
         self.copy.setVisible(findings is not None and bool(findings.findings))
-        if trace is None or findings is None:
-            self.list.show_findings(())
-            return
-        self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound)
-        self._fit_list()
 
     def _why_empty(self) -> str:
         if self.session.trace.value is None:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QTabBar, Q
 from shiboken6 import isValid
 
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import laid_out_once
 from rcv_py.ui.core.panel import Panel, has
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.turns import Turns
@@ -196,25 +197,10 @@ class Workspace(QMainWindow):
         finally:
             self._is_sized_later = False
 
-    @contextmanager
-    def _laid_out_once(self) -> Iterator[None]:
-        """Lay docks out when the block ends: Qt would do so whenever it shows or takes out one of them."""
-        layout = self.layout()
-        assert layout is not None
-        was_enabled = layout.isEnabled()
-        layout.setEnabled(False)
-        try:
-            yield
-        finally:
-            layout.setEnabled(was_enabled)
-            if self.isVisible():
-                layout.invalidate()
-                layout.activate()
-
     def _place(self) -> None:
         """Put every dock at its place; those that are asked for stay closed."""
         groups = {place: group for place in PLACES if (group := self.group(place.area))}
-        with self._laid_out_once():
+        with laid_out_once(self):
             self._put_docks(groups)
             self._show_at_start()
         for group in groups.values():  # last: what is no tab yet cannot be brought to the front of any
