@@ -6,6 +6,7 @@ the text does not say which of them kept the wave.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
 
@@ -94,37 +95,41 @@ _COUNTERS = {
 _COUNTER = pattern("|".join(_COUNTERS))
 _WAIT = pattern(r"s_wait(?:cnt|_)")
 _DMA_FLAG = pattern(r"[\s,]lds\b")
-_MEMORY = r"t?(?:buffer|global|flat|image)_"
+_MEMORY = ("buffer_", "tbuffer_", "global_", "flat_", "image_")
 _DS_ATOMIC = (
-    "add|sub|rsub|inc|dec|min|max|and|or|xor|mskor|cmpst|cmpstore|wrxchg|storexchg|condxchg|cond_sub|sub_clamp"
-    "|wrap|pk_add|append|consume|ordered_count"
+    "add_|sub_|rsub_|inc_|dec_|min_|max_|and_|or_|xor_|mskor_|cmpst_|cmpstore_|wrxchg_|storexchg_|condxchg_"
+    "|cond_sub_|sub_clamp_|wrap_|pk_add_|ordered_count_|append|consume"
 )
 
-# The first that fits, from the start of the mnemonic.
+
+def _all(before: Iterable[str], after: str) -> str:
+    return "|".join(f"{first}{rest}" for first in before for rest in after.split("|"))
+
+
+# The first that fits: how a mnemonic begins.  Prefixes, for patterns would be compiled at every start.
 _RULES = tuple(
-    (pattern(text), of)
-    for text, of in (
-        (r"\w*_atomic", _C.ATOMIC),
-        (r"s_barrier|s_wakeup_barrier", _C.BARRIER),
-        (r"s_c?branch|s_setpc|s_swappc|s_call|s_rfe|s_subvector_loop", _C.BRANCH),
-        (r"[sv]_nop|s_sleep|s_delay_alu|s_clause|s_setprio|s_inst_prefetch|s_icache_inv|s_wakeup", _C.NOP),
-        (r"s_sendmsg|s_endpgm|s_trap|s_sethalt|s_ttracedata", _C.MESSAGE),
-        (r"s_load|s_store|s_(?:buffer|scratch)_(?:load|store)|s_prefetch|s_memtime|s_memrealtime", _C.SMEM),
-        (r"s_dcache|s_atc_probe", _C.CACHE),
-        (r"ds_b?permute|ds_swizzle|ds_bvh_swizzle", _C.CROSS_LANE),
-        (rf"ds_(?:{_DS_ATOMIC})_", _C.ATOMIC),
-        (r"ds_(?:append|consume)", _C.ATOMIC),
-        (r"ds_(?:read|write|load|store|bvh)", _C.LDS),
-        (r"scratch_", _C.SCRATCH),
-        (rf"tensor_|{_MEMORY}\w*_lds(?:_|$)", _C.LDS_DMA),
-        (rf"{_MEMORY}(?:load|sample|gather|msaa_load|bvh|get_)", _C.VMEM_LOAD),
-        (rf"{_MEMORY}store", _C.VMEM_STORE),
-        (r"(?:buffer|global)_(?:wb|inv|gl[01]|gl2)", _C.CACHE),
+    (tuple(beginnings.split("|")), of)
+    for beginnings, of in (
+        ("s_barrier|s_wakeup_barrier", _C.BARRIER),
+        ("s_branch|s_cbranch|s_setpc|s_swappc|s_call|s_rfe|s_subvector_loop", _C.BRANCH),
+        ("s_nop|v_nop|s_sleep|s_delay_alu|s_clause|s_setprio|s_inst_prefetch|s_icache_inv|s_wakeup", _C.NOP),
+        ("s_sendmsg|s_endpgm|s_trap|s_sethalt|s_ttracedata", _C.MESSAGE),
+        ("s_load|s_store|s_prefetch|s_memtime|s_memrealtime", _C.SMEM),
+        (_all(("s_buffer_", "s_scratch_"), "load|store"), _C.SMEM),
+        ("s_dcache|s_atc_probe", _C.CACHE),
+        ("ds_permute|ds_bpermute|ds_swizzle|ds_bvh_swizzle", _C.CROSS_LANE),
+        (_all(("ds_",), _DS_ATOMIC), _C.ATOMIC),
+        (_all(("ds_",), "read|write|load|store|bvh"), _C.LDS),
+        ("scratch_", _C.SCRATCH),
+        ("tensor_", _C.LDS_DMA),
+        (_all(_MEMORY, "load|sample|gather|msaa_load|bvh|get_"), _C.VMEM_LOAD),
+        (_all(_MEMORY, "store"), _C.VMEM_STORE),
+        (_all(("buffer_", "global_"), "wb|inv|gl0|gl1|gl2"), _C.CACHE),
         ("|".join(MATRIX_PREFIXES), _C.MATRIX),
-        (r"v_permlane|v_read(?:first)?lane|v_writelane|v_mov_b(?:32|64)_dpp", _C.CROSS_LANE),
-        (r"v_(?:s_)?(?:exp|log|rcp|rsq|sqrt|sin|cos|tanh)_", _C.TRANSCENDENTAL),
-        (r"v_", _C.VALU),
-        (r"s_", _C.SALU),
+        ("v_permlane|v_readlane|v_readfirstlane|v_writelane|v_mov_b32_dpp|v_mov_b64_dpp", _C.CROSS_LANE),
+        (_all(("v_", "v_s_"), "exp_|log_|rcp_|rsq_|sqrt_|sin_|cos_|tanh_"), _C.TRANSCENDENTAL),
+        ("v_", _C.VALU),
+        ("s_", _C.SALU),
     )
 )
 
@@ -152,4 +157,8 @@ def instruction_classes(code: CodeTable) -> np.ndarray:
 
 @lru_cache(maxsize=4096)
 def _by_mnemonic(mnemonic: str) -> InstructionClass:
-    return next((of for rule, of in _RULES if rule.match(mnemonic)), InstructionClass.OTHER)
+    if "_atomic" in mnemonic:
+        return InstructionClass.ATOMIC
+    if mnemonic.startswith(_MEMORY) and "_lds_" in f"{mnemonic.partition('_')[2]}_":
+        return InstructionClass.LDS_DMA
+    return next((of for begins, of in _RULES if mnemonic.startswith(begins)), InstructionClass.OTHER)
