@@ -38,6 +38,8 @@ class Actions:
         for command in commands:
             self._actions[command.id] = self._action(window, command)
         self.bind()
+        self.update()
+        window.addActions(list(self._actions.values()))  # last: it is told of each change of an action it has
 
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]
@@ -88,11 +90,15 @@ class Actions:
         action.setObjectName(command.id)
         action.setCheckable(command.is_checked is not None)
         action.setMenuRole(QAction.MenuRole.NoRole)
-        # The registry asks again: the state of the action may be older than the key press.
-        action.triggered.connect(partial(self._commands.run, command.id))
-        action.triggered.connect(self.update)
-        window.addAction(action)
+        action.triggered.connect(partial(self._run, command.id))
         return action
+
+    def _run(self, name: str) -> None:
+        try:
+            # The registry asks again: the state of the action may be older than the key press.
+            self._commands.run(name)
+        finally:
+            self.update()
 
 
 def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[str, QMenu]:
