@@ -102,6 +102,8 @@ class CachingReader:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
+    """A capture that is kept, as long as its files are those that were read."""
+
     mark: Mark
     bytes: int  # of files other than waves, as a measure of what the tables take
     trace: Trace

@@ -47,6 +47,8 @@ class CallTimedOut(RcvError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
+    """What a process is to do."""
+
     future: Future[Any]
     arguments: Message
     key: str

@@ -179,6 +179,8 @@ class EventTable:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
+    """Events of one kind, a row each."""
+
     kind: EntryKind
     time: np.ndarray
     duration: np.ndarray
