@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCryptographicHash, QObject, Signal
+from PySide6.QtCore import QCryptographicHash, QObject, QTimer, Signal
 
 from rcv_py.base.errors import NotATrace, TraceError, UsageError
 from rcv_py.base.progress import Stage
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 NOTHING_BELOW = "no capture lies in it or below it"
 LOOKING = "Looking for captures"
 RECENT_LIMIT = 10
+BESIDE_MS = 50  # after a capture is opened, until those beside it are looked for; again, before a picture
 MAX_JUDGED = 60  # captures: about two hundredths of a second each
 
 
@@ -82,6 +83,8 @@ class Opener(QObject):
         self._loader = loader
         self.siblings: tuple[CaptureEntry, ...] = ()  # captures of the open one's parent folder
         self.is_searching = False
+        self._beside = QTimer(self, singleShot=True, interval=BESIDE_MS)
+        self._beside.timeout.connect(self._look_beside)
         self._saved: SavedSession | None = None  # what is to be restored once its capture is open
         loader.opened.connect(self._opened)
         loader.failed.connect(self.failed)
@@ -143,6 +146,16 @@ class Opener(QObject):
             self.restored.emit(saved)
         self.siblings = ()
         self.siblings_changed.emit()
+        self._beside.start()
+
+    def _look_beside(self) -> None:
+        """Find the captures beside the open one, for a menu: not before the first picture."""
+        trace = self._ui.session.trace.value
+        if self._ui.results.is_held:
+            self._beside.start()
+            return
+        if trace is None:
+            return
         parent = trace.path.parent
 
         def take(entries: tuple[CaptureEntry, ...]) -> None:
