@@ -685,6 +685,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "rcv_py.results.flame",
         "rcv_py.results.compare",
         "rcv_py.analysis.compare.flame",
+        "rcv_py.ui.table.table_panel",
         "rcv_py.ui.flame.flame_view",
     ),
     "counters.panel": (
@@ -720,6 +721,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "rcv_py.analysis.latency.access_widths",
     ),
     "search.matches": ("rcv_py.ui.table.searched_panel",),
+    "search.notes": ("rcv_py.ui.table.searched_panel",),
     "summary.panel": (
         "rcv_py.analysis.counters.counter_shares",
         "rcv_py.analysis.device.simd_work",

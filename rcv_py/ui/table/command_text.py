@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 
@@ -14,7 +14,9 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table.table_model import TableModel
-from rcv_py.ui.table.tree_table import TreeModel
+
+if TYPE_CHECKING:  # no panel that is seen first has a tree
+    from rcv_py.ui.table.tree_table import TreeModel
 
 Words = tuple[str, ...]
 # Commands whose panels follow the choice of waves, which is by default that of the command.
