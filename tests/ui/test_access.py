@@ -186,6 +186,17 @@ def test_the_window_fits_half_of_a_full_hd_screen(app: App, qtbot: QtBot) -> Non
         window.workspace.reset_layout(before)
 
 
+def test_the_field_that_finds_everything_shows_its_keys(app: App, qtbot: QtBot) -> None:
+    window, before = app.window, app.window.size()
+    window.resize(1000, 760)
+    try:
+        settle(app, qtbot)
+        field = window.top_bar.field
+        assert field.width() >= field.sizeHint().width()
+    finally:
+        window.resize(before)
+
+
 def test_the_text_of_the_whole_window_grows(app: App, qtbot: QtBot) -> None:
     window, settings = app.window, app.ui.settings
     isa = window.workspace.panel("isa").view

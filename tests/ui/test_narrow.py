@@ -14,6 +14,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.files.ranked import TopLinesPanel
 from rcv_py.ui.panels.files.tree import FileTreePanel
 from rcv_py.ui.panels.isa.panel import IsaPanel
+from rcv_py.ui.panels.isa.rows import LEAST_PX
 from rcv_py.ui.panels.source.panel import SourcePanel
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
@@ -50,6 +51,18 @@ def test_source_text_keeps_its_room(ui: UiContext, settle: Callable[..., None], 
     assert {"line", "bar", "text"} <= set(shown(panel)), "the bar says most in few pixels"
     panel.resize(900, 500)
     qtbot.waitUntil(lambda: "cost" in shown(panel))
+
+
+def test_costs_of_instructions_stay_in_sight_beside_open_findings(
+    ui: UiContext, settle: Callable[..., None]
+) -> None:
+    """Where no column is left that yields, the text of instructions does, before the table is too wide."""
+    panel = IsaPanel(ui)
+    settle(panel, 460)
+    view = panel.view
+    assert shown(panel)[-2:] == ["share_of_total", "cost"]
+    assert view.horizontalScrollBar().maximum() == 0
+    assert view.columnWidth(place_of(view, "text")) >= LEAST_PX
 
 
 def test_a_column_the_user_hid_stays_hidden(

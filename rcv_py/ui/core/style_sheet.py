@@ -151,7 +151,7 @@ QLabel[role="warning"] { color: $warning; }
 QFrame[role="line"] { background: $line; border: none; }
 QTextBrowser { border: none; border-radius: 0; background: $base; padding: 0 4px; }
 #capture { font-weight: 600; padding: 3px 8px; }
-#command_field { text-align: left; color: $muted; padding: 4px 10px; min-width: 180px; }
+#command_field { text-align: left; color: $muted; padding: 4px 10px; }
 #palette { background: $base; border: 1px solid $line; }
 #palette QLineEdit { border: none; border-bottom: 1px solid $line; border-radius: 0; padding: 8px 10px; }
 #overlay_card { background: $base; border: 1px solid $line; }

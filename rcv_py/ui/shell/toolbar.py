@@ -69,7 +69,7 @@ class TopBar(QWidget):
         self.field.setToolTip(
             tooltip("Find commands, instructions, labels, waves and source files  (Ctrl+K)")
         )
-        self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.field.setSizePolicy(QSizePolicy.Policy.MinimumExpanding, QSizePolicy.Policy.Fixed)
         self.field.clicked.connect(open_palette)
         self.trust = QToolButton(toolButtonStyle=style)
         self.trust.clicked.connect(actions["view.panel_trust"].trigger)

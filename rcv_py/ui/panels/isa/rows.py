@@ -34,7 +34,8 @@ if TYPE_CHECKING:  # the listing does without unless somebody wants to see it
     from rcv_py.analysis.program.live_registers import LiveRegisters
 
 UNFOLD = "Click the triangle to unfold it."
-FLOOR_PX = 270  # of instructions
+FLOOR_PX = 270  # of instructions, while columns beside them yield
+LEAST_PX = 200  # of instructions: below that the table is wider than its view
 USUAL = 66  # characters of the longest instructions that are whole before there is room for numbers
 TIGHTEST = 0.82  # of the width of characters, in an instruction that would not fit otherwise
 BAR_PX = 46

@@ -57,6 +57,7 @@ from rcv_py.ui.panels.isa.rows import (
     BRACKET_PX,
     FLOOR_PX,
     HELD,
+    LEAST_PX,
     MAX_BRACKETS,
     RENAMED,
     TIGHTEST,
@@ -159,7 +160,7 @@ class IsaView(FoldView):
                 longest, round(max(map(len, rows.text), default=0) * self.char_px) + 2 * PAD
             )
             yields = (("address", longest),)
-        self.widths.floor_px = longest if is_whole else FLOOR_PX
+        self.widths.floor_px = longest if is_whole else LEAST_PX
         self.widths.elastic = Elastic("text", "code_object", usual, longest, yields, upto_max_px=300)
         names = scale_text(self.settings), HEADINGS[self.arrow_mode]
         self.widths.give("gutter", self._least_px)
