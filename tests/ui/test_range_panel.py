@@ -217,14 +217,14 @@ def test_an_execution_that_cannot_be_seen_is_shown_wide(app: App) -> None:
 def test_a_click_in_time_keeps_the_zoom_and_a_click_on_an_instruction_shows_it(app: App) -> None:
     session = app.ui.session
     wave, (a, _) = session.wave(), first_tokens(app)
-    session.plot_px = 2  # nothing can be seen at this width
+    px, session.plot_px = session.plot_px, 2  # nothing can be seen at this width
     session.fit_all()
     before = session.view.value
     session.select_token(wave.id, a, stays=True)
     assert session.view.value == before
     session.select_line(int(wave.tokens.line[a]))
     assert session.view.value.width < before.width
-    session.plot_px = 1000
+    session.plot_px = px
 
 
 # -- one way to write times ---------------------------------------------------------------------------------
