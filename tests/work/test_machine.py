@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from rcv_py.work import machine
-from rcv_py.work.machine import cores, half_of_memory, memory
+from rcv_py.work.machine import cores, half_of_memory, memory, step_back
 
 CORES = 16
 FREE = 8_000_000  # kB
@@ -69,3 +71,19 @@ def test_where_nobody_says_half_of_the_memory_is_not_known(
     for name in ("CGROUPS", "OWN", "MEMINFO"):
         monkeypatch.setattr(machine, name, tmp_path / "none")
     assert half_of_memory() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no policy of its own")
+@pytest.mark.parametrize(("before", "after"), [("SCHED_OTHER", "SCHED_BATCH"), ("SCHED_IDLE", "SCHED_IDLE")])
+def test_what_steps_back_interrupts_nobody_unless_somebody_chose_otherwise(before: str, after: str) -> None:
+    seen = []
+
+    def run() -> None:
+        os.sched_setscheduler(0, getattr(os, before), os.sched_param(0))
+        step_back()
+        seen.append(os.sched_getscheduler(0))
+
+    thread = Thread(target=run)
+    thread.start()
+    thread.join()
+    assert seen == [getattr(os, after)]
