@@ -49,9 +49,10 @@ def step_back(to: int = BEHIND) -> None:
     """
     if sys.platform != "win32":
         os.setpriority(os.PRIO_PROCESS, 0, max(to, os.getpriority(os.PRIO_PROCESS, 0)))
-    if sys.platform == "linux" and os.sched_getscheduler(0) == os.SCHED_OTHER:  # nobody chose otherwise
-        with suppress(OSError):  # a container may forbid it
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    if sys.platform == "linux":
+        with suppress(OSError):  # a container may forbid it, and some C libraries cannot
+            if os.sched_getscheduler(0) == os.SCHED_OTHER:  # nobody chose otherwise
+                os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def step_back_in_thread() -> None:

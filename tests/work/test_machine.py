@@ -87,3 +87,15 @@ def test_what_steps_back_interrupts_nobody_unless_somebody_chose_otherwise(befor
     thread.start()
     thread.join()
     assert seen == [getattr(os, after)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody is asked")
+@pytest.mark.parametrize("name", ["sched_getscheduler", "sched_setscheduler"])
+def test_where_that_cannot_be_said_work_goes_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(os, name, refuse)
+    monkeypatch.setattr(os, "setpriority", lambda *_: None)  # this process goes on to other tests
+    monkeypatch.setattr(os, "sched_setscheduler", refuse)
+    step_back()
