@@ -182,7 +182,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def pytest_unconfigure(config: pytest.Config) -> None:
     end_forks()
     if not hasattr(config, "workerinput"):
-        rmtree(os.environ.pop(STORE), ignore_errors=True)
+        rmtree(os.environ.pop(STORE, ""), ignore_errors=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -16,8 +16,8 @@ from rcv_py.model.kinds import WaveState
 from rcv_py.model.waves import Wave
 from rcv_py.results.summary import pipe_rows
 from tests.analysis import build
-from tests.analysis.conftest import opened
 from tests.support import captures
+from tests.support.read_twice import opened
 from tests.support.simd_cycles import simds
 
 CODE = build.code(["v_a"] * 9, hits=[2, 0, 1, 0, 0, 0, 0, 0, 0])

@@ -22,7 +22,7 @@ from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode
 from tests.analysis import build
-from tests.analysis.conftest import Case
+from tests.support.read_twice import Case
 
 CODE = build.code(
     ["; k", "v_a", "v_b", "s_c"],

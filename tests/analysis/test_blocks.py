@@ -14,8 +14,8 @@ from rcv_py.analysis.program.loops import loops
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from tests.analysis import build
-from tests.analysis.conftest import Case
 from tests.support.captures import real_trace
+from tests.support.read_twice import Case
 
 
 def words(text: list[str]) -> CodeTable:

@@ -12,9 +12,9 @@ from rcv_py.analysis.device.unit_table import unit_table
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.analysis.conftest import opened
 from tests.support import captures
 from tests.support.counter_reference import reference_table
+from tests.support.read_twice import opened
 
 NAMES = ("SQ_BUSY_CU_CYCLES", "SQ_ACTIVE_INST_VALU", "SQ_ACTIVE_INST_LDS", "SQ_VALU_MFMA_BUSY_CYCLES")
 

@@ -20,8 +20,8 @@ from rcv_py.analysis.cost.distribution import (
     spread,
 )
 from tests.analysis import build
-from tests.analysis.conftest import opened
 from tests.support import captures
+from tests.support.read_twice import opened
 
 LINES = [4, 1, 4, 4]
 WAVES = (

@@ -9,9 +9,9 @@ import pytest
 
 from rcv_py.analysis.cost.distribution import NEVER, Which, hits_of, line_hits, pick
 from tests.analysis import build
-from tests.analysis.conftest import opened
 from tests.support.captures import trace_path
 from tests.support.plain_capture import plain
+from tests.support.read_twice import opened
 
 CAPTURES = ("pa_mqa_small", "vec_add", "flash_attn_small_after")
 

@@ -19,9 +19,9 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.waves import Wave, WaveBatch
-from tests.analysis.conftest import Case
 from tests.support.code_samples import batch, code_table, trace
 from tests.support.drawing import states
+from tests.support.read_twice import Case
 
 KINDS = (TokenKind.MATRIX, TokenKind.VALU, TokenKind.VMEM, TokenKind.LDS, TokenKind.SALU, TokenKind.IMMED)
 MATRIX_LINE = 4  # of the code sample: 32 cycles

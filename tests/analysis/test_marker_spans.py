@@ -20,8 +20,8 @@ from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.analysis.conftest import opened
 from tests.support import captures
+from tests.support.read_twice import opened
 from tests.support.samples import write_sample
 
 NAMES = (

@@ -16,9 +16,9 @@ from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
 from rcv_py.model.waves import WaveBatch
-from tests.analysis.conftest import opened
 from tests.analysis.plain import batch_of
 from tests.support.captures import trace_path
+from tests.support.read_twice import opened
 from tests.support.same import differences
 
 ANALYSES: dict[str, Callable[..., Any]] = {

@@ -61,9 +61,9 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
-from tests.analysis.conftest import opened
 from tests.analysis.plain import batch_of
 from tests.support.captures import real_trace, trace_path
+from tests.support.read_twice import opened
 from tests.support.same import differences
 from tests.support.samples import write_sample
 

@@ -14,8 +14,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
-from tests.analysis.conftest import opened
 from tests.support.captures import trace_path
+from tests.support.read_twice import opened
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.state.running import AnswerFlag, Running
 from rcv_py.state.wave_store import WaveStore
 from tests.analysis import build
-from tests.analysis.conftest import opened
 from tests.support.captures import trace_path
+from tests.support.read_twice import opened
 from tests.support.same import differences
 
 

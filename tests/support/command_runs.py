@@ -20,7 +20,6 @@ import rcv_py.cli.main as program
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.options.option import FORM, Options
 from rcv_py.formats.capture_cache import CaptureCache
-from tests.support.captures import SHARED
 from tests.support.samples import STORE
 
 # What is asked of one capture; FOLDER goes in front.  One word list a variant, the first is the golden one.
@@ -105,10 +104,10 @@ class Run:
 
 
 _WAVE_FILE = re.compile(r"se(\d+)_sm(\d+)_sl(\d+)_wv(\d+)\.json")
-FIXED = f"{SHARED}{os.sep}"
+# Folders of captures that no test changes; what commands say of them is remembered for the whole run.
+UNCHANGED = [Path(os.environ[STORE])] if STORE in os.environ else []
 CACHE = CaptureCache(64)  # dozens of commands read the same captures, and that is most of their time
 BY_FORM = {"triage", "latency", "flame"}  # commands that compute another thing, or refuse to, in another form
-GOLDEN = SHARED / "traces"  # captures of which the first variant of each command is recorded, in these forms
 GOLDEN_FORMS: tuple[tuple[str, ...], ...] = ((), ("--json",))
 
 
@@ -118,7 +117,7 @@ def run(*words: str) -> Run:
 
     What is asked of captures that no test changes is shared with the other processes of a run of tests.
     """
-    if STORE not in os.environ or not _is_of_fixed_captures(words):
+    if STORE not in os.environ or not _is_of_unchanged_captures(words):
         return run_anew(*words)
     known = Path(os.environ[STORE]) / f"run-{sha256(repr(words).encode()).hexdigest()}"
     with contextlib.suppress(OSError):
@@ -130,10 +129,15 @@ def run(*words: str) -> Run:
     return done
 
 
-def _is_of_fixed_captures(words: tuple[str, ...]) -> bool:
-    """Whether all places that are named are among the captures beside the tests, and no file is written."""
+def _is_of_unchanged_captures(words: tuple[str, ...]) -> bool:
+    """Whether all places that are named are captures that no test changes, and no file is written."""
     places = [word for word in words if word.startswith(os.sep)]
-    return "--out" not in words and all(word.startswith(FIXED) for word in places) and bool(places)
+    return "--out" not in words and all(is_unchanged(Path(word)) for word in places) and bool(places)
+
+
+def is_unchanged(place: Path) -> bool:
+    """Whether a folder is a capture that no test changes."""
+    return any(place.is_relative_to(folder) for folder in UNCHANGED)
 
 
 def run_anew(*words: str) -> Run:
@@ -150,9 +154,9 @@ def run_anew(*words: str) -> Run:
 def of_capture(command: str, folder: Path, more: str, *forms: str) -> Run:
     """Run a command on a capture, with the words of a variant and of an output form.
 
-    What is golden is printed in both of its forms as soon as one is wanted, by whichever test is the first.
+    The first variant is printed in both of its forms as soon as one is wanted: most tests ask for both.
     """
-    if folder.is_relative_to(GOLDEN) and more == ON_A_CAPTURE[command][0] and forms in GOLDEN_FORMS:
+    if is_unchanged(folder) and more == ON_A_CAPTURE[command][0] and forms in GOLDEN_FORMS:
         return in_forms(command, folder, more, GOLDEN_FORMS)[GOLDEN_FORMS.index(forms)]
     return run(command, str(folder), *words_of(folder, more), *forms)
 

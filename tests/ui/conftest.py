@@ -34,11 +34,10 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.source import panel as source_panel
 from rcv_py.ui.shell import opener
 from rcv_py.work.findings import FindingsInView, is_small
-from tests.support.captures import SHARED
+from tests.support import command_runs
 from tests.ui.window import CALM, SAMPLE, SAMPLES, SIZE, open_sample, settle, window
 
 Reused = Callable[..., AbstractContextManager[App]]
-KEPT = (SAMPLES, SHARED)  # folders of captures that no test changes
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +81,7 @@ def found_once() -> Iterator[None]:
         waves: str = WORKING,
         run_files: tuple[Path, ...] = (),
     ) -> Findings:
-        is_kept = any(folder in trace.path.parents for folder in KEPT)
+        is_kept = any(folder in trace.path.parents for folder in (SAMPLES, *command_runs.UNCHANGED))
         is_whole = sum(len(batch.waves) for batch in batches) == len(trace.waves)
         if run_files or not is_kept or not is_whole or not is_small(trace):
             return find(self, trace, batches, waves, run_files)

@@ -21,16 +21,16 @@ from rcv_py.analysis.waits.waits import Arrows, arrows, wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
 from tests.analysis import build
-from tests.analysis.conftest import Case
-from tests.support import captures
+from tests.real import captures
+from tests.support.read_twice import GoldenCase
 
 
-def test_default_clock_range(case: Case) -> None:
+def test_default_clock_range(case: GoldenCase) -> None:
     window = default_clock_range(case.trace.waves, case.main_row)
     assert [window.begin, window.end] == case.golden["clock_range"]
 
 
-def test_code_totals_are_the_sums_over_all_waves(case: Case) -> None:
+def test_code_totals_are_the_sums_over_all_waves(case: GoldenCase) -> None:
     code = case.trace.code
     sums = all_lines(case.batches, len(code))
     for name in ("hits", "latency", "stall", "idle"):
@@ -42,7 +42,7 @@ def test_code_totals_are_the_sums_over_all_waves(case: Case) -> None:
     )
 
 
-def test_lines_of_the_main_wave(case: Case) -> None:
+def test_lines_of_the_main_wave(case: GoldenCase) -> None:
     code = case.trace.code
     stats = wave_lines(case.main, len(code))
     first = cost_columns(code, LatencyMode.ITERATION, case.main, 0)
@@ -61,14 +61,14 @@ def test_lines_of_the_main_wave(case: Case) -> None:
     assert int(stats.hits.sum()) == int(stats.hits[rows].sum()), "no other line ran"
 
 
-def test_cycles_by_kind_and_stall_of_every_wave(case: Case) -> None:
+def test_cycles_by_kind_and_stall_of_every_wave(case: GoldenCase) -> None:
     for wave, expected in zip(case.waves, case.golden["waves"], strict=True):
         cycles = np.bincount(wave.tokens.kind, wave.tokens.duration, minlength=16)
         assert cycles.astype(int).tolist() == expected["type_cycles"]
         assert int((wave.tokens.stall % 65536).sum()) == expected["stall_u16"]
 
 
-def test_hotspot_bins(case: Case) -> None:
+def test_hotspot_bins(case: GoldenCase) -> None:
     golden = case.golden["hotspot"]
     window = default_clock_range(case.trace.waves, case.main_row)
     rows = counted_rows(case.trace.waves, case.main.id.se, window)
@@ -86,7 +86,7 @@ def test_hotspot_bins(case: Case) -> None:
     assert named == [one["cycles"] for one in golden["bins"]]
 
 
-def entries(case: Case) -> list[tuple[int, list[int]]]:
+def entries(case: GoldenCase) -> list[tuple[int, list[int]]]:
     number = case.trace.code.row_of_number
     return [
         (int(number[line]), [int(number[source]) for source in sources])
@@ -99,7 +99,7 @@ def rows_of(table: Arrows) -> list[list[Any]]:
     return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-def test_wait_pairs(case: Case) -> None:
+def test_wait_pairs(case: GoldenCase) -> None:
     golden = case.golden["main_wave_arrows_wait_src_slot_interior"]
     wait, producer = wait_pairs(build.waits(entries(case)))
     assert sorted(zip(wait.tolist(), producer.tolist(), strict=True)) == sorted(
@@ -107,7 +107,7 @@ def test_wait_pairs(case: Case) -> None:
     )
 
 
-def test_the_waits_in_the_file_are_the_reference_s(case: Case) -> None:
+def test_the_waits_in_the_file_are_the_reference_s(case: GoldenCase) -> None:
     waits = case.main.waits
     assert waits is not None
     found = [(int(waits.line[row]), waits.producers(row).tolist()) for row in range(len(waits))]
@@ -115,14 +115,14 @@ def test_the_waits_in_the_file_are_the_reference_s(case: Case) -> None:
     assert found == ([] if made_up else entries(case))
 
 
-def test_arrows_slots_and_interior_flags(case: Case) -> None:
+def test_arrows_slots_and_interior_flags(case: GoldenCase) -> None:
     golden = case.golden["main_wave_arrows_wait_src_slot_interior"]
     # Among arrows of one length the reference takes the order of a hash table; given its order, all is equal.
     wait, producer = (np.array([row[i] for row in golden], dtype=np.int32) for i in (0, 1))
     assert rows_of(arrows(wait, producer)) == golden
 
 
-def test_our_order_of_arrows_needs_no_more_room(case: Case) -> None:
+def test_our_order_of_arrows_needs_no_more_room(case: GoldenCase) -> None:
     golden = case.golden["main_wave_arrows_wait_src_slot_interior"]
     table = arrows(*wait_pairs(build.waits(entries(case))))
     assert sorted((row[0], row[1], row[3]) for row in rows_of(table)) == sorted(
@@ -131,7 +131,7 @@ def test_our_order_of_arrows_needs_no_more_room(case: Case) -> None:
     assert table.slot.max(initial=0) <= max((row[2] for row in golden), default=0) + 1
 
 
-def test_branch_arrows(case: Case) -> None:
+def test_branch_arrows(case: GoldenCase) -> None:
     golden = case.golden["main_wave_branches"]
     found = branches(case.main, case.trace.code)
     assert len(found) == case.golden["waves"][case.main_row]["branch_arrows"]
@@ -143,7 +143,7 @@ def points(curve: StepCurve) -> list[list[float]]:
 
 
 @pytest.mark.parametrize(("key", "by"), [("occupancy_plot", "se"), ("dispatch_plot", "kernel")])
-def test_occupancy_and_dispatch_curves(case: Case, key: str, by: str) -> None:
+def test_occupancy_and_dispatch_curves(case: GoldenCase, key: str, by: str) -> None:
     curves = steps(case.trace.occupancy, by, ReferenceRule.REFERENCE)
     ours = steps(case.trace.occupancy, by)
     full = {
@@ -169,7 +169,7 @@ def test_occupancy_and_dispatch_curves(case: Case, key: str, by: str) -> None:
 
 
 @pytest.mark.parametrize("rule", list(ReferenceRule))
-def test_global_rows(case: Case, rule: ReferenceRule) -> None:
+def test_global_rows(case: GoldenCase, rule: ReferenceRule) -> None:
     golden = case.golden["global_view"]
     lives = residencies(case.trace.occupancy, rule=rule)
     slots, row = global_rows(lives)
@@ -185,7 +185,7 @@ def test_global_rows(case: Case, rule: ReferenceRule) -> None:
         assert np.stack([column[own] for column in columns], axis=1).tolist() == one["waves"]
 
 
-def test_utilization_tracks(case: Case) -> None:
+def test_utilization_tracks(case: GoldenCase) -> None:
     same_cu = [wave for wave in case.waves if (wave.id.se, wave.cu) == (case.main.id.se, case.main.cu)]
     tracks = utilization(same_cu, case.trace)
     found = {
@@ -200,12 +200,12 @@ def test_utilization_tracks(case: Case) -> None:
     assert list(found) == list(case.golden["utilization"])
 
 
-def test_pie(case: Case) -> None:
+def test_pie(case: GoldenCase) -> None:
     shares = np.array(activity(case.trace.code).percent, dtype=np.float32)
     np.testing.assert_allclose(shares, [share for _, share in case.golden["pie"]], rtol=3e-7)
 
 
-def test_source_totals(case: Case) -> None:
+def test_source_totals(case: GoldenCase) -> None:
     trace, rule = case.trace, ReferenceRule.REFERENCE
     latency, stall, idle = (
         source_costs(trace.code, column, SourceCost.INCLUSIVE, rule=rule)
@@ -226,7 +226,7 @@ def test_source_totals(case: Case) -> None:
             assert sum(kinds[k] for k in branch) == sum(row[5][k] for k in branch)
 
 
-def test_labels(case: Case) -> None:
+def test_labels(case: GoldenCase) -> None:
     texts = [case.trace.code.text[label.row] for label in labels(case.trace.code)]
     mangled = [text for text in texts if text.startswith(("label", "; _"))]  # what the reference calls one
     assert mangled == case.golden["labels_minimap"]
@@ -234,7 +234,7 @@ def test_labels(case: Case) -> None:
 
 
 @pytest.mark.parametrize("key", ["latency", "stall", "latency_plus_idle"])
-def test_top_code_lines(case: Case, key: str) -> None:
+def test_top_code_lines(case: GoldenCase, key: str) -> None:
     code = case.trace.code
     value = {"latency": code.latency, "stall": code.stall, "latency_plus_idle": code.latency + code.idle}[key]
     order = np.argsort(-value, kind="stable")[:20]
