@@ -10,16 +10,19 @@ RAW ?=
 PACKAGES ?= all
 export QT_LOGGING_RULES ?= qt.qpa.*=false
 
-.PHONY: run test lint bench precision fuzz raw docs site packages man samples clean setup
+.PHONY: run test test-real lint bench precision fuzz raw docs site packages man samples clean setup
 
 run: ## open the viewer on FOLDER, a sample by default
 	@bash packaging/setup.sh run
 	@$(VENV)/bin/rcv "$(FOLDER)"
 
-test: ## run every test, without a display, in any order; JOBS=0: in one process, TESTS=…: some, SEED=…: that order
+test: ## run the tests, without a display, in any order; JOBS=0: in one process, TESTS=…: some, SEED=…: that order
 	@bash packaging/setup.sh test
 	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile \
 		--no-loadscope-reorder --max-worker-restart 0 --order-seed $(SEED) $(TESTS)
+
+test-real: ## run the tests on real captures, in RCV_SHARED or ../shared, which do not come with a clone
+	@$(MAKE) --no-print-directory test TESTS=$(or $(TESTS),tests/real)
 
 lint: ## check style and types
 	@bash packaging/setup.sh test
