@@ -39,20 +39,20 @@ if [ -e "${PIP_CERT:-${SSL_CERT_FILE:-}}" ]; then
     cp -L "${PIP_CERT:-$SSL_CERT_FILE}" "$root/etc/network-certificates.crt"
     network+=(PIP_CERT=/etc/network-certificates.crt)
 fi
-there() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 "${network[@]}" "$@"; }
+there() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/home LANG=C.UTF-8 "${network[@]}" "$@"; }
 
 there apt-get -qq update
 there env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3 make git >/dev/null
-git clone -q . "$root/root/rcv" # a clone, and nothing beside it
+git clone -q . "$root/opt/rcv" # a clone, and nothing beside it
 
 packages() { there dpkg-query --show --showformat '${Package}\n' | sort; }
 before=$(packages)
 for command in "make run" "make test"; do
     begin=$SECONDS
-    there bash -c "cd /root/rcv && $command" || die "'$command' failed on $suite with $(there python3 -V)"
+    there bash -c "cd /opt/rcv && $command" || die "'$command' failed on $suite with $(there python3 -V)"
     after=$(packages)
     added=$(comm -13 <(echo "$before") <(echo "$after"))
     before=$after
     echo "try_clone: '$command' on $suite, $(there python3 -V): $((SECONDS - begin)) s," \
-        "$(du -sm "$root/root/rcv/.venv" | cut -f1) MB in .venv, system packages: $(echo ${added:-none})"
+        "$(du -sm "$root/opt/rcv/.venv" | cut -f1) MB in .venv, system packages: $(echo ${added:-none})"
 done
