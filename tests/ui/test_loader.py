@@ -16,8 +16,8 @@ from rcv_py.ui.core.loader import MAX_BATCHES_AHEAD, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import load
 from rcv_py.work.ahead import Ahead
-from tests.support.captures import ROOT
 from tests.support.deadly_readers import Deadly
+from tests.support.paths import ROOT
 from tests.support.wave_folder import reader, trace, wave
 
 MOST_MS = 60_000  # a bound for hangs: on a loaded machine a process starts in seconds

@@ -18,7 +18,7 @@ from rcv_py.ui.panels.isa.rows import LEAST_PX
 from rcv_py.ui.panels.source.panel import SourcePanel
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 
 
 def shown(panel: object) -> list[str]:

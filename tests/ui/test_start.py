@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.ui.app import App, start
 from rcv_py.ui.core.imports import late_signatures
 from rcv_py.ui.core.shared_results import OF_FINDINGS
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 MOST_MS = 20_000  # that anything here may take
