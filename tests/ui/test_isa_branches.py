@@ -1,7 +1,9 @@
-"""Branch arrows and counts of the instruction table, on a capture that is known."""
+"""Branch arrows and counts of the instruction table: those of the next instructions in the files."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -10,12 +12,15 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
-from rcv_py.formats.open import open_trace
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
 from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.work.load import load_all
-from tests.support.captures import trace_path
+from tests.support import code_samples
+from tests.support.opened import sample_trace
+from tests.support.plain_capture import PlainWave, plain
 
 Settled = Callable[[], None]
 
@@ -24,14 +29,64 @@ def show(panel: IsaPanel, mode: str) -> None:
     panel.set_arrows(mode)
 
 
+def steps(trace: Trace) -> Counter[tuple[int, int]]:
+    """How often each branch was followed by each instruction, in any wave."""
+    read = plain(trace.path)
+    pairs = (
+        (before.line, after.line)
+        for wave in read.waves
+        for before, after in zip(wave.tokens, wave.tokens[1:], strict=False)
+    )
+    return Counter(pair for pair in pairs if "branch" in read.text(pair[0]))
+
+
+def jumps(trace: Trace) -> dict[tuple[int, int], int]:
+    """The same without those that fell through."""
+    return {(start, goal): times for (start, goal), times in steps(trace).items() if goal != start + 1}
+
+
+def by_operands(trace: Trace) -> list[tuple[int, int]]:
+    """Where branches lead: to the word that many words after the next instruction."""
+    code = json.loads((trace.path / "code.json").read_text())["code"]
+    rows = {row[5]: number for number, row in enumerate(code) if not row[0].startswith(";")}
+    found = []
+    for number, (text, *_, address) in enumerate(row[:6] for row in code):
+        if "branch" in text:
+            words = (int(text.split()[1]) + 0x8000) % 0x10000 - 0x8000
+            found.append((number, rows[address + 4 + 4 * words]))
+    return found
+
+
+def waits(wave: PlainWave) -> set[tuple[int, int]]:
+    return {(line, producer) for line, producers in wave.waits for producer in producers}
+
+
+def ends(panel: IsaPanel) -> list[tuple[int, int]]:
+    """Where arrows begin and end."""
+    return list(zip(panel.view.arrows.source.tolist(), panel.view.arrows.target.tolist(), strict=True))
+
+
 @pytest.fixture
-def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> Iterator[IsaPanel]:
+def trace() -> Trace:
+    """A loop in a loop."""
+    return sample_trace("matmul_small")
+
+
+@pytest.fixture
+def sampled() -> Trace:
+    """A capture without executions."""
+    return sample_trace("pc_sampling")
+
+
+@pytest.fixture
+def isa(
+    ui: UiContext, qtbot: object, settled: Settled, open_in: Callable, trace: Trace
+) -> Iterator[IsaPanel]:
     ui.settings["look.animate"] = False
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(1000, 400)
     panel.show()
-    trace = open_trace(trace_path("flash_attn_small_after"))
     open_in(trace, load_all(trace, workers=0))
     qtbot.waitUntil(lambda: panel.ui.results.cell("branches").value is not None)  # type: ignore[attr-defined]
     settled()
@@ -39,43 +94,74 @@ def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> It
     settled()
 
 
-def test_counts_are_over_all_waves_and_stand_beside_the_rows(isa: IsaPanel, settled: Settled) -> None:
+def test_counts_are_over_all_waves_and_stand_beside_the_rows(
+    isa: IsaPanel, settled: Settled, trace: Trace
+) -> None:
     show(isa, "branches")
     settled()
-    pairs = set(zip(isa.view.arrows.source.tolist(), isa.view.arrows.target.tolist(), strict=True))
-    assert (1781, 471) in pairs
-    assert len(pairs) == 8
-    tip = isa.view.arrow_tips[isa.view.arrows.source.tolist().index(1781)]
-    assert "jumped 24 times (75.0 %)" in tip
-    assert "not taken 8 times" in tip
-    assert isa.view.notes(941) == ("→ 1977 taken 8, not 24",)
-    assert "from 2 branches ×32" in isa.view.notes(471)[0]
+    expected = jumps(trace)
+    assert set(ends(isa)) == expected.keys()
+    assert len(ends(isa)) == len(expected) > 0
+    for (start, goal), tip in zip(ends(isa), isa.view.arrow_tips, strict=True):
+        taken, passed = expected[start, goal], steps(trace)[start, start + 1]
+        assert f"jumped {taken} times ({100 * taken / (taken + passed):.1f} %)" in tip
+        assert f"not taken {passed} times" in tip
+        assert f"→ {goal} taken {taken}, not {passed}" in " ".join(isa.view.notes(start))
+        whence = [one for one in expected if one[1] == goal]
+        source = str(start) if len(whence) == 1 else f"{len(whence)} branches"
+        assert f"from {source} ×{sum(expected[one] for one in whence)}" in " ".join(isa.view.notes(goal))
 
 
-def test_waits_branches_both_and_none(isa: IsaPanel, settled: Settled, ui: UiContext) -> None:
+def test_branches_that_lead_to_one_row_are_counted_together(
+    ui: UiContext, qtbot: object, settled: Settled, open_in: Callable
+) -> None:
+    """One jump of the first, two of the second."""
+    panel = IsaPanel(ui)
+    qtbot.addWidget(panel)  # type: ignore[attr-defined]
+    row = ("s_cbranch_scc1 4", TokenKind.JUMP, 2, 8, 0, 0, ())
+    code = code_samples.code_table((row, row, *(3 * code_samples.ROWS[-2:-1]), code_samples.ROWS[-1]))
+    made = [
+        code_samples.wave(0, "J|I", [0, 5]),
+        code_samples.wave(1, "N|J|I", [0, 1, 5]),
+        code_samples.wave(2, "N|J|I", [0, 1, 5]),
+    ]
+    open_in(code_samples.trace(code, waves=code_samples.waves_of(3)), [code_samples.batch(*made)])
+    show(panel, "branches")
+    qtbot.waitUntil(lambda: bool(panel.view.notes(5)))  # type: ignore[attr-defined]
+    settled()
+    assert panel.view.notes(5) == ("from 2 branches ×3",)
+
+
+def test_waits_branches_both_and_none(isa: IsaPanel, settled: Settled, ui: UiContext, trace: Trace) -> None:
+    name = str(ui.session.selection.value.wave)
+    (wave,) = (one for one in plain(trace.path).waves if one.name == name)
+    wait, branch = len(waits(wave)), len(jumps(trace))
+    noted = min(jumps(trace))[0]
     counts = {}
     for mode in ("waits", "branches", "both", "none"):
         show(isa, mode)
         settled()
         counts[mode] = len(isa.view.arrows)
         assert len(isa.view.arrow_tips) == counts[mode]
-    assert counts == {"waits": 129, "branches": 8, "both": 137, "none": 0}
+        assert any("taken" in note for note in isa.view.notes(noted)) == (mode in ("branches", "both"))
+    assert counts == {"waits": wait, "branches": branch, "both": wait + branch, "none": 0}
+    assert min(wait, branch) > 0
     assert "switched off" in isa.view.tip(0, "gutter")
-    assert not isa.view.notes(941)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_branches_have_a_colour_of_their_own_and_lead(
-    isa: IsaPanel, ui: UiContext, settled: Settled, theme: str
+    isa: IsaPanel, ui: UiContext, settled: Settled, theme: str, trace: Trace
 ) -> None:
+    source, target = min(jumps(trace))
     ui.settings["look.theme"] = theme
     show(isa, "both")
     settled()
-    ui.session.select_line(470)
+    ui.session.select_line(source)
     settled()
     placed = isa.view.placed_arrows()
     sources = isa.view.arrows.source[placed.number]
-    at = int(np.flatnonzero(sources == 470)[0])
+    at = int(np.flatnonzero(sources == source)[0])
     x, y = float(placed.x[at]), float(placed.y_source[at])
     image = isa.view.viewport().grab().toImage()
     ink = ui.theme.role("text")
@@ -91,7 +177,7 @@ def test_branches_have_a_colour_of_their_own_and_lead(
     assert min(apart(ui.theme.arrow(number)) for number in range(13)) > apart(ink)
     port = isa.view.viewport()
     QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=QPointF(x + 1, y).toPoint())
-    assert ui.session.selection.value.line == 942
+    assert ui.session.selection.value.line == target
 
 
 def test_the_toggle_can_be_walked_through(isa: IsaPanel, settled: Settled) -> None:
@@ -105,17 +191,18 @@ def test_the_toggle_can_be_walked_through(isa: IsaPanel, settled: Settled) -> No
 
 
 def test_a_sampling_capture_has_branches_by_their_operands(
-    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+    ui: UiContext, open_in: Callable, settled: Settled, qtbot: object, sampled: Trace
 ) -> None:
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     panel.resize(900, 400)
     panel.show()
-    open_in(open_trace(trace_path("pcsampling")))
+    open_in(sampled)
     settled()
     show(panel, "branches")
     settled()
-    assert len(panel.view.arrows) > 100
+    assert sorted(ends(panel)) == by_operands(sampled)
+    assert len(panel.view.arrows) > 0
     assert "does not record how often" in panel.view.arrow_tips[0]
     show(panel, "waits")
     settled()

@@ -15,9 +15,9 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.layouts import BY_ID, EMPTY_PX, LAYOUTS, LEAST_ROWS_PX, SIDES, WAVE_PX, shares
 from rcv_py.ui.shell.own_layouts import OwnLayouts
-from tests.support.captures import trace_path
+from tests.support.source_places import without_sources
 from tests.ui.conftest import Reused
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import SAMPLES, open_sample, settle, window
 
 FULL_HD = (1920, 1080)
 
@@ -362,12 +362,20 @@ def test_a_side_that_opens_takes_its_room_from_code_and_source_alike(qtbot: QtBo
 # -- what a capture has nothing for --------------------------------------------------------------------------
 
 
-def test_a_capture_without_sources_gives_their_room_to_the_code(tmp_path: Path, qtbot: QtBot) -> None:
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A capture without sources, of waves that take four rows."""
+    return without_sources("straggler", tmp_path / "ui_output_agent_1_dispatch_1")
+
+
+def test_a_capture_without_sources_gives_their_room_to_the_code(
+    tmp_path: Path, qtbot: QtBot, bare: Path
+) -> None:
     file = str(tmp_path / "rcv.ini")
     with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
         open_sample(app, qtbot)
         before = box(app, "source").width(), box(app, "isa").width()
-        open_sample(app, qtbot, trace_path("pa_mqa_small"))
+        open_sample(app, qtbot, bare)
         assert box(app, "source").width() <= 310
         assert box(app, "isa").width() >= sum(before) - 320
         app.ui.commands.run("view.reset_layout")
@@ -381,7 +389,7 @@ def test_a_capture_without_sources_gives_their_room_to_the_code(tmp_path: Path, 
 def test_samples_without_time_give_its_room_to_the_code(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=FULL_HD, sample=qtbot) as app:
         before = box(app, "compute_unit").height(), box(app, "isa").height()
-        open_sample(app, qtbot, trace_path("pcsampling"))
+        open_sample(app, qtbot, SAMPLES / "pc_sampling")
         assert box(app, "compute_unit").height() <= 130
         assert box(app, "isa").height() >= sum(before) - 140
         open_sample(app, qtbot)
@@ -390,7 +398,7 @@ def test_samples_without_time_give_its_room_to_the_code(qtbot: QtBot, reused: Re
 
 @pytest.mark.parametrize("size", [FULL_HD, (1280, 800)])
 def test_at_first_code_has_its_rows_and_few_waves_take_few(
-    qtbot: QtBot, reused: Reused, size: tuple[int, int]
+    qtbot: QtBot, reused: Reused, size: tuple[int, int], bare: Path
 ) -> None:
     least = 27 if size == FULL_HD else 18
     with reused(size=size) as app:
@@ -402,8 +410,8 @@ def test_at_first_code_has_its_rows_and_few_waves_take_few(
         if size == FULL_HD:
             assert abs(docks["wave_picker"].height() - WAVE_PX) <= 2, "it is all that the panel shows"
         code = box(app, "isa").height()
-        open_sample(app, qtbot, trace_path("pa_mqa_small"))
-        assert box(app, "compute_unit").height() <= LEAST_ROWS_PX + 2, "four waves"
+        open_sample(app, qtbot, bare)
+        assert box(app, "compute_unit").height() <= LEAST_ROWS_PX + 2, "four rows"
         assert box(app, "isa").height() >= code
         assert box(app, "source").width() <= EMPTY_PX["source"] + 4
         open_sample(app, qtbot)
@@ -412,7 +420,7 @@ def test_at_first_code_has_its_rows_and_few_waves_take_few(
 
 def test_a_capture_without_waves_or_times_says_so_once(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=FULL_HD) as app:
-        open_sample(app, qtbot, trace_path("pcsampling"))
+        open_sample(app, qtbot, SAMPLES / "pc_sampling")
         docks = app.window.workspace.docks
         assert docks["overview"].isHidden()
         assert docks["wave_picker"].height() <= 140

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from rcv_py.model.notes import Anchor, NoteChanges
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.app import App
-from tests.support.captures import trace_path
+from tests.support.source_places import without_sources
 from tests.ui.window import open_sample, settle, window
 
 HOSTILE = "<img src='http://x'> & \x1b[31m"
@@ -29,9 +28,7 @@ HOSTILE = "<img src='http://x'> & \x1b[31m"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(PLACE, str(tmp_path / "own"))
-    made = tmp_path / "capture"
-    shutil.copytree(trace_path("pa_mqa_small"), made, copy_function=shutil.copyfile)
-    return made
+    return without_sources("matmul_small", tmp_path / "capture")
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +193,7 @@ def test_a_session_file_brings_everything_back(
     session, path = app.ui.session, tmp_path / "mine.rcvsession"
     session.select_line(7)
     session.toggle_bookmark()
-    session.set_view(TimeWindow(174000, 176000))
+    session.set_view(TimeWindow(80_000, 82_000))
     session.try_out(Asked(latency=(("memory", 0.5),)))
     session.notes.put(new_note(session.trace.value, Anchor(instructions=(7,)), "look"))
     settle(app, qtbot)

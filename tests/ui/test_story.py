@@ -16,17 +16,16 @@ from pytestqt.qtbot import QtBot
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
-from tests.support.captures import trace_path
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, settle
 
 IS_PAINTED = True
 
-CAPTURES = ("matmul_tiled", "flash_attn_small_after")
 
-
-def path_of(name: str) -> Path:
-    return SAMPLE if name == "matmul_tiled" else trace_path(name)
+@pytest.fixture
+def path() -> Path:
+    """The capture that is opened."""
+    return SAMPLE
 
 
 def panel(app: App, name: str) -> Panel:
@@ -75,12 +74,11 @@ def click_highest_bar(app: App, qtbot: QtBot) -> None:
     assert first <= chosen.line < stop
 
 
-@pytest.mark.parametrize("name", CAPTURES)
 def test_from_the_slow_bar_to_the_source_line(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, reused: Reused
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, reused: Reused
 ) -> None:
     with reused(size=(1920, 1080)) as app:
-        open_from_the_menu(app, path_of(name), monkeypatch, qtbot)
+        open_from_the_menu(app, path, monkeypatch, qtbot)
         session = app.ui.session
         code = session.trace.value.code
 

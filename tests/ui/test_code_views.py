@@ -1,8 +1,9 @@
-"""The code views on real captures: sums agree, clicks arrive, nothing raises in any theme or size."""
+"""The code views on captures of all kinds: sums agree, clicks arrive, nothing raises in any theme or size."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.files.ranked import TopLinesPanel
 from rcv_py.ui.panels.files.tree import FileTreePanel
@@ -17,21 +19,37 @@ from rcv_py.ui.panels.hotspot import HotspotPanel
 from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.ui.panels.source.panel import SourcePanel
 from rcv_py.work.load import load_all
-from tests.support.captures import trace_path
+from tests.support.opened import sample_trace
+from tests.support.plain_capture import plain
+from tests.support.source_places import without_sources
 
 KINDS = (IsaPanel, SourcePanel, FileTreePanel, TopLinesPanel, HotspotPanel)
 
 
-@pytest.mark.parametrize("name", ["flash_attn_small_after", "mla_decode", "pcsampling", "pa_mqa_small"])
+NO_SOURCES = "no sources"
+
+
+@pytest.fixture(params=["matmul_small", "gfx12", "pc_sampling", NO_SOURCES])
+def trace(request: pytest.FixtureRequest, tmp_path: Path) -> Trace:
+    if request.param == NO_SOURCES:
+        return open_trace(without_sources("reduction", tmp_path / "ui_output_agent_1_dispatch_1"))
+    return sample_trace(request.param)
+
+
+@pytest.fixture
+def waiting() -> Trace:
+    """A capture with waits in its first wave."""
+    return sample_trace("matmul_small")
+
+
 def test_the_views_agree_about_a_capture(
-    ui: UiContext, open_in: Callable, settled: Callable, qtbot: object, name: str
+    ui: UiContext, open_in: Callable, settled: Callable, qtbot: object, trace: Trace
 ) -> None:
     panels = {kind: kind(ui) for kind in KINDS}
     for panel in panels.values():
         qtbot.addWidget(panel)  # type: ignore[attr-defined]
         panel.resize(600, 300)
         panel.show()
-    trace = open_trace(trace_path(name))
     open_in(trace, load_all(trace, workers=0))
     settled()
     isa, explorer, hotspot = panels[IsaPanel], panels[FileTreePanel], panels[HotspotPanel]
@@ -60,14 +78,18 @@ def test_the_views_agree_about_a_capture(
             assert not panel.grab().isNull()
 
 
-def test_the_arrows_of_a_real_wave_are_those_of_its_waits(
-    ui: UiContext, open_in: Callable, settled: Callable, qtbot: object
+def test_the_arrows_of_a_wave_are_those_of_its_waits(
+    ui: UiContext, open_in: Callable, settled: Callable, qtbot: object, waiting: Trace
 ) -> None:
     panel = IsaPanel(ui)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
-    trace = open_trace(trace_path("flash_attn_small_after"))
-    open_in(trace, load_all(trace, workers=0))
+    open_in(waiting, load_all(waiting, workers=0))
     settled()
-    assert len(panel.view.arrows) == 129
-    texts = np.array(trace.code.text)
-    assert all("waitcnt" in text for text in texts[panel.view.arrows.target])
+    name = str(ui.session.selection.value.wave)
+    (wave,) = (one for one in plain(waiting.path).waves if one.name == name)
+    expected = {(producer, wait) for wait, producers in wave.waits for producer in producers}
+    arrows = panel.view.arrows
+    assert set(zip(arrows.source.tolist(), arrows.target.tolist(), strict=True)) == expected
+    assert len(arrows) == len(expected) > 0
+    texts = np.array(waiting.code.text)
+    assert all("waitcnt" in text for text in texts[arrows.target])

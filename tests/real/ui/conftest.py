@@ -1,0 +1,15 @@
+"""A user interface as in tests/ui, for real captures."""
+
+from tests.ui.conftest import (  # noqa: F401
+    empty_app,
+    found_once,
+    is_painted,
+    open_in,
+    read_once,
+    released_keys,
+    reused,
+    sample_app,
+    settled,
+    ui,
+    whole_turns,
+)

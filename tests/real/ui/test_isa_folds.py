@@ -1,0 +1,15 @@
+"""Folding the rows of a real program that hardly ran."""
+
+from __future__ import annotations
+
+import pytest
+
+from rcv_py.model.trace import Trace
+from tests.real import captures
+from tests.ui.test_isa_folds import test_thousands_of_rows_that_never_ran_are_one_key_away  # noqa: F401
+
+
+@pytest.fixture
+def mostly_cold() -> Trace:
+    """4,949 rows, of which 17 instructions ran."""
+    return captures.real_trace("mla_decode")
