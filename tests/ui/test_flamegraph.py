@@ -23,7 +23,6 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.flame.flame_paint import MATCH, QUIET, FlamePainter
 from rcv_py.ui.panels.flamegraph.jobs import Content
 from rcv_py.ui.panels.flamegraph.panel import NO_PLACE, NOT_IN_RANGE, FlamegraphPanel
-from tests.support.captures import synthetic_path
 from tests.support.code_samples import code_table, trace
 from tests.support.flames import (
     LOAD,
@@ -40,6 +39,7 @@ from tests.support.flames import (
     opened,
     way,
 )
+from tests.support.samples import sample_path
 
 __all__ = ["flames", "opened"]
 
@@ -243,23 +243,22 @@ def test_code_without_sources_shows_kernels_and_blocks(
 def test_scopes_of_markers(
     flames: FlamegraphPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: QtBot
 ) -> None:
-    real = open_trace(synthetic_path("markers_gfx12"))
+    real = open_trace(sample_path("markers"))
     open_in(real, [real.reader.read(list(range(len(real.waves))))])
     choose(flames, settled, metrics=Metric.STALL, contents=Content.MARKERS)
     assert flames.choices.metrics.currentText() == "Duration", "scopes have no stall"
     qtbot.waitUntil(lambda: flames.view.scene is not None and not flames.empty.is_empty)
-    qtbot.waitUntil(lambda: flames.view.scene.labels[0] == "synth_kernel")
+    qtbot.waitUntil(lambda: flames.view.scene.labels[0] == "matmul_wmma")
     before = ui.session.selection.value
-    click(flames, "foo::bar")
+    click(flames, "WaveTile::load")
     assert ui.session.selection.value == before
     choose(flames, settled, contents=Content.MARKED)
     scene = flames.view.scene
     matrix = frame(flames, "v_wmma")
-    assert [scene.labels[one] for one in scene.tree.ancestors(matrix)][:4] == [
-        "synth_kernel",
-        "foo::bar",
-        "mma_scope",
-        "a.py",
+    assert [scene.labels[one] for one in scene.tree.ancestors(matrix)][:3] == [
+        "matmul_wmma",
+        "multiply",
+        "matmul_wmma.hip",
     ]
 
 

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QApplication
 
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
-from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -29,18 +28,14 @@ from rcv_py.ui.panels.latency import LatencyPanel, memory_rows
 from tests.analysis import build
 from tests.analysis.test_access_holds import CODE as QUEUED
 from tests.analysis.test_access_holds import queue
-from tests.support import captures
 from tests.support.code_samples import trace, two_waves
+from tests.support.opened import sample_trace
 
 Settled = Callable[..., None]
 HIDDEN, MEMORY, ACCESS, FETCH = range(4)
 OURS, REFERENCE = 0, 1
-WAITS = SimpleNamespace(
-    line=np.array([4, 1], dtype=np.int32),
-    exact=np.array([30, 8]),
-    median=np.array([104.0, 900.0]),
-    p90=np.array([150.0, 990.0]),
-)
+ELSEWHERE = 7  # an instruction whose latency no counter tells
+UNITS = {"ds_": "LDS", "s_l": "SMEM", "glo": "VMEM"}  # by what a mnemonic begins with
 
 
 @pytest.fixture
@@ -67,8 +62,26 @@ def panel(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[LatencyPan
 
 @pytest.fixture
 def counters() -> tuple[Trace, WaveBatch]:
-    found = open_trace(captures.synthetic_path("counters_gfx9"))
+    found = sample_trace("counters")
     return found, found.reader.read(list(range(len(found.waves))))
+
+
+def measured(counters: tuple[Trace, WaveBatch]) -> list[int]:
+    """Instructions whose latency counters tell, in the order of the table."""
+    lines = memory_latency(counters[0], [counters[1]]).line.tolist()
+    assert len(lines) > 3
+    assert ELSEWHERE not in lines
+    return lines
+
+
+def waits_of(counters: tuple[Trace, WaveBatch]) -> SimpleNamespace:
+    """Latencies that waits tell: of the last instruction that counters know, too, and of another one."""
+    return SimpleNamespace(
+        line=np.array([measured(counters)[-1], ELSEWHERE], dtype=np.int32),
+        exact=np.array([30, 8]),
+        median=np.array([104.0, 900.0]),
+        p90=np.array([150.0, 990.0]),
+    )
 
 
 def choose(panel: LatencyPanel, settled: Settled, kind: int, rule: int = OURS) -> None:
@@ -118,15 +131,18 @@ def test_memory_latency_by_either_rule(
         np.testing.assert_array_equal(column(panel, name), getattr(expected, name))
     np.testing.assert_array_equal(column(panel, "standard_deviation"), expected.std)
     np.testing.assert_array_equal(column(panel, "standard_error"), expected.error)
-    assert list(column(panel, "counter")) == ["VMEM", "VMEM", "LDS"]
+    texts = [found.code.text[line] for line in measured(counters)]
+    assert list(column(panel, "counter")) == [UNITS[text[:3]] for text in texts]
     assert expected.assumption in panel.assumption.text()
-    assert panel.legend.names == ("FLAT", "LDS")
+    kinds = {TokenKind(kind).name for kind in found.code.kind[measured(counters)].tolist()}
+    assert len(panel.legend.names) == len(kinds) > 1
+    assert set(panel.legend.names) == kinds
 
 
 def test_waits_tell_latencies_beside_the_counters_and_without_them(
     ui: UiContext, open_in: Callable, settled: Settled, qtbot: object, counters: tuple
 ) -> None:
-    jobs = {**JOBS, "waits": lambda _, batches: SimpleNamespace(latency=WAITS)}
+    jobs = {**JOBS, "waits": lambda _, batches: SimpleNamespace(latency=waits_of(counters))}
     results = SharedResults(ui.session, ui.tasks, jobs)
     panel = LatencyPanel(replace(ui, results=results))
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
@@ -134,16 +150,18 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     found, waves = counters
     open_in(found, [waves])
     choose(panel, lambda: settled(results), MEMORY)
-    assert column(panel, "instruction") == [3, 8, 4, 1]
-    assert [str(number) for number in column(panel, "median")] == ["nan", "nan", "104.0", "900.0"]
+    lines = measured(counters)
+    assert column(panel, "instruction") == [*lines, ELSEWHERE]
+    medians = [str(number) for number in column(panel, "median")]
+    assert medians == [*["nan"] * (len(lines) - 1), "104.0", "900.0"]
     rows = list(panel.sheet().rows)
     assert rows[0][-5:-2] == ("", "", "")
-    assert rows[3][4:10] == ("", "", "", "", "", "")
+    assert rows[-1][4:10] == ("", "", "", "", "", "")
     assert panel.view.table.text(0, panel.view.table.column_of("median")) == "–"
     without = replace(found, counter_names=(), counters=())
     open_in(without, [waves])
     settled(results)
-    assert column(panel, "instruction") == [1, 4]
+    assert column(panel, "instruction") == [ELSEWHERE, lines[-1]]
     assert column(panel, "p90") == [990.0, 150.0]
     assert "SQ_INST_LEVEL_VMEM" in panel.assumption.text()
 
@@ -202,7 +220,7 @@ def test_no_wait_told_anything(counters: tuple) -> None:
     none = SimpleNamespace(line=empty.astype(np.int32), exact=empty, median=empty, p90=empty)
     table = memory_latency(found, [waves])
     for waits in (None, none):
-        assert memory_rows(found, table, waits).line.tolist() == [3, 8, 4]
+        assert memory_rows(found, table, waits).line.tolist() == measured(counters)
         without = memory_latency(replace(found, counters=()), [waves])
         assert not len(memory_rows(found, without, waits))
 
@@ -296,6 +314,7 @@ def test_bars_have_the_colours_of_the_theme(
     ui.settings["look.theme"] = theme
     role = ui.theme.role
     assert {role("stall").rgb(), role("issue").rgb(), role("hidden").rgb()} <= colors(panel)
+    panel.resize(1200, 1600)  # all rows have room
     choose(panel, settled, MEMORY)
     kinds = {ui.theme.kind(kind).rgb() for kind in (TokenKind.FLAT, TokenKind.LDS)}
     assert kinds | {role("text").rgb()} <= colors(panel)
@@ -331,9 +350,10 @@ def test_the_sheet_has_what_is_shown(
     settled()
     sheet = panel.sheet()
     rows = list(sheet.rows)
-    assert len(rows) == 10
+    assert len(rows) == int((found.code.hits > 0).sum())
     assert sheet.headers[:5] == ("#", "instruction", "source", "cost", "total")
-    assert rows[0][1] == "s_waitcnt vmcnt(0) lgkmcnt(0)"
+    costs = hidden_latency(found, [waves]).nonhidden(found.code)
+    assert rows[0][1] == found.code.text[int(np.argmax(costs))]
 
 
 def test_another_capture_forgets_the_rows(

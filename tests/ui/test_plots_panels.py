@@ -1,8 +1,9 @@
-"""The panels with curves, on real captures: pictures in both themes, texts, tables, empty states."""
+"""The panels with curves, on whole captures: pictures in both themes, texts, tables, empty states."""
 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import Dispatch
+from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
@@ -26,14 +28,16 @@ from rcv_py.ui.panels.dispatches import DispatchesPanel
 from rcv_py.ui.panels.occupancy import OccupancyPanel
 from rcv_py.ui.panels.wave_states import WaveStatesPanel
 from rcv_py.ui.plot.curve_panel import CurvePanel, Stack
-from tests.support import captures
-from tests.support.samples import write_sample
+from tests.support.opened import sample_trace
+from tests.support.plain_capture import Plain, plain
+from tests.support.samples import sample_path, write_sample
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
 from tests.ui.window import SAMPLE
 
 KINDS = (OccupancyPanel, DispatchesPanel, WaveStatesPanel)
-SHOWN = ("flash_attn_small_after", "fused_rope_cache", "vec_add")
+SHOWN = ("matmul_small", "vector_add", "gfx12")
+STATES = {"EXEC": 2, "WAIT": 3, "STALL": 4, "IDLE": 1}  # as they stand in files
 
 
 @pytest.fixture
@@ -56,8 +60,7 @@ def make(ui: UiContext, settled: Callable, qtbot: Any) -> Callable[..., Any]:
     return shown
 
 
-def load(open_in: Callable, path: Path) -> Any:
-    trace = captures.trace_at(path)  # those that no test changes are read once a process
+def load(open_in: Callable, trace: Trace) -> Trace:
     rows = list(range(len(trace.waves)))
     open_in(trace, [trace.reader.read(rows)] if rows else [])
     return trace
@@ -85,7 +88,7 @@ def check_texts(panel: CurvePanel) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pictures(make: Callable, open_in: Callable, kind: type, theme: str, name: str) -> None:
-    load(open_in, captures.trace_path(name))
+    load(open_in, sample_trace(name))
     panel = make(kind, theme=theme)
     assert not panel.page.is_empty
     check_texts(panel)
@@ -104,7 +107,7 @@ def test_pictures(make: Callable, open_in: Callable, kind: type, theme: str, nam
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_narrow_panels_keep_their_place(make: Callable, open_in: Callable, kind: type) -> None:
-    load(open_in, captures.trace_path("flash_attn_small_after"))
+    load(open_in, sample_trace("matmul_small"))
     panel = make(kind, (340, 160))
     assert panel.width() <= 480
     assert panel.plot.canvas.box.height() > 20
@@ -118,7 +121,7 @@ def test_empty_states_say_why(
 ) -> None:
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
     write_sample(sample, folder, 0)
-    trace = load(open_in, folder)
+    trace = load(open_in, open_trace(folder))
     panel = make(kind)
     has_curves = len(trace.occupancy) > 0 and kind is not WaveStatesPanel
     assert panel.page.is_empty == (not has_curves)
@@ -135,7 +138,7 @@ def test_no_capture_and_a_closed_one(
 ) -> None:
     panel = make(kind)
     assert "Ctrl+O" in panel.page.sentence.text()
-    load(open_in, captures.trace_path("vec_add"))
+    load(open_in, sample_trace("vector_add"))
     settled()
     panel.session.close()
     assert "Ctrl+O" in panel.page.sentence.text()
@@ -146,10 +149,35 @@ def test_without_an_occupancy_file(make: Callable, open_in: Callable, tmp_path: 
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
     copytree(SAMPLE, folder)
     (folder / "occupancy.json").unlink()
-    load(open_in, folder)
+    load(open_in, open_trace(folder))
     for kind in (OccupancyPanel, DispatchesPanel):
         assert "occupancy.json is missing" in make(kind).page.sentence.text()
     assert not make(WaveStatesPanel).page.is_empty
+
+
+def crowd(read: Plain) -> str:
+    """The caption about all waves together, counted event by event."""
+    changes = sorted([(one.begin, 1) for one in read.stays] + [(one.end, -1) for one in read.stays])
+    begin, end = changes[0][0], changes[-1][0]
+    here = 0
+    counts = {}
+    for time, change in changes:
+        here += change
+        counts[time] = here
+    peak = max(counts.values())
+    low = min(time for time in counts if all(2 * counts[later] <= peak for later in counts if later >= time))
+    mean = sum(one.end - one.begin for one in read.stays) / (end - begin)
+    last = 100 * (end - low) / (end - begin)
+    return f"mean {mean:.1f} of at most {peak} waves · at most half of that for the last {last:.1f} %"
+
+
+def shares(read: Plain, se: int | None = None) -> str:
+    """The caption about the states of waves."""
+    cycles = Counter[int]()
+    for wave in read.waves:
+        for state, duration in wave.timeline if se in (None, wave.se) else ():
+            cycles[state] += duration
+    return ", ".join(f"{name} {100 * cycles[at] / cycles.total():.1f} %" for name, at in STATES.items())
 
 
 # -- occupancy ------------------------------------------------------------------------------------------
@@ -158,22 +186,21 @@ def test_without_an_occupancy_file(make: Callable, open_in: Callable, tmp_path: 
 def test_occupancy_by_place_and_as_a_share_of_the_slots(
     make: Callable, open_in: Callable, settled: Callable
 ) -> None:
-    load(open_in, captures.trace_path("flash_attn_small_after"))
+    trace = load(open_in, sample_trace("matmul_small"))
+    units = sorted({(wave.se, wave.cu) for wave in plain(trace.path).waves})
     panel = make(OccupancyPanel)
-    assert [curve.name for curve in panel.plot.curves] == ["SE0", "SE1", "SE2", "SE3"]
+    assert [curve.name for curve in panel.plot.curves] == ["SE0", "SE1"]
     assert "32 wave slots a compute unit" in panel.caption()
     panel.remembered["group"].choose("all")
     settled()
     assert [curve.name for curve in panel.plot.curves] == ["all waves"]
-    assert panel.caption().startswith(
-        "mean 39.9 of at most 64 waves · at most half of that for the last 42.3 %"
-    )
+    assert panel.caption().startswith(crowd(plain(trace.path)))
     panel.remembered["group"].choose("cu")
     settled()
-    assert [curve.name for curve in panel.plot.curves] == ["SE2 CU1", "SE3 CU1"]
+    assert [curve.name for curve in panel.plot.curves] == [f"SE{se} CU{cu}" for se, cu in units]
     panel.remembered["unit"].choose("share")
     assert panel.plot.curves[0].unit == "%"
-    assert float(panel.plot.curves[0].value.max()) == pytest.approx(12.5)
+    assert float(panel.plot.curves[0].value.max()) == pytest.approx(100 * 8 / 32), "two waves a SIMD"
     panel.remembered["group"].choose("simd")
     settled()
     assert len(panel.plot.curves) == 8
@@ -186,7 +213,7 @@ def test_occupancy_by_place_and_as_a_share_of_the_slots(
 
 
 def test_occupancy_reads_what_the_table_says(make: Callable, open_in: Callable) -> None:
-    trace = load(open_in, captures.trace_path("fused_rope_cache"))
+    trace = load(open_in, sample_trace("vector_add"))
     panel = make(OccupancyPanel)
     time = trace.span.begin + trace.span.width // 2
     events = trace.occupancy
@@ -209,12 +236,17 @@ def test_a_limit_that_is_not_known_gives_no_share(make: Callable, open_in: Calla
 
 
 def test_a_click_on_a_kernel_tells_about_it(make: Callable, open_in: Callable) -> None:
-    trace = load(open_in, captures.trace_path("fused_rope_cache"))
-    spread = replace(trace.occupancy, kernel=1 + np.arange(len(trace.occupancy), dtype=np.int32) % 7)
-    records = (Dispatch(trace.span.begin, 0, 3, "fused"),)
+    trace = load(open_in, sample_trace("vector_add"))
+    (symbol,) = {kernel.name for kernel in trace.code.kernels}
+    spread = replace(
+        trace.occupancy,
+        kernel=1 + np.arange(len(trace.occupancy), dtype=np.int32) % 7,
+        names=dict.fromkeys(range(1, 8), symbol),
+    )
+    records = (Dispatch(trace.span.begin, 0, 3, symbol),)
     open_in(replace(trace, occupancy=spread, dispatches=records))
     panel = make(DispatchesPanel)
-    name = "fused_qk_rope_reshape_and_cache_0"
+    name = "vector_add"
     assert [curve.name for curve in panel.plot.curves] == [name]
     assert panel.caption().startswith(f"{name} · ids 1, 2, 3, 4, 5, 6, 7 · 1 dispatch")
     panel.say("")
@@ -248,21 +280,23 @@ def test_kernels_without_a_name_and_of_one_short_name(make: Callable, open_in: C
 
 
 def test_states_of_all_waves_or_of_one_engine(make: Callable, open_in: Callable, settled: Callable) -> None:
-    trace = load(open_in, captures.trace_path("flash_attn_small_after"))
+    trace = load(open_in, sample_trace("matmul_small"))
     panel = make(WaveStatesPanel)
     assert [curve.name for curve in panel.plot.curves] == ["EXEC", "WAIT", "STALL", "IDLE"]
     assert panel.plot.stack is Stack.AREAS
-    assert panel.caption() == "EXEC 49.0 %, WAIT 34.5 %, STALL 16.0 %, IDLE 0.5 % · 8 waves"
+    read = plain(trace.path)
+    assert panel.caption() == f"{shares(read)} · {len(read.waves)} waves"
     all_waves = panel.plot.curves[0]
     panel.remembered["waves"].choose("se")
     settled()
-    assert panel.caption().endswith("4 waves of SE2")
+    count = Counter(wave.se for wave in read.waves)
+    assert panel.caption() == f"{shares(read, 0)} · {count[0]} waves of SE0"
     first = panel.plot.curves[0]
-    assert first.value.max() <= 4 < all_waves.value.max()
-    other = next(row for row in range(len(trace.waves)) if trace.waves.se[row] != 2)
+    assert first.value.max() < all_waves.value.max()
+    other = next(row for row in range(len(trace.waves)) if trace.waves.se[row] != 0)
     panel.session.select_wave(trace.waves.id(other))
     settled()
-    assert panel.caption().endswith("4 waves of SE3")
+    assert panel.caption() == f"{shares(read, 1)} · {count[1]} waves of SE1"
     for stack in Stack:
         panel.remembered["stack"].choose(stack.value)
         assert panel.plot.stack is stack
@@ -271,7 +305,7 @@ def test_states_of_all_waves_or_of_one_engine(make: Callable, open_in: Callable,
 def test_states_while_waves_arrive_and_without_any(
     make: Callable, open_in: Callable, settled: Callable
 ) -> None:
-    trace = open_trace(captures.trace_path("flash_attn_small_after"))
+    trace = sample_trace("matmul_small")
     open_in(trace)
     panel = make(WaveStatesPanel)
     assert panel.page.sentence.text() == "Waves are still being read."
@@ -279,13 +313,18 @@ def test_states_while_waves_arrive_and_without_any(
     panel.session.wave_loaded()
     panel._rebuild.now()
     settled()
-    assert panel.caption().endswith("2 of 8 waves read")
+    assert panel.caption().endswith(f"2 of {len(trace.waves)} waves read")
+
+
+@pytest.fixture
+def source() -> Path:
+    """A capture with states as its writer counted them."""
+    return sample_path("vector_add")
 
 
 def test_states_as_the_writer_counted_when_wave_files_are_gone(
-    make: Callable, open_in: Callable, tmp_path: Path, settled: Callable
+    make: Callable, open_in: Callable, tmp_path: Path, source: Path
 ) -> None:
-    source = captures.trace_path("fused_rope_cache")
     for file in source.iterdir():
         if not file.name.startswith("se"):
             (tmp_path / file.name).write_bytes(file.read_bytes())
@@ -294,13 +333,13 @@ def test_states_as_the_writer_counted_when_wave_files_are_gone(
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     panel = make(WaveStatesPanel)
     assert "clocks are not aligned" in panel.caption()
-    assert panel.caption().startswith("EXEC 20.3 %")
+    assert panel.caption().startswith(shares(plain(source)))
 
 
 def test_plots_and_timelines_stand_above_each_other(make: Callable, open_in: Callable, ui: UiContext) -> None:
     from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
 
-    trace = load(open_in, captures.trace_path("vec_add"))
+    trace = load(open_in, sample_trace("vector_add"))
     panel = make(OccupancyPanel)
     timeline = GlobalTimelinePanel(ui)
     timeline.resize(panel.size())
@@ -321,7 +360,7 @@ def test_curves_of_many_rows_are_made_ready_for_pixels_in_a_thread(
         prepare(curve)
 
     monkeypatch.setattr(StepCurve, "prepare", noted)
-    load(open_in, captures.trace_path("flash_attn_small_after"))
+    load(open_in, sample_trace("matmul_small"))
     panel = make(WaveStatesPanel)
     assert threads
     assert threading.main_thread() not in threads

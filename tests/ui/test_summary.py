@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +19,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.summary.panel import SummaryPanel
 from rcv_py.ui.panels.summary.widgets import GAP
 from tests.analysis import build
-from tests.support import captures
+from tests.support.opened import sample_trace
+from tests.support.plain_capture import plain
 from tests.support.pmc import write_long
 from tests.ui.window import SAMPLE, SAMPLES
 
@@ -176,17 +179,32 @@ def test_colours_follow_the_theme(sample: SummaryPanel, ui: UiContext, theme: st
 def test_counters_have_bars_and_columns(
     summary: SummaryPanel, open_in: Callable, settled: Settled, qtbot: object
 ) -> None:
-    trace = open_trace(captures.synthetic_path("counters_gfx9"))
+    trace = sample_trace("counters_units")  # one of the units that were counted had no wave
+    busy: Counter[tuple[int, int]] = Counter()
+    for se in (0, 1):
+        for _, first, *_, unit, bank in json.loads((trace.path / f"se{se}_perfcounter.json").read_text())[
+            "data"
+        ]:
+            busy[se, unit] += first * (bank == 0)
+    waves = Counter((stay.se, stay.cu) for stay in plain(trace.path).stays)
+    assert busy.keys() - waves.keys()
+    assert waves.keys() - busy.keys()
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
     settled()
     assert summary.counter_card.isVisible()
-    assert [meter.name for meter in summary.counters.meters][:2] == ["VALU", "VALU Peak"]
+    assert [meter.name for meter in summary.counters.meters][:4] == ["MFMA", "MFMA Peak", "VALU", "VALU Peak"]
     assert "share_VALU" in [column.id for column in summary.units.table.columns]
-    assert len(list(summary.sheet().rows)) == 4
     names = [column.id for column in summary.units.table.columns]
-    assert summary.units.table.text(1, names.index("waves")) == ""
-    assert summary.units.table.text(1, names.index("sum_BUSY_CU_CYCLES")) == "520"
+    shown = [names.index(name) for name in ("se", "cu", "waves", "sum_BUSY_CU_CYCLES")]
+    rows = [
+        tuple(summary.units.table.text(row, column) for column in shown) for row in range(len(busy | waves))
+    ]
+    assert rows == [
+        (str(se), str(cu), f"{waves[se, cu] or ''}", f"{busy[se, cu]:,}" if busy[se, cu] else "")
+        for se, cu in sorted(busy | waves)
+    ]
+    assert len(list(summary.sheet().rows)) == len(rows)
 
 
 def test_an_empty_capture_says_why(

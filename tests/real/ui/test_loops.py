@@ -1,0 +1,15 @@
+"""The panel of loops on a real capture whose iterations a reference measured."""
+
+from __future__ import annotations
+
+import pytest
+
+from rcv_py.model.trace import Trace
+from tests.real import captures
+from tests.ui.test_loops import loops, test_a_whole_capture_in_both_themes  # noqa: F401
+
+
+@pytest.fixture
+def looped() -> tuple[Trace, tuple[float, float, float]]:
+    golden = captures.golden("beyond/pa_mqa_big.json")["loops"][0]["cycles_per_iter"]
+    return captures.real_trace("pa_mqa_big"), (golden["min"], golden["median"], golden["max"])
