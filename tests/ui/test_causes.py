@@ -19,7 +19,7 @@ from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
 from rcv_py.ui.panels.why.grouping import WIDTHS, WhyNode
 from rcv_py.ui.panels.why.panel import NOT_SELECTED, CausesPanel
 from tests.analysis import build
-from tests.support import captures
+from tests.ui.window import SAMPLES
 
 Settled = Callable[[], None]
 NAME, BAR, STALL, SHARE, IDLE, TIMES = map(
@@ -221,7 +221,7 @@ def test_the_sheet_holds_every_row(shown: CausesPanel, ui: UiContext) -> None:
 
 
 def test_a_capture_without_waves_says_so(causes: CausesPanel, open_in: Callable) -> None:
-    open_in(open_trace(captures.ROOT / "sample_traces" / "placeholder"), [])
+    open_in(open_trace(SAMPLES / "placeholder"), [])
     assert causes.empty.is_empty
     assert causes.empty.sentence.text()
     assert causes.sheet() is None

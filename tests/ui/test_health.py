@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import plural
 from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
 from rcv_py.ui.panels.trust.health import FINE, HealthPanel, note_text
-from tests.support import captures, folders
+from tests.support import folders
+from tests.support.opened import sample_trace
 from tests.support.yaml_subset import jobs
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLES, settle
@@ -51,6 +57,18 @@ def show(health: HealthPanel, open_in: Callable, settled: Settled, qtbot: object
     return opened
 
 
+@pytest.fixture
+def warned() -> Trace:
+    """A capture with two warnings: its code is on one line, and waves of other units lived longer."""
+    trace = sample_trace("matmul_small")
+    code, events = trace.code, trace.occupancy
+    begin = int(events.time.min())
+    stretched = begin + 2 * (events.time - begin)
+    time = np.where(np.isin(events.cu, trace.waves.cu), events.time, stretched)
+    one_line = replace(code, chain_line=np.full_like(code.chain_line, 9), chain_file=0 * code.chain_file)
+    return replace(trace, code=one_line, occupancy=replace(events, time=time))
+
+
 def test_nothing_is_open(health: HealthPanel) -> None:
     assert "Ctrl+O" in health.empty.sentence.text()
     assert health.sheet() is None
@@ -58,11 +76,14 @@ def test_nothing_is_open(health: HealthPanel) -> None:
     assert command.why_not() == "No capture is open."
 
 
-def test_a_card_for_every_note(show: Callable) -> None:
-    panel = show(open_trace(captures.trace_path("flash_attn_small_before")))
-    assert panel.verdict.text() == "2 warnings, 3 notes"
+def test_a_card_for_every_note(show: Callable, warned: Trace) -> None:
+    panel = show(warned)
+    by_severity = Counter(note.severity for note in panel.notes)
+    warnings, notes = by_severity[Severity.WARNING], by_severity[Severity.INFO]
+    assert panel.verdict.text() == f"{warnings} warnings, {plural(notes, 'note')}"
+    assert warnings == 2 == len(panel.notes) - notes
     assert [card.note.name for card in panel.cards] == [note.name for note in panel.notes]
-    assert panel.cards[0].accessibleName().startswith("Warning: 90.8 % of the instructions")
+    assert panel.cards[0].accessibleName().startswith("Warning: 100.0 % of the instructions")
     for card in panel.cards:
         assert card.focusPolicy() & Qt.FocusPolicy.TabFocus
         assert card.accessibleDescription()
@@ -72,8 +93,8 @@ def test_a_card_for_every_note(show: Callable) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 700, 1280])
-def test_cards_do_not_cut_their_text(show: Callable, width: int) -> None:
-    panel = show(open_trace(captures.trace_path("flash_attn_small_before")))
+def test_cards_do_not_cut_their_text(show: Callable, warned: Trace, width: int) -> None:
+    panel = show(warned)
     panel.resize(width, 300)
     QApplication.processEvents()
     for card in panel.cards:
@@ -97,8 +118,8 @@ def test_the_input_file_is_copied(show: Callable) -> None:
     assert command.why_not() == ""
 
 
-def test_a_card_can_be_copied_and_leads_to_its_wave(show: Callable, ui: UiContext) -> None:
-    panel = show(open_trace(captures.trace_path("flash_attn_small_before")))
+def test_a_card_can_be_copied_and_leads_to_its_wave(show: Callable, warned: Trace, ui: UiContext) -> None:
+    panel = show(warned)
     card = next(card for card in panel.cards if card.note.name == "representative")
     QTest.keyClick(card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text() == note_text(card.note)
@@ -113,16 +134,16 @@ def test_icons_follow_the_theme(show: Callable, ui: UiContext) -> None:
     assert panel.cards[0]._icon.pixmap().toImage() != before
 
 
-def test_another_capture_replaces_the_cards(show: Callable) -> None:
-    show(open_trace(captures.trace_path("flash_attn_small_before")))
+def test_another_capture_replaces_the_cards(show: Callable, warned: Trace) -> None:
+    show(warned)
     panel = show(open_trace(SAMPLES / "placeholder"))
     assert panel.cards[0].note.name == "placeholder"
 
 
 def test_cards_that_say_the_same_stay_while_waves_are_read(
-    health: HealthPanel, show: Callable, qtbot: object
+    health: HealthPanel, show: Callable, warned: Trace, qtbot: object
 ) -> None:
-    panel = show(open_trace(captures.trace_path("flash_attn_small_before")))
+    panel = show(warned)
     before, notes = list(panel.cards), panel.notes
     changed = replace(notes[1], title="Said anew")
     for now in ((notes[0], changed, *notes[2:]), (notes[0], changed)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
@@ -13,7 +15,7 @@ from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.panels.isa.arrows import BARE_PX, MIN_PX
 from rcv_py.ui.panels.overview import OverviewPanel
 from rcv_py.ui.widgets.empty_state import with_whole_options
-from tests.support import captures
+from tests.support.plain_samples import reasons, sampled
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLES, open_sample, settle
 
@@ -56,26 +58,46 @@ def content(panel: Panel) -> bool:
     return len({image.pixel(x, y) for x in range(0, image.width(), step) for y in range(image.height())}) > 2
 
 
-@pytest.mark.parametrize("name", ["pcsampling", "placeholder"])
-def test_every_panel_shows_something_or_says_why_not(name: str, qtbot: QtBot, reused: Reused) -> None:
-    path = captures.trace_path(name) if name == "pcsampling" else SAMPLES / name
+@pytest.fixture
+def samples() -> Path:
+    """A capture of PC samples."""
+    return SAMPLES / "pc_sampling"
+
+
+@pytest.fixture(params=["pc_sampling", "placeholder"])
+def without_waves(request: pytest.FixtureRequest) -> Path:
+    """A capture without waves."""
+    return SAMPLES / request.param
+
+
+@pytest.fixture
+def barrier(samples: Path) -> int:
+    """The instruction at which most samples waited at a barrier."""
+    rows = sampled(samples)
+    return max(range(len(rows)), key=lambda row: rows[row].reasons["barrier"])
+
+
+def test_every_panel_shows_something_or_says_why_not(
+    without_waves: Path, qtbot: QtBot, reused: Reused
+) -> None:
+    has_samples = without_waves.name != "placeholder"
     with reused() as app:
-        open_sample(app, qtbot, path)
+        open_sample(app, qtbot, without_waves)
         for panel_name in app.window.workspace.names():
             panel = shown(app, qtbot, panel_name)
             said = sentence(panel)
             assert said or content(panel), panel_name
             assert not said or said.rstrip().endswith((".", "?")), (panel_name, said)
-            if name != "placeholder" and panel_name in TIMES:
+            if has_samples and panel_name in TIMES:
                 assert "PC samples" in said, panel_name
                 assert "time" in said, panel_name
-            if name != "placeholder" and panel_name in CODE:
+            if has_samples and panel_name in CODE:
                 assert not said, (panel_name, said)
 
 
 def test_what_nearly_all_panels_lack_is_told_in_full_by_one(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
-        for path in (SAMPLES / "placeholder", captures.trace_path("pcsampling")):
+        for path in (SAMPLES / "placeholder", SAMPLES / "pc_sampling"):
             open_sample(app, qtbot, path)
             (problem,) = (one for one in app.ui.session.trace.value.problems if one.brief)
             said = {
@@ -102,38 +124,38 @@ def test_options_are_not_broken_at_their_hyphens_and_commands_stay_one_line(qtbo
 def test_bars_show_what_the_kind_of_capture_has(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         isa = app.window.workspace.docks["isa"].panel
-        open_sample(app, qtbot, captures.trace_path("pcsampling"))
+        open_sample(app, qtbot, SAMPLES / "pc_sampling")
         assert isa.facts.mode is Annotation.REASONS
         open_sample(app, qtbot)
         assert isa.facts.mode is Annotation.TOTAL
         isa.set_annotation(Annotation.KINDS)
-        open_sample(app, qtbot, captures.trace_path("pcsampling"))
+        open_sample(app, qtbot, SAMPLES / "pc_sampling")
         assert isa.facts.mode is Annotation.KINDS, "what fits both is kept"
 
 
-def test_samples_reach_every_view_of_code(qtbot: QtBot, reused: Reused) -> None:
+def test_samples_reach_every_view_of_code(qtbot: QtBot, reused: Reused, samples: Path, barrier: int) -> None:
+    rows = sampled(samples)
+    count = sum(row.issued + row.stalled for row in rows)
     with reused() as app:
-        open_sample(app, qtbot, captures.trace_path("pcsampling"))
-        code = app.ui.session.trace.value.code
-        samples = code.samples_issued + code.samples_stalled
-        app.ui.session.select_line(102)
+        open_sample(app, qtbot, samples)
+        app.ui.session.select_line(barrier)
         settle(app, qtbot)
         isa = shown(app, qtbot, "isa")
         headers = list(isa.sheet().headers)
         assert {"samples", "issued", "stalled", "main stall reason"} <= set(headers)
-        row = list(isa.sheet().rows)[102]
-        assert row[headers.index("samples")] == int(samples[102])
+        row = list(isa.sheet().rows)[barrier]
+        assert row[headers.index("samples")] == rows[barrier].issued + rows[barrier].stalled
         assert "barrier" in row[headers.index("main stall reason")]
         hotspot = shown(app, qtbot, "hotspot")
-        assert sum(row[2] for row in hotspot.sheet().rows) == int(samples.sum())
+        assert sum(row[2] for row in hotspot.sheet().rows) == count
         top = shown(app, qtbot, "top_lines")
         assert "samples" in top.sheet().headers
         details = shown(app, qtbot, "token_details")
         facts = dict(list(details.sheet().rows))
-        assert facts["samples stalled"] == int(code.samples_stalled[102])
+        assert facts["samples stalled"] == rows[barrier].stalled
         assert "PC samples of this instruction" in details.all.toPlainText()
         assert "latency" not in details.all.toPlainText() + details.text.toPlainText()
-        assert app.window.status.facts.text() == f"gfx942 · {samples.sum():,} PC samples"
+        assert app.window.status.facts.text() == f"gfx942 · {count:,} PC samples"
         assert isa.view.column_rect("gutter").width() == BARE_PX, "no waits are known that could be drawn"
         isa.set_arrows("branches")
         settle(app, qtbot)
@@ -141,19 +163,25 @@ def test_samples_reach_every_view_of_code(qtbot: QtBot, reused: Reused) -> None:
         isa.set_arrows("waits")
 
 
-def test_reasons_of_the_kernel_and_of_the_selected_line(qtbot: QtBot, reused: Reused) -> None:
+def test_reasons_of_the_kernel_and_of_the_selected_line(
+    qtbot: QtBot, reused: Reused, samples: Path, barrier: int
+) -> None:
+    rows, found = sampled(samples), reasons(samples)
+    named = rows[barrier].reasons.most_common()
+    none = next(row for row, one in enumerate(rows) if not one.issued + one.stalled)
     with reused() as app:
-        open_sample(app, qtbot, captures.trace_path("pcsampling"))
+        open_sample(app, qtbot, samples)
         summary = shown(app, qtbot, "summary")
         assert "no times" in summary.note.text()
-        assert "pipe stalled\t777" in summary.reasons.text()
-        assert summary.reasons.total == 4690
+        assert all(f"{name}\t{times}" in summary.reasons.text() for name, times in found.items())
+        assert summary.reasons.total == sum(row.issued + row.stalled for row in rows)
         assert "Select an instruction" in summary.line_title.text()
-        app.ui.session.select_line(102)
+        app.ui.session.select_line(barrier)
         settle(app, qtbot)
         assert "s_barrier" in summary.line_title.text()
-        assert [share.name for share in summary.line_reasons.shares][1] == "barrier"
-        app.ui.session.select_line(0)
+        assert [share.name for share in summary.line_reasons.shares][1] == named[0][0]
+        assert "barrier" in [share.name for share in summary.line_reasons.shares]
+        app.ui.session.select_line(none)
         settle(app, qtbot)
         assert summary.line_reasons.shares == ()
         assert not summary.pipe_card.isVisible()

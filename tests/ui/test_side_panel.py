@@ -29,9 +29,8 @@ from rcv_py.ui.core.times import Times, cycles_in
 from rcv_py.ui.panels.token_details.facts import FactsText, TokenFacts
 from rcv_py.ui.panels.wave_picker import by_speed, changed, choices
 from tests.support import drawing
-from tests.support.captures import trace_path
 from tests.ui.conftest import Reused
-from tests.ui.window import SAMPLE, open_sample, settle
+from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle
 
 
 def index(*ids: tuple[int, int, int, int], length: tuple[int, ...] = ()) -> WaveIndex:
@@ -186,7 +185,7 @@ def test_before_anything_is_selected_the_hottest_instructions_are_a_click_away(
         assert session.selection.value.line == top
         assert not panel.first.isVisible()
         assert code.text[top] in panel.head.toPlainText()
-        open_sample(app, qtbot, trace_path("pcsampling"))
+        open_sample(app, qtbot, SAMPLES / "pc_sampling")
         assert "samples" in panel.first.toPlainText()
         assert panel.first.isVisible()
         assert not panel.head.isVisible(), "nothing of the capture before"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +14,15 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.findings.detect import NO_CODE
 from rcv_py.analysis.findings.finding import CONTEXT, Evidence, Finding, Findings, signed_percent
 from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.triage import TriagePanel, beside_bar, finding_html, go_to
-from tests.support import captures
-from tests.support.samples import write_sample
+from tests.support.opened import sample_trace
+from tests.support.plain_capture import plain
+from tests.support.plain_samples import reasons
+from tests.support.samples import sample_path, write_sample
+from tests.support.source_places import on_one_line
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
 
@@ -42,9 +45,20 @@ def choose(panel: TriagePanel, kind: str) -> int:
     raise AssertionError(kind)
 
 
-@pytest.mark.parametrize("name", ["matmul_tiled", "flash_attn_small_after"])
-def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot, reused: Reused) -> None:
-    path = SAMPLE if name == "matmul_tiled" else captures.trace_path(name)
+@pytest.fixture
+def path() -> Path:
+    """The capture that is opened."""
+    return SAMPLE
+
+
+@pytest.fixture
+def with_all_kinds(tmp_path: Path) -> Path:
+    """A capture with evidence of every kind: its code is mapped to the declaration of another kernel."""
+    place = "/src/matmul/matmul.hip:13"
+    return on_one_line("matmul_small", tmp_path / "ui_output_agent_1_dispatch_1", place)
+
+
+def test_open_then_one_click_selects_everywhere(path: Path, qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         open_sample(app, qtbot, path)
         panel = page(app)
@@ -72,9 +86,11 @@ def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot, reused:
         assert app.ui.session.token() is not None, "an execution is selected with its line"
 
 
-def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot, reused: Reused) -> None:
+def test_evidence_of_every_kind_leads_to_its_place(
+    qtbot: QtBot, reused: Reused, with_all_kinds: Path
+) -> None:
     with reused() as app:
-        open_sample(app, qtbot, captures.trace_path("flash_attn_small_after"))
+        open_sample(app, qtbot, with_all_kinds)
         panel, session = page(app), app.ui.session
         qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
         number = choose(panel, "token")
@@ -116,7 +132,7 @@ def test_evidence_of_a_wave_or_a_range_keeps_the_timeline_that_is_in_front(
     qtbot: QtBot, reused: Reused
 ) -> None:
     with reused() as app:
-        open_sample(app, qtbot, captures.trace_path("flash_attn_small_after"))
+        open_sample(app, qtbot, sample_path("matmul_small"))
         panel = page(app)
         qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
         app.window.workspace.show_panel("utilization")
@@ -129,7 +145,7 @@ def test_evidence_of_a_wave_or_a_range_keeps_the_timeline_that_is_in_front(
 def test_an_execution_is_40_px_wide_in_the_compute_unit(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=(1280, 800)) as app:
         app.window.workspace.fold("left", False)
-        open_sample(app, qtbot, captures.trace_path("flash_attn_small_after"))
+        open_sample(app, qtbot, sample_path("matmul_small"))
         panel, session = page(app), app.ui.session
         qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
         wave = session.wave()
@@ -197,7 +213,7 @@ def shown(ui: UiContext, qtbot: QtBot) -> TriagePanel:
 
 
 def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = sample_trace("vector_add")  # whose second finding has an instruction)
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: shown.findings is not None)
     QTest.keyClick(shown.list, Qt.Key.Key_Down)
@@ -221,7 +237,7 @@ def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> N
 
 
 def test_what_is_assumed_opens_and_closes(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = sample_trace("matmul_small")
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: shown.findings is not None)
     assert shown.current.assumption not in shown.page.toPlainText()
@@ -232,17 +248,18 @@ def test_what_is_assumed_opens_and_closes(shown: TriagePanel, open_in, qtbot: Qt
 
 
 def test_partial_results_are_called_partial(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_big"))
+    trace = sample_trace("matmul_small")
+    count = len(plain(trace.path).waves)
     open_in(trace, [])
-    assert shown.empty.sentence.text() == "Reading waves, 0 of 32, for findings …"
+    assert shown.empty.sentence.text() == f"Reading waves, 0 of {count}, for findings …"
     assert shown.copy.isHidden(), "there is nothing to copy"
     shown.session.store.add(trace.reader.read([0, 1, 2]))
     shown.session.wave_loaded()
     qtbot.waitUntil(lambda: shown.findings is not None)
-    assert shown.note.text() == "partial: 3 of 32 waves"
+    assert shown.note.text() == f"partial: 3 of {count} waves"
     shown.list.setCurrentRow(1)
     name = shown.current.name
-    shown.session.store.add(trace.reader.read(list(range(3, 32))))
+    shown.session.store.add(trace.reader.read(list(range(3, count))))
     shown.session.wave_loaded()
     qtbot.waitUntil(lambda: not shown.findings.partial)
     assert shown.note.text() == ""
@@ -250,15 +267,26 @@ def test_partial_results_are_called_partial(shown: TriagePanel, open_in, qtbot: 
     assert name not in names or shown.current.name == name, "the chosen finding stays chosen"
 
 
-def test_numbers_are_never_cut(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
-    trace = open_trace(captures.trace_path("flash_attn_small_after"))
+@pytest.fixture
+def measured() -> tuple[Trace, list[str]]:
+    """A capture, and how long it took and how many waves a SIMD with any held, as its page says it."""
+    trace = sample_trace("matmul_small")
+    read = plain(trace.path)
+    duration = max(stay.end for stay in read.stays) - min(stay.begin for stay in read.stays)
+    held = [set().union(*(range(one.begin, one.end) for one in waves)) for waves in read.simds().values()]
+    lives = sum(wave.end - wave.begin for wave in read.waves)
+    return trace, [f"{duration:,} cycles", f"{lives / sum(map(len, held)):.1f} waves a SIMD"]
+
+
+def test_numbers_are_never_cut(shown: TriagePanel, open_in, qtbot: QtBot, measured: tuple) -> None:
+    trace, numbers = measured
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: shown.findings is not None)
     for width in (760, 330, 260):  # beside the list, at the left, in a narrow window
         shown.resize(width, 600)
         qtbot.wait(0)
         cells = [cell for cell in shown.strip._cells if cell.isVisible()]
-        assert [cell.value.text() for cell in cells][2:4] == ["80,484 cycles", "1.0 waves a SIMD"]
+        assert [cell.value.text() for cell in cells][2:4] == numbers
         for label in (label for cell in cells[1:] for label in (cell.value, cell.name)):
             text = label.fontMetrics().horizontalAdvance(label.text())
             assert label.width() >= text, (width, label.text())
@@ -274,8 +302,8 @@ def test_without_larger_findings_the_small_ones_are_shown(shown: TriagePanel) ->
 def test_without_instructions_nothing_is_concluded(
     shown: TriagePanel, open_in, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    folder = shutil.copytree(captures.trace_path("pa_mqa_small"), tmp_path / "ui_output_agent_1_dispatch_1")
-    (folder / "code.json").chmod(0o644)
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    write_sample("matmul_small", folder)
     (folder / "code.json").write_text("")
     trace = open_trace(folder)
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
@@ -287,9 +315,11 @@ def test_without_instructions_nothing_is_concluded(
 
 
 def test_samples_and_placeholders(shown: TriagePanel, open_in, tmp_path: Path, qtbot: QtBot) -> None:
-    open_in(open_trace(captures.trace_path("pcsampling")), [])
+    samples = sample_trace("pc_sampling")
+    open_in(samples, [])
     qtbot.waitUntil(lambda: shown.findings is not None)
-    assert shown.current.name == "samples-pipe-stalled"
+    ((reason, _),) = reasons(samples.path).most_common(1)
+    assert (reason, shown.current.name) == ("wait count", "samples-waitcnt")
     write_sample("placeholder", tmp_path / "ui_output_agent_1_dispatch_1", 0)
     open_in(open_trace(tmp_path / "ui_output_agent_1_dispatch_1"), [])
     qtbot.waitUntil(lambda: shown.findings is not None)
@@ -298,7 +328,7 @@ def test_samples_and_placeholders(shown: TriagePanel, open_in, tmp_path: Path, q
 
 
 def test_clicking_a_row_shows_it(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = sample_trace("matmul_small")
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: shown.findings is not None)
     box = shown.list.visualItemRect(shown.list.item(2))
@@ -313,7 +343,7 @@ def test_predictions_come_when_nothing_else_is_computed(
     panel = TriagePanel(ui)
     qtbot.addWidget(panel)
     panel.resize(850, 280)
-    trace = open_trace(captures.trace_path("flash_attn_small_after"))
+    trace = sample_trace("matmul_small")
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     qtbot.waitUntil(lambda: panel.findings is not None)
     plain = panel.findings

@@ -19,7 +19,8 @@ from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
 from rcv_py.ui.panels.why.grouping import WIDTHS, WhyNode
 from rcv_py.ui.panels.why.panel import OUT_OF_RANGE, WaitsPanel
 from tests.analysis import build
-from tests.support import captures, code_samples
+from tests.support import code_samples
+from tests.ui.window import SAMPLES
 
 Settled = Callable[[], None]
 NAME, BAR, STALL, SHARE, TIMES, MEDIAN = map(
@@ -252,7 +253,7 @@ def test_an_empty_view_says_why(waits: WaitsPanel, open_in: Callable, qtbot: obj
 
 
 def test_pc_samples_have_no_waits(waits: WaitsPanel, open_in: Callable) -> None:
-    open_in(open_trace(captures.trace_path("pcsampling")))
+    open_in(open_trace(SAMPLES / "pc_sampling"))
     assert waits.empty.is_empty
 
 

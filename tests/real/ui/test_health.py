@@ -1,0 +1,15 @@
+"""The health of a real capture that is known, as cards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.real import captures
+from tests.ui.test_health import health, show  # noqa: F401
+
+
+def test_the_cards_of_a_known_capture(show: Callable) -> None:  # noqa: F811
+    panel = show(captures.real_trace("flash_attn_small_before"))
+    assert panel.verdict.text() == "2 warnings, 3 notes"
+    assert panel.cards[0].accessibleName().startswith("Warning: 90.8 % of the instructions")
+    assert "representative" in [card.note.name for card in panel.cards]

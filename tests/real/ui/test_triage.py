@@ -1,0 +1,38 @@
+"""The triage page of real captures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rcv_py.model.trace import Trace
+from rcv_py.ui.panels.triage import TriagePanel
+from tests.real import captures
+from tests.ui.test_triage import (  # noqa: F401
+    shown,
+    test_evidence_of_every_kind_leads_to_its_place,
+    test_numbers_are_never_cut,
+    test_open_then_one_click_selects_everywhere,
+)
+
+
+@pytest.fixture
+def path() -> Path:
+    return captures.trace_path("flash_attn_small_after")
+
+
+@pytest.fixture
+def with_all_kinds(path: Path) -> Path:
+    return path
+
+
+@pytest.fixture
+def measured() -> tuple[Trace, list[str]]:
+    return captures.real_trace("flash_attn_small_after"), ["80,484 cycles", "1.0 waves a SIMD"]
+
+
+def test_samples_of_a_known_capture(shown: TriagePanel, open_in, qtbot) -> None:  # noqa: F811
+    open_in(captures.real_trace("pcsampling"), [])
+    qtbot.waitUntil(lambda: shown.findings is not None)
+    assert shown.current.name == "samples-pipe-stalled"
