@@ -25,7 +25,7 @@ from rcv_py.ui.panels.compare import FLAME, MODES, NO_BASELINE, SIDE_BY_SIDE, Co
 from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
-from tests.support.captures import trace_path
+from tests.support.samples import sample, write_sample
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
 
@@ -287,21 +287,23 @@ def test_the_menu_opens_a_replicate(
         settle(app, qtbot)
 
 
-def test_a_baseline_that_cannot_be_read_is_told() -> None:
-    several = trace_path("flash_attn_small_before").parents[1]
+def test_a_baseline_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    for number in (1, 2):
+        write_sample("straggler", tmp_path / f"ui_output_agent_1_dispatch_{number}")
     for path, why in (
         (Path("/nowhere/at/all"), "no such file"),
-        (several, "holds several captures"),
+        (tmp_path, "holds several captures"),
         (Path(__file__).parent, "no capture lies in it"),
     ):
         with pytest.raises(RcvError, match=why):
             read(path)
 
 
-def test_the_real_pair_is_no_regression() -> None:
-    baseline = read(trace_path("flash_attn_small_before"), 1)
-    assert baseline.costs.wave_count == 4
-    assert baseline.name == trace_path("flash_attn_small_before").name
+def test_a_baseline_is_read_whole() -> None:
+    path, truth = sample("matmul_small")
+    baseline = read(path, 1)
+    assert baseline.costs.wave_count == len(truth.waves)
+    assert baseline.name == path.name
 
 
 def test_another_kind_of_row_is_shown_from_its_top(compared: ComparePanel, settled: Settled) -> None:

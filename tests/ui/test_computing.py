@@ -16,10 +16,7 @@ from rcv_py.ui.core.computing import progress_text
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.panels.why.panel import CausesPanel
-from tests.support.captures import trace_path
 from tests.ui.window import SAMPLE
-
-NAME = "pa_mqa_small"
 
 
 def test_reading_is_told_first_and_then_computing_with_its_stage(ui: UiContext, open_in: Callable) -> None:
@@ -37,7 +34,7 @@ def test_reading_is_told_first_and_then_computing_with_its_stage(ui: UiContext, 
 
 
 def test_a_wave_that_cannot_be_read_is_not_waited_for(ui: UiContext, open_in: Callable) -> None:
-    trace = open_trace(trace_path(NAME))
+    trace = open_trace(SAMPLE)
     open_in(trace, [])
     count, store = len(trace.waves), ui.session.store
     store.missing[0] = "It is damaged."

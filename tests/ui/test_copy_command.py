@@ -31,8 +31,8 @@ from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.widgets.parts import PartedPanel
-from tests.support.captures import synthetic_path, trace_path
 from tests.support.command_runs import CACHE
+from tests.support.samples import sample_path, write_sample
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
 from tests.ui.window import settle as settle_soon
 
@@ -575,7 +575,7 @@ def test_problems(emptied: App, tmp_path: Path, qtbot: QtBot) -> None:
 
 
 def test_counters(emptied: App, qtbot: QtBot) -> None:
-    open_sample(emptied, qtbot, synthetic_path("counters_gfx9"))
+    open_sample(emptied, qtbot, sample_path("counters"))
     emptied.window.workspace.show_panel("counters")
     settle(emptied, qtbot)
     panel = emptied.window.workspace.docks["counters"].panel
@@ -589,7 +589,7 @@ def test_counters(emptied: App, qtbot: QtBot) -> None:
 
 
 def test_events_with_a_filter(emptied: App, qtbot: QtBot) -> None:
-    open_sample(emptied, qtbot, synthetic_path("markers_gfx12"))
+    open_sample(emptied, qtbot, sample_path("markers"))
     emptied.window.workspace.show_panel("events")
     settle(emptied, qtbot)
     panel = emptied.window.workspace.docks["events"].panel
@@ -606,9 +606,11 @@ def test_events_with_a_filter(emptied: App, qtbot: QtBot) -> None:
     assert times == [row[0] for row in panel.sheet().rows]
 
 
-def test_a_comparison(emptied: App, qtbot: QtBot) -> None:
-    open_sample(emptied, qtbot, trace_path("flash_attn_small_after"))
-    emptied.window.baseline.open(trace_path("flash_attn_small_before"))
+def test_a_comparison(emptied: App, tmp_path: Path, qtbot: QtBot) -> None:
+    again = tmp_path / "ui_output_agent_1_dispatch_2"
+    write_sample("matmul_small", again, seed=1)
+    open_sample(emptied, qtbot, sample_path("matmul_small"))
+    emptied.window.baseline.open(again)
     emptied.window.workspace.show_panel("compare")
     settle(emptied, qtbot)
     panel = emptied.window.workspace.docks["compare"].panel

@@ -15,7 +15,7 @@ from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.cli.main import main
 from rcv_py.work import reduce
 from tests.export.perfetto_reader import read
-from tests.support import captures
+from tests.support.samples import sample_path
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
 
@@ -26,7 +26,7 @@ def test_the_commands_ask_for_a_name_and_write(
     names = {"export.report": "r.html", "export.trace": "t.pftrace"}
     with reused() as app:
         assert app.ui.commands["export.report"].why_not()
-        open_sample(app, qtbot, captures.trace_path("pa_mqa_small"))
+        open_sample(app, qtbot, sample_path("matmul_small"))
         for command, name in names.items():
             answer = (str(tmp_path / name), "")
             monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
@@ -79,7 +79,7 @@ def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: P
 def test_the_window_writes_the_same_bytes_as_the_command(
     qtbot: QtBot, tmp_path: Path, reused: Reused
 ) -> None:
-    path = captures.trace_path("pa_mqa_small")
+    path = sample_path("matmul_small")
     with reused() as app:
         open_sample(app, qtbot, path)
         for form in ("html", "md"):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from pytestqt.qtbot import QtBot
 
-from tests.support.captures import trace_path
+from tests.support.samples import sample_path
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle
 
 
 def test_a_wave_of_another_unit_is_scrolled_to(qtbot: QtBot, reused: Reused) -> None:
     with reused(size=(1280, 800)) as app:
-        open_sample(app, qtbot, trace_path("vec_add"))
+        open_sample(app, qtbot, sample_path("vector_add"))
         waves, panel = app.ui.session.trace.value.waves, app.window.workspace.panel("compute_unit")
         others = np.flatnonzero((waves.se == 1) & (waves.simd == 3))
         app.ui.session.select_wave(waves.id(int(others[0])))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,26 +9,35 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
-from tests.support import mixed
-from tests.support.captures import trace_path
+from tests.support.early_waves import SAMPLE, only, waves_of
+from tests.support.plain_capture import LABEL, plain
+from tests.support.samples import sample_path
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
 
 
 @pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[App]:
-    """A window with three waves that work behind one, the first, that left early."""
-    folder = mixed.mixed(tmp_path, slice(0, 1))
+def folder(tmp_path: Path) -> Path:
+    """A capture whose first wave left early."""
+    before = waves_of(sample_path(SAMPLE), "early-exit")[0]
+    waves = plain(sample_path(SAMPLE)).waves
+    return only(waves[waves.index(before) :], tmp_path / "ui_output_agent_1_dispatch_1")
+
+
+@pytest.fixture
+def idle(tmp_path: Path) -> Path:
+    """A capture with the waves alone that left early."""
+    return only(waves_of(sample_path(SAMPLE), "early-exit"), tmp_path / "ui_output_agent_1_dispatch_2")
+
+
+@pytest.fixture
+def app(folder: Path, qtbot: QtBot) -> Iterator[App]:
+    """A window with waves that work after one, the first, that left early."""
     with window() as made:
         for name in ("causes", "waits", "loops", "bubbles", "latency", "summary", "triage"):
             made.window.workspace.show_panel(name)
         open_sample(made, qtbot, folder)
         yield made
-
-
-def stall_of(folder: Path, chosen: slice) -> int:
-    files = mixed.wave_files(folder)[chosen]
-    return sum(one[2] for path in files for one in json.loads(path.read_text())["wave"]["instructions"])
 
 
 def wanted(app: App, name: str, qtbot: QtBot) -> object:
@@ -47,33 +55,45 @@ def test_panels_follow_and_the_window_says_which_waves_they_are_of(app: App, qtb
     _a_choice_of_the_user_is_left_alone(app)
 
 
+def _counts(app: App) -> tuple[int, int, int]:
+    """How many waves work, left early, and are there."""
+    folder = app.ui.session.trace.value.path
+    working, early, both = (len(waves_of(folder, kind)) for kind in ("working", "early-exit", "all"))
+    assert 1 < early < working
+    return working, early, both
+
+
 def _a_wave_that_works_is_shown_first(app: App) -> None:
     session = app.ui.session
-    assert str(session.selection.value.wave) == "se3/simd1/slot0/wv0"
+    folder = session.trace.value.path
+    first = waves_of(folder, "working")[0]
+    assert first.name != plain(folder).waves[0].name
+    assert str(session.selection.value.wave) == first.name
     assert session.choice is not None
-    assert session.choice.text == "3 working waves of 4"
+    working, _, both = _counts(app)
+    assert session.choice.text == f"{working} working waves of {both}"
 
 
 def _a_choice_of_the_user_is_left_alone(app: App) -> None:
     session = app.ui.session
-    session.select_wave(session.trace.value.waves.id(0))
-    found = session.populations.value
-    session.take_populations(found)
-    assert str(session.selection.value.wave) == "se3/simd0/slot0/wv0"
+    wave = session.trace.value.waves.id(0)
+    session.select_wave(wave)
+    session.take_populations(session.populations.value)
+    assert session.selection.value.wave == wave
 
 
 def _what_explains_follows_the_choice(app: App, qtbot: QtBot) -> None:
     session = app.ui.session
-    folder = session.trace.value.path
-    for name, chosen in (("working", slice(1, 4)), ("all", slice(0, 4)), ("early-exit", slice(0, 1))):
+    for name in ("working", "all", "early-exit"):
         session.waves.set(name)
-        table = wanted(app, "attribution", qtbot)
-        assert table.total_stall == stall_of(folder, chosen)
-        assert wanted(app, "bubbles", qtbot).waves == chosen.stop - chosen.start
-        assert wanted(app, "loops", qtbot).waves == chosen.stop - chosen.start
-        assert wanted(app, "waits", qtbot).waves == chosen.stop - chosen.start
+        waves = waves_of(session.trace.value.path, name)
+        stall = sum(token.stall for wave in waves for token in wave.tokens)
+        assert wanted(app, "attribution", qtbot).total_stall == stall
+        assert wanted(app, "bubbles", qtbot).waves == len(waves)
+        assert wanted(app, "loops", qtbot).waves == len(waves)
+        assert wanted(app, "waits", qtbot).waves == len(waves)
         found = wanted(app, "findings", qtbot)
-        assert found.choice.waves == chosen.stop - chosen.start
+        assert found.choice.waves == len(waves)
         assert (found.bound_class is None) == (name == "early-exit"), "one population does not stand for all"
         note = app.window.workspace.panel("waits")
         assert "partial" not in note.note.text(), "all were read, and some were chosen"
@@ -81,18 +101,20 @@ def _what_explains_follows_the_choice(app: App, qtbot: QtBot) -> None:
 
 def _the_status_bar_and_the_menu_say_and_choose(app: App) -> None:
     button = app.window.status.waves
+    working, early, both = _counts(app)
     assert button.isVisible()
-    assert button.text() == "3 working waves of 4"
+    assert button.text() == f"{working} working waves of {both}"
     menu = app.window.menus["View/Waves"]
     menu.aboutToShow.emit()
     titles = [action.text() for action in menu.actions() if action.text()]
     assert titles[:3] == ["Working waves", "All waves", "Next population of waves"]
-    assert titles[3:] == ["early exit, 1 wave"], "those that work have one entry, and one tick"
-    next(action for action in menu.actions() if action.text() == "early exit, 1 wave").trigger()
+    choice = f"early exit, {early} waves"
+    assert titles[3:] == [choice], "those that work have one entry, and one tick"
+    next(action for action in menu.actions() if action.text() == choice).trigger()
     assert app.ui.session.waves.value == "early-exit"
-    assert button.text() == "1 wave of 4 (early exit)"
+    assert button.text() == f"{early} waves of {both} (early exit)"
     app.ui.commands.run("waves.all")
-    assert button.text() == "all 4 waves"
+    assert button.text() == f"all {both} waves"
     app.ui.commands.run("waves.next")
     assert app.ui.session.waves.value == "early-exit"
     menu.aboutToShow.emit()
@@ -111,14 +133,19 @@ def _copied_commands_name_the_waves(app: App) -> None:
     app.ui.session.waves.set("working")
 
 
-def test_a_capture_without_working_waves_says_so(qtbot: QtBot, reused: Reused) -> None:
+def test_a_capture_without_working_waves_says_so(qtbot: QtBot, reused: Reused, idle: Path) -> None:
+    read = plain(idle)
+    ran = {token.line for wave in read.waves for token in wave.tokens}
+    instructions = [row for row in read.code if not str(row[0]).startswith(LABEL)]
     with reused() as app:
-        open_sample(app, qtbot, trace_path("pa_mqa_small"))
+        open_sample(app, qtbot, sample_path("matmul_small"))
         assert not app.window.status.waves.isVisible()  # all waves work: there is nothing to say
-        open_sample(app, qtbot, trace_path("mla_decode"))
+        open_sample(app, qtbot, idle)
         app.window.workspace.show_panel("triage")
         settle(app, qtbot)
         assert app.window.status.waves.text() == "no wave works"
         panel = app.window.workspace.docks["triage"].panel
-        assert "All 32 traced waves left early: 17 of 4,948 instructions ran" in panel.empty.sentence.text()
+        said = panel.empty.sentence.text()
+        assert f"All {len(read.waves)} traced waves left early: " in said
+        assert f": {len(ran)} of {len(instructions):,} instructions ran" in said
         assert str(app.ui.session.selection.value.wave) == str(app.ui.session.trace.value.waves.id(0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.whatif.asked import Asked
 from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.whatif.panel import CANNOT, NOTHING, WhatIfPanel
-from tests.support import captures
-
-CAPTURE = "flash_attn_small_after"
+from tests.support.early_waves import SAMPLE, only, waves_of
+from tests.support.opened import sample_trace
+from tests.support.samples import sample_path
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ def shown(ui: UiContext, qtbot: QtBot, open_in: Callable[..., None]) -> WhatIfPa
     panel.resize(1200, 300)
     panel.show()
     assert panel.command_line() is None
-    trace = open_trace(captures.trace_path(CAPTURE))
+    trace = sample_trace("matmul_small")
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
     return panel
 
@@ -121,9 +123,15 @@ def test_stop_and_go_on(shown: WhatIfPanel, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: left.changes in shown.known, timeout=60_000)
 
 
-def test_without_anything_to_try_it_says_how(ui: UiContext, qtbot: QtBot, open_in) -> None:
+@pytest.fixture
+def idle(tmp_path: Path) -> Trace:
+    """A capture without findings, since all waves left early."""
+    waves = waves_of(sample_path(SAMPLE), "early-exit")
+    return open_trace(only(waves, tmp_path / "ui_output_agent_1_dispatch_1"))
+
+
+def test_without_anything_to_try_it_says_how(ui: UiContext, qtbot: QtBot, open_in, idle: Trace) -> None:
     panel = WhatIfPanel(ui)
     qtbot.addWidget(panel)
-    trace = open_trace(captures.trace_path("mla_decode"))  # whose findings are none
-    open_in(trace, [])
+    open_in(idle, [])
     qtbot.waitUntil(lambda: panel.empty.sentence.text() == NOTHING)

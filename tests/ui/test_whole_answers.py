@@ -40,8 +40,8 @@ from rcv_py.ui.panels.overview import OverviewPanel
 from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
 from rcv_py.work import findings, load, reduce
 from rcv_py.work.load import prepare
-from tests.support.captures import synthetic_path
 from tests.support.same import differences
+from tests.support.samples import sample_path
 from tests.support.wave_folder import reader, trace, wave
 
 WAVES, HELD = 12, 3
@@ -243,7 +243,7 @@ def test_scopes_of_markers_count_waves_that_left_the_memory(
     qtbot: QtBot, ui: UiContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load, "SMALL_JOB_BYTES", 1)
-    marked = open_trace(synthetic_path("markers_gfx12"))
+    marked = open_trace(sample_path("markers"))
     batch = prepare(marked.reader, list(range(len(marked.waves))))
     spans = MARKERS[ReferenceRule.OURS].of(marked, [batch])
     whole = marked_tree(spans, scoped_costs(spans).of(marked, [batch]), marked.code)

@@ -22,7 +22,7 @@ from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
 from rcv_py.ui.shell.docks import STRIPS, BrokenPanel, make_panel
 from rcv_py.ui.shell.opener import LOOKING
 from rcv_py.ui.widgets.empty_state import WithEmptyState
-from tests.support.captures import synthetic_path
+from tests.support.samples import sample_path
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
@@ -272,7 +272,7 @@ def test_there_are_seven_tabs_at_the_bottom_and_events_if_a_capture_has_any(
             return [dock.info.id for dock in workspace.group("bottom") if not dock.isHidden()]
 
         assert tabs() == seven
-        open_sample(app, qtbot, synthetic_path("markers_gfx12"))
+        open_sample(app, qtbot, sample_path("markers"))
         assert tabs() == [*seven, "events"]
         open_sample(app, qtbot)
         assert tabs() == seven
