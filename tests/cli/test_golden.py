@@ -1,32 +1,48 @@
-"""What commands print on real captures stays what it is until someone records it again on purpose."""
+"""What commands print on small samples stays what it is until someone records it again on purpose."""
 
 from __future__ import annotations
 
 import difflib
-import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.golden.record import FOLDER, NAMES, ROOT, expected, shortened, shortened_text
-from tests.support import captures
+from tests.golden.record import CLI, NAMES, ROOT, Files, differing, expected, shortened, shortened_text
 from tests.support.command_runs import GOLDEN_FORMS, ON_A_CAPTURE, in_forms, run_anew, words_of
+from tests.support.samples import write_sample
+
+
+def hold_recorded(files: Files, recorder: str) -> None:
+    """What is expected is what was recorded."""
+    differences = []
+    for path, text in differing(files):
+        recorded = path.read_text(encoding="utf-8") if path.exists() else ""
+        lines = difflib.unified_diff(recorded.splitlines(), text.splitlines(), "recorded", "now", n=0)
+        differences.append(f"{path.relative_to(ROOT)}\n" + "\n".join(list(lines)[:12]))
+    assert not differences, f"run {recorder} and read the difference:\n" + "\n".join(differences)
+
+
+def hold_complete(cli: Path, names: Sequence[str], size: int) -> None:
+    """Each command was recorded of each capture and nothing else, in so many bytes at most."""
+    files = [path for path in cli.rglob("*") if path.is_file()]
+    there = {(path.parent.name, path.stem) for path in files}
+    assert there == {(name, command) for name in names for command in ON_A_CAPTURE}
+    assert sum(path.stat().st_size for path in files) < size
+    home = str(Path.home())
+    assert not [path for path in files if home in path.read_text(encoding="utf-8")]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_output_is_what_was_recorded(name: str) -> None:
-    differences = []
-    for path, text in expected(name):
-        recorded = path.read_text(encoding="utf-8") if path.exists() else ""
-        if recorded != text:
-            lines = difflib.unified_diff(recorded.splitlines(), text.splitlines(), "recorded", "now", n=0)
-            differences.append(f"{path.relative_to(ROOT)}\n" + "\n".join(list(lines)[:12]))
-    assert not differences, "run tests/golden/record.py and read the difference:\n" + "\n".join(differences)
+def test_output_is_what_was_recorded(name: str, tmp_path: Path) -> None:
+    write_sample(name, tmp_path / name)
+    hold_recorded(expected(tmp_path / name, CLI / name, tmp_path), "tests/golden/record.py")
 
 
 def test_a_form_alone_is_what_it_is_beside_the_others(tmp_path: Path) -> None:
     """Tests print an answer in all forms; whoever asks for one gets the same."""
-    folder = shutil.copytree(captures.synthetic_path("waitcnt_gfx12"), tmp_path / "c")
+    folder = tmp_path / "c"
+    write_sample("gfx12", folder)
     _, *others = forms = (*GOLDEN_FORMS, ("--csv",))
     for command, variants in ON_A_CAPTURE.items():
         for more in variants:
@@ -36,12 +52,7 @@ def test_a_form_alone_is_what_it_is_beside_the_others(tmp_path: Path) -> None:
 
 
 def test_no_record_is_left_behind_and_none_names_a_machine() -> None:
-    files = [path for path in (FOLDER / "cli").rglob("*") if path.is_file()]
-    there = {(path.parent.name, path.stem) for path in files}
-    assert there == {(name, command) for name in NAMES for command in ON_A_CAPTURE}
-    assert sum(path.stat().st_size for path in files) < 1_500_000
-    home = str(Path.home())
-    assert not [path for path in files if home in path.read_text(encoding="utf-8")]
+    hold_complete(CLI, NAMES, 500_000)
 
 
 def test_what_is_cut_still_counts() -> None:

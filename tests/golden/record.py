@@ -1,9 +1,10 @@
-"""Record again what every command prints on every small capture, the fields of every schema, and a digest of
-every sample of the simulator.
+"""Record again what every command prints on small samples, the fields of every schema, and a digest of every
+sample of the simulator.
 
 Usage: record.py [--check].  --check writes nothing and names what differs.  Run it only when a change of the
 output is wanted, and read the difference before committing it: these files prove no number right, they only
 show what changed.  Numbers are derived independently in tests/cli/test_numbers.py.
+tests/real/golden/record.py does the same for real captures.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,34 +22,46 @@ sys.path.insert(0, str(ROOT))
 
 from rcv_py.cli.schemas import SCHEMAS  # noqa: E402
 from rcv_py.synth.samples import SAMPLES  # noqa: E402
-from tests.support import captures  # noqa: E402
-from tests.support.command_runs import ON_A_CAPTURE, of_capture  # noqa: E402
+from tests.support.command_runs import GOLDEN_FORMS, ON_A_CAPTURE, in_forms  # noqa: E402
 from tests.support.schema_outline import outline  # noqa: E402
 
 FOLDER = Path(__file__).resolve().parent
-NAMES = tuple(name for name in captures.TRACES if name != "moe_reduce")  # which takes as long as all others
+CLI = FOLDER / "cli"
+NAMES = ("matmul_small", "gfx12", "pc_sampling")  # small ones that differ in what is printed of them
 LONG_LIST, KEPT = 8, 3  # items of a list from which on it is cut, and what is kept
 LONG_TEXT = 60  # lines
 PLACEHOLDER = "TRACES"
-WITHOUT_WAVES = "pcsampling"  # commands about waves refuse it
+Files = Iterable[tuple[Path, str]]
 
 
-def expected(name: str) -> Iterator[tuple[Path, str]]:
-    """Yield the files of a capture and what they should hold: one text and one document a command."""
+def expected(capture: Path, place: Path, without: Path) -> Iterator[tuple[Path, str]]:
+    """Yield files in `place` and what they should hold: one text and one document a command.
+
+    Texts name no place on this machine: the folder `without`, in which captures lie, is left out.
+    """
     for command, variants in ON_A_CAPTURE.items():
-        place = FOLDER / "cli" / name / command
-        yield place.with_suffix(".txt"), shortened_text(_output(name, command, variants[0]))
-        document = _output(name, command, variants[0], "--json")
+        text, document = _outputs(capture, command, variants[0], without)
+        yield place / f"{command}.txt", shortened_text(text)
         if document.startswith("{"):  # else it is refused, and the text is the sentence that says why
-            yield place.with_suffix(".json"), pretty(shortened(json.loads(document)))
+            yield place / f"{command}.json", pretty(shortened(json.loads(document)))
 
 
-def _output(name: str, command: str, more: str, *forms: str) -> str:
-    """What is printed, without the place where captures lie."""
-    done = of_capture(command, captures.trace_path(name), more, *forms)
-    is_refused = done.code == 2 and not done.out and name == WITHOUT_WAVES
-    assert done.code == 0 or is_refused, (name, command, done.err)
-    return (done.err if is_refused else done.out).replace(str(captures.SHARED / "traces"), PLACEHOLDER)
+def _outputs(capture: Path, command: str, more: str, without: Path) -> list[str]:
+    """What is printed in each form, without the place where captures lie."""
+    found = []
+    for done in in_forms(command, capture, more, GOLDEN_FORMS):
+        is_refused = done.code == 2 and not done.out and not any(capture.glob("se*_wv*.json"))
+        assert done.code == 0 or is_refused, (capture, command, done.err)
+        found.append((done.err if is_refused else done.out).replace(str(without), PLACEHOLDER))
+    return found
+
+
+def of_samples() -> Iterator[tuple[Path, str]]:
+    """Yield the files of all samples that are recorded."""
+    with TemporaryDirectory() as place:
+        for name in NAMES:
+            SAMPLES[name].write(Path(place) / name, seed=0)
+            yield from expected(Path(place) / name, CLI / name, Path(place))
 
 
 def shortened_text(text: str) -> str:
@@ -104,18 +117,21 @@ def folder_digest(folder: Path) -> str:
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
-def main() -> int:
-    """Write what differs, or only name it."""
-    files = [schema_outlines(), sample_digests(), *(pair for name in NAMES for pair in expected(name))]
-    differing = [
-        (path, text) for path, text in files if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
-    lost = set((FOLDER / "cli").glob("*/*")) - {path for path, _ in files}
-    for path in sorted({path for path, _ in differing} | lost):
+def differing(files: Files) -> list[tuple[Path, str]]:
+    """Those that are not there, or hold something else."""
+    return [pair for pair in files if not pair[0].exists() or pair[0].read_text(encoding="utf-8") != pair[1]]
+
+
+def record(files: Files, cli: Path) -> int:
+    """Write what differs and remove what is not expected below `cli`, or only name it; return a code."""
+    files = list(files)
+    changed = differing(files)
+    lost = set(cli.glob("*/*")) - {path for path, _ in files}
+    for path in sorted({path for path, _ in changed} | lost):
         print(path.relative_to(ROOT))
     if "--check" in sys.argv:
-        return 1 if differing or lost else 0
-    for path, text in differing:
+        return 1 if changed or lost else 0
+    for path, text in changed:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     for path in lost:
@@ -124,4 +140,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(record([schema_outlines(), sample_digests(), *of_samples()], CLI))
