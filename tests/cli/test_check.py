@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support import captures, folders
+from tests.support import folders
+from tests.support.paths import ROOT
+from tests.support.plain_capture import LABEL, plain
+from tests.support.samples import sample_path, write_sample
 from tests.support.yaml_subset import jobs
 
-PLACEHOLDER = captures.ROOT / "sample_traces" / "placeholder"
+PLACEHOLDER = ROOT / "sample_traces" / "placeholder"
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> str:
@@ -24,21 +27,26 @@ def run(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> st
 
 
 def test_the_card(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, captures.trace_path("flash_attn_small_before"))
-    assert "verdict  2 warnings, 3 notes" in text
-    assert "flash_attn_func.py:257, a decorator" in text
-    for word in ("evidence", "impact", "fix", "settings", "att_target_cu: ", "Looked at:"):
+    """Most of the instructions of the sample have one source line, and no counter was streamed."""
+    folder = sample_path("combined")
+    places = [str(row[3]) for row in plain(folder).code if not str(row[0]).startswith(LABEL)]
+    most = max(places.count(place) for place in places) / len(places)
+    text = run(capsys, folder)
+    assert "verdict  1 warning, 1 note" in text
+    assert f"warning: {100 * most:.1f} % of the instructions are on one source line, vector.hip:8" in text
+    for word in ("evidence", "impact", "fix", "settings", "att_activity: ", "Looked at:"):
         assert word in text
+    assert "settings  att_shader_engine_mask: 0x3, att_target_cu: 0" in run(capsys, PLACEHOLDER)
 
 
 def test_serious_notes_cost_an_exit_code_only_if_wanted(capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, PLACEHOLDER)
     run(capsys, PLACEHOLDER, "--strict", code=4)
-    run(capsys, captures.trace_path("pa_mqa_big"), "--strict")
+    run(capsys, sample_path("gfx12"), "--strict")
 
 
 def test_json_and_csv_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.trace_path("flash_attn_small_after")
+    folder = sample_path("combined")
     document = json.loads(run(capsys, folder, "--json"))
     assert document["schema"] == "rcv.check/2"
     assert document["is_serious"] is True
@@ -55,13 +63,28 @@ def test_the_input_file_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert job["advanced_thread_trace"] is True
 
 
-def test_a_replicate_tells_the_noise(capsys: pytest.CaptureFixture[str]) -> None:
-    before, after = (captures.trace_path(f"flash_attn_small_{name}") for name in ("before", "after"))
-    assert "A replicate differs by 5.8 % of the latency per execution" in run(capsys, before, "--twin", after)
+def apart(one: Path, twin: Path) -> float:
+    """By which share of its latency an instruction differs, weighed as often as it ran in the first."""
+    difference = total = 0.0
+    for mine, other in zip(plain(one).code, plain(twin).code, strict=True):
+        hits, latency, ran, took = (int(str(number)) for number in (*mine[6:8], *other[6:8]))
+        if hits and ran:
+            total += latency
+            difference += hits * abs(took / ran - latency / hits)
+    return difference / total
+
+
+def test_a_replicate_tells_the_noise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, twin = sample_path("matmul_small"), tmp_path / "twin"
+    write_sample("matmul_small", twin, seed=1)
+    noise = apart(one, twin)
+    assert noise > 0
+    said = f"A replicate differs by {100 * noise:.1f} % of the latency per execution"
+    assert said in run(capsys, one, "--twin", twin)
 
 
 def test_what_is_no_replicate_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    words = [captures.trace_path("pa_mqa_big"), "--twin", captures.trace_path("vec_add")]
+    words = [sample_path("matmul_small"), "--twin", sample_path("vector_add")]
     assert main(["check", *map(str, words)]) == 2
     assert "is no replicate of" in capsys.readouterr().err
 

@@ -1,0 +1,53 @@
+"""`rcv causes` on real captures: rules of tests/cli/test_causes.py, and numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_causes import (
+    run,
+    test_a_share_of_no_stall_is_a_dash,  # noqa: F401
+    test_json_adds_up_whatever_a_row_is,  # noqa: F401
+    test_top_holds_for_the_parts_of_a_row_too,  # noqa: F401
+)
+from tests.real.captures import trace_path
+
+
+@pytest.fixture
+def folder() -> Path:
+    return trace_path("pa_mqa_small")
+
+
+def test_text_ranks_causes_with_lines_and_producers(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, trace_path("pa_mqa_big"), "--top", 2)
+    lines = text.splitlines()
+    assert lines[0].split() == ["stall", "share", "idle", "hits", "cause", "because"]
+    assert "vector load" in lines[1]
+    assert "481 s_waitcnt vmcnt(5) ← 427 buffer_load_dword" in lines[2]
+    assert "of 791,816 stalled" in text
+
+
+def test_text_by_producer_and_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+    path = trace_path("pa_mqa_big")
+    assert "→ 481 s_waitcnt vmcnt(5): vector load" in run(capsys, path, "--by", "producer", "--top", 1)
+    assert "vector load ← 427 buffer_load_dword" in run(capsys, path, "--by", "instruction", "--top", 1)
+
+
+def test_csv_has_a_row_a_line_cause_and_producer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(capsys, folder, "--csv", "--top", 0))))
+    assert sum(int(row["stall"]) for row in rows) == 11_820
+    assert {row["cause"] for row in rows} >= {"wait_scalar", "wait_load", "unexplained"}
+
+
+def test_a_producer_that_is_a_guess_is_called_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The scalar loads of the capture are issued in bursts and return in any order."""
+    document = json.loads(run(capsys, folder, "--json", "--top", 0))
+    causes = {row["cause"]: row for row in document["rows"]}
+    assert 0 < causes["wait_scalar"]["guessed"] <= causes["wait_scalar"]["stall"]
+    assert causes["memory_queue"]["guessed"] == causes["memory_queue"]["stall"]
+    assert causes["wait_cross_lane"]["guessed"] == 0

@@ -1,0 +1,50 @@
+"""`rcv compare` on real captures: numbers, and rules of tests/cli/test_compare.py."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.test_compare import Pair, run, test_work_is_counted_a_wave_and_costs_cycles  # noqa: F401
+from tests.real.captures import trace_path
+
+
+@pytest.fixture
+def pair() -> Pair:
+    return trace_path("flash_attn_small_before"), trace_path("flash_attn_small_after")
+
+
+def test_the_flash_pair_passes_the_gate(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, *pair, "--fail-on", "regression", "--least", 0)
+    first = text.splitlines()[0]
+    assert first.startswith(
+        "No difference beyond noise: the launch of B takes 0.6 % fewer cycles (80,980 in A, "
+    )
+    assert "\nTraced waves: no difference beyond noise: 0.8 % fewer cycles per hit" in text
+    assert "A has 4 traced waves, B 8" in text
+    assert "the same in both" in text
+    assert run(capsys, *reversed(pair), "--fail-on", "difference")
+
+
+def test_different_kernels_are_not_judged(pair: Pair, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, pair[0], trace_path("vec_add"))
+    assert text.startswith("Not comparable: different kernels, flash_attn_func_kernel_0 and vecAddKernel_0")
+
+
+def test_the_document_has_the_numbers_of_the_flash_pair(
+    pair: Pair, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(run(capsys, *pair, "--top", 0, "--json"))
+    assert (document["verdict"], document["per"]) == ("no difference beyond noise", "launch")
+    assert document["kernel"]["waves"] == [4, 8]
+    assert document["kernel"]["launch"]["duration"] == [80_980, 80_484]
+    assert document["kernel"]["launch"]["waves"] == [64, 64]
+    assert document["kernel"]["hits_per_wave"] == [6603, 5420]
+
+
+@pytest.mark.parametrize("names", [("pa_mqa_big", "pa_mqa_small"), ("pa_mqa_small", "pa_mqa_big")])
+def test_different_work_is_not_judged(names: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, *map(trace_path, names))
+    assert text.startswith("Not comparable: ")
+    assert "the launches do not do the same work" in text.splitlines()[0]
