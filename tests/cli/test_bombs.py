@@ -12,7 +12,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support.bombs import bomb
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 
 if sys.platform != "linux":
     pytest.skip("peaks of memory are read as Linux tells them", allow_module_level=True)

@@ -1,4 +1,4 @@
-"""What the commands print about real captures, against sums made with plain json."""
+"""What the commands print about captures, against sums made with plain json."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support import captures
 from tests.support.command_runs import CACHE
+from tests.support.opened import VARIED
+from tests.support.paths import ROOT
+from tests.support.samples import sample_path, write_sample
 
-ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {"hits": 6, "latency": 7, "stall": 8, "idle": 9}
 
 
@@ -29,60 +30,92 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return output.out
 
 
-def rows_of(name: str) -> list[list[Any]]:
+def rows_of(folder: Path) -> list[list[Any]]:
     """The instructions of code.json."""
-    rows = json.loads((captures.trace_path(name) / "code.json").read_text())["code"]
+    rows = json.loads((folder / "code.json").read_text())["code"]
     return [row for row in rows if not row[0].lstrip().startswith((";", "label"))]
 
 
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_info_counts_what_is_in_the_files(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    facts = json.loads(run(capsys, "info", captures.trace_path(name), "--json"))
-    rows = rows_of(name)
+@pytest.fixture(params=VARIED)
+def traced(request: pytest.FixtureRequest) -> Path:
+    """A thread trace."""
+    return sample_path(request.param)
+
+
+@pytest.fixture(params=[*VARIED, "pc_sampling", "placeholder", "packed", "events"])
+def capture(request: pytest.FixtureRequest) -> Path:
+    """A capture of any kind."""
+    return sample_path(request.param)
+
+
+@pytest.fixture(params=["matmul_small", "kernels", "gfx12"])
+def ranked(request: pytest.FixtureRequest) -> Path:
+    """A thread trace whose instructions are ranked."""
+    return sample_path(request.param)
+
+
+@pytest.fixture
+def sourced() -> Path:
+    """A thread trace with code that was inlined."""
+    folder = sample_path("matmul_small")
+    assert any(" -> " in row[3] for row in rows_of(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of captures."""
+    folder = tmp_path_factory.mktemp("library")
+    for name in ("gfx11", "matmul_small", "reduction"):
+        write_sample(name, folder / name)
+    return folder
+
+
+def test_info_counts_what_is_in_the_files(traced: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = json.loads(run(capsys, "info", traced, "--json"))
+    rows = rows_of(traced)
     assert facts["schema"] == "rcv.info/2"
     assert facts["code"]["instructions"] == len(rows)
     assert facts["code"]["executed"] == sum(row[6] > 0 for row in rows)
     assert facts["source"]["mapped"] == sum(":" in (row[3] or "") for row in rows)
     for column, place in COLUMNS.items():
         assert facts["code"][column] == sum(row[place] for row in rows)
-    files = [path for path in captures.trace_path(name).iterdir() if path.name.startswith("se")]
+    files = [path for path in traced.iterdir() if path.name.startswith("se") and "_wv" in path.name]
     assert facts["waves"]["count"] == len(files)
     assert facts["waves"]["bytes"] == sum(path.stat().st_size for path in files)
 
 
-@pytest.mark.parametrize("name", captures.TRACES)
-def test_every_command_reads_every_capture(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.trace_path(name)
-    text = run(capsys, "info", folder)
-    assert folder.name in text
+def test_every_command_reads_every_capture(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "info", capture)
+    assert capture.name in text.splitlines()[0]
     assert "\x1b" not in text
     for by in ("instruction", "source", "kind"):
-        assert run(capsys, "hotspot", folder, "--by", by)
+        assert run(capsys, "hotspot", capture, "--by", by)
 
 
-@pytest.mark.parametrize("name", ["pa_mqa_small", "flash_attn_small_after", "vec_add"])
 @pytest.mark.parametrize("column", list(COLUMNS))
 def test_hotspot_by_line_is_code_json_sorted(
-    name: str, column: str, capsys: pytest.CaptureFixture[str]
+    ranked: Path, column: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = run(capsys, "hotspot", captures.trace_path(name), "--sort", column, "--top", "0", "--json")
+    text = run(capsys, "hotspot", ranked, "--sort", column, "--top", "0", "--json")
     document = json.loads(text)
-    place = COLUMNS[column]
-    expected = sorted((row for row in rows_of(name) if row[place]), key=lambda row: (-row[place], row[2]))
+    place, rows = COLUMNS[column], rows_of(ranked)
+    expected = sorted((row for row in rows if row[place]), key=lambda row: (-row[place], row[2]))
     assert document["schema"] == "rcv.hotspot/2"
     assert [(row["instruction"], row[column], row["text"]) for row in document["rows"]] == [
         (row[2], row[place], row[0]) for row in expected
     ]
-    assert document["totals"] == {key: sum(row[i] for row in rows_of(name)) for key, i in COLUMNS.items()}
+    assert document["totals"] == {key: sum(row[i] for row in rows) for key, i in COLUMNS.items()}
     assert sum(row["share_of_total"] for row in document["rows"]) == pytest.approx(1, abs=1e-3)
 
 
-def test_hotspot_by_source_adds_up_the_innermost_places(capsys: pytest.CaptureFixture[str]) -> None:
-    name = "flash_attn_small_after"
-    text = run(capsys, "hotspot", captures.trace_path(name), "--by", "source", "--top", "0", "--csv")
+def test_hotspot_by_source_adds_up_the_innermost_places(
+    sourced: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = run(capsys, "hotspot", sourced, "--by", "source", "--top", "0", "--csv")
     found = {row["name"]: row for row in csv.DictReader(io.StringIO(text))}
     expected: dict[str, list[int]] = {}
-    for row in rows_of(name):
+    for row in rows_of(sourced):
         sums = expected.setdefault(row[3].split(" -> ")[0], [0, 0, 0, 0])
         for i, place in enumerate(COLUMNS.values()):
             sums[i] += row[place]
@@ -91,59 +124,63 @@ def test_hotspot_by_source_adds_up_the_innermost_places(capsys: pytest.CaptureFi
 
 
 def test_hotspot_by_kind_loses_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(
-        run(capsys, "hotspot", captures.trace_path("pa_mqa_big"), "--by", "kind", "--top", "0", "--json")
-    )
-    assert sum(row["latency"] for row in document["rows"]) == document["totals"]["latency"]
+    folder = sample_path("matmul_small")
+    document = json.loads(run(capsys, "hotspot", folder, "--by", "kind", "--top", "0", "--json"))
+    latency = sum(row[COLUMNS["latency"]] for row in rows_of(folder))
+    assert sum(row["latency"] for row in document["rows"]) == document["totals"]["latency"] == latency
     assert "MATRIX" in [row["name"] for row in document["rows"]]
 
 
 def test_samples_are_ranked_where_there_are_no_cycles(capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, "hotspot", captures.trace_path("pcsampling"), "--json"))
+    folder = sample_path("pc_sampling")
+    issued, stalled = (sum(row[place] for row in rows_of(folder)) for place in (10, 11))
+    document = json.loads(run(capsys, "hotspot", folder, "--json"))
     assert document["measure"] == "PC samples"
-    assert document["totals"]["latency"] == 1306 + 3384
-    assert document["totals"]["stall"] == 3384
-    assert "4,690" in run(capsys, "info", captures.trace_path("pcsampling"))
+    assert document["totals"]["latency"] == issued + stalled
+    assert document["totals"]["stall"] == stalled > 0
+    assert f"{issued + stalled:,}" in run(capsys, "info", folder)
 
 
-def test_a_folder_of_captures_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    root = captures.trace_path("pa_mqa_small").parents[1]
-    document = json.loads(run(capsys, "info", root, "--json"))
+def test_a_folder_of_captures_is_listed(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(run(capsys, "info", library, "--json"))
     assert document["schema"] == "rcv.captures/2"
-    by_path = {entry["path"]: entry for entry in document["captures"]}
-    for name in captures.THREAD_TRACES:
-        entry, rows = by_path[str(captures.trace_path(name))], rows_of(name)
+    folders = {path.parent for path in library.rglob("code.json")}
+    assert sorted(entry["path"] for entry in document["captures"]) == sorted(map(str, folders))
+    traced = [entry for entry in document["captures"] if any(Path(entry["path"]).glob("se*_wv*.json"))]
+    assert len(traced) > 2
+    for entry in traced:
+        rows = rows_of(Path(entry["path"]))
         assert (entry["instructions"], entry["hits"], entry["latency"]) == (
             len(rows),
             sum(row[6] for row in rows),
             sum(row[7] for row in rows),
         )
-    lines = run(capsys, "info", root).splitlines()
+    lines = run(capsys, "info", library).splitlines()
     assert len(lines) == 1 + len(document["captures"])
     assert len({line.index("kernel") for line in lines[:1]}) == 1
 
 
-def test_check_reads_all_waves_and_finds_real_captures_sound(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, "info", captures.trace_path("mla_decode"), "--check")
+def test_check_reads_all_waves_and_finds_sound_captures_sound(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "info", sample_path("matmul_small"), "--check")
     assert "could not" not in text
     assert "disagree" not in text
-    clean = json.loads(run(capsys, "info", captures.trace_path("pa_mqa_big"), "--check", "--json"))
+    clean = json.loads(run(capsys, "info", sample_path("gfx12"), "--check", "--json"))
     assert {problem["severity"] for problem in clean["problems"]} <= {"info"}
 
 
 def test_the_same_command_prints_the_same_twice(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("hotspot", captures.trace_path("vec_add"), "--by", "source")
+    words = ("hotspot", sample_path("vector_add"), "--by", "source")
     assert run(capsys, *words) == run(capsys, *words)
 
 
 def test_a_table_fits_the_screen(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    text = run(capsys, "hotspot", captures.trace_path("flash_attn_small_after"))
+    text = run(capsys, "hotspot", sample_path("matmul_small"))
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_a_file_inside_a_capture_opens_it(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.trace_path("pa_mqa_small")
+    folder = sample_path("gfx12")
     assert run(capsys, "info", folder / "code.json") == run(capsys, "info", folder)
 
 
@@ -167,28 +204,24 @@ def test_paths_that_are_no_capture(command: str, tmp_path: Path, capsys: pytest.
     assert str(tmp_path) in fails(capsys, command, tmp_path / "text.txt")
 
 
-def test_several_captures_where_one_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
-    root = captures.trace_path("pa_mqa_small").parents[1]
-    assert "captures, and one is needed" in fails(capsys, "hotspot", root)
+def test_several_captures_where_one_is_needed(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "captures, and one is needed" in fails(capsys, "hotspot", library)
 
 
-def test_the_only_capture_below_a_folder_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.trace_path("pa_mqa_small")
-    assert run(capsys, "hotspot", folder.parent) == run(capsys, "hotspot", folder)
+def test_the_only_capture_below_a_folder_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_sample("gfx12", tmp_path / "only")
+    assert run(capsys, "hotspot", tmp_path) == run(capsys, "hotspot", tmp_path / "only")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "\x00\xff"])
 def test_a_damaged_capture_never_ends_in_a_traceback(
     content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = captures.trace_path("pa_mqa_small")
     for broken in ("code.json", "occupancy.json", "realtime.json", "se1_sm0_sl0_wv0.json"):
         folder = tmp_path / f"ui_output_{broken}"
-        folder.mkdir()
-        for path in source.iterdir():
-            (folder / path.name).write_bytes(
-                content.encode("latin-1") if path.name == broken else path.read_bytes()
-            )
+        write_sample("gfx12", folder)
+        assert (folder / broken).is_file()
+        (folder / broken).write_bytes(content.encode("latin-1"))
         assert main(["info", str(folder), "--check"]) in (0, 2)
         output = capsys.readouterr()
         assert broken in output.out + output.err
@@ -199,7 +232,7 @@ def test_a_damaged_capture_never_ends_in_a_traceback(
 
 
 def test_commands_run_where_qt_is_not_installed() -> None:
-    folder = captures.trace_path("pa_mqa_small")
+    folder = sample_path("gfx12")
     code = (
         "import sys\n"
         "for name in ('PySide6', 'pyqtgraph', 'shiboken6'): sys.modules[name] = None\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,15 +20,15 @@ from rcv_py.model.waves import WaveColumns
 from rcv_py.work.load import plan
 from tests.formats.test_broken_corpus import FILES, SHAPES, rich
 from tests.formats.test_broken_corpus import damaged as corpus
-from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, Run, a_place, run
 from tests.support.equal import ELSEWHERE as ELSEWHERE_IN_A_TRACE
 from tests.support.equal import differences
 from tests.support.forked import Forks
-from tests.support.samples import write_sample
+from tests.support.paths import ROOT
+from tests.support.samples import sample_path, write_sample
 from tests.support.whole_capture import write
 
-ROOT = Path(__file__).resolve().parents[2]
+SMALL = "gfx12"  # the sample that most questions are about
 OUT = "{out}"
 # What a command needs besides a folder; all commands that read a capture.
 WORDS: dict[str, tuple[str, ...]] = {
@@ -110,10 +109,9 @@ def test_what_is_no_capture_is_refused(command: str, tmp_path: Path) -> None:
 
 
 def rewritten(folder: Path, change: Callable[[list[list[int]]], None]) -> Path:
-    """Copy a small real capture and change the tokens of its waves."""
-    shutil.copytree(captures.trace_path("pa_mqa_small"), folder)
+    """Write a small capture and change the tokens of its waves."""
+    write_sample(SMALL, folder)
     for path in folder.glob("se*_wv*.json"):
-        path.chmod(0o644)
         document = json.loads(path.read_text())
         change(document["wave"]["instructions"])
         path.write_text(json.dumps(document))
@@ -189,13 +187,12 @@ def test_a_document_says_what_is_wrong_with_the_files(broken: dict[str, Path]) -
 
 
 def test_the_codes_of_gates() -> None:
-    a, b = (str(captures.trace_path(f"flash_attn_small_{name}")) for name in ("before", "after"))
+    a, b, other = (str(sample_path(name)) for name in ("matmul_small", "counters", "vector_add"))
     assert run("compare", a, b, "--fail-on", "regression").code == ExitCode.DONE
-    small = str(captures.trace_path("pa_mqa_small"))
-    assert run("compare", a, small, "--fail-on", "regression").code == ExitCode.USAGE
+    assert run("compare", a, other, "--fail-on", "regression").code == ExitCode.USAGE
     codes = set()
-    for name in ("flash_attn_small_before", "pa_mqa_big", "pa_mqa_small", "vec_add"):
-        folder = str(captures.trace_path(name))
+    for name in ("matmul_small", "combined", "gfx12", "placeholder"):
+        folder = str(sample_path(name))
         notes = json.loads(run("check", folder, "--json").out)["notes"]
         is_refused = any(note["severity"] in ("error", "warning") for note in notes)
         code = run("check", folder, "--strict", "--json").code
@@ -206,10 +203,9 @@ def test_the_codes_of_gates() -> None:
 
 def test_a_gate_trips(tmp_path: Path) -> None:
     """A copy whose waves stall twice as long is a regression."""
-    source, slow = captures.trace_path("flash_attn_small_before"), tmp_path / "slow"
-    shutil.copytree(source, slow)
+    source, slow = sample_path("matmul_small"), tmp_path / "slow"
+    write_sample("matmul_small", slow)
     for path in slow.glob("se*_wv*.json"):
-        path.chmod(0o644)
         document = json.loads(path.read_text())
         wave, late = document["wave"], 0
         for token in wave["instructions"]:
@@ -272,7 +268,7 @@ WRONG = {
 def test_what_makes_no_sense_is_refused_with_a_sentence(words: str) -> None:
     command, *more = (word.replace("~", " ") for word in words.split())
     for forms in ((), ("--json",), ("--csv",)):
-        done = run(command, str(captures.trace_path("pa_mqa_small")), *more, *forms)
+        done = run(command, str(sample_path(SMALL)), *more, *forms)
         assert (done.code, done.out) == (ExitCode.USAGE, ""), words
         assert WRONG[words] in " ".join(done.err.split()), done.err
         assert "Traceback" not in done.err
@@ -284,7 +280,7 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(words: str) -> None:
 def shell(script: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a script of a shell in which `rcv` and `FOLDER` are known."""
     rcv = f'rcv() {{ "{sys.executable}" -m rcv_py "$@"; }}'
-    folder = captures.trace_path("pa_mqa_small")
+    folder = sample_path("matmul_small")
     return subprocess.run(
         ["bash", "-c", f"{rcv}; set -o pipefail; {script}"],
         cwd=ROOT,

@@ -12,15 +12,23 @@ import pytest
 from rcv_py.cli.arguments import help_text, parse
 from rcv_py.cli.options.commands import COMMANDS, FOLDED
 from tests.cli.test_schemas import checked
-from tests.support import captures
 from tests.support.command_runs import a_place, run
-
-FLASH, SMALL = "flash_attn_small_after", "pa_mqa_small"
+from tests.support.plain_capture import plain
+from tests.support.samples import sample_path, write_sample
 
 
 @pytest.fixture(scope="module")
 def folder() -> str:
-    return str(captures.trace_path(FLASH))
+    return str(sample_path("matmul_small"))
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Two captures, each with its name."""
+    place = tmp_path_factory.mktemp("both")
+    for name in ("matmul_small", "gfx12"):
+        write_sample(name, place / name)
+    return [str(place / "matmul_small"), str(place / "gfx12")]
 
 
 @pytest.mark.parametrize(
@@ -32,7 +40,7 @@ def folder() -> str:
         ("units {folder} --within 0:200000", "summary {folder} --units --from 0 --to 200000"),
         ("units {folder}", "summary {folder} --units"),
         ("place {folder} {wave}", "line {folder} {wave}"),
-        ("line {folder} 973 --by stall", "line {folder} 973 --metric stall"),
+        ("line {folder} 83 --by stall", "line {folder} 83 --metric stall"),
         ("loops {folder} --show first", "loops {folder} --by first"),
         ("latency {folder} --kind memory", "latency {folder} --by memory"),
         ("isa {folder} --blocks --top 3", "isa {folder} --by block --top 3"),
@@ -77,16 +85,18 @@ def test_a_range_without_a_cycle_is_refused() -> None:
 
 
 def test_a_choice_of_waves_is_named(folder: str) -> None:
-    text = run("causes", folder, "--se", "2", "--from", "0").out
-    assert text.startswith("Of 4 waves of 8 (--se 2 --from 0).\n")
-    about = json.loads(run("causes", folder, "--se", "2", "--json").out)["about"]
-    assert about["waves"]["counted"] == 4
-    assert about["waves"]["read"] == 8, "the others still occupy units"
+    waves = plain(Path(folder)).waves
+    own = sum(wave.se == 1 for wave in waves)
+    assert 0 < own < len(waves)
+    text = run("causes", folder, "--se", "1", "--from", "0").out
+    assert text.startswith(f"Of {own} waves of {len(waves)} (--se 1 --from 0).\n")
+    about = json.loads(run("causes", folder, "--se", "1", "--json").out)["about"]
+    assert about["waves"]["counted"] == own
+    assert about["waves"]["read"] == len(waves), "the others still occupy units"
 
 
 @pytest.mark.parametrize("command", ["check", "summary", "info", "triage"])
-def test_several_captures_are_answered_one_after_the_other(command: str, folder: str) -> None:
-    both = [folder, str(captures.trace_path(SMALL))]
+def test_several_captures_are_answered_one_after_the_other(command: str, both: list[str]) -> None:
     names = [Path(path).name for path in both]
     assert run(command, *both).code == 0
     document = checked(run(command, *both, "--json"))
@@ -100,8 +110,8 @@ def test_several_captures_are_answered_one_after_the_other(command: str, folder:
         assert [row["capture"] for row in rows if row["capture"] not in names] == []
 
 
-def test_the_index_of_several_folders(tmp_path: Path, folder: str) -> None:
-    for name, path in (("a", folder), ("b", captures.trace_path(SMALL))):
+def test_the_index_of_several_folders(tmp_path: Path, both: list[str]) -> None:
+    for name, path in zip("ab", both, strict=True):
         (tmp_path / name).mkdir()
         (tmp_path / name / "one").symlink_to(path, target_is_directory=True)
     done = run("index", str(tmp_path / "a"), str(tmp_path / "b"), "--jobs", "0", "--json")

@@ -14,9 +14,9 @@ from rcv_py.formats.isa.kept_docs import FAMILIES, family_of
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.panels.token_details.beside import described
 from tests.formats.test_isa_described import FILE, HEAD
-from tests.support import captures
+from tests.support.samples import sample_path
 
-GPU, MNEMONIC = "pa_mqa_small", "s_waitcnt"
+GPU, MNEMONIC = "matmul_small", "s_waitcnt"
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> str:
@@ -27,8 +27,8 @@ def said(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> s
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A file about the family of a real capture, which says something of one of its instructions."""
-    family = family_of(open_trace(captures.trace_path(GPU)).target)
+    """A file about the family of a capture, which says something of one of its instructions."""
+    family = family_of(open_trace(sample_path(GPU)).target)
     path = tmp_path / "amdgpu_isa.xml"
     name = f"AMD {family[:4].upper()} {family[4:]}"
     path.write_text(FILE.replace("AMD CDNA 3", name).replace("V_ADD_F32", MNEMONIC.upper()))
@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
 def test_what_is_added_is_shown_without_an_option_until_it_is_removed(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = captures.trace_path(GPU)
+    folder = sample_path(GPU)
     target = open_trace(folder).target
     assert "No ISA file is kept." in said(capsys, "isa-docs")
     assert "floats & more" not in said(capsys, "isa", folder, "--help-of", MNEMONIC)
@@ -87,7 +87,7 @@ def test_what_is_damaged_says_what_to_do(text: str, file: Path, capsys: pytest.C
     said(capsys, "isa-docs", "add", file)
     (kept,) = data_folder("isa").iterdir()
     kept.write_text(text)
-    folder = captures.trace_path(GPU)
+    folder = sample_path(GPU)
     assert "is damaged" in said(capsys, "isa", folder, "--help-of", MNEMONIC, code=2)
     assert "is damaged" in described("", open_trace(folder).target, MNEMONIC)
     said(capsys, "isa-docs", "remove", kept.stem)

@@ -1,0 +1,59 @@
+"""The rules of tests/cli/test_commands.py on real captures, and numbers of samples."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import (
+    run,
+    test_a_folder_of_captures_is_listed,  # noqa: F401
+    test_every_command_reads_every_capture,  # noqa: F401
+    test_hotspot_by_line_is_code_json_sorted,  # noqa: F401
+    test_hotspot_by_source_adds_up_the_innermost_places,  # noqa: F401
+    test_info_counts_what_is_in_the_files,  # noqa: F401
+)
+from tests.real.captures import THREAD_TRACES, TRACES, trace_path
+
+
+@pytest.fixture(params=THREAD_TRACES)
+def traced(request: pytest.FixtureRequest) -> Path:
+    return trace_path(request.param)
+
+
+@pytest.fixture(params=TRACES)
+def capture(request: pytest.FixtureRequest) -> Path:
+    return trace_path(request.param)
+
+
+@pytest.fixture(params=["pa_mqa_small", "flash_attn_small_after", "vec_add"])
+def ranked(request: pytest.FixtureRequest) -> Path:
+    return trace_path(request.param)
+
+
+@pytest.fixture
+def sourced() -> Path:
+    return trace_path("flash_attn_small_after")
+
+
+@pytest.fixture
+def library() -> Path:
+    return trace_path("pa_mqa_small").parents[1]
+
+
+def test_samples_are_ranked_where_there_are_no_cycles(capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(run(capsys, "hotspot", trace_path("pcsampling"), "--json"))
+    assert document["measure"] == "PC samples"
+    assert document["totals"]["latency"] == 1306 + 3384
+    assert document["totals"]["stall"] == 3384
+    assert "4,690" in run(capsys, "info", trace_path("pcsampling"))
+
+
+def test_check_reads_all_waves_and_finds_real_captures_sound(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "info", trace_path("mla_decode"), "--check")
+    assert "could not" not in text
+    assert "disagree" not in text
+    clean = json.loads(run(capsys, "info", trace_path("pa_mqa_big"), "--check", "--json"))
+    assert {problem["severity"] for problem in clean["problems"]} <= {"info"}
