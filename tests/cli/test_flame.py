@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support.captures import golden, synthetic_path, trace_path
+from tests.support.plain_capture import plain
+from tests.support.samples import sample_path, write_sample
 
-FLASH = "flash_attn_small_after"
+NAME = "matmul_small"
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -22,69 +24,101 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().err
 
 
+def costs_below(folder: Path) -> dict[str, int]:
+    """Latency and idle of the instructions that each outermost source line called, from code.json."""
+    found: dict[str, int] = {}
+    for row in plain(folder).code[1:]:  # after the label
+        place = str(row[3]).split(" -> ")[-1].rpartition("/")[2]
+        found[place] = found.get(place, 0) + int(str(row[7])) + int(str(row[9]))
+    return found
+
+
 def test_the_tree_names_the_heaviest_frames_first(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = printed(capsys, str(trace_path(FLASH)), "--least", "4").splitlines()
-    assert lines[1].split() == ["354,552", "96.3", "%", "flash_attn_func.py"]
-    assert lines[2].split() == ["182,996", "49.7", "%", "flash_attn_func.py:258"]
-    assert lines[1].index("flash") < lines[2].index("flash"), "indented"
-    assert lines[-1] == "368,140 cycles of latency and idle time of all waves."
-    assert "s_endpgm" not in "".join(lines)
+    costs = costs_below(sample_path(NAME))
+    whole = sum(costs.values())
+    heaviest = max(costs, key=costs.__getitem__)
+    lines = printed(capsys, str(sample_path(NAME)), "--least", "4").splitlines()
+    assert lines[1].split() == [f"{whole:,}", "100.0", "%", "matmul.hip"]
+    share = f"{100 * costs[heaviest] / whole:.1f}"
+    assert lines[2].split() == [f"{costs[heaviest]:,}", share, "%", heaviest]
+    assert lines[1].index("matmul") < lines[2].index("matmul"), "indented"
+    assert lines[-1] == f"{whole:,} cycles of latency and idle time of all waves."
+    shares = [float(line.split()[1]) for line in lines[1:-2]]
+    assert len(shares) > 10
+    assert min(shares) >= 4
+    assert "s_load" not in "".join(lines)
 
 
 def test_folded_stacks_sum_up_to_everything(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = printed(capsys, str(trace_path(FLASH)), "--folded").splitlines()
-    assert sum(int(line.rpartition(" ")[2]) for line in lines) == 368_140
-    assert all(line.count(";") == 2 for line in lines)
+    costs = costs_below(sample_path(NAME))
+    lines = printed(capsys, str(sample_path(NAME)), "--folded").splitlines()
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == sum(costs.values())
+    for place, cost in costs.items():
+        below = [line for line in lines if line.split(";")[1] == place]
+        assert sum(int(line.rpartition(" ")[2]) for line in below) == cost, place
+    assert {line.count(";") for line in lines} >= {2, 3}, "inlined code is deeper"
 
 
 def test_json_has_every_frame_with_its_parent_before_it(capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(
-        printed(capsys, str(synthetic_path("markers_gfx12")), "--json", "--metric", "stall")
-    )
+    folder = sample_path("markers")
+    stalls = {line: sum(token.stall for token in tokens) for line, tokens in plain(folder).by_line().items()}
+    document = json.loads(printed(capsys, str(folder), "--json", "--metric", "stall"))
     assert document["schema"] == "rcv.flame/2"
-    assert (document["total"], document["unit"]) == (1507, "cycles")
+    assert (document["total"], document["unit"]) == (sum(stalls.values()), "cycles")
     frames = document["frames"]
-    assert sum(frame["self"] for frame in frames) == 1507
+    assert sum(frame["self"] for frame in frames) == sum(stalls.values()) > 0
     for at, frame in enumerate(frames):
         parent = frame["parent"]
         assert parent is None or (parent < at and frames[parent]["depth"] == frame["depth"] - 1)
         start = 0 if parent is None else frames[parent]["start"]
         assert frame["start"] >= start
-    assert {frame["instruction"] for frame in frames if frame["what"] == "code"} >= {2, 7}
+    assert {frame["instruction"] for frame in frames if frame["what"] == "code"} == {
+        line for line, stall in stalls.items() if stall
+    }
 
 
 def test_what_is_not_hidden_comes_with_its_assumption(capsys: pytest.CaptureFixture[str]) -> None:
-    text = printed(capsys, str(trace_path(FLASH)), "--metric", "nonhidden", "--least", "90")
+    text = printed(capsys, str(sample_path(NAME)), "--metric", "nonhidden", "--least", "20")
     assert "cycles of all waves that no other wave hid." in text
     assert "Estimate:" in text
 
 
 def test_scopes_alone_and_with_their_instructions(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = str(synthetic_path("markers_gfx12"))
+    folder = str(sample_path("markers"))
     scopes = printed(capsys, folder, "--content", "markers")
-    assert "mma_scope" in scopes
+    assert "WaveTile::load" in scopes
     assert "v_wmma" not in scopes
     both = printed(capsys, folder, "--content", "both", "--folded").splitlines()
-    assert any(line.startswith("synth_kernel;foo::bar;mma_scope;a.py;a.py:6;v_wmma") for line in both)
-    whole = golden("synthetic/markers_gfx12.rcv.json")["flame_total"]["totalLatency"]
+    lines = [line for line in both if line.startswith("matmul_wmma;WaveTile::load;matmul_wmma.hip;")]
+    assert any(";global_load_b128" in line for line in lines)
+    assert any(line.startswith("matmul_wmma;matmul_wmma.hip;") for line in both), "in no inner scope"
+    whole = sum(costs_below(sample_path("markers")).values())
     assert sum(int(line.rpartition(" ")[2]) for line in both) == whole
 
 
-def test_code_without_sources_is_told_by_kernel(capsys: pytest.CaptureFixture[str]) -> None:
-    text = printed(capsys, str(trace_path("pa_mqa_small")), "--least", "50")
-    assert "pa_mqa_logits_fp4_kernel_0" in text
+def test_code_without_sources_is_told_by_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_sample("gfx12", tmp_path / "bare")
+    code = tmp_path / "bare" / "code.json"
+    document = json.loads(code.read_text())
+    for row in document["code"][1:]:
+        row[3] = ""
+    code.write_text(json.dumps(document))
+    text = printed(capsys, str(tmp_path / "bare"), "--least", "50")
+    assert "matmul_wmma" in text
     assert "kernels and basic blocks" in text
 
 
 def test_samples(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = str(trace_path("pcsampling"))
-    assert "4,690 PC samples." in printed(capsys, folder, "--least", "50")
-    assert "neither executions" in refused(capsys, folder, "--metric", "hits")
+    folder = sample_path("pc_sampling")
+    rows = json.loads((folder / "code.json").read_text())["code"]
+    samples = sum(row[10] + row[11] for row in rows)
+    assert f"{samples:,} PC samples." in printed(capsys, str(folder), "--least", "50")
+    assert "neither executions" in refused(capsys, str(folder), "--metric", "hits")
 
 
 def test_what_cannot_be_told_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "has no markers" in refused(capsys, str(trace_path("vec_add")), "--content", "both")
-    marked = str(synthetic_path("markers_gfx12"))
+    assert "has no markers" in refused(capsys, str(sample_path(NAME)), "--content", "both")
+    marked = str(sample_path("markers"))
     assert "no other measure" in refused(capsys, marked, "--content", "markers", "--metric", "hits")
     with pytest.raises(SystemExit):
         main(["flame", marked, "--least", "101"])

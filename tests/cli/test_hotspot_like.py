@@ -11,17 +11,12 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support import captures
+from tests.support.opened import VARIED
+from tests.support.paths import ROOT
+from tests.support.plain_capture import plain
+from tests.support.samples import sample_path, write_sample
 
-SAMPLE = Path(__file__).resolve().parents[2] / "sample_traces"
-# capture: registers of the program, waves that fit, what binds; the first numbers by grep over the ISA text
-HEADERS = {
-    "flash_attn_small_after": (242, 2, "vector registers"),
-    "flash_attn_small_before": (242, 2, "vector registers"),
-    "pa_mqa_small": (95, 5, "vector registers"),
-    "pa_mqa_big": (95, 5, "vector registers"),
-    "vec_add": (9, 8, None),
-}
+SAMPLE = ROOT / "sample_traces"
 
 
 @pytest.fixture(autouse=True)
@@ -34,14 +29,23 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return capsys.readouterr().out
 
 
+@pytest.fixture(params=["matmul_small", "kernels"])
+def gfx9(request: pytest.FixtureRequest) -> Path:
+    """A capture of a GPU that the scripts know."""
+    return sample_path(request.param)
+
+
+@pytest.fixture(params=VARIED)
+def capture(request: pytest.FixtureRequest) -> Path:
+    """A capture with instructions."""
+    return sample_path(request.param)
+
+
 @pytest.mark.parametrize("like", ["old", "new"])
-@pytest.mark.parametrize("name", captures.GOLDEN)
 def test_every_table_has_headings_over_its_columns(
-    name: str, like: str, capsys: pytest.CaptureFixture[str]
+    gfx9: Path, like: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = run(capsys, captures.trace_path(name), "--like", like).splitlines()
-    is_mistaken = name.startswith("flash")  # gfx950 without a form that the scripts know
-    assert any("the capture is of gfx950" in line for line in lines) == is_mistaken
+    lines = run(capsys, gfx9, "--like", like).splitlines()
     heads = [i for i, line in enumerate(lines) if re.match(r"  (class|  #) ", line)]
     assert len(heads) == 3
     for head in heads[1:]:
@@ -53,39 +57,82 @@ def test_every_table_has_headings_over_its_columns(
     assert len({line.rindex("%") for line in percents}) == 1, "shares stand under each other"
 
 
-@pytest.mark.parametrize("name", captures.TRACES)
-def test_the_header_of_every_capture(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(run(capsys, captures.trace_path(name), "--json"))["occupancy"]
+@pytest.mark.parametrize("like", ["old", "new"])
+def test_a_gpu_that_the_scripts_would_mistake_is_named(
+    like: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A program of gfx950, by one of its instructions, whose matrix instructions are those of gfx942."""
+    folder, note = tmp_path / "c", "the capture is of gfx950"
+    write_sample("matmul_small", folder)
+    assert note not in run(capsys, folder, "--like", like)
+    code = folder / "code.json"
+    text = code.read_text()
+    changed = text.replace("v_and_b32_e32 v1, 63, v0", "v_prng_b32_e32 v1, v0", 1)
+    assert changed != text
+    code.write_text(changed)
+    assert note in run(capsys, folder, "--like", like)
+
+
+def vector_registers(folder: Path) -> int:
+    """One more than the largest that an instruction names."""
+    texts = [row[0] for row in json.loads((folder / "code.json").read_text())["code"]]
+    found = [re.findall(r"\bv(\d+)\b|\bv\[\d+:(\d+)\]", text) for text in texts if not text.startswith(";")]
+    return 1 + max(int(number) for names in found for pair in names for number in pair if number)
+
+
+def test_the_header_of_every_capture(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(run(capsys, capture, "--json"))["occupancy"]
     used = {one["name"]: one for one in found["limits"]}
-    texts = [row[0] for row in json.loads((captures.trace_path(name) / "code.json").read_text())["code"]]
-    named = [
-        int(n) for text in texts for n in re.findall(r"\bv(\d+)\b|\bv\[\d+:(\d+)\]", text) for n in n if n
-    ]
-    assert used["vector registers"]["used"] >= max(named) + 1
+    assert used["vector registers"]["used"] >= vector_registers(capture)
     assert used["vector registers"]["allocated"] % 8 == 0
     assert 1 <= found["waves_per_simd"] <= found["max_waves_per_simd"]
     assert found["resident_peak"] <= found["waves_per_simd"], "no more can have been there than fit"
-    if name in HEADERS:
-        registers, waves, binding = HEADERS[name]
-        assert used["vector registers"]["used"] == registers
-        assert (found["waves_per_simd"], found["binding"]) == (waves, binding)
 
 
-def test_classes_hold_all_cycles(capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(
-        run(capsys, captures.trace_path("moe_reduce"), "--by", "class", "--top", "0", "--json")
+@pytest.mark.parametrize("name", ["matmul_small", "vector_add"])
+def test_as_many_waves_fit_as_registers_are_left_for(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A SIMD of gfx942 has 512 vector registers a lane, given out in eights, and room for eight waves."""
+    folder = sample_path(name)
+    registers = vector_registers(folder)
+    fit = 512 // (-(-registers // 8) * 8)
+    found = json.loads(run(capsys, folder, "--json"))["occupancy"]
+    (used,) = (one["used"] for one in found["limits"] if one["name"] == "vector registers")
+    assert used == registers
+    assert (found["waves_per_simd"], found["binding"]) == (
+        (fit, "vector registers") if fit < 8 else (8, None)
     )
-    assert sum(row["latency"] for row in found["rows"]) == found["totals"]["latency"]
+
+
+@pytest.fixture
+def classed() -> Path:
+    """A capture with many classes of instructions."""
+    return sample_path("matmul_small")
+
+
+def test_classes_hold_all_cycles(classed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(run(capsys, classed, "--by", "class", "--top", "0", "--json"))
+    latency = sum(token.duration for tokens in plain(classed).by_line().values() for token in tokens)
+    assert sum(row["latency"] for row in found["rows"]) == found["totals"]["latency"] == latency
     assert sum(row["share_of_total"] for row in found["rows"]) == pytest.approx(1, abs=1e-4)
 
 
-def test_sources_are_short_in_tables_and_whole_in_documents(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.trace_path("flash_attn_small_after")
+def test_sources_are_short_in_tables_and_whole_in_documents(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = sample_path("matmul_small")
     text = run(capsys, folder, "--top", "1")
-    assert text.count("numeric.py:872") == 1
-    assert "/numeric.py" not in text
-    assert json.loads(run(capsys, folder, "--top", "1", "--json"))["rows"][0]["source"].startswith("/")
-    assert "source" not in run(capsys, captures.trace_path("pa_mqa_small"), "--top", "2")
+    assert text.count("tile_io.h:20") == 1
+    assert "/tile_io.h" not in text
+    source = json.loads(run(capsys, folder, "--top", "1", "--json"))["rows"][0]["source"]
+    assert source.startswith("/")
+    assert source.endswith("/tile_io.h:20")
+    write_sample("gfx12", tmp_path)
+    code = tmp_path / "code.json"
+    document = json.loads(code.read_text())
+    for row in document["code"]:
+        row[3] = ""
+    code.write_text(json.dumps(document))
+    assert "source" not in run(capsys, tmp_path, "--top", "2")
 
 
 def test_a_capture_without_instructions_claims_no_registers(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,12 +153,12 @@ def test_a_capture_without_instructions_claims_no_registers(capsys: pytest.Captu
     ],
 )
 def test_mistakes(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["hotspot", str(captures.trace_path("vec_add")), *words]) == 2
+    assert main(["hotspot", str(sample_path("vector_add")), *words]) == 2
     assert says in capsys.readouterr().err
 
 
 def test_spreadsheets_have_the_rows_of_the_document(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("hotspot", str(captures.trace_path("vec_add")), "--like", "old", "--top", "3")
+    words = ("hotspot", str(sample_path("vector_add")), "--like", "old", "--top", "3")
     assert main([*words, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert main([*words, "--csv"]) == 0

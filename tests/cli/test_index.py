@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 from html.parser import HTMLParser
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,13 @@ from rcv_py.model.modes import LIBRARY_ORDERS
 from rcv_py.results import library as library_result
 from rcv_py.results.field import At
 from rcv_py.work.library import library_rows
-from tests.support import captures, folders
+from tests.cli.test_check import apart
+from tests.support import folders
 from tests.support.command_runs import run as run_once
+from tests.support.plain_capture import plain
+from tests.support.samples import sample_path, write_sample
 
-LIBRARY = captures.SHARED / "traces"
+TRACED = {"matmul": 0, "matmul_again": 1}  # two runs of a kernel, by the seeds that made them
 HERE = ("--jobs", "0")  # processes find the same: `test_processes_find_the_same`
 
 
@@ -37,10 +41,27 @@ def main_out(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return capsys.readouterr().out
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of a kernel, samples, and captures whose code has lost its lines."""
+    root = tmp_path_factory.mktemp("library")
+    for name, seed in TRACED.items():
+        write_sample("matmul_small", root / name, seed)
+    write_sample("pc_sampling", root / "sampled")
+    for name in ("gfx12", "reduction"):
+        write_sample(name, root / name)
+        code = root / name / "code.json"
+        document = json.loads(code.read_text())
+        for row in document["code"]:
+            row[3] = ""
+        code.write_text(json.dumps(document))
+    return root
+
+
 @pytest.fixture
-def library() -> Path:
-    captures.need_shared()
-    return LIBRARY
+def recorded(library: Path) -> list[Path]:
+    """Thread traces of the library, all engines of which began at the same time."""
+    return [library / name for name in TRACED]
 
 
 @pytest.fixture
@@ -62,26 +83,33 @@ def mixed(tmp_path: Path) -> Path:
 def test_every_capture_is_there_once(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(run(capsys, library, "--json"))
     assert document["schema"] == "rcv.index/2"
-    rows = {Path(row["path"]).name: row for row in document["captures"]}
-    assert set(rows) == {captures.trace_path(name).name for name in captures.TRACES}
-    moe = rows[captures.trace_path("moe_reduce").name]
-    assert (moe["waves"], moe["hits"]) == (4112, 622_968)
-    assert (moe["latency"], moe["stall"]) == (59_005_036, 45_693_520)
-    assert (moe["executed"], moe["instructions"], moe["peak_waves"]) == (171, 431, 1024)
-    big = rows[captures.trace_path("pa_mqa_big").name]
-    golden = captures.golden("beyond/pa_mqa_big.json")
-    assert big["mean_waves"] == pytest.approx(golden["avg_waves"], abs=0.01)
+    rows = {Path(row["path"]): row for row in document["captures"]}
+    assert len(document["captures"]) == len(rows)
+    assert set(rows) == set(library.iterdir())
+    traced = [folder for folder in rows if any(folder.glob("se*_wv*.json"))]
+    for folder in traced:
+        row, found = rows[folder], plain(folder)
+        tokens = [token for wave in found.waves for token in wave.tokens]
+        assert (row["waves"], row["hits"]) == (len(found.waves), len(tokens))
+        assert row["latency"] == sum(token.duration for token in tokens)
+        assert row["stall"] == sum(token.stall for token in tokens)
+        instructions = [text for text, *_ in found.code if not str(text).startswith(";")]
+        assert (row["executed"], row["instructions"]) == (len(found.by_line()), len(instructions))
+        changes = sorted([(stay.begin, 1) for stay in found.stays] + [(stay.end, -1) for stay in found.stays])
+        present = list(accumulate(change for _, change in changes))
+        assert row["peak_waves"] == max(present)
+        lives = sum(stay.end - stay.begin for stay in found.stays)
+        assert row["mean_waves"] == pytest.approx(lives / (changes[-1][0] - changes[0][0]), abs=0.01)
     times = [row["duration_ns"] for row in document["captures"] if row["duration_ns"] is not None]
-    assert len(times) == len(captures.THREAD_TRACES)
+    assert len(times) == len(traced) == 4
     assert times == sorted(times, reverse=True)
 
 
 def test_the_duration_is_that_of_the_record(
-    rows: dict[str, dict[str, Any]], capsys: pytest.CaptureFixture[str]
+    recorded: list[Path], rows: dict[str, dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """From the first start to the last end of a wave, engine by engine moved to one clock: here all agree."""
-    for name in ("pa_mqa_small", "vec_add"):
-        folder = captures.trace_path(name)
+    for folder in recorded:
         row = rows[folder.name]
         occupancy = json.loads(main_out(capsys, "occupancy", folder, "--json"))["rows"][0]
         assert row["duration"] == occupancy["end"] - occupancy["start"]
@@ -107,7 +135,7 @@ def test_a_capture_without_a_source_line_is_not_healthy(
 
 
 def test_findings_are_those_of_triage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a").symlink_to(captures.trace_path("pa_mqa_small"), target_is_directory=True)
+    (tmp_path / "a").symlink_to(sample_path("gfx12"), target_is_directory=True)
     row = json.loads(run(capsys, tmp_path, "--findings", "--json"))["captures"][0]
     assert row["finding"] == json.loads(main_out(capsys, "triage", tmp_path / "a", "--json"))["headline"]
     assert json.loads(run(capsys, tmp_path, "--json"))["captures"][0]["finding"] == ""
@@ -120,15 +148,11 @@ def test_what_is_not_known_is_null(mixed: Path, capsys: pytest.CaptureFixture[st
     assert all(rows["broken"][name] is None for name in numbers)
 
 
-def test_replicates_are_named_with_their_noise(rows: dict[str, dict[str, Any]]) -> None:
-    replicates = [
-        (row["replicate"], row["capture"], row["replicate_noise"])
-        for row in rows.values()
-        if row["replicate"]
-    ]
-    after, before = (captures.trace_path(f"flash_attn_small_{name}").name for name in ("after", "before"))
-    assert [(one, other) for one, other, _ in replicates] == [(after, before)]
-    assert 0.05 < replicates[0][2] < 0.07
+def test_replicates_are_named_with_their_noise(library: Path, rows: dict[str, dict[str, Any]]) -> None:
+    (row,) = (row for row in rows.values() if row["replicate"])
+    assert {row["capture"], row["replicate"]} == set(TRACED)
+    first, second = library / row["replicate"], library / row["capture"]
+    assert row["replicate_noise"] == pytest.approx(apart(first, second), abs=1e-4)
 
 
 @pytest.mark.parametrize("order", LIBRARY_ORDERS)
@@ -201,8 +225,8 @@ def test_the_page_is_whole_and_needs_nothing(mixed: Path, capsys: pytest.Capture
     assert "<script>alert" not in text
 
 
-def test_processes_find_the_same(library: Path, tmp_path: Path) -> None:
-    paths = [captures.trace_path(name) for name in ("pa_mqa_small", "fused_rope_cache", "vec_add")]
+def test_processes_find_the_same(tmp_path: Path) -> None:
+    paths = [sample_path(name) for name in ("matmul_small", "gfx12", "vector_add")]
     broken = folders.write(tmp_path / "x", dict.fromkeys(folders.GOOD, b"{") | {"filenames.json": b"7"})
     here, there = (list(library_rows([*paths, broken], jobs)) for jobs in (0, 2))
     for one, other in zip(here, there, strict=True):

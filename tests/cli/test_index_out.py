@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support import captures
 from tests.support.samples import write_sample
 
 
@@ -73,13 +72,13 @@ def test_the_page_runs_no_text_of_a_capture(tmp_path: Path, capsys: pytest.Captu
     assert "\\<img" in index(capsys, tmp_path, "--markdown")
 
 
-def test_the_real_library(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = list(
-        csv.DictReader(index(capsys, captures.trace_path("vec_add").parents[1], "--csv").splitlines())
-    )
-    kernels = [row["kernel"] for row in rows]
-    assert kernels[0] == "moe_reduction_kernel_0"
-    assert not any(row["error"] for row in rows)
+def test_a_spreadsheet_has_the_longest_first(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = list(csv.DictReader(index(capsys, library, "--csv").splitlines()))
+    times = [float(row["duration_ns"]) for row in rows if row["duration_ns"]]
+    assert len(times) == 3
+    assert times == sorted(times, reverse=True)
+    assert rows[0]["kernel"] == "matmul_tiled"
+    assert [row["capture"] for row in rows if row["error"]] == ["broken"]
 
 
 @pytest.mark.parametrize(("name", "code"), [("placeholder", 4), ("pc_sampling", 0)])

@@ -1,4 +1,4 @@
-"""`rcv isa` prints the listing, blocks and branches of real captures."""
+"""`rcv isa` prints the listing, blocks and branches."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.model.kinds import TokenKind
-from tests.support import captures
 from tests.support.command_runs import CACHE
 from tests.support.folders import code, row, write
+from tests.support.opened import VARIED
+from tests.support.plain_capture import plain
+from tests.support.samples import sample_path, write_sample
 from tests.support.wave_folder import wave
 
 
@@ -25,62 +27,113 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return output.out
 
 
-def rows_of(name: str) -> list[list]:
-    return json.loads((captures.trace_path(name) / "code.json").read_text())["code"]
+def rows_of(folder: Path) -> list[list]:
+    return json.loads((folder / "code.json").read_text())["code"]
 
 
-def test_numbers_that_name_are_not_grouped_and_samples_are_no_cycles(
-    capsys: pytest.CaptureFixture[str],
+@pytest.fixture(params=[*VARIED, "pc_sampling"])
+def capture(request: pytest.FixtureRequest) -> Path:
+    """A capture of any kind."""
+    return sample_path(request.param)
+
+
+@pytest.fixture
+def listed() -> Path:
+    """A capture of one kernel."""
+    return sample_path("matmul_small")
+
+
+def moved_down(folder: Path, by: int) -> None:
+    """Put so many instructions that never ran in front of all others."""
+    path = folder / "code.json"
+    document = json.loads(path.read_text())
+    label, *rows = document["code"]
+    first = rows[0][5] - 4 * by
+    nops = [["s_nop 0", 0, at, "", label[4], first + 4 * at, 0, 0, 0, 0] for at in range(1, by + 1)]
+    label[5] = first + 4
+    for one in rows:
+        one[2] += by
+    document["code"] = [label, *nops, *rows]
+    path.write_text(json.dumps(document))
+    for path in folder.glob("se*_wv*.json"):
+        document = json.loads(path.read_text())
+        for token in document["wave"]["instructions"]:
+            token[4] += by
+        document["wave"]["waitcnt"] = []
+        path.write_text(json.dumps(document))
+
+
+def test_numbers_that_name_are_not_grouped_and_amounts_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = run(capsys, "isa", captures.trace_path("flash_attn_small_after"), "--top", 2).splitlines()
-    assert [line.split()[:3] for line in lines[1:3]] == [["3", "8", "11,608"], ["2069", "8", "9,548"]]
-    jumps = run(capsys, "isa", captures.trace_path("pa_mqa_small"), "--branches", "--top", 1).splitlines()
+    write_sample("matmul_small", tmp_path)
+    moved_down(tmp_path, 1000)
+    code = rows_of(tmp_path)
+    first, second, *_ = sorted(code, key=lambda row: -(row[7] + row[9]))
+    lines = run(capsys, "isa", tmp_path, "--top", 2).splitlines()
+    shown = [line.split()[:3] for line in lines[1:3]]
+    assert shown == [[str(row[2]), f"{row[6]:,}", f"{row[7]:,}"] for row in (first, second)]
+    assert all(int(number) > 1000 and "," in latency for number, _, latency in shown)
+    jumps = run(capsys, "isa", tmp_path, "--branches", "--top", 1).splitlines()
     assert jumps[0].split()[:5] == ["#", "target", "taken", "not", "taken"]
-    assert jumps[1].split()[:6] == ["143", "149", "0", "4", "0.0", "%"]
-    sampled = run(capsys, "isa", captures.trace_path("pcsampling"), "--top", 1).splitlines()[0].split()
+    at = int(jumps[1].split()[0])
+    words = int(str(code[at][0]).split()[1])
+    address = code[at][5] + 4 + 4 * (words - (words >> 15 << 16))
+    (target,) = (row[2] for row in code[1:] if row[5] == address)
+    kinds = [token.kind for token in plain(tmp_path).by_line()[at]]
+    taken, passed = kinds.count(TokenKind.JUMP), kinds.count(TokenKind.NEXT)
+    share = f"{100 * taken / (taken + passed):.1f}"
+    assert jumps[1].split()[:6] == [str(at), str(target), str(taken), str(passed), share, "%"]
+
+
+def test_samples_are_no_cycles_and_code_may_have_no_branches(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sampled = run(capsys, "isa", sample_path("pc_sampling"), "--top", 1).splitlines()[0].split()
     assert sampled == ["#", "samples", "stalled", "share", "block", "instruction", "source"]
-    assert "has no branches" in run(capsys, "isa", captures.trace_path("vec_add"), "--branches")
+    assert "has no branches" in run(capsys, "isa", write(tmp_path / "straight"), "--branches")
 
 
-@pytest.mark.parametrize("name", captures.TRACES)
-def test_blocks_hold_all_costs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    document = json.loads(run(capsys, "isa", captures.trace_path(name), "--blocks", "--json"))
+def test_blocks_hold_all_costs(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(run(capsys, "isa", capture, "--blocks", "--json"))
     assert document["schema"] == "rcv.isa/2"
-    rows = rows_of(name)
+    rows = rows_of(capture)
     blocks = document["rows"]
     assert (blocks[0]["first_instruction"], blocks[-1]["last_instruction"]) == (0, len(rows) - 1)
     assert all(a["last_instruction"] + 1 == b["first_instruction"] for a, b in pairwise(blocks))
-    if name != "pcsampling":
+    if any(capture.glob("se*_wv*.json")):  # else it holds samples, and no cycles
         for column, place in {"latency": 7, "stall": 8, "idle": 9}.items():
             assert sum(block[column] for block in blocks) == sum(row[place] for row in rows), column
     assert sum(block["share_of_total"] for block in blocks) == pytest.approx(1, abs=1e-3)
 
 
-def test_the_listing_is_in_program_order_or_ranked(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.trace_path("pa_mqa_small")
-    rows = list(csv.DictReader(io.StringIO(run(capsys, "isa", folder, "--csv"))))
+def test_the_listing_is_in_program_order_or_ranked(listed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(capsys, "isa", listed, "--csv"))))
     assert [int(row["instruction"]) for row in rows] == list(range(len(rows)))
-    top = list(csv.DictReader(io.StringIO(run(capsys, "isa", folder, "--csv", "--top", 3))))
+    top = list(csv.DictReader(io.StringIO(run(capsys, "isa", listed, "--csv", "--top", 3))))
     costs = [int(row["latency"]) + int(row["idle"]) for row in rows]
     assert [int(row["latency"]) + int(row["idle"]) for row in top] == sorted(costs, reverse=True)[:3]
-    assert "s_endpgm" in run(capsys, "isa", folder)
+    assert "s_endpgm" in run(capsys, "isa", listed)
 
 
 def test_branches_are_counted_over_all_waves(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, "isa", captures.trace_path("preshuffle_gemm"), "--branches", "--csv")
-    (row,) = csv.DictReader(io.StringIO(text))
-    assert (row["instruction"], row["target_instruction"], row["taken"], row["not_taken"]) == (
-        "346",
-        "206",
-        "952",
-        "68",
+    folder = sample_path("ceiling")  # each wave goes round its loop sixteen times
+    found = plain(folder)
+    (at,) = (at for at, (text, *_) in enumerate(found.code) if str(text).startswith("s_cbranch"))
+    kinds = [token.kind for token in found.by_line()[at]]
+    (row,) = csv.DictReader(io.StringIO(run(capsys, "isa", folder, "--branches", "--csv")))
+    assert (int(row["instruction"]), int(row["taken"]), int(row["not_taken"])) == (
+        at,
+        kinds.count(TokenKind.JUMP),
+        kinds.count(TokenKind.NEXT),
     )
-    assert "1 of 1 branch." in run(capsys, "isa", captures.trace_path("preshuffle_gemm"), "--branches")
+    assert (int(row["taken"]), int(row["not_taken"])) == (15 * len(found.waves), len(found.waves))
+    assert "1 of 1 branch." in run(capsys, "isa", folder, "--branches")
 
 
 def test_one_listing_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["isa", str(captures.trace_path("vec_add")), "--blocks", "--branches"])
+        main(["isa", str(sample_path("vector_add")), "--blocks", "--branches"])
     assert "not allowed" in capsys.readouterr().err
 
 
@@ -106,7 +159,7 @@ def test_a_branch_that_was_never_taken_is_counted(tmp_path: Path, capsys: pytest
 
 
 def test_branches_of_pc_samples_are_unknown(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.trace_path("pcsampling")
+    folder = sample_path("pc_sampling")
     rows = json.loads(run(capsys, "isa", folder, "--branches", "--json"))["rows"]
     assert rows
     assert all(row["taken"] is None and row["not_taken"] is None for row in rows)

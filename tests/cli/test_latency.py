@@ -9,7 +9,8 @@ import json
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support import captures
+from tests.support.plain_capture import plain
+from tests.support.samples import sample, sample_path
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[str, str]:
@@ -19,59 +20,91 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[str, str]:
     return output.out, output.err
 
 
-@pytest.mark.parametrize("name", captures.GOLDEN)
-def test_totals_of_the_reference_rule(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text, errors = run(capsys, captures.trace_path(name), "--rule", "reference", "--json", "--top", 0)
-    document, golden = json.loads(text), captures.golden(f"rcv/{name}.json")["totals"]
+@pytest.mark.parametrize("rule", ["usual", "reference"])
+def test_totals_hold_every_cycle(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = sample_path("matmul_small")
+    found = plain(folder)
+    asked = ("--rule", rule) if rule == "reference" else ()
+    text, errors = run(capsys, folder, *asked, "--json", "--top", 0)
+    document = json.loads(text)
+    totals = document["totals"]
     assert not errors
     assert document["schema"] == "rcv.latency/2"
-    assert document["totals"]["hidden"] == golden["hidden_clamped"]
-    assert document["totals"]["not_hidden"] == golden["nonhidden"]
-    assert sum(row["hidden"] for row in document["rows"]) == golden["hidden_clamped"]
+    tokens = [token for wave in found.waves for token in wave.tokens]
+    assert totals["total"] == sum(token.duration + token.gap for token in tokens)
+    assert totals["hidden"] + totals["not_hidden"] == totals["total"]
+    assert sum(row["hidden"] for row in document["rows"]) == totals["hidden"] > 0
     assert document["total_rows"] == len(document["rows"])
-    assert "reference" in document["assumption"]
-    beyond = captures.golden(f"beyond/{name}.json")
-    assert document["totals"]["mfma_busy"] == beyond["mfma_model"]["matrix_busy_cycles"]
-    assert document["totals"]["simd_cycles"] == beyond["simd_issue"]["resident"]
+    assert ("reference" in document["assumption"]) == (rule == "reference")
+    products = sum(found.text(token.line).startswith("v_mfma_f32_32x32x8_f16") for token in tokens)
+    assert totals["mfma_busy"] == products * 32 * 32 * 8 // 256 > 0, "a unit does 256 products a cycle"
+    present = {
+        (place, time)
+        for place, waves in found.simds().items()
+        for wave in waves
+        for time in range(wave.begin, wave.end, 4)
+    }
+    assert totals["simd_cycles"] == 4 * len(present)
 
 
 def test_text_says_what_is_hidden_and_what_is_assumed(capsys: pytest.CaptureFixture[str]) -> None:
-    text, _ = run(capsys, captures.trace_path("pa_mqa_big"), "--top", 3)
+    folder = sample_path("matmul_small")
+    whole = sum(token.duration + token.gap for wave in plain(folder).waves for token in wave.tokens)
+    text, _ = run(capsys, folder, "--top", 3)
     lines = text.splitlines()
     assert len(lines) == 4 + 3
-    assert "s_waitcnt vmcnt(5)" in lines[1]
+    assert "s_waitcnt vmcnt(3)" in lines[1]
     assert lines[5].startswith("3 of ")
-    assert "of 1,602,196 cycles" in lines[5]
+    assert f"of {whole:,} cycles" in lines[5]
     assert lines[6].startswith("Estimate: ")
 
 
+def true_latencies() -> dict[int, list[int]]:
+    """Cycles from issue to return of each memory instruction, by the simulator."""
+    folder, truth = sample("counters")
+    found: dict[int, list[int]] = {}
+    for wave in plain(folder).waves:
+        returned = truth.waves[wave.se, wave.simd, wave.slot, wave.number].returned
+        for token, time in zip(wave.tokens, returned.tolist(), strict=True):
+            if time >= 0:
+                took = time + truth.offset_of_se[wave.se] - token.issue
+                found.setdefault(token.line, []).append(took)
+    return found
+
+
 def test_memory_latency_as_a_spreadsheet(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.synthetic_path("counters_gfx9")
-    text, errors = run(capsys, folder, "--by", "memory", "--rule", "reference", "--csv")
+    folder, every = sample_path("counters"), 40  # cycles from sample to sample
+    true = true_latencies()
+    text, errors = run(capsys, folder, "--by", "memory", "--rule", "reference", "--csv", "--top", 0)
     rows = list(csv.DictReader(io.StringIO(text)))
     assert not errors
-    assert [(row["instruction"], row["counter"], row["samples"]) for row in rows] == [
-        ("3", "VMEM", "94"),
-        ("8", "VMEM", "89"),
-        ("4", "LDS", "94"),
-    ]
-    assert float(rows[0]["mean"]) == pytest.approx(450.553, abs=1e-3)
+    assert {int(row["instruction"]) for row in rows} == set(true)
+    kinds = {"global": "VMEM", "ds": "LDS", "s": "SMEM"}
+    for row in rows:
+        latencies = true[int(row["instruction"])]
+        assert row["counter"] == kinds[row["text"].split("_")[0]]
+        assert int(row["samples"]) + int(row["in_flight"]) == len(latencies)
+        if row["in_flight"] == "0":
+            assert float(row["mean"]) == pytest.approx(sum(latencies) / len(latencies), abs=every / 2)
+    assert sum(row["in_flight"] == "0" for row in rows) > 10
+    means = [float(row["mean"]) for row in rows if row["counter"] == "VMEM"]
+    assert means == sorted(means, reverse=True)
     table, _ = run(capsys, folder, "--by", "memory")
-    assert "a sample every 40 cycles" in table
+    assert f"a sample every {every} cycles" in table
 
 
 @pytest.mark.parametrize(
     ("name", "kind", "sentence"),
     [
-        ("pcsampling", "hidden", "PC samples"),
-        ("pcsampling", "memory", "PC samples"),
-        ("pa_mqa_small", "memory", "SQ_INST_LEVEL_VMEM"),
+        ("pc_sampling", "hidden", "PC samples"),
+        ("pc_sampling", "memory", "PC samples"),
+        ("matmul_small", "memory", "SQ_INST_LEVEL_VMEM"),
     ],
 )
 def test_where_there_is_nothing_a_sentence_says_why(
     name: str, kind: str, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = captures.trace_path(name)
+    folder = sample_path(name)
     assert sentence in run(capsys, folder, "--by", kind)[0]
     assert sentence in json.loads(run(capsys, folder, "--by", kind, "--json")[0])["reason"]
     table, errors = run(capsys, folder, "--by", kind, "--csv")

@@ -1,0 +1,67 @@
+"""The rules of tests/cli/test_hotspot_like.py on real captures, and what was counted in their files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_hotspot_like import (
+    no_limit,  # noqa: F401
+    run,
+    test_classes_hold_all_cycles,  # noqa: F401
+    test_every_table_has_headings_over_its_columns,  # noqa: F401
+    test_the_header_of_every_capture,  # noqa: F401
+)
+from tests.real.captures import GOLDEN, TRACES, trace_path
+
+# capture: registers of the program, waves that fit, what binds; the first numbers by grep over the ISA text
+HEADERS = {
+    "flash_attn_small_after": (242, 2, "vector registers"),
+    "flash_attn_small_before": (242, 2, "vector registers"),
+    "pa_mqa_small": (95, 5, "vector registers"),
+    "pa_mqa_big": (95, 5, "vector registers"),
+    "vec_add": (9, 8, None),
+}
+
+
+@pytest.fixture(params=GOLDEN)
+def gfx9(request: pytest.FixtureRequest) -> Path:
+    return trace_path(request.param)
+
+
+@pytest.fixture(params=TRACES)
+def capture(request: pytest.FixtureRequest) -> Path:
+    return trace_path(request.param)
+
+
+@pytest.fixture
+def classed() -> Path:
+    return trace_path("moe_reduce")
+
+
+@pytest.mark.parametrize("like", ["old", "new"])
+@pytest.mark.parametrize("name", GOLDEN)
+def test_a_gpu_that_the_scripts_would_mistake_is_named(
+    name: str, like: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    is_mistaken = name.startswith("flash")  # gfx950 without a form that the scripts know
+    text = run(capsys, trace_path(name), "--like", like)
+    assert ("the capture is of gfx950" in text) == is_mistaken
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_what_was_counted_in_the_files(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(run(capsys, trace_path(name), "--json"))["occupancy"]
+    (used,) = (one["used"] for one in found["limits"] if one["name"] == "vector registers")
+    assert (used, found["waves_per_simd"], found["binding"]) == HEADERS[name]
+
+
+def test_sources_are_short_in_tables_and_whole_in_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = trace_path("flash_attn_small_after")
+    text = run(capsys, folder, "--top", "1")
+    assert text.count("numeric.py:872") == 1
+    assert "/numeric.py" not in text
+    assert json.loads(run(capsys, folder, "--top", "1", "--json"))["rows"][0]["source"].startswith("/")
+    assert "source" not in run(capsys, trace_path("pa_mqa_small"), "--top", "2")

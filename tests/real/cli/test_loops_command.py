@@ -1,0 +1,66 @@
+"""`rcv loops`, `rcv bubbles` and `rcv occupancy --limits` on real captures: reference numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from tests.cli.test_loops_command import run
+from tests.real.captures import GOLDEN, golden, trace_path
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, expected = trace_path(name), golden(f"beyond/{name}.json")
+    document = json.loads(run(capsys, "loops", folder, "--json", "--top", 0))
+    found = {(row["branch"], row["head"]): row for row in document["rows"]}
+    for row in expected["loops"]:
+        mine = found[row["branch_line"], row["head_line"]]
+        assert (mine["taken"], mine["waves"], mine["per_wave"]) == (
+            row["taken"],
+            row["waves"],
+            row["iter_per_wave"],
+        )
+        cycles = row["cycles_per_iter"] or dict.fromkeys(("min", "median", "max"))
+        assert {key: mine[key] for key in cycles} == cycles
+    barriers = expected["barriers"]
+    mine = document["barriers"]
+    assert (mine["instances"], mine["median_skew"], mine["max_skew"]) == (
+        barriers["instances"],
+        barriers["arrival_skew_median"],
+        barriers["arrival_skew_max"],
+    )
+    document = json.loads(run(capsys, "bubbles", folder, "--rule", "reference", "--json"))
+    issue = expected["simd_issue"]
+    totals = document["totals"]
+    assert (totals["simd_cycles"], totals["issuing"], totals["bubbles"]) == (
+        issue["resident"],
+        issue["issue"],
+        issue["bubble"],
+    )
+    assert [row["bubbles"] for row in document["rows"]] == [
+        row["bubble_cycles"] for row in issue["top_lines"]
+    ]
+    assert document["mfma_use"]["mfma_busy"] == expected["mfma_model"]["matrix_busy_cycles"]
+
+
+def test_one_wave(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("loops", trace_path("pa_mqa_big"), "--wave", "se0/simd1/slot0/wv0", "--json")
+    document = json.loads(run(capsys, *words))
+    assert (document["waves"], document["rows"][0]["taken"]) == (1, 15)
+
+
+def test_limits(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = trace_path("mla_decode")
+    text = run(capsys, "occupancy", folder, "--limits")
+    assert "can hold 2 waves of this kernel, bound by vector registers" in text
+    assert "124 vector registers fewer (at most 128) and 3,072 bytes of LDS fewer (at most 81,920)" in text
+    assert "Traced: at most 2 waves" in text
+    assert "discover_kernel_trace.csv" in text
+    document = json.loads(run(capsys, "occupancy", folder, "--limits", "--json"))
+    assert (document["waves_per_simd"], document["goal"], document["resident"]["peak"]) == (2, 4, 2)
+    sheet = list(csv.DictReader(io.StringIO(run(capsys, "occupancy", folder, "--limits", "--csv"))))
+    assert [row["name"] for row in sheet] == ["vector registers", "scalar registers", "LDS", "workgroup"]
