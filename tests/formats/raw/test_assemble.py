@@ -1,4 +1,4 @@
-"""Shader engines become one trace: what the expected decode of the raw captures says, put together."""
+"""Shader engines become one trace: what raw captures are known to hold, put together."""
 
 from __future__ import annotations
 
@@ -17,22 +17,19 @@ from rcv_py.formats.raw.engine import Engine, engine_of, entries_of, known, text
 from rcv_py.formats.raw.sidecar import Sidecar
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from tests.support.golden_sqtt import golden, places_of_tokens, program_of, stream_of
+from tests.support.sqtt_truth import Raw, places_of_tokens, program_of, stream_of
 
 EMPTY = None
 
 
-def engines_of(name: str, dispatch: int) -> list[Engine]:
+def engines_of(raw: Raw) -> list[Engine]:
     """Engines as they come from decoding."""
-    arch = name.partition("/")[0]
-    said = golden(name)
+    said = raw.said
     extents = [Extent(int(id), 1 << 20, (code["text"],)) for id, code in said["code"].items()]
     found = []
-    for engine in said["captures"]:
-        if not engine["file"].endswith(f"_{dispatch}.att"):
-            continue
+    for engine in raw.engines:
         id = str(engine["code_object"])
-        stream = stream_of(arch, engine, said["code"][id]["base"])
+        stream = stream_of(raw.arch, engine, said["code"][id]["base"])
         places, row = places_of_tokens(engine)
         program = program_of(said["code"][id])
         programs = {(int(id), int(program.address[0])): program}
@@ -52,8 +49,8 @@ def engines_of(name: str, dispatch: int) -> list[Engine]:
     return found
 
 
-def put_together(name: str, dispatch: int = 1, sidecar: Sidecar | None = None) -> Assembled:
-    said = golden(name)
+def put_together(raw: Raw) -> Assembled:
+    said = raw.said
     kernels = {(int(id), code["text"]): (code["kernel"], "") for id, code in said["code"].items()}
 
     def sources(codeobj: int, addresses: np.ndarray) -> Sequence[str]:
@@ -61,8 +58,8 @@ def put_together(name: str, dispatch: int = 1, sidecar: Sidecar | None = None) -
 
     return assembled(
         Path("/captures/one"),
-        engines_of(name, dispatch),
-        sidecar=sidecar or Sidecar(),
+        engines_of(raw),
+        sidecar=Sidecar(),
         sources=sources,
         names=lambda codeobj, address: kernels.get((codeobj, address), ("", "")),
         target=said["arch"],
@@ -76,30 +73,18 @@ def opened(found: Assembled, folder: Path) -> Trace:
     return open_packed(folder / "capture.rcvz")
 
 
-@pytest.fixture(scope="module", params=["gfx950/gemm_run_0", "gfx1100/sync_run_0", "gfx1200/gemm_run_0"])
-def trace(request, tmp_path_factory) -> Trace:
-    return opened(put_together(request.param), tmp_path_factory.mktemp("stored"))
+@pytest.fixture
+def trace(alone: Raw, tmp_path: Path) -> Trace:
+    return opened(put_together(alone), tmp_path)
 
 
-def expected(trace: Trace) -> dict[tuple[int, int, int], list[dict]]:
-    """The expected waves with tokens by engine, SIMD and slot, as they ended."""
-    names = {"gfx950": "gfx950/gemm_run_0", "gfx1100": "gfx1100/sync_run_0", "gfx1200": "gfx1200/gemm_run_0"}
-    waves: dict[tuple[int, int, int], list[dict]] = {}
-    for engine in golden(names[trace.target])["captures"]:
-        if engine["file"].endswith("_1.att"):
-            for wave in engine["waves"]:
-                if wave["insts"] or len(wave["timeline"]) >= 3:
-                    waves.setdefault((engine["se"], wave["simd"], wave["slot"]), []).append(wave)
-    return waves
-
-
-def test_every_token_stands_where_it_should(trace: Trace) -> None:
-    waves = expected(trace)
+def test_every_token_stands_where_it_should(trace: Trace, alone: Raw) -> None:
+    waves = alone.waves
     batch = trace.reader.read(list(range(len(trace.waves))))
     assert batch.missing == ()
-    assert len(batch.waves) == sum(map(len, waves.values())) > 0
+    assert len(batch.waves) == len(waves) > 0
     for wave in batch.waves:
-        said = waves[wave.id.se, wave.id.simd, wave.id.slot][wave.id.wid]
+        said = waves[wave.id.se, wave.id.simd, wave.id.slot, wave.id.wid]
         shift = trace.clock.offsets.get(wave.id.se, 0)
         assert (wave.begin - shift, wave.end - shift) == (said["begin"], said["end"])
         address = [int(trace.code.address[line]) for line in wave.tokens.line.tolist()]
@@ -121,21 +106,21 @@ def test_every_token_stands_where_it_should(trace: Trace) -> None:
         assert wave.waits is not None
 
 
-def test_totals_are_those_of_the_tokens(trace: Trace) -> None:
-    tokens = [row for waves in expected(trace).values() for wave in waves for row in wave["insts"]]
+def test_totals_are_those_of_the_tokens(trace: Trace, alone: Raw) -> None:
+    tokens = [row for wave in alone.waves.values() for row in wave["insts"]]
     code = trace.code
     assert int(code.hits.sum()) == len(tokens)
     assert int(code.stall.sum()) == sum(row[3] for row in tokens)
     assert int(code.latency.sum()) == sum(max(row[3:]) for row in tokens)
 
 
-def test_the_code_is_whole_and_has_its_kernel_and_places(trace: Trace) -> None:
+def test_the_code_is_whole_and_has_its_kernel_and_places(trace: Trace, alone: Raw) -> None:
     code = trace.code
     (kernel,) = code.kernels
-    said = next(iter(golden(f"{trace.target}/gemm_run_0")["code"].values()))
-    if trace.target != "gfx1100":
-        assert (kernel.name, kernel.first, kernel.stop) == (said["kernel"], 0, 1 + len(said["isa"]))
-        assert list(code.text[1:]) == [text for _, _, text in said["isa"]]
+    ran = {str(engine["code_object"]) for engine in alone.engines if engine["waves"]}
+    (said,) = (code for id, code in alone.said["code"].items() if id in ran)
+    assert (kernel.name, kernel.first, kernel.stop) == (said["kernel"], 0, 1 + len(said["isa"]))
+    assert list(code.text[1:]) == [text for _, _, text in said["isa"]]
     assert code.is_label.tolist() == [True] + [False] * (len(code) - 1)
     assert code.chain(1) == [(0, int(code.address[1]))]
 
@@ -149,10 +134,11 @@ def test_residents_have_their_kernel(trace: Trace) -> None:
     assert {one.name for one in trace.dispatches} <= {events.names[1], "0 / 0x0"}
 
 
-def test_engines_with_clocks_are_aligned_and_others_are_told_of(trace: Trace) -> None:
+def test_engines_with_clocks_are_aligned_and_others_are_told_of(trace: Trace, alone: Raw) -> None:
     said = [problem for problem in trace.problems if problem.where == "clock"]
-    assert trace.clock.is_aligned == (trace.target != "gfx950")
-    assert bool(said) == (trace.target != "gfx1100")  # where engines ran waves and wrote no clock
+    clocks = [bool(engine["realtime"]) for engine in alone.engines]
+    assert trace.clock.is_aligned == (sum(clocks) > 1)
+    assert bool(said) == any(engine["waves"] and not engine["realtime"] for engine in alone.engines)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 500])

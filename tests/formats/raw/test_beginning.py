@@ -18,17 +18,13 @@ from rcv_py.formats.raw.options import RawOptions
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.opening import decoders
-from tests.support.golden_sqtt import raw_folder
-
-NAME = "gfx1200/gemm_run_0"
+from tests.support.raw_samples import copied, raw_sample
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A capture that nobody has opened."""
-    for path in raw_folder(NAME).iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    return tmp_path
+    return copied(raw_sample("gfx12"), tmp_path)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from rcv_py.base.problems import Problems
 from rcv_py.formats.raw.files import raw_capture, raw_captures, spans
-from tests.support import captures
+from tests.support.raw_samples import raw_sample
 
 
 def put(folder: Path, *names: str) -> None:
@@ -100,9 +100,7 @@ def test_runs_of_numbers_are_drawn_together() -> None:
     assert spans([3]) == "3"
 
 
-def test_real_folders_have_their_dispatches() -> None:
-    captures.need_shared()
-    raw = captures.SHARED / "raw"
-    assert [one.dispatch for one in raw_captures(raw / "gfx1100" / "sync_run_0")] == [1, 2]
-    (capture,) = raw_captures(raw / "gfx950" / "gemm_run_0")
-    assert (len(capture.streams), len(capture.codes)) == (32, 1)
+def test_folders_have_their_dispatches() -> None:
+    assert [one.dispatch for one in raw_captures(raw_sample("gfx11").folder)] == [1, 2]
+    (capture,) = raw_captures(raw_sample("kernels").folder)
+    assert (len(capture.streams), len(capture.codes)) == (2, 4)

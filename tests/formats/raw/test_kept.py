@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from rcv_py.formats.raw import kept
 from rcv_py.formats.raw import open as raw_open
 from rcv_py.formats.raw.files import raw_capture
 from rcv_py.formats.raw.open import open_raw
-from tests.support.golden_sqtt import raw_folder
+from tests.support.raw_samples import copied, raw_sample
 
 STREAM = "1_0_shader_engine_1_1.att"
 
@@ -31,12 +30,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
     """A raw capture of its own: two shader engines, without code objects, which take longest."""
-    folder = tmp_path / "capture"
-    folder.mkdir()
-    for number in (0, 1):
-        name = f"1_0_shader_engine_{number}_1.att"
-        shutil.copyfile(raw_folder("gfx1200/plus_run_0") / name, folder / name)
-    return folder
+    return copied(raw_sample("gfx12"), tmp_path / "capture", "*.att")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""AMD's decoder through its C interface: a stand-in replays the expected decode of a raw capture."""
+"""AMD's decoder through its C interface: a stand-in replays what a raw capture is known to hold."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from rcv_py.formats.raw import official
 from rcv_py.formats.raw.official import LAYOUT, STATE, TOKEN
 from rcv_py.formats.raw.options import OfficialMissing, RawOptions
 from rcv_py.model.trace import Trace
-from tests.support.captures import ROOT
-from tests.support.golden_sqtt import golden, raw_folder
+from tests.support.paths import ROOT
+from tests.support.raw_samples import copied, raw_sample
+from tests.support.sqtt_truth import Raw
 
-NAME = "gfx950/gemm_run_0"
 SOURCE = Path(__file__).parents[2] / "support" / "official_stub.c"
 
 
@@ -29,9 +29,15 @@ def record(kind: int, count: int, data: bytes = b"") -> bytes:
     return struct.pack("<3Q", kind, count, len(data)) + data
 
 
-def records(is_first: bool) -> bytes:
+@pytest.fixture(scope="module")
+def raw() -> Raw:
+    """The capture of which it tells."""
+    return raw_sample("gfx9")
+
+
+def records(raw: Raw, is_first: bool) -> bytes:
     """What the library tells of the first shader engine: PCs are addresses on the GPU, of no code object."""
-    said = golden(NAME)
+    said = raw.said
     base = said["code"]["1"]["base"]
     engine = said["captures"][0]
     found = [record(official.GFXIP, 9), record(77, 3, b"unknown kind")]
@@ -65,26 +71,25 @@ def records(is_first: bool) -> bytes:
 
 
 @pytest.fixture(scope="module", params=["first", "second"])
-def library(request, tmp_path_factory) -> tuple[Path, Path]:
+def library(request, raw, tmp_path_factory) -> tuple[Path, Path]:
     """The stand-in with the first or the second interface, and what it replays."""
     compiler = shutil.which("cc")
     if compiler is None:
-        pytest.skip("there is no C compiler to build the stand-in of the library with")
+        pytest.skip(
+            "there is no C compiler to build the stand-in of the library with: install the package gcc"
+        )
     folder = tmp_path_factory.mktemp(request.param)
     built = folder / official.LIBRARY
     flags = ["-DSTUB_FIRST"] if request.param == "first" else []
     subprocess.run([compiler, "-shared", "-fPIC", *flags, "-o", built, SOURCE], check=True)
-    (folder / "records").write_bytes(records(request.param == "first"))
+    (folder / "records").write_bytes(records(raw, request.param == "first"))
     return built, folder / "records"
 
 
 @pytest.fixture(scope="module")
-def one_engine(tmp_path_factory) -> Path:
+def one_engine(raw, tmp_path_factory) -> Path:
     """A raw capture of one shader engine."""
-    folder = tmp_path_factory.mktemp("engine")
-    for name in ("1_0_shader_engine_0_1.att", "gfx950_code_object_id_1.out"):
-        shutil.copyfile(raw_folder(NAME) / name, folder / name)
-    return folder
+    return copied(raw, tmp_path_factory.mktemp("engine"), "1_0_shader_engine_0_1.att", "*.out", "code.json")
 
 
 def by_library(library: tuple[Path, Path], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Trace:
@@ -92,14 +97,13 @@ def by_library(library: tuple[Path, Path], folder: Path, monkeypatch: pytest.Mon
     return open_trace(folder, options=RawOptions(decoder="official", library=str(library[0])))
 
 
-def test_what_the_library_says_is_the_same_trace(library, one_engine, monkeypatch) -> None:
+def test_what_the_library_says_is_the_same_trace(library, raw, one_engine, monkeypatch) -> None:
     theirs, ours = by_library(library, one_engine, monkeypatch), open_trace(one_engine)
-    assert len(theirs.waves) == len(ours.waves) == 4
+    rows = list(range(len(raw.engines[0]["waves"])))
+    assert len(theirs.waves) == len(ours.waves) == len(rows) > 0
     for name in ("text", "address", "hits", "latency", "stall", "idle"):
         assert list(getattr(theirs.code, name)) == list(getattr(ours.code, name))
-    for mine, other in zip(
-        ours.reader.read([0, 1, 2, 3]).waves, theirs.reader.read([0, 1, 2, 3]).waves, strict=True
-    ):
+    for mine, other in zip(ours.reader.read(rows).waves, theirs.reader.read(rows).waves, strict=True):
         assert mine.id == other.id
         for name in ("start", "stall", "busy", "kind", "line"):
             assert np.array_equal(getattr(mine.tokens, name), getattr(other.tokens, name))
@@ -134,13 +138,14 @@ def test_a_library_that_refuses_is_quoted(library, one_engine, monkeypatch, tmp_
 
 
 def test_what_a_library_said_is_forgotten_when_it_is_another(
-    library, one_engine, monkeypatch, tmp_path
+    library, raw, one_engine, monkeypatch, tmp_path
 ) -> None:
     mine = tmp_path / official.LIBRARY
     shutil.copyfile(library[0], mine)
-    assert len(by_library((mine, library[1]), one_engine, monkeypatch).waves) == 4
+    count = len(raw.engines[0]["waves"])
+    assert len(by_library((mine, library[1]), one_engine, monkeypatch).waves) == count
     monkeypatch.setenv("STUB_CRASH", "1")
-    assert len(by_library((mine, library[1]), one_engine, monkeypatch).waves) == 4  # it was kept
+    assert len(by_library((mine, library[1]), one_engine, monkeypatch).waves) == count  # it was kept
     with mine.open("ab") as file:
         file.write(b"newer")
     with pytest.raises(Exception, match="ended while it read it") as caught:
@@ -174,13 +179,14 @@ def test_layouts_are_those_of_the_interface() -> None:
     assert (TOKEN.itemsize, STATE.itemsize) == (32, 8)
 
 
-def test_where_both_differ_is_listed(library, one_engine, monkeypatch, tmp_path, capsys) -> None:
+def test_where_both_differ_is_listed(library, raw, one_engine, monkeypatch, tmp_path, capsys) -> None:
     data = library[1].read_bytes()
     monkeypatch.setenv(official.VARIABLES[0], str(library[0]))
     monkeypatch.setenv("STUB_RECORDS", str(library[1]))
     assert main(["decode", str(one_engine), "--compare"]) == 0
-    assert "4 of 4 waves are the same by both decoders." in capsys.readouterr().out
-    engine = golden(NAME)["captures"][0]
+    engine = raw.engines[0]
+    count = len(engine["waves"])
+    assert f"{count} of {count} waves are the same by both decoders." in capsys.readouterr().out
     time = engine["waves"][0]["insts"][3][0]
     changed = data.replace(
         struct.pack("<iq", engine["waves"][0]["insts"][3][4], time), struct.pack("<iq", 64, time), 1
@@ -190,7 +196,7 @@ def test_where_both_differ_is_listed(library, one_engine, monkeypatch, tmp_path,
     monkeypatch.setenv("RCV_DECODED", str(tmp_path / "decoded"))
     assert main(["decode", str(one_engine), "--compare", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert (document["waves"], document["equal"]) == (4, 3)
+    assert (document["waves"], document["equal"]) == (count, count - 1)
     (row,) = document["differences"]
     assert (row["what"], row["first"], row["count"]) == ("tokens", 3, 1)
     assert row["official"] == row["ours"].rpartition(", ")[0] + ", 64 busy"

@@ -20,8 +20,8 @@ from rcv_py.formats.raw.stitch import (
 )
 from rcv_py.formats.sqtt.records import WaveRecords
 from rcv_py.model.kinds import TokenKind, WaveState
-from tests.support.golden_sqtt import NAMES, golden, raw_folder, stream_of
-from tests.support.raw_captures import code_object
+from tests.support.raw_samples import raw_sample
+from tests.support.sqtt_truth import Raw, stream_of
 
 S, M, V, L, N, J, I, MSG, F = (  # noqa: E741 - kinds as columns of letters
     *(TokenKind.SALU, TokenKind.SMEM, TokenKind.VALU, TokenKind.LDS, TokenKind.NEXT, TokenKind.JUMP),
@@ -94,16 +94,25 @@ def test_what_is_prepared_is_what_walks(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.row.tolist() == [0]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("is_disassembled", [True, False], ids=["named", "by lengths alone"])
-def test_every_instruction_of_the_golden_captures(name: str, is_disassembled: bool) -> None:
-    truth = golden(name)
+@pytest.mark.parametrize(
+    ("name", "is_named"),
+    [("gfx9", True), ("gfx9", False), ("gfx11", True), ("gfx11", False), ("gfx12", True)],
+)
+def test_every_instruction_of_simulated_captures(name: str, is_named: bool) -> None:
+    raw = raw_sample(name)
+    (code,) = raw.said["code"].values()
+    texts = {address: text for address, _, text in code["isa"]} if is_named else None
+    found = raw.code_object(1)
+    every_instruction_is_found(raw, {1: CodeObject(1, found.name, found.image, texts, known=())})
+
+
+def every_instruction_is_found(raw: Raw, objects: dict[int, CodeObject]) -> None:
+    """Stitch the waves of every engine that ran any beside code objects."""
+    truth = raw.said
     for capture in truth["captures"]:
         if not any(wave["insts"] for wave in capture["waves"]):
             continue
-        found = code_object(name, capture["code_object"])
-        if not is_disassembled:
-            found = CodeObject(found.id, found.name, found.image, known=())
+        found = objects[capture["code_object"]]
         base = truth["code"][str(capture["code_object"])]["base"]
         stream = stream_of(truth["arch"], capture, base)
         records = stream.waves
@@ -117,12 +126,6 @@ def test_every_instruction_of_the_golden_captures(name: str, is_disassembled: bo
         table = np.stack([column.astype(np.int64) for column in columns], axis=1).tolist()
         assert table == [row for wave in capture["waves"] for row in wave["insts"]]
         assert np.diff(one.token_first).tolist() == [wave["stitched"][1] for wave in capture["waves"]]
-
-
-def test_the_golden_captures_are_all_here() -> None:
-    raw_folder("")
-    engines = [engine for name in NAMES for engine in golden(name)["captures"]]
-    assert sum(len(wave["insts"]) for engine in engines for wave in engine["waves"]) == 5952
 
 
 def test_loops_are_followed_and_lines_without_tokens_passed() -> None:

@@ -1,9 +1,13 @@
-"""The expected decode of raw captures, and the same as the records that a decoder gives."""
+"""What decoding a raw capture must give, and the same as the records that a decoder gives.
+
+`Raw.said` is what a raw capture holds in a form that depends on no decoder: its kernels by code object, and
+for each `.att` file waves with their tokens (time, kind, address, stall, duration) and states, residents,
+launches and clocks.  Captures that are simulated say it (`raw_samples.py`), and so do real ones.
+"""
 
 from __future__ import annotations
 
-import json
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +15,48 @@ import numpy as np
 
 from rcv_py.base.runs import borders
 from rcv_py.formats.isa.categories import categories
+from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.sqtt.records import DispatchRecord, OccupancyRecords, Stream, WaveRecords
-from tests.support import captures
-
-NAMES = (
-    *(f"gfx950/{name}_run_{run}" for name in ("empty", "gemm", "plus") for run in (0, 1)),
-    *(f"gfx1100/{name}_run_{run}" for name in ("empty", "gemm", "plus", "sync") for run in (0, 1)),
-    *(
-        f"gfx1200/{name}_run_{run}"
-        for name in ("empty", "gemm", "handwritten", "plus", "sync")
-        for run in (0, 1)
-    ),
-)
 
 
-def raw_folder(name: str) -> Path:
-    """The folder of a raw capture, such as `gfx950/gemm_run_0`."""
-    captures.need_shared()
-    return captures.SHARED / "raw" / name
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """A raw capture with known truth."""
 
+    name: str
+    folder: Path
+    said: dict[str, Any]
+    dispatch: int = 1
 
-@cache
-def golden(name: str) -> dict[str, Any]:
-    """What decoding a raw capture must give."""
-    captures.need_shared()
-    return json.loads((captures.SHARED / "golden" / "sqtt" / f"{name}.json").read_bytes())
+    @property
+    def arch(self) -> str:
+        """The GPU family, such as `gfx950`."""
+        arch: str = self.said["arch"]
+        return arch
+
+    @property
+    def engines(self) -> list[dict[str, Any]]:
+        """What is known of each `.att` file of the dispatch."""
+        return [one for one in self.said["captures"] if one["file"].endswith(f"_{self.dispatch}.att")]
+
+    @property
+    def waves(self) -> dict[tuple[int, int, int, int], dict[str, Any]]:
+        """The waves that are shown, by engine, SIMD, slot and number: they are numbered as they ended."""
+        found: dict[tuple[int, int, int, int], dict[str, Any]] = {}
+        for engine in self.engines:
+            count: dict[tuple[int, int], int] = {}
+            for wave in engine["waves"]:
+                if wave["insts"] or len(wave["timeline"]) >= 3:
+                    slot = wave["simd"], wave["slot"]
+                    found[engine["se"], *slot, count.get(slot, 0)] = wave
+                    count[slot] = count.get(slot, 0) + 1
+        return found
+
+    def code_object(self, number: int) -> CodeObject:
+        """One of its code objects, read anew."""
+        return CodeObject.open(self.folder / f"{self.arch}_code_object_id_{number}.out")
 
 
 def _ints(values: list[Any], dtype: Any = np.int64) -> np.ndarray:

@@ -1,0 +1,12 @@
+"""The rules of tests/formats/raw/test_assemble.py on real raw captures."""
+
+from __future__ import annotations
+
+from tests.formats.raw.test_assemble import (  # noqa: F401 - collected here, too
+    test_engines_with_clocks_are_aligned_and_others_are_told_of,
+    test_every_token_stands_where_it_should,
+    test_residents_have_their_kernel,
+    test_the_code_is_whole_and_has_its_kernel_and_places,
+    test_totals_are_those_of_the_tokens,
+    trace,
+)
