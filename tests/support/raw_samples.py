@@ -128,24 +128,8 @@ def _code_rows(kernel: Kernel, number: int) -> Iterator[list[Any]]:
 # -- words of instructions, from the documents of the instruction sets ---------------------------------------
 
 _SEQUENCER = {
-    9: [
-        "s_nop",
-        "s_endpgm",
-        "s_branch",
-        ".",
-        "s_cbranch_scc0",
-        "s_cbranch_scc1",
-        "s_cbranch_vccz",
-        "s_cbranch_vccnz",
-        "s_cbranch_execz",
-        "s_cbranch_execnz",
-        "s_barrier",
-        ".",
-        "s_waitcnt",
-        ".",
-        "s_sleep",
-        "s_setprio",
-    ],
+    9: {0: "s_nop", 1: "s_endpgm", 2: "s_branch", 4: "s_cbranch_scc0", 5: "s_cbranch_scc1"}
+    | {6: "s_cbranch_vccz", 8: "s_cbranch_execz", 10: "s_barrier", 12: "s_waitcnt", 15: "s_setprio"},
     11: {0: "s_nop", 5: "s_clause", 9: "s_waitcnt", 33: "s_cbranch_scc0", 34: "s_cbranch_scc1"}
     | {32: "s_branch", 48: "s_endpgm", 53: "s_setprio", 61: "s_barrier"},
     12: {0: "s_nop", 20: "s_barrier_wait", 33: "s_cbranch_scc0", 34: "s_cbranch_scc1", 48: "s_endpgm"},
@@ -160,12 +144,10 @@ _PREFIXES: dict[int, dict[str, int]] = {
 def _words(text: str, size: int, generation: int) -> bytes:
     """Words of that length that a GPU reads as an instruction of that kind, or of another."""
     name, *operands = text.split()
-    named = _SEQUENCER[generation]
-    numbers = dict(enumerate(named)) if isinstance(named, list) else named
-    if name in numbers.values():
-        number = next(number for number, one in numbers.items() if one == name)
+    numbers = {one: number for number, one in _SEQUENCER[generation].items()}
+    if name in numbers:
         operand = int(operands[0], 0) if operands and "branch" in name else 0
-        return struct.pack("<I", 0xBF800000 | number << 16 | operand & 0xFFFF)
+        return struct.pack("<I", 0xBF800000 | numbers[name] << 16 | operand & 0xFFFF)
     if name == "s_waitcnt_vscnt":
         return struct.pack("<I", 0xBC7C0000)
     if size == 4:
@@ -176,7 +158,7 @@ def _words(text: str, size: int, generation: int) -> bytes:
     return struct.pack("<II", 0xBE8000FF, 0x12345678)
 
 
-# -- streams ---------------------------------------------------------------------------------------------------
+# -- streams ----------------------------------------------------------------------------------------------
 
 
 def _launches(capture: Capture, elsewhere: Iterable[Sequence[int]]) -> dict[int, int]:

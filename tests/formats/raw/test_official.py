@@ -20,8 +20,8 @@ from rcv_py.formats.raw.options import OfficialMissing, RawOptions
 from rcv_py.model.trace import Trace
 from tests.support.paths import ROOT
 from tests.support.raw_samples import copied, raw_sample
-from tests.support.sqtt_truth import Raw
 
+NAME = "gfx9"  # the capture of which the library tells
 SOURCE = Path(__file__).parents[2] / "support" / "official_stub.c"
 
 
@@ -29,15 +29,9 @@ def record(kind: int, count: int, data: bytes = b"") -> bytes:
     return struct.pack("<3Q", kind, count, len(data)) + data
 
 
-@pytest.fixture(scope="module")
-def raw() -> Raw:
-    """The capture of which it tells."""
-    return raw_sample("gfx9")
-
-
-def records(raw: Raw, is_first: bool) -> bytes:
+def records(is_first: bool) -> bytes:
     """What the library tells of the first shader engine: PCs are addresses on the GPU, of no code object."""
-    said = raw.said
+    said = raw_sample(NAME).said
     base = said["code"]["1"]["base"]
     engine = said["captures"][0]
     found = [record(official.GFXIP, 9), record(77, 3, b"unknown kind")]
@@ -71,25 +65,25 @@ def records(raw: Raw, is_first: bool) -> bytes:
 
 
 @pytest.fixture(scope="module", params=["first", "second"])
-def library(request, raw, tmp_path_factory) -> tuple[Path, Path]:
+def library(request, tmp_path_factory) -> tuple[Path, Path]:
     """The stand-in with the first or the second interface, and what it replays."""
     compiler = shutil.which("cc")
     if compiler is None:
-        pytest.skip(
-            "there is no C compiler to build the stand-in of the library with: install the package gcc"
-        )
+        pytest.skip("there is no C compiler to build the stand-in with: install the package gcc")
     folder = tmp_path_factory.mktemp(request.param)
     built = folder / official.LIBRARY
     flags = ["-DSTUB_FIRST"] if request.param == "first" else []
     subprocess.run([compiler, "-shared", "-fPIC", *flags, "-o", built, SOURCE], check=True)
-    (folder / "records").write_bytes(records(raw, request.param == "first"))
+    (folder / "records").write_bytes(records(request.param == "first"))
     return built, folder / "records"
 
 
 @pytest.fixture(scope="module")
-def one_engine(raw, tmp_path_factory) -> Path:
+def one_engine(tmp_path_factory) -> Path:
     """A raw capture of one shader engine."""
-    return copied(raw, tmp_path_factory.mktemp("engine"), "1_0_shader_engine_0_1.att", "*.out", "code.json")
+    return copied(
+        raw_sample(NAME), tmp_path_factory.mktemp("engine"), "1_0_shader_engine_0_1.att", "*.out", "code.json"
+    )
 
 
 def by_library(library: tuple[Path, Path], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Trace:
@@ -97,9 +91,9 @@ def by_library(library: tuple[Path, Path], folder: Path, monkeypatch: pytest.Mon
     return open_trace(folder, options=RawOptions(decoder="official", library=str(library[0])))
 
 
-def test_what_the_library_says_is_the_same_trace(library, raw, one_engine, monkeypatch) -> None:
+def test_what_the_library_says_is_the_same_trace(library, one_engine, monkeypatch) -> None:
     theirs, ours = by_library(library, one_engine, monkeypatch), open_trace(one_engine)
-    rows = list(range(len(raw.engines[0]["waves"])))
+    rows = list(range(len(raw_sample(NAME).engines[0]["waves"])))
     assert len(theirs.waves) == len(ours.waves) == len(rows) > 0
     for name in ("text", "address", "hits", "latency", "stall", "idle"):
         assert list(getattr(theirs.code, name)) == list(getattr(ours.code, name))
@@ -138,11 +132,11 @@ def test_a_library_that_refuses_is_quoted(library, one_engine, monkeypatch, tmp_
 
 
 def test_what_a_library_said_is_forgotten_when_it_is_another(
-    library, raw, one_engine, monkeypatch, tmp_path
+    library, one_engine, monkeypatch, tmp_path
 ) -> None:
     mine = tmp_path / official.LIBRARY
     shutil.copyfile(library[0], mine)
-    count = len(raw.engines[0]["waves"])
+    count = len(raw_sample(NAME).engines[0]["waves"])
     assert len(by_library((mine, library[1]), one_engine, monkeypatch).waves) == count
     monkeypatch.setenv("STUB_CRASH", "1")
     assert len(by_library((mine, library[1]), one_engine, monkeypatch).waves) == count  # it was kept
@@ -179,12 +173,12 @@ def test_layouts_are_those_of_the_interface() -> None:
     assert (TOKEN.itemsize, STATE.itemsize) == (32, 8)
 
 
-def test_where_both_differ_is_listed(library, raw, one_engine, monkeypatch, tmp_path, capsys) -> None:
+def test_where_both_differ_is_listed(library, one_engine, monkeypatch, tmp_path, capsys) -> None:
     data = library[1].read_bytes()
     monkeypatch.setenv(official.VARIABLES[0], str(library[0]))
     monkeypatch.setenv("STUB_RECORDS", str(library[1]))
     assert main(["decode", str(one_engine), "--compare"]) == 0
-    engine = raw.engines[0]
+    engine = raw_sample(NAME).engines[0]
     count = len(engine["waves"])
     assert f"{count} of {count} waves are the same by both decoders." in capsys.readouterr().out
     time = engine["waves"][0]["insts"][3][0]

@@ -7,11 +7,8 @@ import pytest
 from tests.real import golden_sqtt
 from tests.support.sqtt_truth import Raw
 
-DISPATCHES = [
-    (name, dispatch)
-    for name in golden_sqtt.NAMES
-    for dispatch in ((1, 2) if "gfx1100/sync" in name else (1,))
-]
+DISPATCHES = [(name, 1) for name in golden_sqtt.NAMES]
+DISPATCHES += [(name, 2) for name in golden_sqtt.NAMES if "gfx1100/sync" in name]
 ALONE = ("gfx950/gemm_run_0", "gfx1100/sync_run_0", "gfx1200/gemm_run_0")
 
 
