@@ -36,9 +36,9 @@ fuzz: ## feed 1,000,000 mutated inputs to readers, formulas, filters, commands a
 	@bash packaging/setup.sh test
 	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m tests.fuzz $(FUZZ)
 
-raw: ## captures to raw streams and back, and 400,000 damaged streams with indexes checked; RAW="--seed 7"
+raw: ## real captures to raw streams and back, and 400,000 damaged streams with indexes checked; RAW="--seed 7"
 	@bash packaging/setup.sh test
-	@$(VENV)/bin/python -m tests.formats.sqtt.round_trip
+	@$(VENV)/bin/python -m tests.real.formats.sqtt.round_trip
 	@$(VENV)/bin/python -m tests.formats.sqtt.mangled --checked --family gfx9 $(RAW)
 	@$(VENV)/bin/python -m tests.formats.sqtt.mangled --checked --family rdna $(RAW)
 

@@ -294,7 +294,7 @@ def _said(
         "tt_version": VERSIONS[capture.generation],
         "target": {"cu": cu, "simd": simd},
         "waves": sorted(waves, key=lambda one: (one["end"], one["simd"], one["slot"])),
-        "occupancy": sorted(occupancy),
+        "occupancy": sorted(occupancy, key=lambda row: (row[0], -row[1])),
         "dispatches": sorted(launches),
         "realtime": [],
         "events": [],

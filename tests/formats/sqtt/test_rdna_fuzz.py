@@ -13,8 +13,8 @@ from rcv_py.formats.sqtt import rdna, rdna_walk
 from rcv_py.formats.sqtt.decode import decode
 from rcv_py.formats.sqtt.records import OccupancyRecords, Stream, WaveRecords
 from tests.formats.sqtt.rdna_encoder import Encoder
-from tests.formats.sqtt.rdna_goldens import largest
 from tests.formats.sqtt.rdna_streams import busy, storm, streams
+from tests.formats.sqtt.rdna_truth import largest
 from tests.formats.sqtt.whole_stream import check, held_bytes
 from tests.fuzz.mutate import damaged_bytes
 from tests.support.checked_kernels import checked

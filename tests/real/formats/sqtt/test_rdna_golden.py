@@ -1,0 +1,52 @@
+"""Every real stream of gfx1100 and gfx1200 is decoded to the last number as the goldens have it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from rcv_py.formats.sqtt.rdna import walk
+from rcv_py.formats.sqtt.rdna_notes import told_events
+from rcv_py.formats.sqtt.rdna_tables import Token
+from tests.formats.sqtt.rdna_truth import VERSIONS, Golden, streams_of
+from tests.formats.sqtt.test_rdna_truth import (  # noqa: F401 - collected here, too
+    Decoded,
+    all_decoded,
+    test_a_stream_tells_what_the_golden_has,
+    test_every_token_stands_at_its_instruction,
+)
+from tests.real.golden_sqtt import NAMES, raw
+
+GOLDEN_NAMES = {"ALU_DONE": "EXECE", "MEMORY_DONE": "EXECF", "UTIL_COUNTER": "UTIL"}
+NOT_IN_GOLDENS = {Token.NOP, Token.TIME, Token.TIMESTAMP}
+
+
+@cache
+def goldens() -> list[Golden]:
+    """All streams of RDNA, read once a process."""
+    return [one for name in NAMES if name.startswith(tuple(VERSIONS)) for one in streams_of(raw(name))]
+
+
+@pytest.fixture(scope="module")
+def decoded() -> Decoded:
+    return all_decoded(goldens())
+
+
+def test_there_are_as_many_streams_as_there_were(decoded: Decoded) -> None:
+    assert len(goldens()) == 108
+    assert sum(len(stream.waves.time) for _, stream in decoded) == 5488
+
+
+def test_tokens_are_as_many_of_each_type_and_events_as_many_of_each_number() -> None:
+    for golden in goldens():
+        walked = walk(golden.data, golden.version)
+        counts = {
+            GOLDEN_NAMES.get(token.name, token.name): int(walked.counts[token])
+            for token in Token
+            if token not in NOT_IN_GOLDENS and walked.counts[token]
+        }
+        assert counts == golden.truth["token_histogram"], golden.name
+        events = told_events(walked.notes)
+        events[:, 0] = walked.notes.time[events[:, 0]]
+        assert events[:, :4].tolist() == golden.truth["events"], golden.name
