@@ -7,8 +7,9 @@ from rcv_py.analysis.health.check import check_waves
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
 from rcv_py.formats.open import open_trace
+from rcv_py.work import load
 from rcv_py.work.load import batches
-from tests.support.captures import trace_path
+from tests.support.samples import write_sample
 from tests.support.whole_capture import (
     ADD,
     MFMA,
@@ -59,18 +60,25 @@ def test_edge_24_the_shader_array_tells_equal_units_apart(tmp_path):
     assert check_waves(trace, [read_all(trace)]) == ()
 
 
-def test_edge_25_thousands_of_waves_open_without_their_files_and_can_be_stopped():
-    trace = open_trace(trace_path("moe_reduce"))
-    assert len(trace.waves) == 4112
-    assert int(trace.waves.wid.max()) == 47
+def test_edge_25_hundreds_of_waves_open_without_their_files_and_can_be_stopped(monkeypatch, tmp_path):
+    monkeypatch.setattr(load, "SMALL_JOB_BYTES", 100_000)
+    truth = write_sample("vector_add", tmp_path)
+    trace = open_trace(tmp_path)
+    assert len(trace.waves) == len(truth.waves) == 384
+    assert int(trace.waves.wid.max()) == max(wid for *_, wid in truth.waves)
+    for file in tmp_path.glob("se*_wv*.json"):
+        file.rename(file.with_suffix(".gone"))
+    assert open_trace(tmp_path).waves.begin.tolist() == trace.waves.begin.tolist()
+    for file in tmp_path.glob("*.gone"):
+        file.rename(file.with_suffix(".json"))
     stop = CancelFlag()
     stages = []
     reading = batches(trace, workers=0, cancel=stop, report=stages.append)
-    assert len(next(reading).waves) < 4112
+    assert 0 < len(next(reading).waves) < 384
     stop.set()
     with pytest.raises(Cancelled):
         next(reading)
-    assert stages[0].total == 4112
+    assert stages[0].total == 384
     assert stages[0].done == 0
 
 

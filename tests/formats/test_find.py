@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,9 @@ from rcv_py.formats.locate import Located, locate
 from rcv_py.formats.open import find_captures, open_trace
 from rcv_py.formats.uiout import folder
 from rcv_py.formats.uiout.folder import is_capture
-from tests.support.captures import trace_path
+from tests.support.samples import sample_path, write_sample
+
+NAME = "gfx12"  # a small one
 
 
 def test_a_folder_that_may_not_be_looked_into_is_no_capture(
@@ -33,7 +34,7 @@ def test_a_folder_that_may_not_be_looked_into_is_no_capture(
 def test_depth_limits_how_far_captures_are_looked_for(tmp_path: Path) -> None:
     near, far = tmp_path / "near", tmp_path / "a" / "b" / "far"
     for place in (near, far):
-        shutil.copytree(trace_path("pa_mqa_small"), place)
+        write_sample(NAME, place)
     assert [entry.path for entry in find_captures(tmp_path, depth=1)] == [near]
     assert [entry.path for entry in find_captures(tmp_path)] == [far, near]
 
@@ -46,7 +47,7 @@ def test_the_search_gives_up_in_a_huge_tree(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_link_to_a_capture_is_one(tmp_path: Path) -> None:
-    real = trace_path("pa_mqa_small")
+    real = sample_path(NAME)
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "mine").symlink_to(real, target_is_directory=True)
     assert [entry.path for entry in find_captures(tmp_path)] == [tmp_path / "runs" / "mine"]
@@ -57,7 +58,7 @@ def test_a_link_to_a_folder_of_captures_is_followed_once(tmp_path: Path) -> None
     store, work = tmp_path / "store", tmp_path / "work"
     work.mkdir()
     for name in ("one", "two"):
-        shutil.copytree(trace_path("pa_mqa_small"), store / name)
+        write_sample(NAME, store / name)
     (work / "all").symlink_to(store, target_is_directory=True)
     assert [entry.path for entry in find_captures(work)] == [work / "all" / "one", work / "all" / "two"]
     # Reached directly as well, each is listed once, by its own path.
@@ -65,7 +66,7 @@ def test_a_link_to_a_folder_of_captures_is_followed_once(tmp_path: Path) -> None
 
 
 def test_loops_of_links_end(tmp_path: Path) -> None:
-    shutil.copytree(trace_path("pa_mqa_small"), tmp_path / "a" / "capture")
+    write_sample(NAME, tmp_path / "a" / "capture")
     (tmp_path / "a" / "up").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "a" / "self").symlink_to(tmp_path / "a" / "self")
     (tmp_path / "b").mkdir()
@@ -78,14 +79,15 @@ def test_loops_of_links_end(tmp_path: Path) -> None:
 def test_a_server_follows_no_link_out_of_its_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "root"
     root.mkdir()
-    (root / "mine").symlink_to(trace_path("pa_mqa_small"), target_is_directory=True)
+    (root / "mine").symlink_to(sample_path(NAME), target_is_directory=True)
     assert len(find_captures(root)) == 1
     monkeypatch.setenv("RCV_ROOT", str(root))
     assert find_captures(root) == ()
 
 
 def test_what_lies_at_a_path(tmp_path: Path) -> None:
-    one = Path(shutil.copytree(trace_path("pa_mqa_small"), tmp_path / "one"))
+    one = tmp_path / "one"
+    write_sample(NAME, one)
     inside, empty = one / "code.json", tmp_path / "empty"
     empty.mkdir()
     assert locate(one) == locate(inside) == Located(one, is_capture=True)
@@ -103,7 +105,7 @@ def test_what_lies_at_a_path(tmp_path: Path) -> None:
 
 def test_listing_captures_reads_none_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
-        shutil.copytree(trace_path("pa_mqa_small"), tmp_path / name)
+        write_sample(NAME, tmp_path / name)
 
     def refuse(*_: object) -> None:
         raise AssertionError("a file is read")
@@ -114,7 +116,7 @@ def test_listing_captures_reads_none_of_them(tmp_path: Path, monkeypatch: pytest
 
 
 def test_opening_a_capture_looks_at_its_path_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, looked = trace_path("pa_mqa_small"), []
+    folder, looked = sample_path(NAME), []
     is_dir = Path.is_dir
 
     def counted(self: Path) -> bool:

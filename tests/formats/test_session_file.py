@@ -17,12 +17,13 @@ from rcv_py.model.notes import Note
 from rcv_py.state.saved import restore_state, state_of
 from rcv_py.state.session import Session
 from tests.fuzz.mutate import damaged_bytes, damaged_tree
-from tests.support.captures import trace_path
+from tests.support.samples import sample_path, write_sample
 
+NAME = "matmul_small"
 STATE = {
     "place": "se1/simd0/slot0/wv0:instruction 7",
-    "view": [174000, 176000],
-    "range": [174000, 175000],
+    "view": [74000, 76000],
+    "range": [74000, 75000],
     "bookmarks": ["se1/simd0/slot0/wv0", "nowhere", 5],
     "experiments": [
         {"latency": [["memory", 0.5]], "more_waves": 1},
@@ -42,7 +43,7 @@ def written(folder: Path, path: Path) -> dict[str, Any]:
 
 def test_a_session_goes_with_its_capture(tmp_path: Path) -> None:
     here = tmp_path / "here"
-    shutil.copytree(trace_path("pa_mqa_small"), here / "capture")
+    write_sample(NAME, here / "capture")
     written(here / "capture", here / "s.rcvsession")
     shutil.move(here, tmp_path / "there")
     saved = read_session(tmp_path / "there" / "s.rcvsession")
@@ -68,7 +69,7 @@ def test_a_session_goes_with_its_capture(tmp_path: Path) -> None:
 )
 def test_what_is_no_session_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "s.rcvsession"
-    document = written(trace_path("pa_mqa_small"), path) | change
+    document = written(sample_path(NAME), path) | change
     path.write_bytes(orjson.dumps(document))
     with pytest.raises(TraceError):
         read_session(path)
@@ -76,13 +77,13 @@ def test_what_is_no_session_is_refused(change: dict[str, Any], tmp_path: Path) -
 
 def test_what_does_not_fit_is_left_out() -> None:
     session = Session()
-    session.open(open_trace(trace_path("pa_mqa_small")))
+    session.open(open_trace(sample_path(NAME)))
     restore_state(session, STATE)
     assert [str(mark) for mark in session.bookmarks.value] == ["se1/simd0/slot0/wv0"]
     (asked,) = session.experiments.value
     assert (list(asked.latency), asked.more_waves) == ([("memory", 0.5)], 1)
     assert session.selection.value.line == 7
-    assert (session.view.value.begin, session.clock_range.value.end) == (174000, 175000)
+    assert (session.view.value.begin, session.clock_range.value.end) == (74000, 75000)
     again = Session()
     again.open(session.trace.value)
     restore_state(again, orjson.loads(orjson.dumps(state_of(session))))
@@ -91,9 +92,9 @@ def test_what_does_not_fit_is_left_out() -> None:
 
 def test_damaged_sessions_are_read_or_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.rcvsession"
-    whole = written(trace_path("pa_mqa_small"), path)
+    whole = written(sample_path(NAME), path)
     session = Session()
-    session.open(open_trace(trace_path("pa_mqa_small")))
+    session.open(open_trace(sample_path(NAME)))
     for seed in range(200):
         rng = random.Random(seed)
         data = orjson.dumps(damaged_tree(rng, whole), option=orjson.OPT_NON_STR_KEYS)

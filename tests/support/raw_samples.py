@@ -286,10 +286,9 @@ def _said(
     occupancy = []
     for unit, on, slot, begin, end, kernel in residents:
         address = capture.kernels[kernel].address
-        occupancy += [
-            [begin, 1, unit, on, slot, me, 0, address, 0],
-            [end, 0, unit, on, slot, me, 0, address, 0],
-        ]
+        ended_at = 0 if capture.generation > 9 else me  # tokens of RDNA do not tell it
+        occupancy.append([begin, 1, unit, on, slot, me, 0, address, 0])
+        occupancy.append([end, 0, unit, on, slot, ended_at, 0, address, 0])
     return {
         "tt_version": VERSIONS[capture.generation],
         "target": {"cu": cu, "simd": simd},

@@ -19,16 +19,16 @@ from rcv_py.formats.packed.write import write_packed
 from rcv_py.model.notes import Anchor, Note, NoteChanges
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
-from tests.support.captures import trace_path
+from tests.support.opened import sample_trace
+from tests.support.samples import sample_path, write_sample
 
-NAME = "pa_mqa_small"
+NAME = "kernels"  # several waves a slot, one after the other
 
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Trace:
     folder = tmp_path / "capture"
-    shutil.copytree(trace_path(NAME), folder, copy_function=shutil.copyfile)
-    folder.chmod(0o755)
+    write_sample(NAME, folder)
     return open_trace(folder)
 
 
@@ -55,8 +55,8 @@ def test_a_capture_is_known_wherever_it_lies(trace: Trace, tmp_path: Path) -> No
     shutil.copytree(trace.path, moved)
     assert identity(open_trace(moved)) == identity(trace)
     assert identity(packed(trace, tmp_path / "it.rcvz")) == identity(trace)
-    names = ("pa_mqa_big", "flash_attn_small_before", "flash_attn_small_after", NAME)
-    assert len({identity(open_trace(trace_path(name))) for name in names}) == 4
+    names = ("matmul_small", "tutorial_before", "tutorial_after", NAME)
+    assert len({identity(open_trace(sample_path(name))) for name in names}) == 4
 
 
 def test_notes_go_into_the_users_folder_and_come_back(trace: Trace, tmp_path: Path) -> None:
@@ -172,13 +172,17 @@ def test_a_wave_of_wavescope_is_the_one_of_its_slot_that_lives_then(trace: Trace
     assert [one.text for one in places.read().notes] == ["nothing to do", ""], "a suggestion can be removed"
 
 
-def test_a_slot_without_a_time_names_its_only_wave(trace: Trace) -> None:
+def test_a_slot_without_a_time_names_its_only_wave() -> None:
+    trace = sample_trace("matmul_small")
     index, lanes = trace.waves, Lanes.of(trace)
     slots = np.stack([index.se, index.simd, index.slot], axis=1)
+    seen: set[int] = set()
     for slot, count in zip(*np.unique(slots, axis=0, return_counts=True), strict=True):
+        seen.add(int(count))
         found = lanes.wave((int(slot[0]), int(slot[1]), int(slot[2])), None)
         rows = np.flatnonzero((slots == slot).all(axis=1))
         assert found == (index.id(int(rows[0])) if count == 1 else None)
+    assert seen == {1, 2}, "slots with one wave, and with two"
     end = int(index.end.max())
     assert (
         lanes.wave((int(index.se[0]), int(index.simd[0]), int(index.slot[0])), TimeWindow(end, end + 5))
