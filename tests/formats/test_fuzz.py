@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from rcv_py.base.errors import TraceError
 from rcv_py.formats.open import find_captures, open_trace
-from tests.support.captures import trace_path
 from tests.support.folders import CODE, GOOD, OCCUPANCY, REALTIME, WAVE, mutated, one_wave, waves, write
+from tests.support.samples import sample_path
 
 SLOW = 5.0  # seconds, on a busy machine; an opened folder of this size takes 5 ms
 
@@ -154,17 +154,21 @@ def test_good_files_with_damaged_bytes(good, name, cut, flips):
     survives(good, {name: mutated(orjson.dumps(FULL[name]), cut, flips)})
 
 
-REAL = ("filenames.json", "code.json", "occupancy.json", "realtime.json", "snapshots.json")
+TABLES = ("filenames.json", "code.json", "occupancy.json", "realtime.json", "snapshots.json")
 
 
 @given(
-    name=st.sampled_from(REAL),
+    name=st.sampled_from(TABLES),
     cut=st.none() | st.integers(0, 60_000),
     flips=st.dictionaries(st.integers(0, 1 << 20), st.integers(0, 255), max_size=8),
 )
 @settings(max_examples=40)
-def test_real_files_with_damaged_bytes(name, cut, flips):
-    folder = trace_path("fused_rope_cache")
+def test_whole_captures_with_damaged_bytes(name, cut, flips):
+    damaged_capture_survives(sample_path("gfx12"), name, cut, flips)
+
+
+def damaged_capture_survives(folder: Path, name: str, cut: int | None, flips: dict[int, int]) -> None:
+    """Open a capture with a file that is cut or changed."""
     files = {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith("wstates")}
     with TemporaryDirectory() as place, suppress(TraceError):
         check(open_trace(write(Path(place), {name: mutated(files[name], cut, flips)}, base=files)))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rcv_py.analysis.counters.pmc.traffic import role_values
 from rcv_py.base.errors import TraceError
 from rcv_py.formats.pmc_files import beside, counter_name, pmc_table
-from tests.support import captures
 from tests.support.pmc import write_long, write_wide
+from tests.support.samples import write_sample
 
 TWO = [
     ("one", 1, {"TCC_HIT_sum": 30, "TCC_MISS_sum": 70}),
@@ -139,6 +139,10 @@ def test_any_text_is_a_table_or_a_sentence(rows: list[list[str]]) -> None:
         assert all(len(column) == len(table.dispatches) for column in values.values())
 
 
-def test_kernel_traces_are_no_such_tables() -> None:
-    with pytest.raises(TraceError, match="holds no table"):
-        pmc_table([captures.trace_path("vec_add")])
+def test_kernel_traces_are_no_such_tables(tmp_path: Path) -> None:
+    write_sample("gfx12", tmp_path / "capture")
+    launches = "Kind,Dispatch_Id,Kernel_Name,VGPR_Count\nKERNEL_DISPATCH,1,mine,32\n"
+    (tmp_path / "run_kernel_trace.csv").write_text(launches)
+    for path in (tmp_path, tmp_path / "capture"):
+        with pytest.raises(TraceError, match="holds no table"):
+            pmc_table([path])

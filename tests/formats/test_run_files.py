@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.input.run_places import MAX_PLACES, nearby
-from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout import run_files
 from rcv_py.formats.uiout.run_files import run_facts
-from tests.support import captures, rocpd
+from tests.support import rocpd
 
 HEAD = (
     '"Kind","Agent_Id","Dispatch_Id","Kernel_Name","LDS_Block_Size","Scratch_Size","VGPR_Count",'
@@ -204,16 +203,6 @@ def test_no_bytes_make_it_fail(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "x_kernel_trace.csv").write_bytes(HEAD.encode() + data)
     (tmp_path / "x_agent_info.csv").write_bytes(b"Agent_Type,Name,Simd_Per_Cu\nGPU," + data)
     run_facts(tmp_path, "mine", "gfx950")
-
-
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_real_tables_tell_kernel_and_device(name: str) -> None:
-    trace = open_trace(captures.trace_path(name))
-    found = run_facts(trace.path, trace.kernel_name, trace.target)
-    assert found.kernel is not None
-    assert found.kernel.threads > 0
-    assert found.kernel.kernel in (trace.kernel_name, *(kernel.name for kernel in trace.code.kernels))
-    assert found.agent is None or (found.agent.name, found.agent.waves_per_simd) == ("gfx950", 8)
 
 
 def test_the_program_is_told_by_the_results_file(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The quick path says what the exact path says, or leaves the text to it."""
 
 import json
+from pathlib import Path
 
 import orjson
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 from rcv_py.base.machine.memory import trim
 from rcv_py.formats.uiout import wave_json
 from rcv_py.formats.uiout.wave_json import parse, parse_exactly, parse_quickly
-from tests.support.captures import THREAD_TRACES, trace_path
+from tests.support.opened import VARIED
+from tests.support.samples import sample_path
 from tests.support.wave_folder import wave
 
 SMALL = st.integers(-3, 300)
@@ -166,9 +168,16 @@ def test_a_parser_can_be_used_again_after_any_failure():
     assert parse_quickly(orjson.dumps(wave())).tokens.shape == (4, 5)
 
 
-@pytest.mark.parametrize("name", THREAD_TRACES)
-def test_real_files_are_all_read_quickly(name):
-    for path in sorted(trace_path(name).glob("se*_wv*.json"))[:40]:
+@pytest.fixture(params=[*VARIED, "events", "packed"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    """A capture, whose files nobody changes."""
+    return sample_path(request.param)
+
+
+def test_files_of_captures_are_all_read_quickly(folder: Path) -> None:
+    paths = sorted(folder.glob("se*_wv*.json"))[:40]
+    assert paths
+    for path in paths:
         data = path.read_bytes()
         same(parse_quickly(data), parse_exactly(data))
 

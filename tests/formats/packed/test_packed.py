@@ -19,8 +19,8 @@ from rcv_py.formats.packed.write import packed_file, write_packed
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all, plan
-from tests.support import captures
 from tests.support.equal import differences, trace_differences
+from tests.support.opened import VARIED, sample_trace
 from tests.support.samples import write_sample
 from tests.support.whole_capture import (
     BEGINS,
@@ -35,7 +35,9 @@ from tests.support.whole_capture import (
     wave,
 )
 
-SMALL = "flash_attn_small_after"
+KINDS = (*VARIED, "matmul_tiled", "pc_sampling", "events", "counters", "spm", "markers")
+AGENTS = "Agent_Type,Name,Simd_Per_Cu,Cu_Count,Max_Waves_Per_Simd\nGPU,gfx942,4,304,8\n"
+LAUNCH_COLUMNS = "Dispatch_Id,Kernel_Name,VGPR_Count,Workgroup_Size_X,Workgroup_Size_Y,Workgroup_Size_Z"
 
 
 def pack(trace: Trace, path: Path, **how: Any) -> Trace:
@@ -45,39 +47,46 @@ def pack(trace: Trace, path: Path, **how: Any) -> Trace:
 
 
 @pytest.fixture(scope="module")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
-    """A small real capture, packed in pieces of a few waves."""
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    """A small capture in a folder as rocprofv3 names it, with tables of the run beside it."""
+    folder = tmp_path_factory.mktemp("run") / "ui_output_agent_4567_dispatch_12"
+    write_sample("groups_512", folder)
+    trace = open_trace(folder)
+    (folder.parent / "run_agent_info.csv").write_text(AGENTS)
+    launch = f'12,"{trace.kernel_name}",64,512,1,1'
+    (folder.parent / "run_kernel_trace.csv").write_text(f"{LAUNCH_COLUMNS}\n{launch}\n")
+    return trace
+
+
+@pytest.fixture(scope="module")
+def packed(recorded: Trace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
+    """That capture, packed in pieces of a few waves."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(write, "PIECE_TOKENS", 9_000)
-        trace = captures.real_trace(SMALL)
+        patch.setattr(write, "PIECE_TOKENS", 1_500)
         yield pack(
-            trace,
+            recorded,
             tmp_path_factory.mktemp("packed") / "it.rcvz",
-            facts=facts_about(trace),
-            origin=origin_of(trace.path),
+            facts=facts_about(recorded),
+            origin=origin_of(recorded.path),
         )
 
 
-@pytest.mark.parametrize("name", captures.TRACES)
-def test_a_real_capture_is_the_same_packed(name: str, tmp_path: Path) -> None:
-    trace = captures.real_trace(name)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_capture_is_the_same_packed(name: str, tmp_path: Path) -> None:
+    trace = sample_trace(name)
     assert trace_differences(trace, pack(trace, tmp_path / "it.rcvz")) == []
 
 
-@pytest.mark.parametrize("name", [*captures.SYNTHETIC, "pc_sampling", "matmul_tiled"])
-@pytest.mark.parametrize("is_compressed", [True, False])
-def test_a_made_up_capture_is_the_same_packed(name: str, is_compressed: bool, tmp_path: Path) -> None:
-    folder = captures.SHARED / "golden" / "synthetic" / name
-    if name not in captures.SYNTHETIC:
-        write_sample(name, folder := tmp_path / name)
-    trace = open_trace(folder)
-    assert trace_differences(trace, pack(trace, tmp_path / "it.rcvz", is_compressed=is_compressed)) == []
+@pytest.mark.parametrize("name", ["kernels", "counters", "markers", "pc_sampling"])
+def test_a_capture_is_the_same_packed_without_compression(name: str, tmp_path: Path) -> None:
+    trace = sample_trace(name)
+    assert trace_differences(trace, pack(trace, tmp_path / "it.rcvz", is_compressed=False)) == []
 
 
-def test_waves_come_in_any_choice_and_order(packed: Trace) -> None:
-    trace = captures.real_trace(SMALL)
+def test_waves_come_in_any_choice_and_order(packed: Trace, recorded: Trace) -> None:
+    trace = recorded
     assert len([name for name in Archive(packed.path).members if name.startswith("waves/")]) > 3
-    for rows in ([], [5], [3, 0, 2], [0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 1, 2]):
+    for rows in ([], [5], [3, 0, 2], [*range(64)], [63, 6, 1, 2]):
         found = packed.reader.columns(rows)
         assert found.facts[:, 0].tolist() == rows
         if rows:
@@ -90,7 +99,7 @@ def test_other_processes_read_it_by_its_path(packed: Trace) -> None:
     assert len(reader) < 1_000
     assert [*differences(packed.reader.columns([4, 5]), pickle.loads(reader).columns([4, 5]))] == []
     batches = load_all(packed, workers=2)
-    assert sorted(wave.row for batch in batches for wave in batch.waves) == [*range(8)]
+    assert sorted(wave.row for batch in batches for wave in batch.waves) == [*range(64)]
 
 
 def test_pieces_that_were_not_used_for_longest_are_forgotten(
@@ -102,15 +111,15 @@ def test_pieces_that_were_not_used_for_longest_are_forgotten(
     monkeypatch.setattr(
         Archive, "read", lambda self, name, old=Archive.read: read.append(name) or old(self, name)
     )
-    for row in (0, 0, 7, 0):
+    for row in (0, 0, 63, 0):
         reader.columns([row])
     assert [name for name in read if name.startswith("waves/")] == [
-        stored.piece_name(number) for number in (0, int(reader._places[0][7]), 0)
+        stored.piece_name(number) for number in (0, int(reader._places[0][63]), 0)
     ]
 
 
-def test_what_is_not_compressed_is_mapped_and_not_copied(tmp_path: Path) -> None:
-    trace = captures.real_trace(SMALL)
+def test_what_is_not_compressed_is_mapped_and_not_copied(tmp_path: Path, recorded: Trace) -> None:
+    trace = recorded
     mapped = pack(trace, tmp_path / "it.rcvz", is_compressed=False)
     (wave,) = mapped.reader.read([3]).waves
     column = wave.tokens.offset
@@ -121,10 +130,10 @@ def test_what_is_not_compressed_is_mapped_and_not_copied(tmp_path: Path) -> None
     assert type(column.base.obj).__name__ == "mmap"
 
 
-def test_waves_may_be_added_in_any_order(tmp_path: Path) -> None:
-    trace = captures.real_trace(SMALL)
+def test_waves_may_be_added_in_any_order(tmp_path: Path, recorded: Trace) -> None:
+    trace = recorded
     with packed_file(tmp_path / "it.rcvz") as writer:
-        for rows in ([6, 7], [1], [5, 4, 3, 2, 0]):
+        for rows in ([*range(6, 64)], [1], [5, 4, 3, 2, 0]):
             writer.add(trace.reader.columns(rows))
         writer.finish(trace)
     assert trace_differences(trace, open_trace(tmp_path / "it.rcvz")) == []
@@ -158,15 +167,15 @@ def test_long_times_and_durations_stay_whole(tmp_path: Path) -> None:
     assert [*differences(trace.reader.columns([0]), again.reader.columns([0]))] == []
 
 
-def test_the_same_capture_gives_the_same_bytes(packed: Trace, tmp_path: Path) -> None:
-    trace = captures.real_trace(SMALL)
+def test_the_same_capture_gives_the_same_bytes(packed: Trace, tmp_path: Path, recorded: Trace) -> None:
+    trace = recorded
     pack(trace, tmp_path / "a.rcvz")
     pack(trace, tmp_path / "b.rcvz")
     assert (tmp_path / "a.rcvz").read_bytes() == (tmp_path / "b.rcvz").read_bytes()
 
 
-def test_sources_can_stay_at_home(tmp_path: Path) -> None:
-    trace = captures.real_trace(SMALL)
+def test_sources_can_stay_at_home(tmp_path: Path, recorded: Trace) -> None:
+    trace = recorded
     again = pack(trace, tmp_path / "it.rcvz", has_sources=False)
     assert [source.path for source in again.sources] == [source.path for source in trace.sources]
     assert {source.lines for source in again.sources} == {None}
@@ -174,8 +183,8 @@ def test_sources_can_stay_at_home(tmp_path: Path) -> None:
     assert trace_differences(trace, again, without=("sources",)) == []
 
 
-def test_what_tables_of_the_run_tell_goes_with_it(packed: Trace) -> None:
-    trace = captures.real_trace(SMALL)
+def test_what_tables_of_the_run_tell_goes_with_it(packed: Trace, recorded: Trace) -> None:
+    trace = recorded
     assert packed.facts == facts_about(packed) == facts_about(trace)
     assert packed.facts is not None
     assert packed.facts.agent is not None
@@ -196,8 +205,8 @@ def test_it_is_found_as_a_folder_is(packed: Trace, tmp_path: Path) -> None:
     assert "unpack it first" in str(locate(inner / "other.zip").error)
 
 
-def test_a_library_tells_of_it_what_it_tells_of_the_folder(packed: Trace) -> None:
-    folder = captures.trace_path(SMALL)
+def test_a_library_tells_of_it_what_it_tells_of_the_folder(packed: Trace, recorded: Trace) -> None:
+    folder = recorded.path
     ours, theirs = capture_entry(packed.path), capture_entry(folder)
     assert [*differences(ours, theirs, without=("path", "name", "size"))] == []
     assert (ours.agent, ours.dispatch, ours.recorded) != (-1, -1, "")
@@ -213,12 +222,12 @@ def test_it_is_opened_again_only_after_it_changed(packed: Trace, tmp_path: Path)
     cache = CaptureCache()
     first = open_trace(path, cache)
     assert open_trace(path, cache) is first
-    pack(captures.real_trace("pa_mqa_small"), path)
+    pack(sample_trace("gfx12"), path)
     assert open_trace(path, cache) is not first
 
 
-def test_open_capture_takes_both_kinds(packed: Trace) -> None:
-    assert open_capture(packed.path).name == captures.real_trace(SMALL).name
+def test_open_capture_takes_both_kinds(packed: Trace, recorded: Trace) -> None:
+    assert open_capture(packed.path).name == open_capture(recorded.path).name == recorded.name
 
 
 def test_differences_of_starts_are_undone_whatever_waves_are_empty() -> None:

@@ -18,7 +18,7 @@ from rcv_py.formats.rocpd import guarded
 from rcv_py.formats.rocpd.read import is_profile, raw_parts, read_part, read_profile, trace_inside
 from rcv_py.model.profile import Profile
 from rcv_py.results.profile import tables
-from tests.support import captures
+from tests.support.raw_samples import raw_sample
 from tests.support.rocpd import ATT, CODE, UUID, add, document, write
 
 FORMS = ("schema 3", "schema 4", "no suffix", "document")
@@ -145,16 +145,6 @@ def test_what_is_squeezed_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     assert "compressed details (LZ4)" in problem.text
     assert len(profile.launches) == 4
     assert tables(profile)["agents"].rows()[0]["cus"] is None
-
-
-def test_a_real_document_is_read() -> None:
-    folder = captures.trace_path("flash_attn_small_after").parent
-    profile = read_profile(folder / "small_results.json")
-    raw = json.loads((folder / "small_results.json").read_text())["rocprofiler-sdk-tool"][0]
-    gpus = [agent for agent in raw["agents"] if agent["type"] == 2]
-    assert [agent.cus for agent in profile.agents if agent.is_gpu] == [gpu["cu_count"] for gpu in gpus]
-    assert len(profile.kernels) == len(raw["kernel_symbols"]) - 1
-    assert len(profile.files) == len(raw["strings"]["att_filenames"]) + len(raw["code_objects"]) - 1
 
 
 # -- others, and what is hostile ----------------------------------------------------------------------------
@@ -354,7 +344,7 @@ def test_a_profile_without_counters_is_refused_as_a_table_of_them(tmp_path: Path
 
 def test_raw_traces_of_a_profile_are_opened(tmp_path: Path) -> None:
     """Files beside it, and the same as blobs inside of another."""
-    source = captures.SHARED / "raw" / "gfx1200" / "plus_run_0"
+    source = raw_sample("gfx12").folder
     beside, inside = tmp_path / "beside", tmp_path / "inside"
     streams = sorted(source.glob("*.att"))
     codes = sorted(source.glob("*.out"))
@@ -378,5 +368,5 @@ def test_raw_traces_of_a_profile_are_opened(tmp_path: Path) -> None:
     one, other = open_trace(beside / "x.db"), open_trace(inside / "x.db")
     assert len(one.waves)
     assert one.waves.begin.tolist() == other.waves.begin.tolist()
-    assert one.target == other.target == "gfx1201"  # which the code object tells
+    assert one.target == other.target == "gfx1200"  # which the code object tells
     assert one.target_from == other.target_from
