@@ -1,13 +1,15 @@
-"""What holds without exception in every real capture must hold in the columns that are made of it.
+"""What holds without exception in every capture must hold in the columns that are made of it.
 
-The sums of a capture come from the decoder (code.json, occupancy.json, wstates) or were counted once by other
-programs (MEASURED); none was recorded from this one.
+The sums of a capture come from its writer (code.json, occupancy.json, wstates) or are counted without this
+program (`Measured`): of simulated captures by plain loops over their files, which `counted` makes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -25,18 +27,36 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.work.load import load_all
-from tests.support.captures import THREAD_TRACES, trace_path
-from tests.support.measured import MEASURED
+from tests.support.opened import VARIED
+from tests.support.samples import sample
+from tests.synth.folder import Folder
 
 FAR = 1 << 44  # more cycles than any capture has: keeps waves apart where they are handled together
 BEFORE = -1 << 60
+
+
+class Measured(NamedTuple):
+    """Numbers of a capture; the last four are cycles, but for `late`, which is waves."""
+
+    waves: int
+    tokens: int
+    rows: int
+    unexecuted: int
+    residents: int
+    latency: int
+    stall: int
+    idle: int
+    overlap: int  # of tokens with what came before
+    overrun: int  # tokens end after the wave
+    tail: int  # the wave ends after its tokens
+    late: int  # waves with an overrun
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
     """A capture with all its waves, and their tokens one wave behind the other; times are not aligned."""
 
-    name: str
+    known: Measured
     trace: Trace
     waves: tuple[Wave, ...]  # by index row
     bad: tuple  # what batches say of waves that are missing or doubtful
@@ -90,13 +110,53 @@ class Loaded:
         return np.maximum(before, self.begin[self.owner] + apart) - apart
 
 
-@pytest.fixture(scope="module", params=THREAD_TRACES)
-def loaded(request) -> Loaded:
-    trace = open_trace(trace_path(request.param))
+def load(path: Path, known: Measured) -> Loaded:
+    """Open a capture, and read all of it."""
+    trace = open_trace(path)
     batches = load_all(trace, workers=0)
     waves = sorted((wave for batch in batches for wave in batch.waves), key=lambda wave: wave.row)
     bad = tuple(text for batch in batches for text in (*batch.missing, *batch.notes))
-    return Loaded(request.param, trace, tuple(waves), bad)
+    return Loaded(known, trace, tuple(waves), bad)
+
+
+@pytest.fixture(scope="module", params=VARIED)
+def loaded(request: pytest.FixtureRequest) -> Loaded:
+    path, truth = sample(request.param)
+    known = counted(Folder(path))
+    simulated = tuple(int(one) for one in truth.lines.sum(axis=0))
+    assert (known.tokens, known.latency, known.stall, known.idle) == simulated
+    assert (known.waves, known.residents) == (len(truth.waves), len(truth.residencies))
+    return load(path, known)
+
+
+def counted(folder: Folder) -> Measured:
+    """Count what the files of a capture hold, token by token."""
+    hits = dict.fromkeys(folder.row_of, 0)
+    latency = stall = idle = overlap = overrun = tail = late = 0
+    for file in folder.waves.values():
+        wave = file["wave"]
+        reached = wave["begin"]
+        for time, _, stalled, duration, line in wave["instructions"]:
+            hits[line] += 1
+            latency, stall = latency + duration, stall + stalled
+            idle, overlap = idle + max(0, time - reached), overlap + min(duration, max(0, reached - time))
+            reached = max(reached, time + duration)
+        overrun, tail = overrun + max(0, reached - wave["end"]), tail + max(0, wave["end"] - reached)
+        late += reached > wave["end"]
+    return Measured(
+        waves=len(folder.waves),
+        tokens=sum(hits.values()),
+        rows=len(folder.code),
+        unexecuted=sum(not count for count in hits.values()),
+        residents=sum(len(folder.pairs(se)) for se in folder.events),
+        latency=latency,
+        stall=stall,
+        idle=idle,
+        overlap=overlap,
+        overrun=overrun,
+        tail=tail,
+        late=late,
+    )
 
 
 def sums(line: np.ndarray, values: np.ndarray, n: int) -> list[int]:
@@ -106,7 +166,7 @@ def sums(line: np.ndarray, values: np.ndarray, n: int) -> list[int]:
 
 
 def test_the_size_of_the_capture_is_what_others_counted(loaded):
-    known, code = MEASURED[loaded.name], loaded.trace.code
+    known, code = loaded.known, loaded.trace.code
     assert len(loaded.trace.waves) == len(loaded.waves) == known.waves
     assert int(loaded.count.sum()) == int(code.hits.sum()) == known.tokens
     assert (len(code), int(np.count_nonzero(code.hits == 0))) == (known.rows, known.unexecuted)
@@ -119,7 +179,7 @@ def test_totals_of_the_code_are_sums_over_tokens(loaded):
     assert sums(line, loaded.duration, n) == code.latency.tolist()
     assert sums(line, loaded.column("stall"), n) == code.stall.tolist()
     assert sums(line, np.maximum(0, loaded.start - loaded.reached), n) == code.idle.tolist()
-    known = MEASURED[loaded.name]
+    known = loaded.known
     totals = tuple(int(column.sum()) for column in (code.latency, code.stall, code.idle))
     assert totals == (known.latency, known.stall, known.idle)
 
@@ -181,9 +241,10 @@ def test_states_last_from_the_begin_to_the_last_end(loaded):
 
 
 def test_every_cycle_of_a_wave_is_latency_or_idle(loaded):
-    known = MEASURED[loaded.name]
-    overlap = int(np.maximum(0, loaded.reached - loaded.start).sum())
-    beyond = (loaded.start + loaded.duration)[loaded.last] - loaded.end
+    known = loaded.known
+    overlap = int(np.clip(loaded.reached - loaded.start, 0, loaded.duration).sum())
+    ends = np.maximum(loaded.reached, loaded.start + loaded.duration)[loaded.last]
+    beyond = ends - loaded.end
     overrun, tail = int(np.maximum(0, beyond).sum()), int(np.maximum(0, -beyond).sum())
     assert (overlap, overrun, tail) == (known.overlap, known.overrun, known.tail)
     assert int(np.count_nonzero(beyond > 0)) == known.late
@@ -215,7 +276,7 @@ def test_state_curves_of_the_writer_are_steps_of_the_states(loaded):
 
 def test_waits_of_the_files_are_what_a_replay_finds(loaded):
     piece = of_waves(loaded.waves)
-    found = waits(replay(piece, loaded.trace.code, 9), piece.line)
+    found = waits(replay(piece, loaded.trace.code, loaded.trace.gfxip), piece.line)
     listed = [wave.waits for wave in loaded.waves if wave.waits is not None]
     assert found.line.tolist() == np.concatenate([one.line for one in listed]).tolist()
     assert np.diff(found.first).tolist() == np.concatenate([np.diff(one.first) for one in listed]).tolist()
@@ -231,6 +292,7 @@ def test_waves_are_the_residents_of_the_traced_unit(loaded):
     assert not events.is_start[ends].any()
     assert all(np.array_equal(column[begins], column[ends]) for column in place)
     units = set(zip(index.se.tolist(), index.sa.tolist(), index.cu.tolist(), strict=True))
+    simds = set(range(4)) if loaded.trace.gfxip == 9 else set(index.simd.tolist())  # of RDNA one is traced
     rows = zip(
         *(column[begins].tolist() for column in place),
         events.time[begins].tolist(),
@@ -238,7 +300,9 @@ def test_waves_are_the_residents_of_the_traced_unit(loaded):
         strict=True,
     )
     residents = sorted(
-        (se, simd, slot, t0, t1) for se, sa, cu, simd, slot, t0, t1 in rows if (se, sa, cu) in units
+        (se, simd, slot, t0, t1)
+        for se, sa, cu, simd, slot, t0, t1 in rows
+        if (se, sa, cu) in units and simd in simds
     )
     columns = (index.se, index.simd, index.slot, index.begin, index.end)
     assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == residents
@@ -272,7 +336,9 @@ def test_waiting_is_all_that_an_immediate_token_does(loaded):
 
 
 def test_matrix_tokens_are_those_with_a_matrix_instruction(loaded):
-    is_matrix = np.array([text.startswith(("v_mfma", "v_smfma")) for text in loaded.trace.code.text])
+    is_matrix = np.array(
+        [text.startswith(("v_mfma", "v_smfma", "v_wmma")) for text in loaded.trace.code.text]
+    )
     found = loaded.column("kind") == TokenKind.MATRIX
     assert np.array_equal(found, is_matrix[loaded.column("line")])
 
@@ -280,11 +346,15 @@ def test_matrix_tokens_are_those_with_a_matrix_instruction(loaded):
 def test_the_kind_of_a_token_is_that_of_its_instruction(loaded):
     kind, line = loaded.column("kind"), loaded.column("line")
     kind[kind == TokenKind.NEXT] = TokenKind.JUMP  # the same instruction, by outcome
-    assert np.array_equal(kind, loaded.trace.code.kind[line])
+    said = loaded.trace.code.kind[line]
+    differ = {loaded.trace.code.text[row].split()[0] for row in set(line[kind != said].tolist())}
+    # The simulator records barriers of RDNA as waits, where streams of the hardware tell a message.
+    allowed = {9: set(), 11: {"s_barrier"}, 12: {"s_barrier_signal"}}
+    assert differ <= allowed[loaded.trace.gfxip]
 
 
-def test_tokens_begin_one_after_the_other_and_time_has_steps_of_4(loaded):
+def test_tokens_begin_one_after_the_other_and_time_has_steps_of_4_on_gfx9(loaded):
     same = loaded.owner[1:] == loaded.owner[:-1]
     assert (np.diff(loaded.start)[same] > 0).all()
     columns = (loaded.start, loaded.duration, loaded.column("stall"), loaded.begin, loaded.end)
-    assert not any((column % 4).any() for column in columns)
+    assert any((column % 4).any() for column in columns) == (loaded.trace.gfxip != 9)

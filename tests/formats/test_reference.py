@@ -1,4 +1,8 @@
-"""What the reference viewer reads from the same folders: clock offsets by its rule, waves, tokens."""
+"""Clocks of shader engines are aligned, by our rule and by that of the reference viewer."""
+
+from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,9 +10,8 @@ import pytest
 from rcv_py.formats.uiout.clock import align
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import ClockSamples
-from rcv_py.model.kinds import WaveState
-from tests.support.captures import GOLDEN, THREAD_TRACES, golden, trace_path
 from tests.support.reference_clock import open_as_reference, reference_align
+from tests.support.samples import sample, sample_path
 
 
 def samples(**rows):
@@ -17,63 +20,38 @@ def samples(**rows):
     return {se: ClockSamples(pairs[:, 0], pairs[:, 1]) for se, pairs in table.items()}
 
 
-@pytest.mark.parametrize("name", GOLDEN)
-def test_by_its_rule_the_offsets_are_those_of_the_reference(name):
-    said = golden(f"rcv/{name}.json")
-    trace = open_as_reference(trace_path(name))
-    assert trace.clock.is_aligned is said["realtime_alignment_applied"] is True
-    engines = np.unique(trace.waves.se).tolist()  # it lists those with waves
-    assert {str(se): trace.clock.offsets[se] for se in engines} == said["se_time_offset"]
+@pytest.fixture(params=["matmul_tiled", "vector_add", "gfx11", "gfx12"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    """A capture of several engines."""
+    return sample_path(request.param)
 
 
-@pytest.mark.parametrize("name", GOLDEN)
-def test_waves_lie_where_the_reference_draws_them(name):
-    """The reference lists begin and end of every wave with its offset added."""
-    said = golden(f"rcv/{name}.json")["waves"]
-    trace = open_as_reference(trace_path(name))
-    index = trace.waves
-    mine = zip(
-        index.se.tolist(), index.simd.tolist(), index.slot.tolist(), index.begin.tolist(), index.end.tolist(),
-        strict=True,
-    )  # fmt: skip
-    assert sorted(mine) == sorted(
-        (wave["se"], wave["simd"], wave["slot"], wave["begin"], wave["end"]) for wave in said
-    )
-
-
-@pytest.mark.parametrize("name", GOLDEN)
-def test_tokens_states_and_waits_of_each_wave_add_up_as_in_the_reference(name):
-    trace = open_folder(trace_path(name))
-    said = {wave["file"]: wave for wave in golden(f"rcv/{name}.json")["waves"]}
-    assert set(said) == set(trace.waves.file)
-    for wave in trace.reader.read(list(range(len(trace.waves)))).waves:
-        known, tokens = said[trace.waves.file[wave.row]], wave.tokens
-        cycles = np.bincount(tokens.kind, weights=tokens.duration, minlength=16).astype(int)
-        assert (len(tokens), wave.cu, wave.id.wid) == (known["tokens"], known["cu"], known["wid"])
-        assert cycles.tolist() == known["type_cycles"]
-        assert int(tokens.stall.sum()) == known["stall_u16"]  # no stall of these is longer than 16 bits
-        assert len(wave.waits) == known["waitcnt_entries"]
-        states = np.bincount(wave.states.state, weights=wave.states.duration, minlength=5).astype(int)
-        assert states.tolist()[1:] == [
-            known["state_cycles"].get(state.name, 0) for state in list(WaveState)[1:]
-        ]
-
-
-@pytest.mark.parametrize("name", THREAD_TRACES)
-def test_ours_is_within_a_cycle_of_the_reference(name):
-    ours, theirs = open_folder(trace_path(name)).clock, open_as_reference(trace_path(name)).clock
+def test_ours_is_within_a_cycle_of_the_reference(folder: Path) -> None:
+    ours, theirs = open_folder(folder).clock, open_as_reference(folder).clock
     assert ours.offsets.keys() == theirs.offsets.keys()
     assert max(abs(ours.offsets[se] - theirs.offsets[se]) for se in ours.offsets) <= 1
     assert ours.ticks_per_cycle == theirs.ticks_per_cycle
 
 
-@pytest.mark.parametrize("name", THREAD_TRACES)
-def test_the_first_waves_of_all_engines_begin_together(name):
-    events = open_folder(trace_path(name)).occupancy
+def test_our_offsets_bring_the_first_samples_together(folder: Path) -> None:
+    clock = open_folder(folder).clock
+    assert len(clock.samples) > 1
+    firsts = {int(clock.samples[se].shader[0]) + clock.offsets[se] for se in clock.samples}
+    assert len(firsts) == 1  # all engines wrote their first sample at the same tick of the constant clock
+
+
+def test_the_first_waves_of_all_engines_begin_together(folder: Path) -> None:
+    events = open_folder(folder).occupancy
     first = [int(events.time[events.se == se].min()) for se in np.unique(events.se).tolist()]
     assert max(first) - min(first) <= 40
-    raw = open_folder(trace_path(name)).clock.offsets
-    assert max(raw.values()) > 2000  # so that was not so before
+    assert max(open_folder(folder).clock.offsets.values()) > 200  # so that was not so before
+
+
+@pytest.mark.parametrize("name", ["matmul_tiled", "vector_add", "gfx11", "gfx12"])
+def test_offsets_are_those_of_the_simulator(name: str) -> None:
+    path, truth = sample(name)
+    first = min(truth.offset_of_se.values())
+    assert open_folder(path).clock.offsets == {se: one - first for se, one in truth.offset_of_se.items()}
 
 
 def test_the_constants_of_the_reference_and_its_cut():

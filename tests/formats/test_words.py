@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +10,6 @@ from rcv_py.base.text import demangled
 from rcv_py.formats.uiout.chains import chains, places
 from rcv_py.formats.uiout.mnemonics import guessed_generation, guessed_target, kind_of
 from rcv_py.model.kinds import TokenKind
-from tests.support import captures
-from tests.support.captures import SHARED, need_shared
 
 
 @pytest.mark.parametrize(
@@ -39,21 +33,6 @@ from tests.support.captures import SHARED, need_shared
 )
 def test_kinds_by_mnemonic(words, gfxip, kind):
     assert {kind_of(word, gfxip) for word in words.split()} == {kind}
-
-
-@pytest.mark.parametrize(
-    "name", ["gfx950/gemm_run_0", "gfx1100/gemm_run_0", "gfx1100/sync_run_0", "gfx1200/sync_run_0"]
-)
-def test_kinds_agree_with_what_the_hardware_recorded(name):
-    need_shared()
-    capture = orjson.loads((Path(SHARED) / "golden" / "sqtt" / f"{name}.json").read_bytes())
-    gfxip = int(capture["arch"][3:-2])
-    text = {place: line for code in capture["code"].values() for place, _, line in code["isa"]}
-    for wave in (wave for found in capture["captures"] for wave in found["waves"]):
-        for _, kind, place, _, _ in wave["insts"]:
-            if place in text and kind not in (TokenKind.JUMP, TokenKind.NEXT):
-                mine = kind_of(text[place].split()[0], gfxip)
-                assert (TokenKind.VALU if mine == TokenKind.MATRIX else mine) == kind, text[place]
 
 
 @pytest.mark.parametrize(
@@ -129,9 +108,3 @@ def test_columns_of_chains_hold_every_place(sources):
         part = slice(found.first[row], found.first[row + 1])
         pairs = zip(found.file[part].tolist(), found.line[part].tolist(), strict=True)
         assert [(found.paths[file], line) for file, line in pairs] == places(source)
-
-
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_no_capture_of_gfx950_is_taken_for_another_target(name: str) -> None:
-    rows = json.loads((captures.trace_path(name) / "code.json").read_text())["code"]
-    assert guessed_target({row[0].split(" ", 1)[0] for row in rows}, 9) in ("gfx950", "")

@@ -1,4 +1,4 @@
-"""The rule by which wait lists are made is the rule of real captures."""
+"""The rule by which wait lists are made is the rule of captures."""
 
 from __future__ import annotations
 
@@ -6,25 +6,19 @@ import numpy as np
 import pytest
 
 from rcv_py.formats.derived.waits import replay, wait_lists
-from tests.support import captures
-from tests.synth.folder import Folder
+from tests.support.samples import sample_path
+from tests.synth.folder import Folder, queue_replay
 
 
-@pytest.mark.parametrize("case", range(3))
-def test_replay_gives_the_expected_sets(case: int) -> None:
-    captures.need_shared()
-    vector = captures.golden("waitcnt_vectors.json")["cases"][case]
-    program = vector["program"] * vector["loops"]
-    found: dict[str, set[int]] = {}
-    for wait, items in replay([text for _, text in program], int(vector["arch"].removeprefix("gfx"))):
-        found.setdefault(str(program[wait][0]), set()).update(program[item][0] for item in items)
-    assert found == {line: set(lines) for line, lines in vector["expected"].items()}
+@pytest.fixture(params=["matmul_small", "vector_add", "reduction", "kernels"])
+def folder(request: pytest.FixtureRequest) -> Folder:
+    """A capture of gfx9."""
+    return Folder(sample_path(request.param))
 
 
-@pytest.mark.parametrize("name", [name for name in captures.THREAD_TRACES if name != "moe_reduce"])
-def test_replay_gives_the_lists_of_real_waves(name: str) -> None:
-    folder = Folder(captures.trace_path(name))
+def test_replay_gives_the_lists_of_waves(folder: Folder) -> None:
     assert folder.waves
+    listed = 0
     for wave in folder.waves.values():
         lines = [token[4] for token in wave["wave"]["instructions"]]
         made = [
@@ -32,6 +26,14 @@ def test_replay_gives_the_lists_of_real_waves(name: str) -> None:
             for wait, items in replay(folder.texts(wave), generation=9)
         ]
         assert made == (wave["wave"]["waitcnt"] or [])
+        listed += len(made)
+    assert listed
+
+
+def test_replay_gives_what_the_plainest_reading_of_the_rules_does(folder: Folder) -> None:
+    for wave in folder.waves.values():
+        texts = folder.texts(wave)
+        assert replay(texts, generation=9) == queue_replay(texts)
 
 
 def test_a_combined_wait_looks_at_both_counters() -> None:

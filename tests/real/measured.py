@@ -2,25 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Measured(NamedTuple):
-    """Numbers of a capture; the last four are cycles, but for `late`, which is waves."""
-
-    waves: int
-    tokens: int
-    rows: int
-    unexecuted: int
-    residents: int
-    latency: int
-    stall: int
-    idle: int
-    overlap: int  # tokens begin before the one before has ended
-    overrun: int  # the last token ends after the wave
-    tail: int  # the wave ends after its last token
-    late: int  # waves with an overrun
-
+from tests.formats.test_invariants import Measured
 
 MEASURED = {
     "flash_attn_small_before": Measured(4, 26412, 2070, 176, 64, 208060, 107884, 12312, 108, 8, 0, 2),
