@@ -31,10 +31,9 @@ from rcv_py.model.notes import Anchor, Note
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from tests.support import browser as browsers
-from tests.support import captures
 from tests.support.browser import Browser, browser
 from tests.support.hostile_text import hostile
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path, write_sample
 
 LOGIC = (Path(pages.__file__).parent / "logic.js").read_text().replace("const Rcv", "var Rcv", 1)
 _DATA = re.compile(r'<script type="application/octet-stream" id="data">([A-Za-z0-9+/=]+)</script>')
@@ -263,9 +262,12 @@ def _tokens(trace: Trace) -> int:
     return sum(len(wave.tokens) for wave in trace.reader.read(list(range(len(trace.waves)))).waves)
 
 
-def test_a_real_capture_takes_little_room(tmp_path: Path) -> None:
+def test_a_capture_takes_little_room() -> None:
+    takes_little_room(sample_path("matmul_tiled"))
+
+
+def takes_little_room(source: Path) -> None:
     """At most 3 MB for a capture of 10 MB."""
-    source = captures.trace_path("flash_attn_small_after")
     size = sum(file.stat().st_size for file in source.iterdir())
     assert len(page_of(source)) < 0.3 * size
 

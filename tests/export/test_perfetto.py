@@ -25,8 +25,7 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.export.perfetto_reader import Read, Slice, read
-from tests.support import captures
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path
 
 
 def written(trace: Trace, batch: WaveBatch, cycles: bool = True, **more: object) -> Read:
@@ -40,21 +39,29 @@ def whole(path: Path) -> tuple[Trace, WaveBatch]:
     return trace, trace.reader.read(list(range(len(trace.waves))))
 
 
-def sample(name: str, folder: Path) -> tuple[Trace, WaveBatch]:
-    write_sample(name, folder / name, 0)
-    return whole(folder / name)
+Shown = tuple[Trace, WaveBatch, Read]
 
 
 @cache
-def real(name: str) -> tuple[Trace, WaveBatch, Read]:
-    """A real capture, its waves, and what Perfetto sees of them, a cycle a nanosecond."""
-    trace, batch = whole(captures.trace_path(name))
+def shown_of(path: Path) -> Shown:
+    """A capture, its waves, and what Perfetto sees of them, a cycle a nanosecond."""
+    trace, batch = whole(path)
     return trace, batch, written(trace, batch)
 
 
-@pytest.mark.parametrize("name", ["flash_attn_small_after", "vec_add"])
-def test_slices_are_the_tokens_and_the_states(name: str) -> None:
-    trace, batch, found = real(name)
+@pytest.fixture(params=["matmul_tiled", "vector_add"])
+def shown(request: pytest.FixtureRequest) -> Shown:
+    return shown_of(sample_path(request.param))
+
+
+@pytest.fixture
+def looping() -> Shown:
+    """One with loops and sources."""
+    return shown_of(sample_path("matmul_tiled"))
+
+
+def test_slices_are_the_tokens_and_the_states(shown: Shown) -> None:
+    trace, batch, found = shown
     by_track: dict[int, list[Slice]] = {}
     for one in found.slices:
         by_track.setdefault(one.track, []).append(one)
@@ -79,8 +86,8 @@ def test_slices_are_the_tokens_and_the_states(name: str) -> None:
             assert cycles == total[state]
 
 
-def test_waves_are_threads_of_their_simd_and_sources_are_told() -> None:
-    trace, batch, found = real("flash_attn_small_after")
+def test_waves_are_threads_of_their_simd_and_sources_are_told(looping: Shown) -> None:
+    trace, batch, found = looping
     wave = batch.waves[0]
     parent = found.parent(found.track(str(wave.id)))
     assert found.title(parent) == f"SE{wave.id.se} CU{wave.cu} SIMD{wave.id.simd}"
@@ -96,8 +103,8 @@ def test_waves_are_threads_of_their_simd_and_sources_are_told() -> None:
         )
 
 
-def test_arrows_lead_from_producers_to_their_waits() -> None:
-    trace, batch, found = real("flash_attn_small_after")
+def test_arrows_lead_from_producers_to_their_waits(looping: Shown) -> None:
+    trace, batch, found = looping
     leaving = {number: one for one in found.slices for number in one.leaves}
     arriving = {number: one for one in found.slices for number in one.arrives}
     assert leaving.keys() == arriving.keys()
@@ -123,8 +130,8 @@ def test_arrows_lead_from_producers_to_their_waits() -> None:
         assert begin.name.startswith(("buffer_", "global_", "s_load", "s_buffer", "ds_", "s_memtime"))
 
 
-def test_times_are_nanoseconds_of_the_clock() -> None:
-    trace, batch, one = real("vec_add")
+def test_times_are_nanoseconds_of_the_clock(shown: Shown) -> None:
+    trace, batch, one = shown
     rate = trace.clock.ns(1)
     assert rate is not None
     other = written(trace, batch, cycles=False)
@@ -136,7 +143,7 @@ def test_times_are_nanoseconds_of_the_clock() -> None:
 
 
 def test_occupancy_and_counters_are_curves() -> None:
-    trace, batch = whole(captures.synthetic_path("counters_gfx9"))
+    trace, batch = whole(sample_path("counters"))
     found = written(trace, batch)
     curve = steps(trace.occupancy)[-1]
     values = found.values["resident waves, all waves"]
@@ -148,7 +155,7 @@ def test_occupancy_and_counters_are_curves() -> None:
 
 
 def test_markers_nest_and_events_are_moments() -> None:
-    trace, batch = whole(captures.synthetic_path("markers_gfx12"))
+    trace, batch = whole(sample_path("markers"))
     spans = marker_spans(trace, [batch])
     found = written(trace, batch, spans=spans)
     scopes = [one for one in found.slices if one.category == "marker"]
@@ -160,16 +167,16 @@ def test_markers_nest_and_events_are_moments() -> None:
     assert {one.name for one in scopes + points} == {spans.names[i] for i in set(spans.name_id.tolist())}
 
 
-def test_every_sample_can_be_written(tmp_path: Path) -> None:
+def test_every_sample_can_be_written() -> None:
     for name in ("gfx11", "spm", "events", "placeholder"):
-        trace, batch = sample(name, tmp_path)
+        trace, batch = whole(sample_path(name))
         found = written(trace, batch, cycles=False)
         tokens = sum(len(wave.tokens) for wave in batch.waves)
         assert sum("line" in one.args for one in found.slices) == tokens, name
 
 
 def test_tokens_that_overlap_get_lanes() -> None:
-    trace, batch = whole(captures.synthetic_path("waitcnt_gfx11"))
+    trace, batch = whole(sample_path("gfx11"))
     found = written(trace, batch)
     for wave in batch.waves:
         own = found.track(str(wave.id))
@@ -181,7 +188,7 @@ def test_tokens_that_overlap_get_lanes() -> None:
 
 
 def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
-    trace, batch = whole(captures.trace_path("vec_add"))
+    trace, batch = whole(sample_path("vector_add"))
     flag, seen = CancelFlag(), []
 
     def look(stage: Stage) -> None:

@@ -12,8 +12,7 @@ import pytest
 
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.open import open_trace
-from tests.support import captures
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path, write_sample
 
 UNITS = {"none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"}
 
@@ -82,9 +81,13 @@ def self_times(profile: dict[str, Any], frames: list[dict[str, Any]]) -> dict[st
     return found
 
 
-@pytest.mark.parametrize("name", ["flash_attn_small_after", "vec_add", "pa_mqa_small"])
-def test_profiles_add_up(name: str) -> None:
-    trace, batch, found = document(captures.trace_path(name), [0, 1])
+@pytest.fixture(params=["matmul_small", "vector_add", "kernels", "gfx12"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    return sample_path(request.param)
+
+
+def test_profiles_add_up(folder: Path) -> None:
+    trace, batch, found = document(folder, [0, 1])
     code = trace.code
     totals = {
         "latency and idle": int((code.latency + code.idle)[~code.is_label].sum()),
@@ -105,7 +108,7 @@ def test_profiles_add_up(name: str) -> None:
 
 
 def test_source_frames_hold_their_instructions() -> None:
-    trace, _, found = document(captures.trace_path("flash_attn_small_after"), [])
+    trace, _, found = document(sample_path("matmul_tiled"), [])
     frames = found["shared"]["frames"]
     by_source = found["profiles"][0]
     for stack in by_source["samples"][:300]:
@@ -118,7 +121,7 @@ def test_source_frames_hold_their_instructions() -> None:
 
 
 def test_samples_of_a_profiler_are_profiles_too() -> None:
-    _, _, found = document(captures.trace_path("pcsampling"), [])
+    _, _, found = document(sample_path("pc_sampling"), [])
     assert all("PC samples" in profile["name"] for profile in found["profiles"])
 
 

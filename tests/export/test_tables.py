@@ -22,13 +22,13 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.export.table_files import write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.formats.open import open_trace
-from tests.support import captures
+from tests.support.samples import sample_path
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("tables")
-    trace = open_trace(captures.trace_path("vec_add"))
+    trace = open_trace(sample_path("vector_add"))
     rows = list(range(len(trace.waves)))
     parts = [trace.reader.read(rows[:100]), trace.reader.read(rows[100:])]
     for form in ("csv", "parquet"):
@@ -43,7 +43,7 @@ def columns(path: Path) -> dict[str, list[str]]:
 
 
 def test_csv_of_code_waves_tokens_and_states_are_the_columns(folder: Path) -> None:
-    trace = open_trace(captures.trace_path("vec_add"))
+    trace = open_trace(sample_path("vector_add"))
     batch = trace.reader.read(list(range(len(trace.waves))))
     piece = of_waves(batch.waves)
     lines, tokens = columns(folder / "code.csv"), columns(folder / "tokens.csv")
@@ -70,7 +70,7 @@ def test_csv_of_code_waves_tokens_and_states_are_the_columns(folder: Path) -> No
 
 
 def test_csv_of_waits_are_the_links(folder: Path) -> None:
-    trace = open_trace(captures.trace_path("vec_add"))
+    trace = open_trace(sample_path("vector_add"))
     batch = trace.reader.read(list(range(len(trace.waves))))
     links = replay(batch, trace.code, trace.gfxip, trace.target)
     found = columns(folder / "waits.csv")
@@ -100,7 +100,7 @@ def test_parquet_holds_the_same_as_csv(folder: Path) -> None:
 
 def test_parquet_says_what_it_is_of(folder: Path) -> None:
     schema = pyarrow.parquet.read_schema(folder / "tokens.parquet")
-    name = captures.trace_path("vec_add").name
+    name = sample_path("vector_add").name
     assert schema.metadata[b"rcv.capture"] == name.encode()
     assert schema.metadata[b"rcv.table"] == b"tokens"
     assert schema.metadata[b"rcv.version"] == __version__.encode()
@@ -115,7 +115,7 @@ def test_parquet_says_what_it_is_of(folder: Path) -> None:
 
 def test_parquet_without_pyarrow_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    trace = open_trace(captures.trace_path("vec_add"))
+    trace = open_trace(sample_path("vector_add"))
     with pytest.raises(UsageError, match="pyarrow"):
         write_tables(trace, (), {"code": tmp_path / "code.parquet"}, "parquet")
     assert not list(tmp_path.iterdir())
@@ -135,7 +135,7 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
 
 
 def test_no_text_of_a_capture_is_a_formula_for_a_spreadsheet(tmp_path: Path) -> None:
-    trace = open_trace(captures.trace_path("vec_add"))
+    trace = open_trace(sample_path("vector_add"))
     evil = '=HYPERLINK("x","y")', "@SUM(A1)", "+1+cmd|' /C calc'!A0", "-1-1", "\t=1", 'a,"b"\nc', "-12.5", "-"
     texts = (*evil, *trace.code.text[len(evil) :])
     bad = replace(trace, code=replace(trace.code, text=texts))

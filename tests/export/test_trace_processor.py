@@ -18,12 +18,11 @@ import pytest
 from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.export.traces.perfetto import write_perfetto
-from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.export.perfetto_reader import read
-from tests.support import captures
+from tests.support.opened import sample_trace
 
 CURVE = "resident waves, all waves"
 CACHE = Path.home() / ".local" / "share" / "perfetto" / "prebuilts"
@@ -105,9 +104,12 @@ def expected(trace: Trace, batch: WaveBatch) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("name", ["pa_mqa_small", "vec_add"])
-def test_a_trace_answers_queries(name: str, tmp_path: Path) -> None:
-    trace = open_trace(captures.trace_path(name))
+@pytest.fixture(params=["matmul_small", "vector_add"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+def test_a_trace_answers_queries(trace: Trace, tmp_path: Path) -> None:
     batch = trace.reader.read(list(range(len(trace.waves))))
     target = io.BytesIO()
     write_perfetto(trace, [batch], target, cycles=True)
@@ -122,7 +124,7 @@ def test_a_trace_answers_queries(name: str, tmp_path: Path) -> None:
 
 def test_arrows_do_not_need_the_batches_to_be_small() -> None:
     """Numbers of arrows and slices are the same however many rows are turned into bytes at a time."""
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = sample_trace("matmul_small")
     rows = list(range(len(trace.waves)))
     whole, parts = io.BytesIO(), io.BytesIO()
     write_perfetto(trace, [trace.reader.read(rows)], whole)

@@ -17,7 +17,7 @@ from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveColumns
 from rcv_py.work.load import batches, load_all
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 
 
 @pytest.fixture

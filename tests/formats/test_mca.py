@@ -67,7 +67,7 @@ def test_what_cannot_be_asked_has_no_answer(stand_in: Path, tmp_path: Path) -> N
     assert estimate(str(stand_in), "gfx90a", ["s_nop 0"]) is None
 
 
-@pytest.mark.skipif(not find_mca(), reason="llvm-mca is not installed")
+@pytest.mark.skipif(not find_mca(), reason="llvm-mca is not there: install the package llvm")
 def test_the_real_one_answers() -> None:
     few = estimate(find_mca(), "gfx90a", ["v_add_f32_e32 v1, v2, v3"])
     more = estimate(find_mca(), "gfx90a", ["v_add_f32_e32 v1, v2, v3", "v_mul_f32_e32 v2, v1, v3"])

@@ -23,7 +23,7 @@ AT_3_AND_4 = (  # where a browser reads and writes
     "import os, sys; held = [os.dup(int(one)) for one in sys.argv[1:3]]; high = [os.dup2(one, 90 + at)"
     " for at, one in enumerate(held)]; os.dup2(90, 3); os.dup2(91, 4); os.execv(sys.argv[3], sys.argv[3:])"
 )
-NONE = f"no browser: none of {', '.join(PROGRAMS)} is installed"
+NONE = f"no browser, none of {', '.join(PROGRAMS)}: install the package chromium"
 
 
 class Browser:
