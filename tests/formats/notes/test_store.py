@@ -55,7 +55,7 @@ def test_a_capture_is_known_wherever_it_lies(trace: Trace, tmp_path: Path) -> No
     shutil.copytree(trace.path, moved)
     assert identity(open_trace(moved)) == identity(trace)
     assert identity(packed(trace, tmp_path / "it.rcvz")) == identity(trace)
-    names = ("matmul_small", "tutorial_before", "tutorial_after", NAME)
+    names = ("matmul_small", "rivals", "untold", NAME)
     assert len({identity(open_trace(sample_path(name))) for name in names}) == 4
 
 
