@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+import shutil
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +22,7 @@ from rcv_py.base.problems import Severity
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.support import captures
+from tests.support.opened import sample_trace
 from tests.support.samples import write_sample
 
 LOSSES = ("placeholder", "buffer", "lost_files", "unmatched")
@@ -29,7 +32,10 @@ Change = Callable[[Any], None]
 
 
 def notes_of(folder: Path) -> dict[str, HealthNote]:
-    trace = captures.trace_at(folder)
+    return notes_about(open_trace(folder))
+
+
+def notes_about(trace: Trace) -> dict[str, HealthNote]:
     batches = (trace.reader.read(list(range(len(trace.waves)))),)
     return {note.name: note for note in capture_health(trace, batches)}
 
@@ -52,14 +58,14 @@ def opened(folder: Path) -> tuple[Trace, Any]:
 
 
 @pytest.mark.parametrize("name", INTACT)
-def test_an_intact_capture_has_lost_nothing(name: str, tmp_path: Path) -> None:
-    write_sample(name, tmp_path / name)
-    assert not notes_of(tmp_path / name).keys() & {*LOSSES, "mapping", "debug_info", "sharing", "hardly_ran"}
-
-
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_a_real_capture_has_lost_nothing(name: str) -> None:
-    assert not notes_of(captures.trace_path(name)).keys() & set(LOSSES)
+def test_an_intact_capture_has_lost_nothing(name: str) -> None:
+    assert not notes_about(sample_trace(name)).keys() & {
+        *LOSSES,
+        "mapping",
+        "debug_info",
+        "sharing",
+        "hardly_ran",
+    }
 
 
 # -- the record -------------------------------------------------------------------------------------
@@ -146,15 +152,32 @@ def test_no_line_and_some_lines(capture: Path) -> None:
     assert none.number("instructions with a line") == 0
 
 
-def test_the_repaired_flash_attention_is_less_collapsed() -> None:
-    before, after = (
-        notes_of(captures.trace_path(f"flash_attn_small_{which}"))["mapping"] for which in ("before", "after")
+def test_a_capture_that_is_repaired_in_part_is_less_collapsed(capture: Path) -> None:
+    """Of five instructions four, then three, carry one line: lines are counted, and weighed, one by one."""
+    many, fewer = (
+        places(_copy(capture, f"{kept}"), lambda at, was, kept=kept: was if at % 5 < kept else "/src/k.py:7")
+        for kept in (1, 2)
     )
-    assert before.number("what it is") == "a decorator"
-    assert before.number("source lines") == 7
-    assert after.number("source lines") == 31
+    for notes, folder in ((many, "1"), (fewer, "2")):
+        rows = json.loads((capture.with_name(folder) / "code.json").read_text())["code"]
+        rows = [row for row in rows if not row[0].lstrip().startswith(";") and row[3]]
+        ran = Counter(row[3].split(" -> ")[0] for row in rows if row[6])
+        weight = Counter[str]()
+        for row in rows:
+            weight[row[3].split(" -> ")[0]] += row[6] + row[8]
+        shares = [one / weight.total() for one in weight.values() if one]
+        note = notes["mapping"]
+        assert note.number("source lines") == len(ran) > 2
+        assert note.number("instructions on it") == pytest.approx(ran["/src/k.py:7"] / ran.total(), abs=1e-3)
+        even = math.exp(-sum(share * math.log(share) for share in shares))
+        assert note.number("effective lines") == pytest.approx(even, abs=0.005)
+    before, after = many["mapping"], fewer["mapping"]
     assert before.number("instructions on it") > after.number("instructions on it")
     assert before.number("effective lines") < after.number("effective lines")
+
+
+def _copy(folder: Path, name: str) -> Path:
+    return shutil.copytree(folder, folder.with_name(name))
 
 
 def test_an_early_exit(capture: Path) -> None:

@@ -17,7 +17,7 @@ from rcv_py.work.ahead import Ahead
 from rcv_py.work.load import load_all, plan
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.processes import end_ahead, start_ahead
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 from tests.support.processes import wait_until
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"

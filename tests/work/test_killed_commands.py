@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 from tests.support.processes import busy_children, gone, wait_until
 from tests.support.whole_capture import capture, wave, write
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.busy_forever import begun
 from tests.support.busy_parents import KINDS
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 from tests.support.processes import gone, spent, wait_until
 
 

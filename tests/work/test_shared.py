@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 from rcv_py.work.load import prepared_columns
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.shared import SHARED_BYTES, dumps, loads, receive, send, share
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 from tests.support.wave_folder import reader, wave
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="blocks are of Linux")
