@@ -1,0 +1,389 @@
+"""What is measured of simulated captures, against loops over what a plain reader finds in their files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.core.cost_columns import all_lines, cost_columns, mean, wave_lines
+from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.cost.activity import activity
+from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot
+from rcv_py.analysis.cost.source_costs import source_costs
+from rcv_py.analysis.device.utilization import utilization
+from rcv_py.analysis.program.blocks import labels
+from rcv_py.analysis.program.branches import branches
+from rcv_py.analysis.timeline.wave_places import global_rows
+from rcv_py.analysis.waits.waits import Arrows, arrows, wait_pairs
+from rcv_py.model.ids import WaveId
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
+from rcv_py.model.waves import Wave
+from tests.analysis import build
+from tests.support.opened import VARIED
+from tests.support.read_twice import Case, opened, opened_plainly
+from tests.support.samples import sample, sample_path
+
+Pair = tuple[int, int]
+
+
+@pytest.fixture
+def plain(case: Case) -> Case:
+    """The same capture, read plainly."""
+    return Case(*opened_plainly(case.trace.path))
+
+
+def longest(case: Case) -> Wave:
+    """The wave with most instructions, the first of equal ones."""
+    return max(case.waves, key=lambda wave: len(wave.tokens))
+
+
+def executed(wave: Wave) -> list[tuple[int, int, int, int, int]]:
+    """(line, kind, start, stall, duration) of every instruction."""
+    one = wave.tokens
+    columns = (one.line, one.kind, one.start, one.stall, one.duration)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def occurred(case: Case) -> list[tuple[int, bool, tuple[int, ...], int]]:
+    """(time, is a start, place, kernel) of every start and end, ends first."""
+    one = case.trace.occupancy
+    places = zip(*(getattr(one, name).tolist() for name in ("se", "sa", "cu", "simd", "slot")), strict=True)
+    rows = zip(one.time.tolist(), one.is_start.tolist(), places, one.kernel.tolist(), strict=True)
+    return sorted(rows, key=lambda row: row[:2])
+
+
+# -- costs ------------------------------------------------------------------------------------------
+
+
+def test_the_default_range_is_that_of_the_engine(case: Case, plain: Case) -> None:
+    for se in {wave.id.se for wave in plain.waves}:
+        rows = [row for row, wave in enumerate(plain.waves) if wave.id.se == se]
+        own = [plain.waves[row] for row in rows]
+        window = default_clock_range(case.trace.waves, rows[-1])
+        assert window.begin == min(wave.begin for wave in own)
+        assert window.end == max(wave.end for wave in own) + 20_000
+
+
+def test_totals_of_the_code_are_the_sums_over_all_waves(case: Case, plain: Case) -> None:
+    code, sums = case.trace.code, all_lines(case.batches, len(case.trace.code))
+    expected = build.counted(plain.trace.code, plain.batches)
+    assert expected.latency.any()
+    assert expected.idle.any()
+    for name in ("hits", "latency", "stall", "idle"):
+        assert getattr(code, name).tolist() == getattr(sums, name).tolist(), name
+        assert getattr(sums, name).tolist() == getattr(expected, name).tolist(), name
+
+
+def test_lines_of_a_wave(case: Case, plain: Case) -> None:
+    code, main = case.trace.code, longest(case)
+    stats, first = wave_lines(main, len(code)), cost_columns(code, LatencyMode.ITERATION, main, 0)
+    times, gaps = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
+    latest = main.begin
+    for line, _, start, _, duration in executed(plain.waves[main.row]):
+        times[line].append(duration)
+        gaps[line].append(max(0, start - latest))
+        latest = max(latest, start + duration)
+    assert times
+    for line in range(len(code)):
+        took, idle = times[line], gaps[line]
+        found = [column[line] for column in (stats.hits, stats.latency, stats.longest, stats.idle)]
+        assert found == [len(took), sum(took), max(took, default=0), sum(idle)]
+        half_up = int(sum(took) / len(took) + 0.5) if took else 0
+        assert mean(stats.latency, stats.hits)[line] == half_up
+        assert stats.idle_gaps[line] == sum(gap > 0 for gap in idle)
+        assert first.latency[line] == (took[0] if took else 0)
+
+
+def test_cycles_of_a_kind_and_stalls_of_every_wave(case: Case) -> None:
+    """By the numbers of the files; matrix instructions are written as vector ones on gfx9."""
+    texts = case.trace.code.text
+    row_of = case.trace.code.row_of_number
+    for wave in case.waves:
+        file = case.trace.path / case.trace.waves.file[wave.row]
+        cycles, stall = Counter[int](), 0
+        for _, kind, waited, duration, number in json.loads(file.read_text())["wave"]["instructions"]:
+            text = texts[row_of[number]]
+            cycles[13 if kind == 6 and text.startswith(("v_mfma", "v_wmma")) else kind] += duration
+            stall += waited
+        found = np.bincount(wave.tokens.kind, wave.tokens.duration).astype(int)
+        assert {kind: n for kind, n in enumerate(found.tolist()) if n} == +cycles
+        assert int(wave.tokens.stall.sum()) == stall
+
+
+def test_hotspot_bins(case: Case, plain: Case) -> None:
+    main, n = longest(case), len(case.trace.code)
+    window = default_clock_range(case.trace.waves, main.row)
+    found = hotspot(case.batches, n, counted_rows(case.trace.waves, main.id.se, window))
+    step = -(-n // 32)
+    expected: list[Counter[int]] = [Counter() for _ in range(32)]
+    for wave in plain.waves:
+        if wave.id.se == main.id.se:
+            for line, kind, _, _, duration in executed(wave):
+                expected[line // step][kind] += duration
+    assert found.step == step
+    assert found.first.tolist() == [step * number for number in range(32)]
+    assert found.stop.tolist() == [step * (number + 1) for number in range(32)]
+    cells = [{kind: n for kind, n in enumerate(row) if n} for row in found.cycles.tolist()]
+    assert cells == [dict(+row) for row in expected]
+    assert found.totals.tolist() == [row.total() for row in expected]
+    assert max(row.total() for row in expected) > 0
+
+
+def test_shares_of_idle_stall_and_issue(case: Case, plain: Case) -> None:
+    idle = stall = latency = 0
+    for row in json.loads((case.trace.path / "code.json").read_text())["code"]:
+        latency, stall, idle = latency + row[7], stall + row[8], idle + row[9]
+    shares = [100 * part / (latency + idle) for part in (idle, stall, latency - stall)]
+    assert list(activity(case.trace.code).percent) == pytest.approx(shares)
+    assert min(shares) > 0
+
+
+def test_costs_of_source_lines(case: Case) -> None:
+    """The reference charges every place of a chain, once for each time that it occurs there."""
+    rows = json.loads((case.trace.path / "code.json").read_text())["code"]
+    cost: dict[tuple[str, int], np.ndarray] = defaultdict(lambda: np.zeros(4, dtype=np.int64))
+    kinds: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
+    for row, kind in zip(rows, case.trace.code.kind.tolist(), strict=True):
+        for place in (row[3] or "").split(" -> "):
+            path, _, line = place.rpartition(":")
+            if path and not row[0].lstrip().startswith(";"):
+                cost[path, int(line)] += (1, row[7], row[8], row[9])
+                kinds[path, int(line)][kind] += row[7]
+    code, rule = case.trace.code, ReferenceRule.REFERENCE
+    tables = [
+        source_costs(code, column, SourceCost.INCLUSIVE, rule=rule)
+        for column in (code.latency, code.stall, code.idle)
+    ]
+    latency, paths = tables[0], [source.path for source in case.trace.sources]
+    places = [(paths[file], line) for file, line in zip(latency.file, latency.line.tolist(), strict=True)]
+    columns = (latency.rows, *(table.cost for table in tables))
+    found = dict(zip(places, np.stack(columns, axis=1).tolist(), strict=True))
+    assert found == {place: row.tolist() for place, row in cost.items()}
+    assert len(found) > 1
+    for place, row in zip(places, latency.by_kind.tolist(), strict=True):
+        assert {kind: n for kind, n in enumerate(row) if n} == +kinds[place]
+    for table, column in zip(tables, (1, 2, 3), strict=True):
+        of_file = Counter[str]()
+        for (path, _), row in cost.items():
+            of_file[path] += int(row[column])
+        assert dict(zip(paths, table.file_cost.tolist(), strict=True)) == {
+            path: of_file[path] for path in paths
+        }
+
+
+def test_labels_cost_what_runs_until_the_next(case: Case) -> None:
+    rows = json.loads((case.trace.path / "code.json").read_text())["code"]
+    costs: list[tuple[str, int]] = []
+    for row in rows:
+        if row[0].lstrip().startswith((";", "label")):
+            costs.append((row[0], 0))
+        elif costs:
+            costs[-1] = (costs[-1][0], costs[-1][1] + row[7])
+    found = labels(case.trace.code)
+    assert [(case.trace.code.text[label.row], label.cost) for label in found] == costs
+    assert costs
+
+
+# -- waits and branches -----------------------------------------------------------------------------
+
+
+def written(case: Case, wave: Wave) -> list[tuple[int, list[int]]]:
+    """The executed waits in the file of a wave, by line numbers."""
+    file = case.trace.path / case.trace.waves.file[wave.row]
+    waits = json.loads(file.read_text())["wave"]["waitcnt"] or []
+    return [(wait, [line for line, _ in released]) for wait, released in waits]
+
+
+def test_waits_and_their_pairs_are_those_of_the_files(case: Case) -> None:
+    number, seen = case.trace.code.number, 0
+    for wave in case.waves:
+        expected = written(case, wave)
+        assert wave.waits is not None
+        found = [
+            (int(number[wave.waits.line[row]]), number[wave.waits.producers(row)].tolist())
+            for row in range(len(wave.waits))
+        ]
+        assert found == expected
+        pairs = {(wait, line) for wait, lines in expected for line in lines if line != wait}
+        wait, producer = wait_pairs(wave.waits)
+        rows = zip(number[wait].tolist(), number[producer].tolist(), strict=True)
+        assert list(rows) == sorted(pairs)
+        seen += len(pairs)
+    assert seen
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_waits_are_those_of_the_simulation(name: str) -> None:
+    path, truth = sample(name)
+    case = Case(*opened(path))
+    for key, known in truth.waves.items():
+        wave = case.waves[case.trace.waves.row(WaveId(*key))]
+        line = wave.tokens.line
+        assert wave.waits is not None
+        found = [
+            (int(wave.waits.line[row]), wave.waits.producers(row).tolist()) for row in range(len(wave.waits))
+        ]
+        assert found == [
+            (int(line[wait]), line[list(released)].tolist()) for wait, released in known.releases
+        ]
+
+
+def placed(pairs: list[Pair]) -> dict[Pair, tuple[int, bool]]:
+    """Slot and interior flag of each arrow (wait, producer), row after row of the code.
+
+    An arrow that reaches no further than the waits beside its own is interior: these count outward.  The
+    others follow, the shortest first, each at the first place from 1 that is free in all rows it spans.  The
+    place outside the interior arrows of a wait is kept free along the longest of them.
+    """
+    waits = sorted({wait for wait, _ in pairs})
+    beside = {
+        wait: (before, after)
+        for before, wait, after in zip([-1, *waits], waits, [*waits[1:], 1 << 40], strict=False)
+    }
+    taken: dict[int, set[int]] = defaultdict(set)
+    found: dict[Pair, tuple[int, bool]] = {}
+    near = [pair for pair in pairs if beside[pair[0]][0] <= pair[1] <= beside[pair[0]][1]]
+    for wait in waits:
+        for sign in (-1, 1):
+            own = sorted(
+                (one for one in near if one[0] == wait and (one[1] - wait) * sign > 0),
+                key=lambda one: abs(one[1] - wait),
+            )
+            for slot, pair in enumerate(own):
+                found[pair] = slot, True
+                held = {slot, slot + 1} if pair == own[-1] else {slot}
+                for row in range(min(pair), max(pair) + 1):
+                    taken[row] |= held
+    far = [pair for pair in pairs if pair not in found]
+    for pair in sorted(far, key=lambda pair: abs(pair[0] - pair[1])):
+        rows = range(min(pair), max(pair) + 1)
+        slot = 1
+        while any(slot in taken[row] for row in rows):
+            slot += 1
+        found[pair] = slot, False
+        for row in rows:
+            taken[row].add(slot)
+    return found
+
+
+def arrows_of(table: Arrows) -> dict[Pair, tuple[int, bool]]:
+    pairs = zip(table.wait.tolist(), table.producer.tolist(), strict=True)
+    return dict(zip(pairs, zip(table.slot.tolist(), table.is_interior.tolist(), strict=True), strict=True))
+
+
+def test_arrows_lie_where_there_is_room(case: Case) -> None:
+    wave = longest(case)
+    assert wave.waits is not None
+    wait, producer = wait_pairs(wave.waits)
+    pairs = list(zip(wait.tolist(), producer.tolist(), strict=True))
+    assert arrows_of(arrows(wait, producer)) == placed(pairs)
+    assert pairs
+
+
+def test_branches_went_to_the_line_of_the_next_instruction(case: Case, plain: Case) -> None:
+    main = longest(case)
+    rows = executed(plain.waves[main.row])
+    jumps = Counter((one[0], next_one[0]) for one, next_one in pairwise(rows) if one[1] == TokenKind.JUMP)
+    found = branches(main, case.trace.code)
+    pairs = zip(found.source.tolist(), found.target.tolist(), strict=True)
+    assert dict(zip(pairs, found.taken.tolist(), strict=True)) == dict(jumps)
+    of_all = sum(one[1] == TokenKind.JUMP for wave in plain.waves for one in executed(wave))
+    assert int(branches(case.batches, case.trace.code).taken.sum()) == of_all
+
+
+# -- the device -------------------------------------------------------------------------------------
+
+
+def points(curve: StepCurve) -> list[Pair]:
+    return list(zip(curve.time.tolist(), curve.value.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("by", ["se", "kernel"])
+def test_curves_of_occupancy_and_of_dispatches(case: Case, plain: Case, by: str) -> None:
+    events = occurred(plain)
+    expected: dict[int, list[Pair]] = {}
+    for time, is_start, place, kernel in events:
+        curve = expected.setdefault(place[0] if by == "se" else kernel, [(time - 1, 0)])
+        curve.append((time, curve[-1][1] + (1 if is_start else -1)))
+    theirs = steps(case.trace.occupancy, by, ReferenceRule.REFERENCE)
+    ours = steps(case.trace.occupancy, by)
+    assert theirs.keys() == ours.keys() == expected.keys() != set()
+    for name, curve in expected.items():
+        drawn = curve if by == "se" else curve[1:]
+        assert points(theirs[name]) == drawn
+        assert points(ours[name]) == list(dict(curve[1:]).items()), "the last value of each moment"
+        area = sum(waves * (after - time) for (time, waves), (after, _) in pairwise(drawn))
+        assert theirs[name].area == ours[name].area == area
+
+
+@pytest.mark.parametrize("rule", list(ReferenceRule))
+def test_lives_in_the_rows_of_all_slots(case: Case, plain: Case, rule: ReferenceRule) -> None:
+    expected: dict[tuple[int, ...], list[list[int]]] = {}
+    for time, is_start, place, kernel in occurred(plain):
+        if is_start:
+            expected.setdefault(place, []).append([time, -1, kernel])
+        else:
+            expected[place][-1][1] = time
+    found = residencies(case.trace.occupancy, rule=rule)
+    slots, row = global_rows(found)
+    assert [(slot.se, slot.sa, slot.cu, slot.simd, slot.slot) for slot in slots] == sorted(expected)
+    for number, place in enumerate(sorted(expected)):
+        own = np.flatnonzero(row == number)
+        columns = (found.begin, found.end, found.kernel)
+        assert np.stack([column[own] for column in columns], axis=1).tolist() == expected[place]
+
+
+TRACKS_OF = {  # of a kind: the track before gfx10, and later; those without a number are of all SIMDs
+    TokenKind.VALU: ("VALU{}", "VALU{}"),
+    TokenKind.MATRIX: ("VALU{}", "WMMA{}"),
+    TokenKind.VMEM: ("VMEM{}", "VMEM{}"),
+    TokenKind.FLAT: ("VMEM{}", "VMEM{}"),
+    TokenKind.LDS: ("VMEM{}", "LDS{}"),
+    TokenKind.JUMP: ("SCAL{}", "JUMP"),
+    TokenKind.NEXT: ("SCAL{}", "JUMP"),
+    TokenKind.IMMED: ("IMMED", "IMMED"),
+    TokenKind.MSG: ("MSG", "MSG"),
+}
+
+
+def test_tracks_of_the_units(case: Case, plain: Case) -> None:
+    main = longest(case)
+    later = case.trace.gfxip > 9
+    base = 1 if later else 4
+    expected: dict[str, list[Pair]] = defaultdict(list)
+    for wave in plain.waves:
+        if (wave.id.se, wave.cu) == (main.id.se, main.cu):
+            for _, kind, start, stall, duration in executed(wave):
+                name = TRACKS_OF.get(TokenKind(kind), ("SCAL{}", "SCAL{}"))[later].format(wave.id.simd)
+                hidden = min(stall, max(0, duration - base))
+                if name in ("IMMED", "MSG"):
+                    hidden = max(0, duration - base)
+                expected[name].append((start + hidden, start + duration))
+    own = [wave for wave in case.waves if (wave.id.se, wave.cu) == (main.id.se, main.cu)]
+    tracks = utilization(own, case.trace)
+    found = {
+        track.name: sorted(zip(track.start.tolist(), track.end.tolist(), strict=True)) for track in tracks
+    }
+    assert found == {name: sorted(spans) for name, spans in expected.items()}
+    assert all(np.all(np.diff(track.start) >= 0) for track in tracks)
+
+
+# -- more samples -----------------------------------------------------------------------------------
+
+
+def test_the_sibling_s_records_are_on_a_track_of_their_simd() -> None:
+    case = Case(*opened(sample_path("other_simd")))
+    for other in case.trace.other_simd:
+        waves = [wave for wave in case.waves if wave.id.se == other.se]
+        (track,) = (one for one in utilization(waves, case.trace) if one.name == f"VMEM{other.simd}")
+        rows: list[Any] = zip(track.start.tolist(), track.end.tolist(), strict=True)
+        records = zip(other.time.tolist(), (other.time + other.duration).tolist(), strict=True)
+        assert sorted(rows) == sorted(records)
+    assert case.trace.other_simd
