@@ -283,6 +283,14 @@ _WHAT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "Stores scalar registers.",
         ),
         (
+            r"v_pack_b32_f16",
+            "Packs two half floats of each lane into a register.",
+        ),
+        (
+            r"v_dual_",
+            "Issues two vector instructions as one.",
+        ),
+        (
             r"s_(memtime|memrealtime)",
             "Reads a clock.",
         ),
@@ -301,6 +309,18 @@ _WHAT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (
             r"s_nop",
             "Does nothing for so many turns and one; compilers keep required distances with it.",
+        ),
+        (
+            r"s_delay_alu",
+            "Says how far off the results are that the next instructions need: the wave sleeps until then.",
+        ),
+        (
+            r"s_clause",
+            "Keeps the next instructions of the wave, so many and one, together.",
+        ),
+        (
+            r"s_ttracedata",
+            "Writes a value into the thread trace: a marker.",
         ),
         (
             r"s_sleep",
