@@ -1,4 +1,4 @@
-"""Help of instructions: every mnemonic of the captures, and numbers of AMD's guides."""
+"""Help of instructions: every mnemonic of captures, and numbers of AMD's guides."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import pytest
 
 from rcv_py.analysis.attribution.instruction_help import instruction_help
 from rcv_py.analysis.program.families import what_it_does
-from rcv_py.formats.open import open_trace
+from rcv_py.model.code import CodeTable
 from rcv_py.results.instruction_help import asked
-from tests.support import captures
+from tests.support.opened import VARIED, sample_trace
 
 
-@pytest.mark.parametrize("name", captures.TRACES)
-def test_something_is_known_of_every_mnemonic_of_real_captures(name: str) -> None:
-    code = open_trace(captures.trace_path(name)).code
+@pytest.fixture(params=[*VARIED, "split_barriers_gfx12", "tutorial_before"])
+def code(request: pytest.FixtureRequest) -> CodeTable:
+    return sample_trace(request.param).code
+
+
+def test_something_is_known_of_every_mnemonic(code: CodeTable) -> None:
     texts = {text.strip() for text, is_label in zip(code.text, code.is_label, strict=True) if not is_label}
+    assert texts
     assert not sorted(text for text in texts if not what_it_does(text))
 
 
@@ -48,9 +52,9 @@ def test_counters() -> None:
 
 
 def test_who_is_meant() -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
-    assert {text.split(" ")[0] for text in asked(trace, "buffer_")} == {
-        text.split(" ")[0] for text in trace.code.text if text.startswith("buffer_")
+    trace = sample_trace("matmul_small")
+    assert {text.split(" ")[0] for text in asked(trace, "global_")} == {
+        text.split(" ")[0] for text in trace.code.text if text.startswith("global_")
     }
     assert asked(trace, "3") == [trace.code.text[3].strip()]
     assert asked(trace, "999999") == []

@@ -1,4 +1,4 @@
-"""The hotspot scripts of both generations: every number, row, class and order of their recorded outputs."""
+"""The hotspot scripts of both generations: every number, row, class and order that they print."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import csv
 import io
 import json
 import re
+from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +19,8 @@ from rcv_py.cli.main import main
 from rcv_py.cli.originals import bar, short
 from rcv_py.model.resources import KernelResources
 from tests.analysis import build
-from tests.support import captures
+from tests.support.paths import ROOT
+from tests.support.samples import sample_path, write_sample
 
 NUMBER = r"([\d.,]+[KM]?)"
 BAR = r"\[([█░]{30})\]\s+([\d.]+)%"
@@ -24,7 +28,7 @@ NAME = r"(\S+)"
 CLASS_ROW = re.compile(rf"^  {NAME}\s+{NUMBER}\s+{BAR}$")
 SOURCE_ROW = re.compile(rf"^\s+(\d+)\s+{NUMBER}\s+([\d.]+)%\s+{BAR}\s+{NAME}\s+(\S.*)$")
 TEXT_ROW = re.compile(rf"^\s+(\d+)\s+{NUMBER}\s+([\d.]+)%\s+([^\s\[]\S*)\s+(\S.*?)(?:\s{{2,}}(\S+))?$")
-DETAIL_HEAD = re.compile(rf"^\s+(?:── )?(\S+)  \(stall={NUMBER}, (\d+)%")
+DETAIL_HEAD = re.compile(rf"^\s+(?:── )?(\S+(?: -> \S+)*)  \(stall={NUMBER}, (\d+)%")
 DETAIL_ROW = re.compile(rf"^\s+stall=\s*{NUMBER}\s+type={NAME}\s+(\S.*)$")
 EXCERPT = re.compile(r"^\s+(>>> )?\s*(\d+) │")
 FACTS = {
@@ -41,7 +45,6 @@ FACTS = {
     "next": r"-> (\d+) waves .*<= (\d+)",
     **{name: rf"{name}: (\d+)" for name in ("MFMA", "buffer_load", "buffer_store", "ds_read", "ds_write")},
 }
-KERNELS = {"flash_attn_small": "flash_attn_func_kernel_0", "pa_mqa": "pa_mqa_logits_fp4_kernel_0"}
 FORMS = {
     "txt": ["--like", "old"],
     "detail.txt": ["--like", "old", "--mode", "src", "--detail", "--top", "5", "--context", "4"],
@@ -55,35 +58,185 @@ def rows(pattern: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
     return [match.groups() for match in found if match]
 
 
-def facts(text: str, names: set[str]) -> dict[str, tuple[str, ...] | None]:
+def facts(text: str, names: Collection[str]) -> dict[str, tuple[str, ...] | None]:
     found = {name: re.search(FACTS[name], text) for name in names}
     return {name: match.groups() if match else None for name, match in found.items()}
 
 
+TABLE = (
+    "Agent_Id,Kernel_Name,Dispatch_Id,Workgroup_Size_X,Workgroup_Size_Y,Workgroup_Size_Z,"
+    "LDS_Block_Size,VGPR_Count,Accum_VGPR_Count,SGPR_Count,Scratch_Size,Grid_Size_X,Grid_Size_Y,Grid_Size_Z"
+)
+CLASSES_OF = (  # the first that is in a text
+    ("s_waitcnt.*vmcnt", "VMEM-wait"),
+    ("s_waitcnt.*lgkmcnt", "LDS/SMEM-wait"),
+    ("s_waitcnt.*expcnt", "EXP-wait"),
+    ("s_waitcnt", "waitcnt"),
+    ("s_barrier|s_wait_idle", "barrier"),
+    ("(buffer|global|flat)_load", "VMEM-load"),
+    ("(buffer|global)_store", "VMEM-store"),
+    ("ds_read|ds_write", "LDS"),
+    ("s_load|s_store", "SMEM"),
+    ("v_mfma|v_fma", "MFMA/FMA"),
+    ("", "other"),
+)
+
+
+class Script:
+    """The rows and facts of the scripts, from the rows of code.json that have a number."""
+
+    def __init__(self, code: list[list[Any]]) -> None:
+        self.code = [row for row in code if row[2] > 0]
+        self.stall = sum(row[8] for row in self.code)
+
+    def kind(self, row: list[Any]) -> str:
+        return next(name for words, name in CLASSES_OF if re.search(words, row[0]))
+
+    def by_kind(self, some: list[list[Any]]) -> list[tuple[str, int]]:
+        found = Counter[str]()
+        for row in some:
+            found[self.kind(row)] += row[8]
+        return sorted(found.items(), key=lambda one: -one[1])
+
+    def classes(self) -> list[tuple[str, ...]]:
+        return [
+            (name, units(stall), *drawn(100 * stall / self.stall))
+            for name, stall in self.by_kind(self.code)
+            if stall
+        ]
+
+    def lines(self) -> list[tuple[str, list[list[Any]]]]:
+        """Source texts and their instructions, those that stalled most first."""
+        found: dict[str, list[list[Any]]] = {}
+        for row in self.code:
+            found.setdefault(row[3] or "<unknown>", []).append(row)
+        return sorted(found.items(), key=lambda one: -sum(row[8] for row in one[1]))
+
+    def sources(self, most: int) -> list[tuple[str, ...]]:
+        rows = []
+        for rank, (source, some) in enumerate(self.lines()[:most], start=1):
+            stall, total = sum(row[8] for row in some), sum(row[7] for row in some)
+            share = f"{100 * stall / self.stall:.2f}"
+            kind = self.by_kind([row for row in some if row[8]])[0][0]
+            rows.append((f"{rank}", units(stall), share, *drawn(100 * stall / total), kind, source[-48:]))
+        return rows
+
+    def texts(self, most: int) -> list[tuple[str, ...]]:
+        ranked = sorted(self.code, key=lambda row: -row[8])[:most]
+        return [
+            (
+                f"{rank}",
+                units(row[8]),
+                f"{100 * row[8] / self.stall:.2f}",
+                self.kind(row),
+                row[0],
+                row[3][-38:],
+            )
+            for rank, row in enumerate(ranked, start=1)
+        ]
+
+    def details(self, most: int) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+        """Heads of the most expensive source lines, and at most six instructions of each."""
+        heads, rows = [], []
+        for source, some in self.lines()[:most]:
+            stall, total = sum(row[8] for row in some), sum(row[7] for row in some)
+            heads.append((source, units(stall), f"{100 * stall / total:.0f}"))
+            stalled = sorted((row for row in some if row[8]), key=lambda row: -row[8])
+            rows += [(units(row[8]), self.kind(row), row[0]) for row in stalled[:6]]
+        return heads, rows
+
+    def registers(self) -> int:
+        """The highest number that names a register, or a range at its low end, and one."""
+        return 1 + max(int(n) for row in self.code for n in re.findall(r"\bv\[?(\d+)", row[0]))
+
+    def facts(self) -> dict[str, tuple[str, ...]]:
+        total, texts = sum(row[7] for row in self.code), [row[0] for row in self.code]
+        named = {
+            "MFMA": "v_mfma_", "buffer_load": "buffer_load", "buffer_store": "buffer_store",
+            "ds_read": "ds_(read|load)", "ds_write": "ds_(write|store)",
+        }  # fmt: skip
+        mix = {
+            name: (f"{sum(bool(re.search(word, text)) for text in texts)}",) for name, word in named.items()
+        }
+        return mix | {
+            "instructions": (f"{len(self.code):,}",),
+            "total": (units(total),),
+            "stall": (units(self.stall), f"{100 * self.stall / total:.1f}"),
+            "target": ("gfx942",),
+            "arch": (f"{self.registers()}",),
+        }
+
+
+def units(value: int) -> str:
+    for size, decimals, letter in ((1_000_000, 2, "M"), (1_000, 1, "K")):
+        if value >= size:
+            return f"{value / size:.{decimals}f}{letter}"
+    return f"{value}"
+
+
+def drawn(percent: float) -> tuple[str, str]:
+    return "█" * int(percent * 0.3) + "░" * (30 - int(percent * 0.3)), f"{percent:.1f}"
+
+
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", captures.GOLDEN)
+@pytest.mark.parametrize("name", ["matmul_small", "kernels"])
 def test_every_number_of_the_scripts(
-    name: str, form: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    name: str,
+    form: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    folder = captures.trace_path(name)
-    expected = (captures.SHARED / "golden" / "hotspot_analyzer" / f"{name}.{form}").read_text()
-    words = list(FORMS[form])
-    if words[-1] == "--kernel":
-        words.append(next(kernel for start, kernel in KERNELS.items() if name.startswith(start)))
+    folder = tmp_path / "ui_output_agent_1_dispatch_4"
+    write_sample(name, folder)
+    launches = ("1,other_3,3,256,1,1,0,8,0,16,0,9,1,1", "1,wanted_4,4,512,1,1,20480,48,96,104,0,9,1,1")
+    (tmp_path / "x_kernel_trace.csv").write_text("\n".join((TABLE, *launches, "")))
+    script = Script(json.loads((folder / "code.json").read_text())["code"])
+    words = [*FORMS[form], *(["wanted"] if form == "new_csv.txt" else [])]
     assert main(["hotspot", str(folder), *words]) == 0
     text = capsys.readouterr().out
-    names = set(FACTS) - ({"bound"} if "new" not in form else set())
-    assert facts(text, names) == facts(expected, names)
-    for pattern in (CLASS_ROW, SOURCE_ROW, TEXT_ROW, DETAIL_HEAD, DETAIL_ROW):
-        assert rows(pattern, text) == rows(pattern, expected), pattern
-    assert rows(CLASS_ROW, expected)
-    assert rows(SOURCE_ROW, expected)
-    assert len(rows(TEXT_ROW, expected)) == (0 if form == "detail.txt" else 15)
-    shown = [(bool(mark), number) for mark, number in rows(EXCERPT, text)]
-    assert shown == [(bool(mark), number) for mark, number in rows(EXCERPT, expected)]
-    assert ("the first is taken" in text) == ("using the first match" in expected)
-    assert ("from the instructions alone" in text) == ("CSV not matched" in expected)
+    arch = -(-script.registers() // 8) * 8
+    expected = script.facts()
+    if "new" not in form:  # half of the pool, and nothing but registers
+        waves = min(8, 256 // arch)
+        expected["pool"] = f"{arch}", "256"
+        expected["next"] = f"{waves + 1}", f"{256 // (waves + 1)}"
+    elif form == "new.txt":
+        waves = 512 // arch
+        expected["pool"], expected["bound"] = (f"{arch}", "512"), ("VGPR",)
+        expected["next"] = f"{waves + 1}", f"{512 // (waves + 1)}"
+    else:  # the program names more registers than the launch has; 163,840 bytes are not of this target
+        arch = max(arch, 48 + 96)
+        local, scalar = 65_536 // 20_480 * 8 // 4, 800 // 112
+        waves = min(512 // arch, local, scalar)
+        expected["pool"], expected["bound"] = (f"{arch}", "512"), ("VGPR",)
+        expected["lds"], expected["sgpr"] = ("20480", f"{local}"), ("104", f"{scalar}")
+        expected["next"] = f"{waves + 1}", f"{512 // (waves + 1)}"
+    expected["occupancy"] = (f"{waves}",)
+    assert facts(text, expected.keys()) == expected
+    top = 5 if form == "detail.txt" else 15
+    heads, stalled = script.details(5) if form == "detail.txt" else ([], [])
+    assert rows(CLASS_ROW, text) == script.classes()
+    assert rows(SOURCE_ROW, text) == script.sources(top)
+    assert rows(DETAIL_HEAD, text) == heads
+    assert [(stall, kind, one.split("  ")[0]) for stall, kind, one in rows(DETAIL_ROW, text)] == stalled
+    ranked = [] if form == "detail.txt" else script.texts(15)
+    assert [row[:4] for row in rows(TEXT_ROW, text)] == [row[:4] for row in ranked]
+    shown = [line.rstrip() for line in text.splitlines() if TEXT_ROW.match(line)]
+    for line, (*_, kind, instruction, source) in zip(shown, ranked, strict=True):
+        cut = line.partition(kind)[2].strip()
+        assert cut.startswith(instruction[:40])
+        assert cut.endswith(source)
+    expected_lines = []
+    for source, *_ in heads:
+        path, line = source.split(" -> ")[0].rsplit(":", 1)
+        for copy in folder.glob(f"source_*_{Path(path).name}"):  # of the compiler's headers there is none
+            length = len(copy.read_text().splitlines())
+            around = range(max(1, int(line) - 4), min(length, int(line) + 4) + 1)
+            expected_lines += [(number == int(line), number) for number in around]
+    assert [(bool(mark), int(number)) for mark, number in rows(EXCERPT, text)] == expected_lines
+    assert ("from the instructions alone" in text) == (form == "new.txt")
 
 
 def test_the_first_rule_wins() -> None:
@@ -146,19 +299,19 @@ def test_the_new_generation_reads_the_table(
 
 
 def test_nothing_recorded_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = Path(__file__).resolve().parents[2] / "sample_traces" / "placeholder"
+    folder = ROOT / "sample_traces" / "placeholder"
     assert main(["hotspot", str(folder), "--like", "old"]) == 0
     assert "No instruction has any cycles." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("words", [["--detail"], ["--kernel", "x"], ["--mode", "asm"]])
 def test_options_that_do_not_fit(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["hotspot", str(captures.trace_path("vec_add")), *words]) == 2
+    assert main(["hotspot", str(sample_path("vector_add")), *words]) == 2
     assert "--like" in capsys.readouterr().err
 
 
 def test_csv_has_the_rows_of_json(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = str(captures.trace_path("vec_add"))
+    folder = str(sample_path("vector_add"))
     for mode, key in (("asm", "rows"), ("src", "sources")):
         words = ["hotspot", folder, "--like", "new", "--mode", mode]
         assert main([*words, "--json"]) == 0
