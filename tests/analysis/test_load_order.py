@@ -1,8 +1,9 @@
-"""Inverted waits, and where a load may stand: on small programs and on a real capture."""
+"""Inverted waits, and where a load may stand: on small programs and on simulated captures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +13,12 @@ from rcv_py.analysis.waits.load_order import NOWHERE, LoadOrder, load_order
 from rcv_py.analysis.whatif.event_loop import play
 from rcv_py.analysis.whatif.hoist import groups
 from rcv_py.analysis.whatif.recording import recording, streams
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace
+from rcv_py.synth.write import write_folder
 from tests.analysis import build
-from tests.support.captures import real_trace
+from tests.support.prediction_pairs import SCENES, Scene
+from tests.support.prediction_truth import simulated
 
 A = "buffer_load_dwordx4 v[0:3], v20, s[4:7], 0 offen"
 B = "buffer_load_dwordx4 v[4:7], v21, s[4:7], 0 offen"
@@ -111,25 +116,43 @@ def test_scalar_loads_come_back_in_any_order() -> None:
     assert not len(order_of(texts, DRAWN.replace("B", "C")))
 
 
-def test_the_real_gemm_waits_for_loads_that_are_issued_last() -> None:
-    """The numbers of the specification: instruction 332 waits for 319, issued behind 283, 285 and 286."""
-    trace = real_trace("preshuffle_gemm")
-    found = load_order(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    at = int(np.flatnonzero(found.wait == 332)[0])
-    assert (int(found.load[at]), int(found.before[at]), int(found.registers[at])) == (319, 283, 0)
-    assert found.deferred[at] == (283, 285, 286)
-    direct = ~found.is_carried
-    assert found.share[direct].sum() == pytest.approx(0.167, abs=0.001)
-    four = {load for group in groups(found)[:2] for hoist in group.hoists for load in hoist.loads}
-    assert four == {319, 323, 254, 258}
-    # The address of 319 is there since 213, and its registers are dead since 259: nothing between touches it.
-    text = trace.code.text
-    assert "v142" in text[213].split(",")[0]
-    assert not any("v70" in text[row] or "v[70:73]" in text[row] for row in range(283, 319))
+@pytest.fixture(params=["inverted", "inverted_11", "inverted_12"])
+def scene(request: pytest.FixtureRequest) -> Scene:
+    """A loop that issues first what it uses last, and right in front of its wait what it uses first."""
+    return SCENES[request.param]
 
 
-def test_what_a_wait_leaves_outstanding_is_awaited_by_the_next_one() -> None:
-    trace = real_trace("preshuffle_gemm")
+@pytest.fixture
+def trace(scene: Scene, tmp_path: Path) -> Trace:
+    write_folder(simulated(scene).capture, tmp_path / "it")
+    return open_trace(tmp_path / "it")
+
+
+def test_a_simulated_loop_waits_for_the_load_that_is_issued_last(scene: Scene, trace: Trace) -> None:
+    """Each time the wait ends sooner by what it stalled, or by what passed since the first load."""
+    head, load, wait = scene.at("head"), scene.at("load"), scene.at("wait")
+    batch = trace.reader.read(list(range(len(trace.waves))))
+    found = load_order(trace, [batch])
+    assert (found.wait.tolist(), found.load.tolist(), found.before.tolist()) == ([wait], [load], [head])
+    texts = trace.code.text
+    last = max(row for row, text in enumerate(texts) if text == texts[wait])
+    assert (found.deferred, found.until) == (((head, head + 1),), ((last,),))
+    stalls = saved = turns = 0
+    for wave in batch.waves:
+        issued = {}
+        one = wave.tokens
+        for line, start, stall in zip(*(c.tolist() for c in (one.line, one.start, one.stall)), strict=True):
+            issued[line] = start + stall
+            if line == wait:
+                turns += 1
+                stalls += stall
+                saved += min(stall, issued[load] - issued[head])
+    assert (found.hits.tolist(), found.stall.tolist(), found.bound.tolist()) == ([turns], [stalls], [saved])
+    assert found.share[0] == pytest.approx(saved / found.cycles)
+    assert [hoist.loads for group in groups(found) for hoist in group.hoists] == [(load,)]
+
+
+def test_what_a_wait_leaves_outstanding_is_awaited_by_the_next_one(trace: Trace) -> None:
     found = load_order(trace, [trace.reader.read(list(range(len(trace.waves))))])
     waves = trace.reader.read(np.flatnonzero(trace.waves.se == trace.waves.se[0]).tolist()).waves
     one = recording(streams(trace, waves)[0])

@@ -1,7 +1,8 @@
 """How often a prediction is right where the truth is known: pairs simulated without and with a change.
 
-`python -m tests.support.prediction_truth` prints the tables; `--write` writes them into `docs/prediction.md`
-between its marks; `--pairs` leaves out real captures, `--seed=1` lets chance decide otherwise.
+`python -m tests.support.prediction_truth` prints the table; `--write` writes it into `docs/prediction.md`
+between its marks; `--seed=1` lets chance decide otherwise.  What is measured on real captures is in
+`tests.real.prediction_truth`.
 
 What is compared is the change of the span of the traced waves of all compute units, from the first begin to
 the last end: what the replay says from the capture before alone, and what the simulator says by running the
@@ -26,12 +27,12 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.synth.build import Simulated, build
 from rcv_py.synth.write import write_folder
-from tests.support import captures
 from tests.support.attribution_truth import markdown
 from tests.support.engines import waves_by_engine
+from tests.support.paths import ROOT
 from tests.support.prediction_pairs import PAIRS, Pair, Scene
 
-DOCS = captures.ROOT / "docs" / "prediction.md"
+DOCS = ROOT / "docs" / "prediction.md"
 CLEAR = 0.02  # changes at least as large have a sign that a prediction must not miss
 
 
@@ -141,34 +142,26 @@ def summary(found: Sequence[Measured]) -> str:
     )
 
 
-def identity_rows() -> list[tuple[str, ...]]:
-    """Rows of the table of real captures, the head first."""
-    rows: list[tuple[str, ...]] = [("capture", "instructions", "largest difference")]
-    for name in captures.THREAD_TRACES:
-        trace = captures.real_trace(name)
-        rows.append((name, f"{int(trace.code.hits.sum()):,}", f"{100 * identity(trace):.3f} %"))
-    return rows
-
-
 def chosen(words: Sequence[str]) -> list[Pair]:
     """The pairs whose names contain one of some words, or all."""
     return [pair for pair in PAIRS if not words or any(word in pair.name for word in words)]
 
 
 def main(words: list[str]) -> None:
-    """Print the tables, or write them into the docs."""
+    """Print the table, or write it into the docs."""
     seed = next((int(word[len("--seed=") :]) for word in words if word.startswith("--seed=")), 0)
     found = [measured(pair, seed) for pair in chosen([word for word in words if not word.startswith("--")])]
-    parts = [summary(found), markdown(rows_of(found))]
-    if captures.SHARED.is_dir() and "--pairs" not in words:
-        parts.append(markdown(identity_rows()))
-    text = "\n\n".join(parts)
-    if "--write" in words:
-        head, _, rest = DOCS.read_text(encoding="utf-8").partition("<!-- tables -->\n")
-        _, _, tail = rest.partition("<!-- end of tables -->")
-        DOCS.write_text(f"{head}<!-- tables -->\n\n{text}\n\n<!-- end of tables -->{tail}", encoding="utf-8")
-    else:
+    show(f"{summary(found)}\n\n{markdown(rows_of(found))}", "tables", "--write" in words)
+
+
+def show(text: str, mark: str, is_written: bool) -> None:
+    """Print a text, or write it into the docs between the two comments of a name."""
+    if not is_written:
         print(text)
+        return
+    head, begin, rest = DOCS.read_text(encoding="utf-8").partition(f"<!-- {mark} -->\n")
+    _, end, tail = rest.partition(f"<!-- end of {mark} -->")
+    DOCS.write_text(f"{head}{begin}\n{text}\n\n{end}{tail}", encoding="utf-8")
 
 
 if __name__ == "__main__":
