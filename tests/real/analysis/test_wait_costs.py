@@ -1,0 +1,43 @@
+"""Who made waits of real captures wait, beside reference numbers; and the rules for all captures on them."""
+
+from __future__ import annotations
+
+import pytest
+
+from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.model.trace import Trace
+from tests.analysis.test_wait_costs import (
+    blocking_rows,
+    latency_rows,
+    read,
+    test_batches_add_up,  # noqa: F401
+    test_no_stall_is_lost_or_charged_twice,  # noqa: F401
+)
+from tests.real import captures
+
+
+@pytest.fixture(params=captures.THREAD_TRACES)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return captures.real_trace(request.param)
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_latencies_are_those_of_the_reference_numbers(name: str) -> None:
+    trace = captures.real_trace(name)
+    table = wait_summary(trace, [read(trace)]).latency
+    expected = captures.golden(f"beyond/{name}.json")["lat_top"]
+    found = latency_rows(table)
+    for row in expected:
+        numbers = tuple(float(row[key]) for key in ("exact", "censored", "p10", "median", "p90", "mean"))
+        assert found[row["line"]] == numbers, row["line"]
+    assert table.exact[: len(expected)].tolist() == [row["exact"] for row in expected]
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_stalls_are_charged_as_in_the_reference_numbers(name: str) -> None:
+    trace = captures.real_trace(name)
+    found = blocking_rows(wait_summary(trace, [read(trace)]).blocking)
+    expected = captures.golden(f"beyond/{name}.json")["wait_top"]
+    for mine, row in zip(found[: len(expected)], expected, strict=True):
+        assert mine[:4] == (row["line"], row["hits"], row["stall"], row["blocked"])
+        assert mine[4][:3] == [(one["line"], one["n"], one["stall"]) for one in row["blocking"]]
