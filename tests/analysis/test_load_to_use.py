@@ -1,6 +1,8 @@
-"""Distances from loads to waits, and chains of cross-lane operations, on drawings and real captures."""
+"""Distances from loads to waits, and chains of cross-lane operations, on drawings and simulated captures."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,11 +10,15 @@ import pytest
 from rcv_py.analysis.latency.cross_lane import cross_lane
 from rcv_py.analysis.waits.load_to_use import load_to_use
 from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.synth.write import write_folder
 from tests.analysis import build
-from tests.support import captures
+from tests.support.opened import VARIED, sample_trace
+from tests.support.prediction_pairs import SCENES
+from tests.support.prediction_truth import simulated
 
 TEXTS = [
     "global_load_dword v0",
@@ -48,12 +54,16 @@ def test_only_the_first_wait_is_the_use() -> None:
     assert (found.n.tolist(), found.median.tolist()) == ([1], [0])
 
 
-@pytest.mark.parametrize("name", ["pa_mqa_big", "preshuffle_gemm", "moe_reduce"])
-def test_distances_fit_what_waits_tell(name: str) -> None:
-    trace = captures.real_trace(name)
+@pytest.fixture(params=VARIED)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+def test_distances_fit_what_waits_tell(trace: Trace) -> None:
     batches = [trace.reader.read(list(range(len(trace.waves))))]
     found, waits = load_to_use(trace, batches), wait_summary(trace, batches)
     assert found.stall.sum() == waits.blocking.charged.sum(), "stall is charged as in the table of waits"
+    assert len(found)
     latency = dict(zip(waits.latency.line.tolist(), waits.latency.median.tolist(), strict=True))
     known = np.array([latency.get(line, np.nan) for line in found.line.tolist()])
     np.testing.assert_array_equal(found.latency, known)
@@ -96,10 +106,26 @@ def test_a_chain_does_not_cross_waves() -> None:
     assert len(cross_lane(trace, batches)) == 0
 
 
-def test_chains_of_a_real_reduction() -> None:
-    trace = captures.real_trace("pa_mqa_small")
-    found = cross_lane(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    assert len(found) > 0
-    assert found.links.max() >= 4
-    assert all(trace.code.text[line].startswith("ds_bpermute") for line in found.first.tolist())
-    assert np.all(found.cycles > found.stall)
+@pytest.mark.parametrize("name", ["chain", "chain_11", "chain_12"])
+def test_chains_of_a_simulated_reduction(name: str, tmp_path: Path) -> None:
+    """Five moves that each wait for the one before; from the first issue to the end of the last wait."""
+    scene = SCENES[name]
+    write_folder(simulated(scene).capture, tmp_path / "it")
+    trace = open_trace(tmp_path / "it")
+    batch = trace.reader.read(list(range(len(trace.waves))))
+    far = (1, 2, 4, 8, 16)
+    first, waits = scene.at("move1"), [scene.at(f"wait{step}") for step in far]
+    times = cycles = stall = 0
+    for wave in batch.waves:
+        one, began = wave.tokens, 0
+        rows = zip(one.line.tolist(), (one.start + one.stall).tolist(), one.stall.tolist(), strict=True)
+        for line, issue, waited in rows:
+            began = issue if line == first else began
+            stall += waited if line in waits else 0
+            if line == waits[-1]:
+                times, cycles = times + 1, cycles + issue - began
+    found = cross_lane(trace, [batch])
+    columns = (found.first, found.last, found.links, found.times, found.cycles, found.stall)
+    expected = [first, waits[-1], len(far), times, cycles, stall]
+    assert np.stack(columns, axis=1).tolist() == [expected]
+    assert found.cycles_per_link[0] == pytest.approx(cycles / times / len(far))

@@ -58,7 +58,7 @@ def rows(found: LoopIterations) -> list[tuple[int, ...]]:
 
 
 def test_loops_are_jumps_back_counted_one_by_one(trace: Trace) -> None:
-    """Cycles are those from one jump's target to the next in a wave: without the first iteration and the last."""
+    """Cycles are those from one jump's target to the next: without the first iteration and the last."""
     taken, waves, between = Counter[tuple[int, int]](), defaultdict(set), defaultdict(list)
     for wave in trace.reader.read(list(range(len(trace.waves)))).waves:
         one = wave.tokens

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
 from tests.analysis import build
-from tests.support import captures
+from tests.support.opened import VARIED, sample_trace
 from tests.support.python_calls import python_calls
 
 TEXTS = ["global_load_dword v0", "ds_read_b32 v1", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)", "v_add v0"]
@@ -43,16 +44,39 @@ def test_what_neither_waits_nor_is_waited_for_has_nothing() -> None:
     assert of("BB|", [0], 0) == TokenWaits((), (), False, True)
 
 
-@pytest.mark.parametrize("name", ["pa_mqa_big", "preshuffle_gemm"])
-def test_both_directions_agree_on_a_real_wave_without_a_step_a_token(name: str) -> None:
-    trace = captures.real_trace(name)
-    wave = trace.reader.read([0]).waves[0]
-    rows = np.flatnonzero([trace.code.text[line].startswith("s_waitcnt") for line in wave.tokens.line])
-    for row in rows[:40].tolist():
+@pytest.fixture(params=VARIED)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+def waits_of(trace: Trace) -> tuple[Wave, list[int]]:
+    """The wave with most instructions, and its tokens that wait for a counter."""
+    waves = trace.reader.read(list(range(len(trace.waves)))).waves
+    wave = max(waves, key=lambda wave: len(wave.tokens))
+    texts = [trace.code.text[line] for line in wave.tokens.line.tolist()]
+    rows = [row for row, text in enumerate(texts) if text.startswith("s_wait") and "cnt" in text]
+    return wave, rows
+
+
+def test_both_directions_agree(trace: Trace) -> None:
+    wave, rows = waits_of(trace)
+    seen = 0
+    for row in rows[:40]:
         for one in token_waits(wave, row, trace.code, trace.gfxip).awaited:
             back = token_waits(wave, one.row, trace.code, trace.gfxip).released_by
             assert row in [by.row for by in back]
             assert all(by.latency >= 0 for by in back)
-    last = int(rows[-1])
-    calls = python_calls(lambda: token_waits(wave, last, trace.code, trace.gfxip))
-    assert calls < len(wave.tokens) / 2, "a step a token"  # 502 of 5,176 and 880 of 2,837
+            seen += 1
+    assert seen
+
+
+@pytest.fixture(params=["tutorial_before"])
+def long(request: pytest.FixtureRequest) -> Trace:
+    """A capture with waves of thousands of instructions."""
+    return sample_trace(request.param)
+
+
+def test_no_step_is_made_for_each_token(long: Trace) -> None:
+    wave, rows = waits_of(long)
+    calls = python_calls(lambda: token_waits(wave, rows[-1], long.code, long.gfxip))
+    assert calls < len(wave.tokens) / 2

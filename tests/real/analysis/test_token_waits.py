@@ -1,0 +1,22 @@
+"""The rules of tests/analysis/test_token_waits.py on real captures."""
+
+from __future__ import annotations
+
+import pytest
+
+from rcv_py.model.trace import Trace
+from tests.analysis.test_token_waits import (  # noqa: F401
+    test_both_directions_agree,
+    test_no_step_is_made_for_each_token,
+)
+from tests.real import captures
+
+
+@pytest.fixture(params=["pa_mqa_big", "preshuffle_gemm"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return captures.real_trace(request.param)
+
+
+@pytest.fixture
+def long(trace: Trace) -> Trace:
+    return trace
