@@ -1,7 +1,8 @@
-"""Scopes and points from shader data: drawings, the reference viewer, the simulator's truth, any values."""
+"""Scopes and points from shader data: drawings, the simulator's truth, any values."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,7 @@ from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.support import captures
-from tests.support.read_twice import opened
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path, write_sample
 
 NAMES = (
     MarkerName(1, 1, "kernel", "main", "a.py:1"),
@@ -158,49 +157,6 @@ def test_the_code_object_is_that_of_the_last_token_else_of_the_kernel() -> None:
     assert len(marker_spans(vague, ())) == 0
 
 
-def test_markers_equal_the_reference_viewer() -> None:
-    """Names apart from their arguments, which ours leaves out."""
-    golden = captures.golden("synthetic/markers_gfx12.rcv.json")["markers"]
-    trace, batches = opened(captures.synthetic_path("markers_gfx12"))
-    for rule in ReferenceRule:
-        spans = marker_spans(trace, batches, rule)
-        assert _buckets(spans) == {
-            place: [row | {"name": row["name"].partition("(")[0]} for row in rows]
-            for place, rows in golden["buckets"].items()
-        }
-        warned = [text for severity, text in golden["diags"] if severity]
-        rows = np.flatnonzero(spans.kind == MarkerKind.UNKNOWN)
-        where = [(spans.se[r], spans.cu[r], spans.simd[r], spans.slot[r], spans.begin[r]) for r in rows]
-        ids = spans.marker[rows].tolist()
-        assert warned == [
-            "unknown marker ID {} (enter) at se={},cu={},simd={},slot={},time={}".format(number, *place)
-            for number, place in zip(ids, where, strict=True)
-        ]
-        assert int(spans.is_open.sum()) == len(golden["diags"]) - len(warned)
-        assert not (spans.is_orphan & spans.records.is_named_object).any()
-
-
-def _buckets(spans: MarkerSpans) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for i in range(len(spans)):
-        place = f"se={spans.se[i]},cu={spans.cu[i]},simd={spans.simd[i]},slot={spans.slot[i]}"
-        is_unknown = spans.kind[i] == MarkerKind.UNKNOWN
-        found.setdefault(place, []).append(
-            {
-                "depth": int(spans.depth[i]),
-                "enter": int(spans.begin[i]),
-                "exit": -1 if spans.is_open[i] else int(spans.end[i]),
-                "id": int(spans.marker[i]),
-                "kind": int(spans.kind[i]),
-                "name": "" if is_unknown else spans.names[spans.name_id[i]],
-                "open": bool(spans.is_open[i]),
-                "point": bool(spans.is_point[i]),
-                "src": spans.sources[spans.name_id[i]],
-            }
-        )
-    return found
-
-
 @pytest.mark.parametrize("name", ["markers", "scripted_gfx12"])
 def test_markers_equal_what_the_simulated_kernel_did(tmp_path: Path, name: str) -> None:
     truth = write_sample(name, tmp_path)
@@ -215,9 +171,33 @@ def test_markers_equal_what_the_simulated_kernel_did(tmp_path: Path, name: str) 
     np.testing.assert_array_equal(
         np.array(sorted(np.column_stack(columns).tolist())), np.array(sorted(expected.tolist()))
     )
+    reference = marker_spans(
+        trace, [trace.reader.read(list(range(len(trace.waves))))], ReferenceRule.REFERENCE
+    )
+    assert told(reference) == told(spans), "nothing is left open that the next wave could close"
     lives = np.isin(spans.simd, trace.waves.simd)
     assert ((spans.wave >= 0) == lives).all()
     assert (trace.waves.begin[spans.wave[lives]] <= spans.begin[lives]).all()
+
+
+KINDS = {"K": MarkerKind.KERNEL, "F": MarkerKind.FUNCTION, "U": MarkerKind.SCOPE, "P": MarkerKind.POINT}
+
+
+def test_names_kinds_and_sources_are_those_of_the_dictionary() -> None:
+    path = sample_path("markers")
+    rows = json.loads((path / "code.json").read_text())["sqtt_funcmap"]
+    written = {marker: (KINDS[kind], name, source or "") for _, marker, kind, name, source in rows}
+    readable = {"_ZNK8WaveTile4loadEPK6__halfi": "WaveTile::load"}
+    trace = open_trace(path)
+    spans = marker_spans(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    for i in range(len(spans)):
+        kind, name, source = written[int(spans.marker[i])]
+        at = int(spans.name_id[i])
+        assert spans.kind[i] == kind
+        assert spans.names[at].partition("(")[0] == readable.get(name, name)
+        assert spans.sources[at] == source
+        assert spans.is_point[i] == (kind is MarkerKind.POINT)
+    assert {*spans.marker.tolist()} == {*written}
 
 
 # -- any values -----------------------------------------------------------------------------------------

@@ -1,14 +1,14 @@
-"""Operations of matrix instructions: forms worked out by hand, and a whole launch of a known size."""
+"""Operations of matrix instructions: forms worked out by hand, and all that simulated waves executed."""
 
 from __future__ import annotations
 
-import csv
+import json
 
 import pytest
 
 from rcv_py.analysis.program.matrix_forms import flops_of, matrix_flops
 from rcv_py.formats.open import open_trace
-from tests.support.captures import trace_path
+from tests.support.samples import sample
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,14 @@ def test_forms(text: str, expected: int) -> None:
     assert matrix_flops(text) == expected
 
 
-def test_a_launch_multiplies_square_matrices_of_4096() -> None:
-    """Every wave does as much as a traced one, and the table of the run says how many there are."""
-    folder = trace_path("preshuffle_gemm")
-    trace = open_trace(folder)
-    per_wave = float(trace.code.hits @ flops_of(trace.code)) / len(trace.waves)
-    (table,) = folder.parent.glob("*_kernel_trace.csv")
-    with table.open() as file:
-        rows = [row for row in csv.DictReader(file) if row["Kernel_Name"] == "kernel_gemm_0"]
-    waves = {int(row["Grid_Size_X"]) * int(row["Grid_Size_Y"]) // 64 for row in rows}
-    assert {per_wave * number for number in waves} == {2.0 * 4096**3}
+def test_waves_do_what_the_simulator_let_them_execute() -> None:
+    """Each executed instruction of a form multiplies a matrix of 32 × 8 with one of 8 × 32."""
+    path, truth = sample("matmul_small")
+    texts = [row[0] for row in json.loads((path / "code.json").read_text())["code"] if row[0][0] != ";"]
+    ran = sum(
+        texts[number].startswith("v_mfma_f32_32x32x8_f16")
+        for wave in truth.waves.values()
+        for number in wave.instruction.tolist()
+    )
+    code = open_trace(path).code
+    assert code.hits @ flops_of(code) == ran * 2 * 32 * 32 * 8 > 0

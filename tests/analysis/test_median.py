@@ -13,7 +13,7 @@ from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.ui.panels.wave_picker import by_speed
-from tests.support import captures
+from tests.support.opened import sample_trace
 
 VALUES = st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=40)
 
@@ -41,9 +41,9 @@ def test_of_nothing_there_is_none() -> None:
         nearest_to_median(np.zeros(0))
 
 
-@pytest.mark.parametrize("name", ["flash_attn_small_after", "pa_mqa_small", "vec_add"])
+@pytest.mark.parametrize("name", ["matmul_small", "reduction", "gfx12"])
 def test_summary_and_triage_tell_the_same_median_life(name: str) -> None:
-    trace = captures.real_trace(name)
+    trace = sample_trace(name)
     lives = (trace.waves.end - trace.waves.begin).tolist()
     middle = statistics.median(lives)
     batches = [trace.reader.read(list(range(len(trace.waves))))]
