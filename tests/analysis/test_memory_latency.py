@@ -1,8 +1,11 @@
-"""Memory latency from level counters: the reference's values by its rule, nearer to the truth by ours."""
+"""Memory latency from level counters: by the reference's rule, and nearer to the truth by ours."""
 
 from __future__ import annotations
 
-import re
+import math
+import statistics
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +20,7 @@ from rcv_py.analysis.latency.memory_latency import REFERENCE_INTERVAL as INTERVA
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency, reference_values
 from rcv_py.analysis.latency.memory_levels import (
     LEVEL_COUNTERS,
+    LevelCounter,
     MemoryOps,
     all_ops,
     is_store,
@@ -30,9 +34,8 @@ from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from tests.support import captures
 from tests.support.code_samples import code_table, trace, two_waves
-from tests.support.reference_clock import open_as_reference
+from tests.support.opened import sample_trace
 from tests.support.samples import write_sample
 
 Loaded = tuple[Trace, tuple[WaveBatch, ...]]
@@ -41,62 +44,12 @@ VMEM, LDS, _ = LEVEL_COUNTERS
 
 @pytest.fixture
 def counters() -> Loaded:
-    found = open_as_reference(captures.synthetic_path("counters_gfx9"))
+    found = sample_trace("counters")
     rows = list(range(len(found.waves)))
     return found, (found.reader.read(rows[:3]), found.reader.read(rows[3:]))
 
 
-def row(table: MemoryLatency, code_line: int) -> int:
-    return table.line.tolist().index(code_line)
-
-
 # -- the reference's rule ------------------------------------------------------------------------------
-
-
-def test_every_value_of_the_reference(counters: Loaded) -> None:
-    found, batches = counters
-    ops = all_ops([memory_ops(tokens, len(found.code)) for tokens in token_columns(batches)])
-    golden = captures.golden("memory_latency.json")["rcv_per_se"]
-    for counter in (VMEM, LDS):
-        at = position(found.counter_names, counter)
-        for samples in found.counters:
-            lines, values = reference_values(ops, samples, at, counter)
-            for number, expected in golden[counter.name][f"se{samples.se}"].items():
-                line = found.code.row_of_number[int(number)]
-                assert values[lines == line].tolist() == expected["lat"]
-                own = ops.rows((ops.se == samples.se) & (ops.line == line))
-                assert (own.busy.sum(), own.stall.sum()) == (expected["issue"], expected["stall"])
-
-
-@pytest.mark.parametrize("se", [0, 1])
-def test_statistics_of_one_shader_engine(counters: Loaded, se: int) -> None:
-    found, batches = counters
-    waves = [wave.row for batch in batches for wave in batch.waves if wave.id.se == se]
-    table = memory_latency(found, [found.reader.read(waves)], ReferenceRule.REFERENCE)
-    golden = captures.golden("memory_latency.json")["rcv_per_se"]
-    for counter in (VMEM, LDS):
-        for number, expected in golden[counter.name][f"se{se}"].items():
-            at = row(table, int(found.code.row_of_number[int(number)]))
-            assert table.samples[at] == expected["n"]
-            values = (table.mean[at], table.std[at], table.error[at])
-            assert values == pytest.approx((expected["mean"], expected["std"], expected["err"]), rel=1e-12)
-            assert table.issue[at] * table.samples[at] == pytest.approx(expected["issue"])
-            assert table.stall[at] * table.samples[at] == pytest.approx(expected["stall"])
-
-
-def test_statistics_of_both_shader_engines_in_order_of_the_mean(counters: Loaded) -> None:
-    table = memory_latency(*counters, ReferenceRule.REFERENCE)
-    golden = captures.golden("memory_latency.json")["reference_script"]
-    expected = [one for counter in (VMEM, LDS) for one in golden[counter.name]["instructions"]]
-    numbers = counters[0].code.number[table.line].tolist()
-    assert numbers == [int(one["code"].split(":")[1]) for one in expected]
-    for at, one in enumerate(expected):
-        stats = one["stats"]
-        assert table.samples[at] == stats["count"]
-        assert (table.mean[at], table.std[at], table.error[at]) == pytest.approx(
-            (stats["mean"], stats["stddev"], stats["error"]), rel=1e-12
-        )
-    assert (table.samples + table.censored).tolist() == [96, 96, 96]
 
 
 def slow(issue: list[int], simd: list[int], rows: list[tuple[int, int]]) -> list[tuple[int, float]]:
@@ -118,6 +71,86 @@ def slow(issue: list[int], simd: list[int], rows: list[tuple[int, int]]) -> list
                 found.append((order[retired], passed - 20 if passed > INTERVAL else passed / 2))
                 retired += 1
     return found
+
+
+Op = tuple[int, int, int, int, int]  # line, issue, SIMD, stall, busy
+
+
+def swept(loaded: Loaded, counter: LevelCounter) -> dict[int, tuple[list[Op], list[tuple[int, float]]]]:
+    """Of each engine: operations that a counter counts, and (operation, latency) of those that come back."""
+    found, batches = loaded
+    engines = {}
+    for samples in found.counters:
+        ops: list[Op] = []
+        for wave in (wave for batch in batches for wave in batch.waves if wave.id.se == samples.se):
+            one = wave.tokens
+            columns = zip(
+                *(c.tolist() for c in (one.line, one.start, one.stall, one.busy, one.kind)), strict=True
+            )
+            for line, start, stall, busy, kind in columns:
+                if kind in counter.kinds:
+                    ops.append((line, start + stall, wave.id.simd, stall, busy))
+        at = found.counter_names.index(counter.name)  # one of the first four: those of bank 0
+        first = (samples.bank == 0) & (samples.cu == batches[0].waves[0].cu)
+        rows = list(zip(samples.time[first].tolist(), samples.value[first, at].tolist(), strict=True))
+        values = slow([op[1] for op in ops], [op[2] for op in ops], rows)
+        engines[samples.se] = ops, values
+    return engines
+
+
+@pytest.mark.parametrize("counter", [VMEM, LDS])
+def test_every_value_of_the_reference_s_rule(counters: Loaded, counter: LevelCounter) -> None:
+    found, batches = counters
+    ops = all_ops([memory_ops(tokens, len(found.code)) for tokens in token_columns(batches)])
+    engines = swept(counters, counter)
+    for samples in found.counters:
+        own, values = engines[samples.se]
+        lines, latency = reference_values(ops, samples, position(found.counter_names, counter), counter)
+        expected = sorted((own[op][0], took) for op, took in values)
+        assert sorted(zip(lines.tolist(), latency.tolist(), strict=True)) == expected != []
+
+
+def expected_rows(engines: Collection[tuple[list[Op], list[tuple[int, float]]]]) -> dict[int, list[float]]:
+    """Samples, mean, deviation, error, issue and stall of each line; the last two of all executions."""
+    took: dict[int, list[float]] = {}
+    issue, stall = Counter[int](), Counter[int]()
+    for ops, values in engines:
+        for op, latency in values:
+            took.setdefault(ops[op][0], []).append(latency)
+        for line, _, _, waited, busy in ops:
+            issue[line] += busy
+            stall[line] += waited
+    rows = {}
+    for line, own in took.items():
+        n, std = len(own), statistics.stdev(own) if len(own) > 1 else 0.0
+        error = math.sqrt(std**2 + INTERVAL**2 / 3) / math.sqrt(n - 1.5 if n > 1 else 0.1)
+        rows[line] = [n, statistics.fmean(own), std, error, issue[line] / n, stall[line] / n]
+    return rows
+
+
+def rows_of(table: MemoryLatency, unit: str) -> dict[int, list[float]]:
+    own = [i for i in range(len(table)) if table.unit[i] == unit]
+    columns = (table.samples, table.mean, table.std, table.error, table.issue, table.stall)
+    return {int(table.line[i]): [float(column[i]) for column in columns] for i in own}
+
+
+@pytest.mark.parametrize("engines", [{0}, {1}, {0, 1}])
+def test_statistics_of_the_reference_s_rule(counters: Loaded, engines: set[int]) -> None:
+    found, batches = counters
+    rows = [wave.row for batch in batches for wave in batch.waves if wave.id.se in engines]
+    table = memory_latency(found, [found.reader.read(rows)], ReferenceRule.REFERENCE)
+    seen = 0
+    for counter in (VMEM, LDS):
+        swept_of = swept(counters, counter)
+        expected = expected_rows([one for se, one in swept_of.items() if se in engines])
+        ours = rows_of(table, counter.unit)
+        assert ours.keys() == expected.keys()
+        for line, numbers in expected.items():
+            assert ours[line] == pytest.approx(numbers, rel=1e-9)
+        means = [row[1] for row in ours.values()]
+        assert means == sorted(means, reverse=True)
+        seen += len(ours)
+    assert seen == np.isin(table.unit, [VMEM.unit, LDS.unit]).sum() > 1
 
 
 drawn_ops = st.lists(st.tuples(st.integers(0, 900), st.integers(0, 3)), min_size=1, max_size=25)
@@ -152,25 +185,6 @@ def test_the_sweep_is_the_reference_s(drawn: list, steps: list) -> None:
 # -- our rule ------------------------------------------------------------------------------------------
 
 
-def truths() -> dict[int, float]:
-    """Mean latency by LineNumber that the made-up capture was generated with."""
-    golden = captures.golden("memory_latency.json")["generator_truth_mean_cycles"]
-    pairs = ((re.match(r"line(\d+)", name), text) for name, text in golden.items())
-    return {int(match[1]): float(text.rsplit("->", 1)[1]) for match, text in pairs if match}
-
-
-def test_our_estimate_is_nearer_to_the_truth(counters: Loaded) -> None:
-    code = counters[0].code
-    ours, theirs = (memory_latency(*counters, rule) for rule in ReferenceRule)
-    for number, truth in truths().items():
-        line = int(code.row_of_number[number])
-        off, reference = (abs(table.mean[row(table, line)] - truth) for table in (ours, theirs))
-        assert off < 0.05 * truth, code.text[line]
-        assert off < (reference / 4 if code.kind[line] != 5 else 1.05 * reference), code.text[line]
-    assert (ours.samples + ours.censored).tolist() == [96, 96, 96]
-    assert ours.interval == 40
-
-
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trace, WaveBatch, dict[int, float]]:
     """A simulated capture with counters, and the true mean latency of its memory instructions by line."""
@@ -197,6 +211,12 @@ def test_every_memory_line_of_a_simulation(simulated: tuple[Trace, WaveBatch, di
     )
     assert np.abs(off).max() < 0.1
     assert np.abs(off).mean() < 0.025
+    reference = memory_latency(found, [waves], ReferenceRule.REFERENCE)
+    theirs = [
+        abs(mean / truth[line] - 1)
+        for line, mean in zip(reference.line.tolist(), reference.mean, strict=True)
+    ]
+    assert np.abs(off).mean() < np.mean(theirs)
     assert np.all(np.diff(table.mean)[np.array(table.unit[1:]) == np.array(table.unit[:-1])] <= 0)
 
 
@@ -211,18 +231,17 @@ def test_a_counter_of_the_second_bank_counts_too(counters: Loaded) -> None:
     assert silent.mean.max() < 60, "the reference takes the second bank for zeros"
 
 
-def test_the_interval_is_that_of_the_samples(counters: Loaded) -> None:
-    found, batches = counters
-    rare = []
+def test_the_interval_is_that_of_the_samples(simulated: tuple[Trace, WaveBatch, dict[int, float]]) -> None:
+    found, waves, truth = simulated
+    rare, step = [], memory_latency(found, [waves]).interval
     for samples in found.counters:
-        keep = (samples.time - samples.time[0]) % 80 == 0
+        keep = (samples.time - samples.time[0]) % (2 * step) == 0
         columns = (getattr(samples, name)[keep] for name in ("time", "value", "cu", "bank"))
         rare.append(CounterSamples(samples.se, *columns))
-    table = memory_latency(replace(found, counters=tuple(rare)), batches)
-    assert table.interval == 80
-    truth = truths()
+    table = memory_latency(replace(found, counters=tuple(rare)), [waves])
+    assert table.interval == 2 * step
     for line, mean in zip(table.line.tolist(), table.mean.tolist(), strict=True):
-        assert mean == pytest.approx(truth[int(found.code.number[line])], rel=0.2)
+        assert mean == pytest.approx(truth[line], rel=0.2)
 
 
 def test_another_compute_unit_does_not_disturb(counters: Loaded) -> None:
