@@ -15,24 +15,30 @@ from rcv_py.analysis.device.occupancy_curves import (
     occupancy_numbers,
     slots_of_simd,
 )
-from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import Dispatch
+from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.support import captures
-from tests.support.reference_clock import open_as_reference
+from tests.support.opened import VARIED, sample_trace
 from tests.support.traces import CU, SE, made_trace
 
 
-@pytest.mark.parametrize("name", captures.GOLDEN)
-def test_numbers_are_the_reference_s(name: str) -> None:
-    trace = open_as_reference(captures.trace_path(name))
-    golden = captures.golden(f"beyond/{name}.json")
-    found = occupancy_numbers(steps(trace.occupancy)[-1])
-    assert found.end - found.begin == golden["span"]
-    assert found.mean == pytest.approx(golden["avg_waves"], abs=0.005)
-    assert found.peak == golden["peak_waves"]
-    assert 100 * found.tail == pytest.approx(golden["tail_below_half_pct"], abs=0.005)
-    assert sum(one.waves for one in dispatch_curves(trace.occupancy)) == golden["waves_total"]
+@pytest.fixture(params=VARIED)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+def test_numbers_are_those_of_waves_counted_cycle_by_cycle(trace: Trace) -> None:
+    events = trace.occupancy
+    begin, end = int(events.time.min()), int(events.time.max())
+    waves = np.zeros(end - begin, dtype=np.int64)
+    for time, is_start in zip(events.time.tolist(), events.is_start.tolist(), strict=True):
+        waves[time - begin :] += 1 if is_start else -1
+    found = occupancy_numbers(steps(events)[-1])
+    assert (found.begin, found.end, found.peak) == (begin, end, waves.max())
+    assert found.mean == pytest.approx(waves.mean())
+    many = np.flatnonzero(2 * waves > waves.max())
+    assert found.tail == pytest.approx(1 - (many[-1] + 1) / len(waves))
+    assert sum(one.waves for one in dispatch_curves(events)) == int(events.is_start.sum())
 
 
 def test_mean_peak_tail_ramp_and_drain() -> None:
@@ -67,10 +73,8 @@ def test_a_limit_that_the_capture_disproves_is_no_limit() -> None:
     assert slots_of_simd(replace(trace, target="gfx9"), lives) == 0
 
 
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
 @pytest.mark.parametrize("by", ["all", "se"])
-def test_areas_are_the_lengths_of_all_lives(name: str, by: str) -> None:
-    trace = open_folder(captures.trace_path(name))
+def test_areas_are_the_lengths_of_all_lives(trace: Trace, by: str) -> None:
     lives = residencies(trace.occupancy)
     area = sum(one.steps.area for one in occupancy_curves(trace, by))
     assert area == int((lives.end - lives.begin).sum())
@@ -99,11 +103,11 @@ def test_a_launch_that_several_engines_record_is_one() -> None:
 
 
 def test_seven_ids_of_one_name_are_one_curve() -> None:
-    trace = open_folder(captures.trace_path("fused_rope_cache"))
-    assert len({k for k, name in trace.occupancy.names.items() if name.startswith("fused")}) == 7
-    assert [one.name for one in dispatch_curves(trace.occupancy)] == ["fused_qk_rope_reshape_and_cache_0"]
-    spread = replace(trace.occupancy, kernel=1 + np.arange(len(trace.occupancy), dtype=np.int32) % 7)
-    found = dispatch_curves(spread)
-    assert [(one.name, one.ids) for one in found] == [
-        ("fused_qk_rope_reshape_and_cache_0", (1, 2, 3, 4, 5, 6, 7))
-    ]
+    occupancy = sample_trace("reduction").occupancy
+    (whole,) = dispatch_curves(occupancy)
+    kernel = 1 + np.arange(len(occupancy), dtype=np.int32) % 7
+    spread = replace(occupancy, kernel=kernel, names=dict.fromkeys(range(1, 8), "rope"))
+    (found,) = dispatch_curves(spread)
+    assert (found.name, found.ids) == ("rope", (1, 2, 3, 4, 5, 6, 7))
+    assert found.waves == whole.waves
+    assert found.steps.area == whole.steps.area

@@ -1,0 +1,44 @@
+"""Occupancy of real captures, beside reference numbers; and the rules for all captures on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_numbers
+from rcv_py.formats.uiout.load import open_folder
+from rcv_py.model.trace import Trace
+from tests.analysis.test_occupancy_curves import test_areas_are_the_lengths_of_all_lives  # noqa: F401
+from tests.real import captures
+from tests.support.reference_clock import open_as_reference
+
+
+@pytest.fixture(params=captures.THREAD_TRACES)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return captures.real_trace(request.param)
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_numbers_are_the_reference_s(name: str) -> None:
+    trace = open_as_reference(captures.trace_path(name))
+    golden = captures.golden(f"beyond/{name}.json")
+    found = occupancy_numbers(steps(trace.occupancy)[-1])
+    assert found.end - found.begin == golden["span"]
+    assert found.mean == pytest.approx(golden["avg_waves"], abs=0.005)
+    assert found.peak == golden["peak_waves"]
+    assert 100 * found.tail == pytest.approx(golden["tail_below_half_pct"], abs=0.005)
+    assert sum(one.waves for one in dispatch_curves(trace.occupancy)) == golden["waves_total"]
+
+
+def test_seven_ids_of_one_name_are_one_curve() -> None:
+    trace = open_folder(captures.trace_path("fused_rope_cache"))
+    assert len({k for k, name in trace.occupancy.names.items() if name.startswith("fused")}) == 7
+    assert [one.name for one in dispatch_curves(trace.occupancy)] == ["fused_qk_rope_reshape_and_cache_0"]
+    spread = replace(trace.occupancy, kernel=1 + np.arange(len(trace.occupancy), dtype=np.int32) % 7)
+    found = dispatch_curves(spread)
+    assert [(one.name, one.ids) for one in found] == [
+        ("fused_qk_rope_reshape_and_cache_0", (1, 2, 3, 4, 5, 6, 7))
+    ]
