@@ -1,4 +1,4 @@
-"""Waves grouped by the way they took: drawings, and the real captures counted with plain json."""
+"""Waves grouped by the way they took: drawings, and simulated captures counted with plain json."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
-from tests.support.captures import THREAD_TRACES, real_trace, trace_path
-from tests.support.samples import write_sample
+from tests.support.opened import sample_trace
+from tests.support.samples import sample_path, write_sample
 
 # A row is four bytes here, so a jump of n goes to the n-th row behind the next one.
 KERNEL = (
@@ -203,11 +203,11 @@ def test_an_unknown_population_names_those_there_are() -> None:
     assert told_of.value.hint == "There are: working, all, early-exit."
 
 
-# -- real captures --------------------------------------------------------------------------------------
+# -- counted with plain json ----------------------------------------------------------------------------
 
 
 @cache
-def _plain_ways(folder: Path) -> Counter[tuple[int, int]]:
+def plain_ways(folder: Path) -> Counter[tuple[int, int]]:
     """(Executions, distinct instructions) of each wave: how many waves; by json and loops alone."""
     named = json.loads((folder / "filenames.json").read_text())["wave_filenames"]
     files = [
@@ -224,45 +224,17 @@ def _plain_ways(folder: Path) -> Counter[tuple[int, int]]:
     return found
 
 
-EXPECTED = {
-    "flash_attn_small_after": {"working": 8},
-    "flash_attn_small_before": {"working": 4},
-    "fused_rope_cache": {"working": 4},
-    "mla_decode": {"early-exit": 32},
-    "moe_reduce": {"working": 3598, "early-exit": 514},
-    "pa_mqa_big": {"working": 32},
-    "pa_mqa_small": {"working": 4},
-    "preshuffle_gemm": {"working": 68},
-    "vec_add": {"working": 632},
-}
-
-
-@pytest.mark.parametrize("name", THREAD_TRACES)
-def test_real_captures(name: str) -> None:
-    """Waves of one population executed the same instructions, and as many as the files hold."""
-    folder = trace_path(name)
-    trace = open_trace(folder)
+@pytest.mark.parametrize("name", ["mixed_populations", "vector_add", "groups_512"])
+def test_waves_of_a_population_executed_the_same_instructions(name: str) -> None:
+    """And as many as the files hold: populations of these samples differ in that number."""
+    trace = sample_trace(name)
     found = populations(trace, read(trace))
-    assert dict(zip(found.id, found.waves.tolist(), strict=True)) == EXPECTED[name]
-    plain = _plain_ways(folder)
     distinct = Counter[int]()
-    for (_, instructions), waves in plain.items():
+    for (_, instructions), waves in plain_ways(sample_path(name)).items():
         distinct[instructions] += waves
     assert dict(zip(found.reached.tolist(), found.waves.tolist(), strict=True)) == distinct
-    assert found.read == sum(plain.values())
+    assert found.read == distinct.total()
     assert int(found.cut.sum()) == 0
-
-
-def test_the_numbers_of_moe_reduce_and_mla_decode() -> None:
-    """514 of 4,112 waves execute 15 instructions instead of 171; of mla_decode 17 of 4,948 ran."""
-    assert _plain_ways(trace_path("moe_reduce")) == {(171, 171): 3598, (15, 15): 514}
-    assert _plain_ways(trace_path("mla_decode")) == {(17, 17): 32}
-    code = json.loads((trace_path("mla_decode") / "code.json").read_text())["code"]
-    rows = [row for row in code if not row[0].lstrip().startswith(";")]
-    assert (sum(row[6] > 0 for row in rows), len(rows)) == (17, 4948)
-    trace = real_trace("mla_decode")
-    found = populations(trace, read(trace))
-    assert (found.ran, found.of) == (17, 4948)
 
 
 def test_health_says_which_waves_do_not_work() -> None:
