@@ -18,12 +18,12 @@ from rcv_py.analysis.whatif.event_loop import play
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import Recording, recording, streams
 from rcv_py.analysis.whatif.schedule_changes import Ahead, Later, Prompt
-from tests.support import captures
+from rcv_py.model.trace import Trace
+from tests.support.opened import sample_trace
 
 
 @cache
-def found_in(name: str) -> tuple[Findings, Player]:
-    trace = captures.real_trace(name)
+def found_in(trace: Trace) -> tuple[Findings, Player]:
     batch = trace.reader.read(list(range(len(trace.waves))))
     player = Player(
         [
@@ -35,11 +35,25 @@ def found_in(name: str) -> tuple[Findings, Player]:
     return findings(trace, [batch]), player
 
 
-@pytest.fixture(scope="module")
-def one() -> Recording:
-    trace = captures.real_trace("pa_mqa_small")
+@pytest.fixture(params=["matmul_small", "combined"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+@pytest.fixture
+def with_nops() -> Trace:
+    """A capture with a finding about s_nop."""
+    return sample_trace("matmul_small")
+
+
+def first_recording(trace: Trace) -> Recording:
     waves = trace.reader.read(list(range(len(trace.waves)))).waves
     return recording(streams(trace, [wave for wave in waves if wave.id.se == waves[0].id.se])[0])
+
+
+@pytest.fixture(scope="module")
+def one() -> Recording:
+    return first_recording(sample_trace("matmul_small"))
 
 
 def test_what_is_played_is_of_a_remedy_or_a_finding() -> None:
@@ -47,9 +61,8 @@ def test_what_is_played_is_of_a_remedy_or_a_finding() -> None:
     assert set(LIMITS) <= set(REMEDIES)
 
 
-@pytest.mark.parametrize("name", ["flash_attn_small_after", "pa_mqa_small"])
-def test_findings_are_ranked_by_what_is_predicted(name: str) -> None:
-    plain, player = found_in(name)
+def test_findings_are_ranked_by_what_is_predicted(trace: Trace) -> None:
+    plain, player = found_in(trace)
     found = predicted(plain, player)
     ranked = [one for one in found.findings if one.rank == "ranked"]
     large = [one.expected for one in ranked if not one.is_small]
@@ -69,9 +82,9 @@ def test_findings_are_ranked_by_what_is_predicted(name: str) -> None:
     assert not plain.predictions
 
 
-def test_a_prediction_is_of_the_kernel() -> None:
+def test_a_prediction_is_of_the_kernel(with_nops: Trace) -> None:
     """Traced waves that were there for half of the launch change half of it."""
-    plain, player = found_in("flash_attn_small_after")
+    plain, player = found_in(with_nops)
     half = replace(plain, working_share=plain.working_share / 2)
     nops, halved = (
         next(one for one in predicted(of, player).findings if one.name == "hazard-nops")
@@ -85,15 +98,16 @@ def test_a_prediction_is_of_the_kernel() -> None:
 
 
 def test_nothing_helps_is_an_answer() -> None:
-    plain, player = found_in("flash_attn_small_after")
-    barrier = tuple(one for one in plain.findings if one.name == "barrier-skew")
-    found = predicted(replace(plain, findings=barrier), player)
+    plain, player = found_in(sample_trace("matmul_small"))
+    short = tuple(one for one in plain.findings if one.name == "exposed-lds")
+    assert -player.predict(short[0].trial.changes).share < 0.01
+    found = predicted(replace(plain, findings=short), player)
     assert found.why == NOTHING_HELPS
     assert not found.in_full
 
 
 def test_findings_without_a_trial_stay_as_they_are() -> None:
-    plain, player = found_in("flash_attn_small_after")
+    plain, player = found_in(sample_trace("matmul_small"))
     tail = replace(plain, findings=tuple(one for one in plain.findings if one.trial is None))
     assert tail.findings
     assert predicted(tail, player) is tail

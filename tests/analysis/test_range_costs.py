@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -12,31 +11,30 @@ from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.iterations.between import Between, between, pairs
-from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs
+from rcv_py.analysis.overview.range_costs import range_costs
 from rcv_py.analysis.program.matrix_forms import matrix_flops
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.units import units
 from tests.analysis import build
-from tests.support import captures
+from tests.support.opened import sample_trace
 
-SMALL = "pa_mqa_small"
+Capture = tuple[Trace, tuple[WaveBatch, ...]]
 
 
-@cache
-def capture(name: str) -> tuple[Trace, tuple[WaveBatch, ...]]:
-    trace = captures.real_trace(name)
+@pytest.fixture(params=["matmul_small", "gfx12"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+@pytest.fixture
+def capture(trace: Trace) -> Capture:
     return trace, (trace.reader.read(list(range(len(trace.waves)))),)
 
 
-@cache
-def of_range(name: str, begin: int, end: int) -> RangeCosts:
-    return range_costs(*capture(name), TimeWindow(begin, end))
-
-
-def test_a_range_of_all_time_has_the_sums_of_all_waves() -> None:
-    trace, batches = capture(SMALL)
+def test_a_range_of_all_time_has_the_sums_of_all_waves(capture: Capture) -> None:
+    trace, batches = capture
     everything = TimeWindow(-(1 << 50), 1 << 50)
     found, whole = range_costs(trace, batches, everything), attribution(trace, batches)
     counted = build.counted(trace.code, batches)
@@ -52,12 +50,12 @@ def test_a_range_of_all_time_has_the_sums_of_all_waves() -> None:
     )
 
 
-def test_ranges_that_touch_add_up() -> None:
-    trace, _ = capture(SMALL)
+def test_ranges_that_touch_add_up(capture: Capture) -> None:
+    trace, _ = capture
     begin, end = trace.span.begin, trace.span.end
     cuts = [begin, begin + 777, (begin + end) // 2, end - 1_234, end]
-    whole = of_range(SMALL, begin, end)
-    parts = [of_range(SMALL, *ends) for ends in pairwise(cuts)]
+    whole = range_costs(*capture, TimeWindow(begin, end))
+    parts = [range_costs(*capture, TimeWindow(*ends)) for ends in pairwise(cuts)]
     for name in ("hits", "stall", "busy", "idle"):
         assert sum(getattr(part, name) for part in parts).tolist() == getattr(whole, name).tolist(), name
     assert sum(part.wave_cycles for part in parts) == whole.wave_cycles
@@ -78,19 +76,19 @@ def test_ranges_that_touch_add_up() -> None:
     }
 
 
-def test_what_stalls_in_a_range_is_what_its_causes_sum_up_to() -> None:
-    trace, _ = capture(SMALL)
+def test_what_stalls_in_a_range_is_what_its_causes_sum_up_to(capture: Capture) -> None:
+    trace, _ = capture
     third = trace.span.width // 3
-    found = of_range(SMALL, trace.span.begin + third, trace.span.end - third)
+    found = range_costs(*capture, TimeWindow(trace.span.begin + third, trace.span.end - third))
     assert 0 < found.causes.total_stall == int(found.stall.sum())
     assert found.causes.total_idle == int(found.idle.sum())
 
 
-def test_units_are_as_busy_as_the_command_says() -> None:
-    trace, batches = capture(SMALL)
+def test_units_are_as_busy_as_the_command_says(capture: Capture) -> None:
+    trace, batches = capture
     third = trace.span.width // 3
     window = TimeWindow(trace.span.begin + third, trace.span.end - third)
-    found = of_range(SMALL, window.begin, window.end)
+    found = range_costs(*capture, TimeWindow(window.begin, window.end))
     busy = dict[str, int]()
     waves = [wave for batch in batches for wave in batch.waves]
     for place in sorted({(wave.id.se, wave.cu) for wave in waves}):
@@ -142,8 +140,8 @@ def test_between_is_from_the_start_of_one_to_the_end_of_the_other() -> None:
     assert between(trace, [], 1, 2) == Between(0, 0, 0.0, 0, 0)
 
 
-def test_between_of_a_real_loop_is_that_of_single_tokens() -> None:
-    trace, batches = capture(SMALL)
+def test_between_of_a_loop_is_that_of_single_tokens(capture: Capture) -> None:
+    trace, batches = capture
     line = trace.code.hits.argmax()
     other = int(np.argsort(-trace.code.hits)[3])
     cycles = []
@@ -158,5 +156,6 @@ def test_between_of_a_real_loop_is_that_of_single_tokens() -> None:
                 open_ = -1
             if at == line:
                 open_ = start
+    assert cycles
     found = between(trace, batches, int(line), other)
     assert found == Between(len(cycles), min(cycles), float(np.median(cycles)), max(cycles), sum(cycles))

@@ -17,9 +17,11 @@ from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
 from rcv_py.model.waves import WaveBatch
 from tests.analysis.plain import batch_of
-from tests.support.captures import trace_path
 from tests.support.read_twice import opened
 from tests.support.same import differences
+from tests.support.samples import sample_path
+
+SAMPLE = "counters"  # workgroups of four waves in a loop with barriers, and levels of memory
 
 ANALYSES: dict[str, Callable[..., Any]] = {
     "attribution": attribution,
@@ -40,13 +42,13 @@ def shuffled(batches: Iterable[WaveBatch], seed: int) -> list[WaveBatch]:
 
 @pytest.mark.parametrize("name", ANALYSES)
 def test_the_order_of_reading_does_not_matter(name: str) -> None:
-    trace, batches = opened(trace_path("flash_attn_small_after"))
+    trace, batches = opened(sample_path(SAMPLE))
     for seed in range(2):
         assert not differences(ANALYSES[name](trace, batches), ANALYSES[name](trace, shuffled(batches, seed)))
 
 
 def test_the_causes_of_a_token_are_those_of_any_order() -> None:
-    trace, batches = opened(trace_path("flash_attn_small_after"))
+    trace, batches = opened(sample_path(SAMPLE))
     for wave in batches[0].waves[:2]:
         stalled = np.flatnonzero(wave.tokens.stall > 200)[:20].tolist()
         assert stalled

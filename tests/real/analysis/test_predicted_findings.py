@@ -1,0 +1,44 @@
+"""The rules of tests/analysis/test_predicted_findings.py on real captures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rcv_py.analysis.findings.predicted import NOTHING_HELPS, predicted
+from rcv_py.analysis.whatif.recording import Recording
+from rcv_py.model.trace import Trace
+from tests.analysis.test_predicted_findings import (
+    first_recording,
+    found_in,
+    test_a_prediction_is_of_the_kernel,  # noqa: F401
+    test_data_an_iteration_ahead_are_those_of_the_execution_before,  # noqa: F401
+    test_findings_are_ranked_by_what_is_predicted,  # noqa: F401
+    test_what_is_prompt_waits_for_counters_all_the_same,  # noqa: F401
+    test_what_stands_later_passes_as_many_instructions,  # noqa: F401
+)
+from tests.real.captures import real_trace
+
+
+@pytest.fixture(params=["flash_attn_small_after", "pa_mqa_small"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return real_trace(request.param)
+
+
+@pytest.fixture
+def with_nops() -> Trace:
+    return real_trace("flash_attn_small_after")
+
+
+@pytest.fixture(scope="module")
+def one() -> Recording:
+    return first_recording(real_trace("pa_mqa_small"))
+
+
+def test_nothing_helps_is_an_answer() -> None:
+    plain, player = found_in(real_trace("flash_attn_small_after"))
+    barrier = tuple(one for one in plain.findings if one.name == "barrier-skew")
+    found = predicted(replace(plain, findings=barrier), player)
+    assert found.why == NOTHING_HELPS
+    assert not found.in_full
