@@ -157,7 +157,7 @@ def one_lies_astray() -> Capture:
 
 @cache
 def of_two_code_objects() -> Capture:
-    """A capture with markers, and kernels without names: only instructions tell the code object of a value."""
+    """A capture with markers of kernels without names: only instructions tell their code object."""
     trace, batches = opened(sample_path("markers"))
     codeobj = trace.code.codeobj.copy()
     codeobj[0] += 1  # of the label

@@ -1,8 +1,10 @@
-"""Rooflines: operations of a known launch, peaks of data sheets, and two ways to the same share."""
+"""Rooflines: operations of a launch, peaks of data sheets, and two ways to the same share."""
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,14 +21,16 @@ from rcv_py.analysis.program.peaks import (
     vector_peak,
     vector_type,
 )
-from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.resources import KernelResources, RunFacts
+from rcv_py.model.trace import Trace
 from rcv_py.results.roofline import roofline_facts
-from tests.support.captures import real_trace
+from tests.support.opened import sample_trace
+from tests.support.samples import sample
 
 
 @cache
-def of(name: str) -> Roofline:
-    trace = real_trace(name)
+def of(trace: Trace) -> Roofline:
     batches = [trace.reader.read(list(range(len(trace.waves))))]
     return roofline(trace, access_widths(trace, batches), loop_summary(trace, batches))
 
@@ -90,30 +94,46 @@ def test_types_of_vector_instructions() -> None:
     assert vector_type("s_nop 0") == ""
 
 
-def test_a_known_launch_computes_twice_m_n_k() -> None:
-    """4096 x 4096 x 4096, by 1,024 workgroups of 4 waves, each of which makes a tile of 128 x 128."""
-    trace = real_trace("preshuffle_gemm")
-    run = facts_about(trace, ())
-    assert run.kernel is not None
-    groups = run.kernel.grid[0] * run.kernel.grid[1] // run.kernel.threads
-    assert groups * 128 * 128 == 4096 * 4096
-    facts = roofline_facts(trace, of("preshuffle_gemm"), run, 64)
-    assert facts["launch_waves"] == 4 * groups
-    assert facts["launch_flop"] == 2 * 4096**3
+def test_a_launch_computes_what_each_of_its_waves_does() -> None:
+    """Ten workgroups of four waves that do as the simulated ones: products of 32 × 8 and 8 × 32."""
+    truth = sample("matmul_small")[1]
+    trace = sample_trace("matmul_small")
+    texts = [text for text, label in zip(trace.code.text, trace.code.is_label, strict=True) if not label]
+    ran = sum(
+        texts[at].startswith("v_mfma") for one in truth.waves.values() for at in one.instruction.tolist()
+    )
+    launch = KernelResources("matmul", 1, 64, 0, 32, 0, 0, (256, 1, 1), (640, 4, 1), "x_kernel_trace.csv")
+    facts = roofline_facts(trace, of(trace), RunFacts(launch), 64)
+    assert facts["launch_waves"] == 40
+    assert facts["launch_flop"] == pytest.approx(40 * ran / len(truth.waves) * 2 * 32 * 32 * 8)
 
 
-@pytest.mark.parametrize("name", ["preshuffle_gemm", "pa_mqa_big", "flash_attn_small_after"])
-def test_the_share_of_the_peak_is_how_busy_the_unit_is(name: str) -> None:
+@pytest.fixture(params=["matmul_small", "tutorial_before", "rivals"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+def test_the_share_of_the_peak_is_how_busy_the_unit_is(trace: Trace) -> None:
     """Operations by the peak rate, and passes by cycles: forms that run at the peak give the same."""
-    for scope in of(name).scopes:
+    for scope in of(trace).scopes:
         assert scope.share_of_peak(MATRIX) == pytest.approx(scope.matrix_busy, rel=0.001)
         assert 0 < scope.share_of_peak(VECTOR) + scope.share_of_peak(MATRIX) < 1
 
 
 def test_loops_are_parts_of_the_kernel() -> None:
-    whole, *loops = of("preshuffle_gemm").scopes
-    assert [(one.first, one.last) for one in loops] == [(206, 346)]
-    assert loops[0].flop() < whole.flop()
-    assert loops[0].cycles < whole.cycles
+    """MI300X reads 5.3 TB/s and makes 2,048 operations on halves a cycle, on 304 compute units at 2.1 GHz."""
+    trace = sample_trace("matmul_small")
+    whole, loop = of(trace).scopes
+    back = Counter[tuple[int, int]]()
+    for wave in trace.reader.read(list(range(len(trace.waves)))).waves:
+        rows = zip(wave.tokens.line.tolist(), wave.tokens.kind.tolist(), strict=True)
+        back.update(
+            (branch, line)
+            for (branch, kind), (line, _) in pairwise(rows)
+            if kind == TokenKind.JUMP and line <= branch
+        )
+    assert [(loop.last, loop.first)] == list(back)
+    assert loop.flop() < whole.flop()
+    assert loop.cycles < whole.cycles
     assert whole.intensity == pytest.approx(whole.flop() / whole.bytes)
-    assert whole.ridge == pytest.approx(8192 / (8e12 / (256 * 2.4e9)))
+    assert whole.ridge == pytest.approx(2048 / (5.3e12 / (304 * 2.1e9)))

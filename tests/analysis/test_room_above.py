@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from rcv_py.analysis.waits.room_above import BELOW, HERE, NEVER, STAYS, room_above, why_not_before
 from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.support.captures import real_trace
+from tests.support.opened import sample_trace
 
 PROGRAM = (
     "; kernel",
@@ -52,13 +54,35 @@ def test_what_cannot_be_tried_anywhere_says_so() -> None:
     assert why_not_before(trace, 3, 6) == BELOW
 
 
-def test_a_load_of_a_real_kernel_goes_as_far_as_its_registers_allow() -> None:
-    trace = real_trace("preshuffle_gemm")
-    # Its destination is last read by 259, its address is written by 213 (told by the listing).
-    assert why_not_before(trace, 319, 283) == ""
-    assert 259 <= room_above(trace, 319).top <= 283
-    assert why_not_before(trace, 319, room_above(trace, 319).top - 1).endswith(".")
-    for row in np.flatnonzero(trace.code.hits)[::40].tolist():
+def reads_and_writes(text: str) -> tuple[set[str], set[str]]:
+    """Registers: the first operand is what it writes, unless it is a store."""
+    _, _, rest = text.partition(" ")
+    operands = [
+        {f"{kind}{n}" for kind, low, high in re.findall(r"\b([vas])\[?(\d+)(?::(\d+))?", part)
+         for n in range(int(low), int(high or low) + 1)}
+        for part in rest.split(",")
+    ]  # fmt: skip
+    is_store = "store" in text or "write" in text
+    written = set() if is_store else operands[0]
+    return set().union(*operands[0 if is_store else 1 :]), written
+
+
+@pytest.mark.parametrize("name", ["matmul_small", "tutorial_before", "gfx12"])
+def test_nothing_passes_what_it_depends_on(name: str) -> None:
+    trace = sample_trace(name)
+    seen = 0
+    for row in np.flatnonzero(trace.code.hits)[::3].tolist():
         room = room_above(trace, row)
         assert 0 <= room.top <= row
         assert room.why
+        reads, writes = reads_and_writes(trace.code.text[row])
+        for passed in range(room.top, row):
+            text = trace.code.text[passed]
+            assert not text.startswith(("s_barrier", "s_cbranch", "s_branch")), (row, passed)
+            assert "load" in trace.code.text[row] or not text.startswith("s_wait"), (row, passed)
+            other_reads, other_writes = reads_and_writes(text)
+            assert not other_writes & reads, (row, passed)
+            assert not {*other_reads, *other_writes} & writes, (row, passed)
+            assert why_not_before(trace, row, passed) == ""
+            seen += 1
+    assert seen

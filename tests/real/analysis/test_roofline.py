@@ -1,0 +1,37 @@
+"""Operations of a real launch whose size is known, and the share of the peak on real captures."""
+
+from __future__ import annotations
+
+import pytest
+
+from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.model.trace import Trace
+from rcv_py.results.roofline import roofline_facts
+from tests.analysis.test_roofline import of, test_the_share_of_the_peak_is_how_busy_the_unit_is  # noqa: F401
+from tests.real.captures import real_trace
+
+
+@pytest.fixture(params=["preshuffle_gemm", "pa_mqa_big", "flash_attn_small_after"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return real_trace(request.param)
+
+
+def test_a_known_launch_computes_twice_m_n_k() -> None:
+    """4096 x 4096 x 4096, by 1,024 workgroups of 4 waves, each of which makes a tile of 128 x 128."""
+    trace = real_trace("preshuffle_gemm")
+    run = facts_about(trace, ())
+    assert run.kernel is not None
+    groups = run.kernel.grid[0] * run.kernel.grid[1] // run.kernel.threads
+    assert groups * 128 * 128 == 4096 * 4096
+    facts = roofline_facts(trace, of(trace), run, 64)
+    assert facts["launch_waves"] == 4 * groups
+    assert facts["launch_flop"] == 2 * 4096**3
+
+
+def test_loops_are_parts_of_the_kernel() -> None:
+    whole, *loops = of(real_trace("preshuffle_gemm")).scopes
+    assert [(one.first, one.last) for one in loops] == [(206, 346)]
+    assert loops[0].flop() < whole.flop()
+    assert loops[0].cycles < whole.cycles
+    assert whole.intensity == pytest.approx(whole.flop() / whole.bytes)
+    assert whole.ridge == pytest.approx(8192 / (8e12 / (256 * 2.4e9)))
