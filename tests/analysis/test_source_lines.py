@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,26 +13,24 @@ from rcv_py.analysis.cost.explorer import NO_SOURCE
 from rcv_py.analysis.cost.ranking import ranking
 from rcv_py.analysis.cost.source_costs import code_rows, reasons, source_files, source_lines
 from rcv_py.cli.opening import batches
-from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
-from tests.support import captures
+from tests.analysis import build
+from tests.support.opened import VARIED, sample_trace
 
 SELF, INCLUSIVE = SourceCost.SELF, SourceCost.INCLUSIVE
 
 
-def opened(name: str) -> Trace:
-    path = captures.synthetic_path(name) if name in captures.SYNTHETIC else captures.trace_path(name)
-    return open_trace(path)
+@pytest.fixture(params=[*VARIED, "pc_sampling"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
 
 
 def costs_of(trace: Trace) -> CostColumns:
     return cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
 
 
-@pytest.mark.parametrize("name", captures.TRACES)
-def test_lines_are_those_of_the_ranking(name: str) -> None:
-    trace = opened(name)
+def test_lines_are_those_of_the_ranking(trace: Trace) -> None:
     costs = costs_of(trace)
     found = source_lines(trace.code, costs, SELF)
     ranked = {one.name: one for one in ranking(trace.code, trace.sources, costs, "source")}
@@ -46,7 +46,7 @@ def test_lines_are_those_of_the_ranking(name: str) -> None:
 
 
 def test_every_frame_is_charged_once_a_code_line() -> None:
-    trace = opened("markers_gfx12")
+    trace = sample_trace("matmul_small")
     code, costs = trace.code, costs_of(trace)
     found = source_lines(code, costs, INCLUSIVE)
     assert max(len(code.chain(row)) for row in range(len(code))) > 1
@@ -67,7 +67,7 @@ def test_every_frame_is_charged_once_a_code_line() -> None:
 
 
 def test_the_largest_cause_of_a_line() -> None:
-    trace = opened("flash_attn_small_after")
+    trace = sample_trace("matmul_small")
     causes = attribution(trace, batches(trace))
     found = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, causes))
     why = reasons(trace.code, causes)
@@ -83,7 +83,7 @@ def test_the_largest_cause_of_a_line() -> None:
 
 
 def test_samples_name_their_reasons() -> None:
-    trace = opened("pcsampling")
+    trace = sample_trace("pc_sampling")
     found = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, None))
     files = source_files(trace.code, costs_of(trace), SELF, reasons(trace.code, None))
     assert trace.code.stall_reasons is not None
@@ -98,6 +98,9 @@ def test_samples_name_their_reasons() -> None:
 
 
 def test_nothing_known_is_nothing_said() -> None:
-    trace = opened("pa_mqa_small")
+    trace = sample_trace("matmul_small")
+    n = len(trace.code)
+    code = build.code(trace.code.text, latency=trace.code.latency.tolist(), hits=[1] * n)  # without places
+    trace = replace(trace, code=code)
     found = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, None))
     assert (len(found), found.unmapped, found.ranked()) == (0, found.whole, [])

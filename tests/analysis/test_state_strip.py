@@ -14,13 +14,13 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
-from tests.support.captures import trace_path
 from tests.support.read_twice import opened
+from tests.support.samples import sample_path
 
 
 @pytest.fixture(scope="module")
 def capture() -> tuple[Trace, tuple[WaveBatch, ...]]:
-    return opened(trace_path("flash_attn_small_after"))
+    return opened(sample_path("matmul_small"))
 
 
 def slow(trace: Trace, batches: tuple[WaveBatch, ...], shift: int, steps: int) -> np.ndarray:

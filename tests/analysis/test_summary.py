@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from rcv_py.analysis.cost.activity import activity
 from rcv_py.analysis.health.capture_health import problems, table_problems
 from rcv_py.analysis.health.mapping import mapping
-from rcv_py.model.code import SourceFile
+from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
 from rcv_py.results.info import info
-from tests.analysis import build, plain
-from tests.support import captures
+from tests.analysis import build
+from tests.support.opened import VARIED
+from tests.support.read_twice import opened_plainly
+from tests.support.samples import sample_path
 
 
 def texts(trace: Trace) -> str:
@@ -30,32 +33,37 @@ def test_a_pie_adds_up() -> None:
     assert activity(code).percent == (20, 30, 50)
 
 
-@pytest.mark.parametrize("name", [*captures.GOLDEN, "mla_decode", "vec_add"])
-def test_facts_are_plain_values(name: str) -> None:
-    trace, _ = plain.read(captures.trace_path(name))
+@pytest.fixture(params=VARIED)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return opened_plainly(sample_path(request.param))[0]
+
+
+def test_facts_are_plain_values(trace: Trace) -> None:
     facts = info(trace)
     assert json.loads(json.dumps(facts)) == facts
     assert facts["waves"]["count"] == len(trace.waves)
     assert facts["code"]["issue"] + facts["code"]["stall"] == facts["code"]["latency"]
 
 
-def test_occupancy_of_the_whole_device_equals_independent_numbers() -> None:
-    for name in captures.GOLDEN:
-        golden = captures.golden("summary.json")[name]
-        trace, _ = plain.read(captures.trace_path(name))
-        assert info(trace)["occupancy"]["mean"] == pytest.approx(golden["avg_waves"], abs=0.01)
+def test_occupancy_of_the_whole_device_is_that_of_all_lives(trace: Trace) -> None:
+    events, lives = trace.occupancy, 0
+    for time, is_start in zip(events.time.tolist(), events.is_start.tolist(), strict=True):
+        lives += -time if is_start else time
+    span = int(events.time.max() - events.time.min())
+    assert info(trace)["occupancy"]["mean"] == pytest.approx(lives / span, abs=0.01)
 
 
-def test_collapsed_source_places_are_noticed_before_but_hardly_after_the_fix() -> None:
-    before, after = (
-        mapping(plain.read(captures.trace_path(f"flash_attn_small_{name}"))[0].code)
-        for name in ("before", "after")
-    )
-    assert before.top_share > 0.9 > after.top_share
-    assert before.effective < after.effective < after.source_lines
-    trace, _ = plain.read(captures.trace_path("flash_attn_small_before"))
-    assert "90.8 % of the instructions" in texts(trace)
-    assert "flash_attn_func.py:257" in texts(trace)
+def test_places_that_collapsed_are_counted_and_told() -> None:
+    """Of a hundred instructions ninety carry the line of a decorator, the others a line each."""
+    lines = [7] * 90 + list(range(20, 30))
+    code = build.code(["v_a"] * 100, chains=[[(0, line)] for line in lines], hits=[1] * 100)
+    spread = mapping(code)
+    assert (spread.top_line, spread.top_share, spread.source_lines) == (7, 0.9, 11)
+    assert spread.effective == pytest.approx(0.9**-0.9 * 0.01 ** (-0.01 * 10))
+    source = SourceFile("/src/k.py", ("",) * 6 + ("@jit",) + ("",) * 30)
+    told = texts(build.trace(code, [build.wave("VV")], sources=[source]))
+    assert "90.0 % of the instructions" in told
+    assert "k.py:7" in told
 
 
 def test_evenly_used_lines_are_as_many_as_there_are() -> None:
@@ -65,13 +73,19 @@ def test_evenly_used_lines_are_as_many_as_there_are() -> None:
     assert spread.effective == pytest.approx(3)
 
 
-def test_what_the_captures_suffer_from() -> None:
-    def told(name: str) -> str:
-        return texts(plain.read(captures.trace_path(name))[0])
+ENDS = build.code(["v_a"] * 60 + ["s_endpgm"], latency=[1] * 60 + [40], hits=[1] * 61,
+                  chains=[[(0, line + 1)] for line in range(61)])  # fmt: skip
 
-    assert "17 of 4,948 instructions ran" in told("mla_decode")
-    assert "42.3 % of the latency is s_endpgm" in told("vec_add")
-    assert told("pa_mqa_big") == ""
+
+def about(code: CodeTable) -> Trace:
+    return build.trace(code, [build.wave("VV")], sources=[SourceFile("/a.py", None)])
+
+
+def test_what_captures_suffer_from() -> None:
+    """Waves that left at once, and those that wait for their stores at the end."""
+    assert "40.0 % of the latency is s_endpgm" in texts(about(ENDS))
+    few = replace(ENDS, hits=np.where(np.arange(61) < 2, 4, 0))
+    assert "2 of 61 instructions ran" in texts(about(few))
 
 
 def test_a_placeholder_is_told_once_and_has_facts() -> None:
@@ -81,7 +95,7 @@ def test_a_placeholder_is_told_once_and_has_facts() -> None:
 
 
 def test_each_sentence_is_told_once() -> None:
-    trace, _ = plain.read(captures.trace_path("vec_add"))
+    trace = about(ENDS)
     assert len(problems(replace(trace, problems=table_problems(trace)))) == len(table_problems(trace)) == 1
 
 
