@@ -9,7 +9,7 @@ from rcv_py.analysis.overview.range_costs import range_costs
 from rcv_py.analysis.program.vector_forms import vector_flops
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
-from tests.support import captures
+from tests.support.opened import sample_trace
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_a_range_counts_the_lanes_of_a_wave(gfxip: int, mask: str, lanes: int) -
     assert found.flops == 0
 
 
-def test_a_real_capture_adds_up_from_its_hits() -> None:
-    trace = captures.real_trace("moe_reduce")
+def test_a_capture_adds_up_from_its_hits() -> None:
+    trace = sample_trace("vector_add")
     batches = (trace.reader.read(list(range(8))),)
     found = range_costs(trace, batches, trace.span)
     by_hand = sum(

@@ -1,4 +1,4 @@
-"""Which waits wait for what: lists of real files, vectors, drawn programs, and every place we know better."""
+"""Which waits wait for what: lists of files, drawn programs, and what each instruction raises."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.waits.waitcnt.replay import replay, waits, waits_of
-from rcv_py.formats.open import open_trace
 from rcv_py.model.tokens import Waits
+from rcv_py.model.trace import Trace
 from tests.analysis import build
 from tests.analysis.test_waitcnt_machine import tokens
-from tests.support import captures
+from tests.support.opened import VARIED, sample_trace
 
 Entries = list[tuple[int, list[int]]]
 
@@ -33,76 +33,64 @@ def run(program: str, gfxip: int, times: int = 1) -> Entries:
     return found(list(range(len(texts))) * times, texts, gfxip)
 
 
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_every_wave_of_every_capture_has_the_list_of_its_file(name: str) -> None:
-    trace = captures.real_trace(name)
+@pytest.fixture(params=[*VARIED, "split_barriers_gfx12"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+def test_every_wave_has_the_list_of_its_file(trace: Trace) -> None:
     batch = trace.reader.read(list(range(len(trace.waves))))
     listed = [wave.waits for wave in batch.waves if wave.waits is not None]
     made = waits(replay(batch, trace.code, trace.gfxip, trace.target), batch.line)
+    assert len(made)
     assert np.array_equal(made.line, np.concatenate([one.line for one in listed]))
     assert np.array_equal(np.diff(made.first), np.concatenate([np.diff(one.first) for one in listed]))
     assert np.array_equal(made.depends_on, np.concatenate([one.depends_on for one in listed]))
 
 
-@pytest.mark.parametrize("case", range(3))
-def test_the_vectors_of_the_writer_hold(case: int) -> None:
-    captures.need_shared()
-    vector = captures.golden("waitcnt_vectors.json")["cases"][case]
-    # `_bvh_` is the middle of a name that only the writer takes for an instruction.
-    texts = [text if text != "_bvh_" else "image_bvh_" for _, text in vector["program"]]
-    sets: dict[str, set[int]] = {}
-    for line, producers in found(
-        list(range(len(texts))) * vector["loops"], texts, int(vector["arch"].removeprefix("gfx"))
-    ):
-        sets.setdefault(str(line), set()).update(producers)
-    assert sets == {line: set(lines) for line, lines in vector["expected"].items()}
-
-
-# Where we know better, by what: (name, ours alone, the reference's alone).
-BETTER: dict[str, list[tuple[str, Entries, Entries]]] = {
-    "waitcnt_gfx9": [
-        ("scalar buffer load", [(3, [1, 2])], [(3, [1])]),
-        ("FLAT is in both of its counters", [(20, [15, 16])], [(20, [16])]),
-        ("immediate", [(24, [21, 22]), (31, [30])], [(31, [21, 22, 30])]),
-        ("caches thrown away are not counted", [(29, [26, 27])], [(29, [26, 27, 28])]),
-        ("image", [(33, [32])], []),
-    ],
-    "waitcnt_gfx11": [
-        ("number behind null", [(8, [5]), (9, [6])], [(8, [5, 6])]),
-        (
-            "atomic without return, number behind null",
-            [(11, [4]), (20, [16, 18, 19]), (21, [10, 19])],
-            [(11, [4, 10]), (20, [16, 19])],
-        ),
-        ("images; caches thrown away", [(25, [23, 24])], [(25, [22])]),
-    ],
-    "waitcnt_gfx12": [
-        ("scalar buffer load", [(3, [1, 2])], [(3, [1])]),
-        (
-            "two numbers in one",
-            [(15, [11]), (15, [13]), (16, [12]), (17, [14])],
-            [(15, [11, 12]), (17, [13, 14])],
-        ),
-        ("image", [(23, [22])], []),
-        ("export", [(30, [29])], []),
-        ("FLAT is in both of its counters", [(43, [39, 40])], [(43, [40])]),
-    ],
-    "markers_gfx12": [],
-    "counters_gfx9": [],
+PROGRAMS = {
+    9: """
+        global_load_dword v0
+        buffer_store_dword v1
+        s_load_dword s0
+        ds_read_b32 v2
+        s_waitcnt vmcnt(1)
+        s_waitcnt vmcnt(0) lgkmcnt(0)""",
+    10: """
+        buffer_load_dword v0
+        buffer_store_dword v1
+        s_waitcnt_vscnt null, 0x0
+        s_waitcnt vmcnt(0)
+        flat_load_dword v2
+        flat_store_dword v3
+        s_waitcnt vmcnt(0) lgkmcnt(0)
+        s_waitcnt_vscnt null, 0x0""",
+    12: """
+        global_load_b32 v0
+        global_store_b32 v1
+        image_sample v[0:3]
+        image_bvh8_intersect_ray v[0:9]
+        ds_load_b32 v2
+        s_load_b32 s0
+        export mrt0 v0
+        s_wait_storecnt 0x0
+        s_wait_loadcnt_dscnt 0x0
+        s_wait_idle""",
+}
+RELEASED = {
+    9: {4: {0}, 5: {1, 2, 3}},
+    10: {2: {1}, 3: {0}, 6: {4, 5}, 7: {5}},
+    12: {7: {1}, 8: {0, 4}, 9: {2, 3, 5, 6}},
 }
 
 
-@pytest.mark.parametrize("name", list(BETTER))
-def test_we_differ_from_the_reference_only_where_it_is_wrong(name: str) -> None:
-    trace = open_trace(captures.synthetic_path(name))
-    wave = trace.reader.read([0]).waves[0]
-    theirs = [
-        (line, rows) for line, rows in captures.golden(f"synthetic/{name}.rcv.json")["main_wave_waitcnt"]
-    ]
-    ours = entries(waits_of(wave, trace.code, trace.gfxip, trace.target))
-    better, worse = (sorted(row for rule in BETTER[name] for row in rule[side]) for side in (1, 2))
-    assert sorted(one for one in ours if one not in theirs) == better
-    assert sorted(one for one in theirs if one not in ours) == worse
+@pytest.mark.parametrize("gfxip", PROGRAMS)
+@pytest.mark.parametrize("times", [1, 3])
+def test_each_wait_of_a_program_releases_what_its_counters_count(gfxip: int, times: int) -> None:
+    sets: dict[int, set[int]] = {}
+    for line, producers in run(PROGRAMS[gfxip], gfxip, times):
+        sets.setdefault(line, set()).update(producers)
+    assert sets == RELEASED[gfxip]
 
 
 SMEM_AND_LDS = """

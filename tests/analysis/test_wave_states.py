@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.device.wave_states import LIVING, STATES, StateCurves, wave_states
 from rcv_py.formats.input.files import try_json
-from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from tests.analysis import build
-from tests.support import captures, drawing
+from tests.support import drawing
+from tests.support.opened import VARIED, sample_trace
 from tests.support.python_calls import python_calls
 
 
@@ -79,10 +79,14 @@ def test_every_cycle_has_the_waves_that_are_in_a_state(timelines: list[tuple[int
     assert (np.diff(curves.time) > 0).all()
 
 
-def read(name: str) -> tuple[Trace, list[WaveBatch]]:
-    trace = open_folder(captures.trace_path(name))
+@pytest.fixture(params=VARIED)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+def read(trace: Trace) -> list[WaveBatch]:
     rows = list(range(len(trace.waves)))
-    return trace, [trace.reader.read(rows[i : i + 64]) for i in range(0, len(rows), 64)]
+    return [trace.reader.read(rows[i : i + 64]) for i in range(0, len(rows), 64)]
 
 
 def unaligned(trace: Trace, batches: Sequence[WaveBatch]) -> WaveBatch:
@@ -95,20 +99,20 @@ def _moved(trace: Trace, wave: Wave) -> Wave:
     return replace(wave, states=replace(wave.states, base=wave.states.base - back))
 
 
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_areas_are_the_sums_over_the_timelines_and_the_writer_s_curves(name: str) -> None:
-    trace, batches = read(name)
+def test_areas_are_the_sums_over_the_timelines_and_the_writer_s_curves(trace: Trace) -> None:
+    batches = read(trace)
     sums = np.zeros(STATES, np.int64)
     for wave in (wave for one in batches for wave in one.waves):
         sums += np.bincount(wave.states.state, wave.states.duration, STATES).astype(np.int64)
     curves = wave_states(batches)
     assert curves.waves == len(trace.waves)
     assert curves.cycles.tolist() == sums.tolist()
+    assert curves.shares.tolist() == pytest.approx([0, *(sums[1:] / sums[1:].sum())])
     apart = [wave_states(batches, int(se)).cycles for se in np.unique(trace.waves.se)]
     assert np.sum(apart, axis=0).tolist() == sums.tolist()
     raw = wave_states([unaligned(trace, batches)])
     for state in LIVING:
-        written = try_json(captures.trace_path(name), f"wstates{int(state)}.json", [])
+        written = try_json(trace.path, f"wstates{int(state)}.json", [])
         assert isinstance(written, dict)
         times = np.array(written["time"], np.int64)
         found = [at(raw, time)[state] for time in times.tolist()] if len(times) < 4000 else None
@@ -118,22 +122,16 @@ def test_areas_are_the_sums_over_the_timelines_and_the_writer_s_curves(name: str
         assert int((np.diff(times) * np.array(written["state"])[:-1]).sum()) == int(curves.cycles[state])
 
 
-@pytest.mark.parametrize("name", captures.GOLDEN)
-def test_shares_and_peaks_are_the_reference_s(name: str) -> None:
-    trace, batches = read(name)
-    golden = captures.golden(f"beyond/{name}.json")
-    curves, raw = wave_states(batches), wave_states([unaligned(trace, batches)])
-    assert {s.name: int(curves.cycles[s]) for s in WaveState if s} == golden["state_cycles"]
-    for state in LIVING:
-        assert 100 * curves.shares[state] == pytest.approx(golden["state_pct"][state.name], abs=0.005)
-        file = golden["wstates_files"][str(int(state))]
-        assert (int(raw.cycles[state]), int(raw.count[state].max())) == (file["area"], file["peak"])
+@pytest.fixture
+def many() -> Trace:
+    """A capture of hundreds of waves."""
+    return sample_trace("vector_add")
 
 
-def test_four_thousand_waves_take_few_steps_each() -> None:
-    _, batches = read("moe_reduce")
-    assert wave_states(batches).waves == 4112
-    assert python_calls(lambda: wave_states(batches)) < 3 * 4112  # 8,315
+def test_many_waves_take_few_steps_each(many: Trace) -> None:
+    batches = read(many)
+    assert wave_states(batches).waves == len(many.waves) > 300
+    assert python_calls(lambda: wave_states(batches)) < 3 * len(many.waves)
 
 
 def test_an_unknown_state_is_no_state() -> None:
