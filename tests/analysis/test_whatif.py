@@ -27,9 +27,8 @@ from rcv_py.analysis.whatif.experiments import EVERYTHING, sample
 from rcv_py.analysis.whatif.predict import Player
 from rcv_py.analysis.whatif.recording import NOBODY, OTHERS, USUAL, Recording, recording, streams
 from rcv_py.base.errors import UsageError
-from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from tests.support import captures
+from tests.support.opened import VARIED, sample_trace
 
 MOST = 2  # shader engines of a capture: all of them are alike
 
@@ -39,9 +38,12 @@ def engines(trace: Trace) -> Iterator[list[int]]:
         yield np.flatnonzero(trace.waves.se == se).tolist()
 
 
-@pytest.mark.parametrize("name", [name for name in captures.TRACES if name != "pcsampling"])
-def test_a_recording_plays_as_it_was(name: str) -> None:
-    trace = open_trace(captures.trace_path(name))
+@pytest.fixture(params=[*VARIED, "other_simd", "split_barriers_gfx12"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+def test_a_recording_plays_as_it_was(trace: Trace) -> None:
     for rows in engines(trace):
         for stream in streams(trace, trace.reader.read(rows).waves):
             for guess in (USUAL, *OTHERS):
@@ -52,7 +54,7 @@ def test_a_recording_plays_as_it_was(name: str) -> None:
 
 @pytest.fixture(scope="module")
 def one() -> Recording:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = sample_trace("matmul_small")
     waves = trace.reader.read(list(range(len(trace.waves)))).waves
     return recording(streams(trace, [wave for wave in waves if wave.id.se == waves[0].id.se])[0])
 
@@ -125,7 +127,14 @@ def test_without_barriers_nobody_waits_for_others(one: Recording) -> None:
     assert play(NoBarrier().of(one)).span <= play(one).span
 
 
-def test_more_waves_need_waves_that_queue(one: Recording) -> None:
+@pytest.mark.parametrize("name", ["matmul_small", "vector_add", "rivals"])
+def test_more_waves_need_waves_that_queue(name: str) -> None:
+    """Of waves that were there from the begin, each played twice: half of them wait for a slot."""
+    trace = sample_trace(name)
+    waves = trace.reader.read(next(engines(trace))).waves
+    first = {(wave.id.simd, wave.id.slot): wave for wave in sorted(waves, key=lambda wave: -wave.begin)}
+    one = recording(streams(trace, sorted(first.values(), key=lambda wave: wave.row))[0])
+    assert (one.before < 0).all()
     twice = repeated(one, 2)
     assert len(twice) == 2 * len(one)
     span = play(one).span
@@ -138,7 +147,7 @@ def test_more_waves_need_waves_that_queue(one: Recording) -> None:
 
 
 def test_a_prediction_has_a_range_and_says_what_it_assumes() -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = sample_trace("matmul_small")
     rows = next(engines(trace))
     player = Player(streams(trace, trace.reader.read(rows).waves))
     found = player.predict([Latency(units=("vmem",), factor=0.5)])
@@ -157,7 +166,7 @@ def test_a_recording_is_played_once_as_it_was(monkeypatch: pytest.MonkeyPatch) -
         return play(recording)
 
     monkeypatch.setattr(predict, "play", noted)
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = sample_trace("matmul_small")
     made = streams(trace, trace.reader.read(next(engines(trace))).waves)[:1]
     experiments = [[Latency(factor=0.5)], [NoBarrier()], [Waves(1)], [Latency(factor=2.0)], [Waves(2)]]
     player = Player(made)
@@ -174,7 +183,8 @@ def test_columns_of_a_recording_agree(one: Recording) -> None:
 
 
 def test_what_is_asked_for_is_checked() -> None:
-    code = open_trace(captures.trace_path("mla_decode")).code
+    code = sample_trace("matmul_small").code
+    code = replace(code, hits=np.where(np.arange(len(code)) < 100, code.hits, 0))  # the others never ran
     never = int(np.flatnonzero(code.hits == 0)[-1])
     ran = int(np.flatnonzero(code.hits)[3])
     for wrong in (Asked(latency=[("disk", 2.0)]), Asked(free=[len(code)]), Asked(move=[(ran, never)])):
@@ -187,7 +197,7 @@ def test_what_is_asked_for_is_checked() -> None:
 
 
 def test_a_sample_has_whole_engines() -> None:
-    trace = open_trace(captures.trace_path("preshuffle_gemm"))
+    trace = sample_trace("matmul_tiled")
     some = sample(trace, most=1)
     assert some.is_part
     assert some.engines == (int(trace.waves.se.min()),)
@@ -196,7 +206,7 @@ def test_a_sample_has_whole_engines() -> None:
 
 
 def test_an_engine_that_would_take_minutes_is_played_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = captures.real_trace("vec_add")
+    trace = sample_trace("vector_add")
     monkeypatch.setattr(experiments, "MOST_TOKENS", 1_000)
     whole, some = sample(trace, EVERYTHING), sample(trace, most=1_000)
     assert whole.rows == tuple(range(len(trace.waves)))
@@ -207,7 +217,7 @@ def test_an_engine_that_would_take_minutes_is_played_in_part(monkeypatch: pytest
 
 
 def test_units_that_were_not_played_to_the_end_are_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    trace = captures.real_trace("flash_attn_small_after")
+    trace = sample_trace("matmul_small")
     found = [one for rows in engines(trace) for one in streams(trace, trace.reader.read(rows).waves)]
     player = Player(found)
     player.recordings()

@@ -350,7 +350,7 @@ def moved_keys(recording: Recording, line: int, before: int) -> np.ndarray:
 
 _REPEATED = (
     "line", "unit", "pace", "busy", "least", "delay", "resource", "hold", "queue", "service", "latency",
-    "in_order", "moves", "is_measured", "is_loose", "issued", "opening", "members", "begin", "lead", "tail",
+    "in_order", "moves", "is_measured", "is_loose", "issued", "opening", "members", "lead", "tail",
     "simd", "slot", "row",
 )  # fmt: skip
 
@@ -376,6 +376,7 @@ def repeated(recording: Recording, times: int) -> Recording:
     handover = tiled(recording.handover)
     handover[np.flatnonzero((handover == 0) & (before >= 0))] = _usual_handover(recording)
     same: dict[str, Any] = {name: tiled(getattr(recording, name)) for name in _REPEATED}
+    turn_takes = int(np.ptp(recording.begin)) + 1 if waves else 0  # for the order in which waves queue
     return replace(
         recording,
         **same,
@@ -387,6 +388,7 @@ def repeated(recording: Recording, times: int) -> Recording:
         meeting=tiled(recording.meeting, meetings, keeps=True),
         signals=tiled(recording.signals, meetings, keeps=True),
         before=before,
+        begin=tiled(recording.begin, turn_takes),
         handover=handover,
     )
 

@@ -1,0 +1,14 @@
+"""A recording of a real capture plays as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from rcv_py.model.trace import Trace
+from tests.analysis.test_whatif import test_a_recording_plays_as_it_was  # noqa: F401
+from tests.real import captures
+
+
+@pytest.fixture(params=captures.THREAD_TRACES)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return captures.real_trace(request.param)
