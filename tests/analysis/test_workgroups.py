@@ -1,11 +1,10 @@
-"""Workgroups: from drawings, on real captures by the definition itself, for random plans by the truth."""
+"""Workgroups: from drawings, by the definition itself, for random plans by the truth."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +29,12 @@ from rcv_py.synth.program import kernel
 from rcv_py.synth.wave_state import Launch
 from rcv_py.synth.write import write_folder
 from tests.analysis import build as tables
-from tests.support import captures, workgroup_truth
+from tests.support import workgroup_truth
 from tests.support.attribution_truth import markdown
 from tests.support.engines import waves_by_engine
-from tests.support.samples import write_sample
+from tests.support.opened import sample_trace
+from tests.support.paths import ROOT
+from tests.support.samples import sample, write_sample
 
 TEXTS = ["v_mov_b32 v0, 0", "s_barrier", "s_barrier", "s_endpgm", "s_barrier_signal -1", "s_barrier_wait -1"]
 Met = Sequence[tuple[int, int] | tuple[int, int, int]]  # arrival, release and, unless it is 1, the code row
@@ -223,13 +224,18 @@ def test_waves_that_were_not_read_have_no_workgroup() -> None:
     assert (none.number.tolist(), len(none)) == ([-1, -1], 0)
 
 
-# Real captures
+# By the definition itself
 
 
-@cache
-def real(name: str) -> tuple[Trace, WaveBatch]:
-    trace = captures.real_trace(name)
-    return trace, trace.reader.read(list(range(len(trace.waves))))
+@pytest.fixture(params=["matmul_small", "groups_512", "groups_1024", "ping_pong"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    """A capture whose workgroups meet at barriers, each at moments of its own."""
+    return sample_trace(request.param)
+
+
+@pytest.fixture
+def batch(trace: Trace) -> WaveBatch:
+    return trace.reader.read(list(range(len(trace.waves))))
 
 
 def releases(trace: Trace, one: Wave) -> list[tuple[int, int]]:
@@ -254,44 +260,14 @@ def mates(trace: Trace, waves: Sequence[Wave]) -> dict[int, set[int]]:
     return found
 
 
-# Waves a workgroup: by the launch's own size where a table of the run tells it, by hand from the starts else.
-SIZES = {
-    "flash_attn_small_after": 4,
-    "flash_attn_small_before": 4,
-    "fused_rope_cache": 1,
-    "mla_decode": 8,
-    "moe_reduce": 4,
-    "pa_mqa_big": 4,
-    "pa_mqa_small": 4,
-    "preshuffle_gemm": 4,
-    "vec_add": 4,
-}
-WITH_BARRIERS = ("flash_attn_small_after", "flash_attn_small_before", "preshuffle_gemm")
-
-
-@pytest.mark.parametrize("name", SIZES)
-def test_all_workgroups_of_a_real_capture_are_of_one_size(name: str) -> None:
-    trace, batch = real(name)
-    found = workgroups(trace, [batch])
-    assert set(found.waves.tolist()) == {SIZES[name]}
-    assert int(found.waves.sum()) == len(trace.waves)
-    assert found.is_guess == (name not in WITH_BARRIERS)
-    for rows in (np.flatnonzero(found.number == n) for n in range(len(found))):
-        assert len({(trace.waves.se[row], trace.waves.cu[row]) for row in rows}) == 1
-
-
-@pytest.mark.parametrize("name", WITH_BARRIERS)
-def test_groups_of_a_real_capture_are_those_of_the_definition(name: str) -> None:
-    trace, batch = real(name)
+def test_groups_are_those_of_the_definition(trace: Trace, batch: WaveBatch) -> None:
     number = workgroups(trace, [batch]).number
     for row, others in mates(trace, batch.waves).items():
         assert set(np.flatnonzero(number == number[row]).tolist()) == others
 
 
-@pytest.mark.parametrize("name", WITH_BARRIERS)
-def test_the_named_wave_is_the_one_the_definition_says_came_last(name: str) -> None:
+def test_the_named_wave_is_the_one_the_definition_says_came_last(trace: Trace, batch: WaveBatch) -> None:
     """Named producers agree with co-release on at least 98 % of all cycles that waves waited at barriers."""
-    trace, batch = real(name)
     of = mates(trace, batch.waves)
     met = {one.row: releases(trace, one) for one in batch.waves}
     good = whole = 0
@@ -317,8 +293,21 @@ def test_the_named_wave_is_the_one_the_definition_says_came_last(name: str) -> N
 
 
 def test_bootstrap_draws_whole_workgroups() -> None:
-    trace, batch = real("mla_decode")
-    assert capture_costs(trace, [batch]).workgroups == 4
+    truth = sample("groups_512")[1]
+    trace = sample_trace("groups_512")
+    batch = trace.reader.read(list(range(len(trace.waves))))
+    assert capture_costs(trace, [batch]).workgroups == len(set(true_groups(trace, truth))) == 8
+
+
+def test_workgroups_without_barriers_are_of_one_size() -> None:
+    """Those of a launch of four waves each; which they are is a guess."""
+    trace = sample_trace("vector_add")
+    found = workgroups(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    assert set(found.waves.tolist()) == {4}
+    assert int(found.waves.sum()) == len(trace.waves)
+    assert found.is_guess
+    for rows in (np.flatnonzero(found.number == n) for n in range(len(found))):
+        assert len({(trace.waves.se[row], trace.waves.cu[row]) for row in rows}) == 1
 
 
 # Simulated captures
@@ -425,7 +414,7 @@ def test_other_seeds_are_no_worse(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_the_barriers_by_size(by_size: dict[str, workgroup_truth.Judged]) -> None:
-    page = (captures.ROOT / "docs" / "attribution.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "attribution.md").read_text(encoding="utf-8")
     assert markdown(workgroup_truth.table(by_size)) in page, markdown(workgroup_truth.table(by_size))
 
 
