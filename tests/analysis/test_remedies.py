@@ -20,12 +20,11 @@ from rcv_py.analysis.program.language import LANGUAGES, language
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.code import SourceFile
+from rcv_py.model.trace import Trace
 from tests.analysis import build
-from tests.support import captures
+from tests.support.opened import VARIED, sample_trace
 from tests.support.pattern_kernels import PATTERNS, captured, loop
 from tests.support.samples import write_sample
-
-SMALL = tuple(name for name in captures.THREAD_TRACES if name not in ("moe_reduce", "preshuffle_gemm"))
 
 
 def of_text(text: str, folder: Path) -> FindingInputs:
@@ -37,11 +36,15 @@ def named(inputs: FindingInputs) -> dict[str, Finding]:
     return {one.name: one for one in of_inputs(inputs).findings}
 
 
-def real(name: str) -> FindingInputs:
-    trace = captures.real_trace(name)
+def of_trace(trace: Trace) -> FindingInputs:
     batch = trace.reader.read(list(range(len(trace.waves))))
     facts = run_facts(trace.path, trace.kernel_name, trace.target)
     return FindingInputs(InMemory(trace, [batch]), facts=facts, waves="all")  # also where none works
+
+
+@pytest.fixture(params=VARIED)
+def inputs(request: pytest.FixtureRequest) -> FindingInputs:
+    return of_trace(sample_trace(request.param))
 
 
 def test_the_table_is_whole() -> None:
@@ -53,10 +56,8 @@ def test_the_table_is_whole() -> None:
         assert all(remedy.effort in ("low", "medium", "high") for remedy in found)
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_no_partial_count_behind_scalar_loads(name: str) -> None:
+def test_no_partial_count_behind_scalar_loads(inputs: FindingInputs) -> None:
     """Scalar loads overtake each other: 0 is the only count that says anything."""
-    inputs = real(name)
     for one in of_inputs(inputs).findings:
         if one.remedy_id in ("partial-count", "prefetch-registers", "read-ahead", "second-lds-buffer"):
             waits = [
@@ -141,7 +142,7 @@ def test_registers_are_no_remedy_for_writes_to_lds(tmp_path: Path) -> None:
 
 
 def test_where_none_fits_it_is_said() -> None:
-    inputs = real("pa_mqa_small")
+    inputs = of_trace(sample_trace("matmul_small"))
     nothing = np.zeros(0, dtype=np.int64)
     empty = Situation(inputs, inputs.claimed(nothing))
     found = remedy_fields("serial-cross-lane-chain", empty)
@@ -152,9 +153,8 @@ def test_where_none_fits_it_is_said() -> None:
     assert found["remedy"].endswith(".")
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_remedies_of_real_captures_hold(name: str) -> None:
-    for one in of_inputs(real(name)).findings:
+def test_remedies_of_captures_hold(inputs: FindingInputs) -> None:
+    for one in of_inputs(inputs).findings:
         assert "{" not in one.remedy, "all words are filled in"
         if one.remedy_id:
             rows = {remedy.id: remedy for remedy in REMEDIES[one.name]}
@@ -173,10 +173,8 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_the_worst_execution_is_of_the_findings_own_cause(name: str) -> None:
+def test_the_worst_execution_is_of_the_findings_own_cause(inputs: FindingInputs) -> None:
     """Its cycles are claimed by one of the causes of the finding's pattern there."""
-    inputs = real(name)
     table = inputs.attribution
     waves = {wave.id: wave for batch in inputs.answers.batches for wave in batch.waves}
     looked = 0
