@@ -10,7 +10,7 @@ from rcv_py.export.report.cells import cycle_anchor, line_anchor, place_text, wa
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Place, Selection
-from tests.support import captures
+from tests.support.samples import sample_path
 
 WAVE = WaveId(3, 1, 0, 2)
 SMALL = st.integers(0, 10**9)
@@ -84,7 +84,7 @@ def test_what_a_report_writes_is_read_back(
 
 
 def test_a_trace_says_what_it_lacks() -> None:
-    trace = open_trace(captures.trace_path("vec_add"))
+    trace = open_trace(sample_path("vector_add"))
     last = len(trace.code) - 1
     assert Place(Selection(line=last)).why_not(trace) == ""
     assert f"its last one is {last}" in Place(Selection(line=last + 1)).why_not(trace)

@@ -16,14 +16,14 @@ from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.state.running import AnswerFlag, Running
 from rcv_py.state.wave_store import WaveStore
 from tests.analysis import build
-from tests.support.captures import trace_path
 from tests.support.read_twice import opened
 from tests.support.same import differences
+from tests.support.samples import sample_path
 
 
 @pytest.fixture(scope="module")
 def trace() -> Trace:
-    return opened(trace_path("flash_attn_small_after"))[0]
+    return opened(sample_path("gfx12"))[0]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_an_arrival_costs_what_arrived(trace: Trace, waves: list[Wave]) -> None:
 def test_dropped_waves_stay_and_do_not_count_twice_when_they_come_back(
     trace: Trace, waves: list[Wave]
 ) -> None:
-    counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, 8, 2)]
+    counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, len(waves), 2)]
     assert counted.is_of(batches[:2], batches[:2])
     assert counted.is_of(batches[2:3], batches[:3])
     again = build.batch(*waves[1:4], waves[7])  # of two batches that were counted, and one of another
@@ -104,7 +104,7 @@ def took(running: Running[object, object], trace: Trace, batch: WaveBatch, rows:
 
 
 def test_what_was_mapped_elsewhere_is_taken_over(trace: Trace, waves: list[Wave]) -> None:
-    counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, 8, 2)]
+    counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, len(waves), 2)]
     for batch in (*batches[:3], batches[0]):  # one of them once more
         took(counted.running, trace, batch)
     assert counted.is_of(batches, batches)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,8 @@ from rcv_py.state.selection import Selection
 from rcv_py.state.session import MIN_WINDOW, Session
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.work.load import load_all
-from tests.support.captures import ROOT, trace_path
+from tests.support.paths import ROOT
+from tests.support.samples import write_sample
 
 TIMES = st.integers(-(1 << 50), 1 << 50)
 
@@ -51,7 +51,8 @@ def session(loaded: Session) -> Session:
 
 
 def test_a_wave_that_cannot_be_read_is_not_the_one_shown_first(tmp_path: Path) -> None:
-    folder = shutil.copytree(trace_path("pa_mqa_small"), tmp_path / "ui_output_agent_1_dispatch_1")
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    write_sample("straggler", folder)
     trace = open_trace(folder)
     torn = folder / trace.waves.file[0]
     torn.chmod(0o644)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -15,8 +14,8 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work import findings
 from rcv_py.work.findings import STOPPED, FindingsInView
-from tests.support import captures
 from tests.support.findings import findings_near
+from tests.support.samples import sample_path, write_sample
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[FindingsInView]:
 
 
 def test_a_process_finds_the_same(process: FindingsInView) -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_big"))
+    trace = open_trace(sample_path("matmul_small"))
     found = process.find(trace, ())
     direct = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert found.findings == direct.findings
@@ -39,12 +38,12 @@ def test_a_process_finds_the_same(process: FindingsInView) -> None:
 
 
 def test_a_small_capture_needs_no_process() -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
-    assert FindingsInView().find(trace, [trace.reader.read([0])]).partial == "1 of 4 waves"
+    trace = open_trace(sample_path("straggler"))
+    assert FindingsInView().find(trace, [trace.reader.read([0])]).partial == "1 of 16 waves"
 
 
 def test_closing_does_not_wait_for_it(process: FindingsInView) -> None:
-    trace = open_trace(captures.trace_path("moe_reduce"))
+    trace = open_trace(sample_path("tutorial_before"))
     answers: list[object] = []
     thread = threading.Thread(target=lambda: answers.append(process.find(trace, ())))
     thread.start()
@@ -58,32 +57,33 @@ def test_closing_does_not_wait_for_it(process: FindingsInView) -> None:
 def test_of_a_folder_that_vanished_the_waves_in_memory_are_looked_at(
     process: FindingsInView, tmp_path: Path
 ) -> None:
-    folder = shutil.copytree(captures.trace_path("pa_mqa_small"), tmp_path / "ui_output_agent_1_dispatch_1")
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    write_sample("straggler", folder)
     trace = open_trace(folder)
     read = [trace.reader.read([0, 1])]
     for path in folder.glob("se*_wv*.json"):
         path.unlink()
     found = process.find(trace, read)
-    assert (found.waves, found.unread) == (2, 2)
+    assert (found.waves, found.unread) == (2, 14)
 
 
 def test_a_newer_question_ends_the_one_before(process: FindingsInView) -> None:
-    first = open_trace(captures.trace_path("moe_reduce"))
+    first = open_trace(sample_path("tutorial_before"))
     answers: list[object] = []
     thread = threading.Thread(target=lambda: answers.append(process.find(first, ())))
     thread.start()
     while not active_children() and thread.is_alive():
         time.sleep(0.01)
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
-    assert process.find(trace, ()).waves == 4
+    trace = open_trace(sample_path("straggler"))
+    assert process.find(trace, ()).waves == 16
     thread.join(60)
     assert answers[0].why == STOPPED
 
 
 def test_what_was_looked_for_early_is_what_is_asked_for(process: FindingsInView) -> None:
     """Of the waves that are there once all were read; another question is answered apart."""
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
-    held, whole = [trace.reader.read([0, 1, 2, 3])], threading.Event()
+    trace = open_trace(sample_path("straggler"))
+    held, whole = [trace.reader.read(list(range(16)))], threading.Event()
     asked: list[str] = []
 
     def all_waves() -> list[WaveBatch]:
@@ -104,13 +104,13 @@ def test_what_was_looked_for_early_is_what_is_asked_for(process: FindingsInView)
 
 
 def test_without_all_waves_nothing_is_looked_for_early(process: FindingsInView) -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = open_trace(sample_path("straggler"))
     process.expect(trace, lambda: None)
-    assert process.find(trace, ()).waves == 4
+    assert process.find(trace, ()).waves == 16
 
 
 def test_what_goes_wrong_early_is_told_to_whoever_asks(process: FindingsInView) -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = open_trace(sample_path("straggler"))
 
     def bug() -> None:
         raise ZeroDivisionError
@@ -118,4 +118,4 @@ def test_what_goes_wrong_early_is_told_to_whoever_asks(process: FindingsInView) 
     process.expect(trace, bug)
     with pytest.raises(ZeroDivisionError):
         process.find(trace, ())
-    assert process.find(trace, ()).waves == 4
+    assert process.find(trace, ()).waves == 16

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from rcv_py.analysis.core import parcels
@@ -11,29 +9,25 @@ from rcv_py.analysis.findings.detect import findings, findings_from
 from rcv_py.formats.open import open_trace
 from rcv_py.work import load, reduce
 from rcv_py.work.reduce import Reading
-from tests.support.captures import trace_path
 from tests.support.same import differences
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path
 
 
 @pytest.mark.parametrize(
     ("name", "choices", "slab_bytes"),
     [
-        ("flash_attn_small_after", ("working", "all"), 100_000),
+        ("matmul_small", ("working", "all"), 100_000),
         ("mixed_populations", ("all", "working"), 100_000),
-        ("vec_add", ("working", "all"), 600_000),
+        ("vector_add", ("working", "all"), 600_000),
     ],
 )
 def test_findings_of_files_are_those_of_memory(
-    name: str, choices: tuple[str, ...], slab_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, choices: tuple[str, ...], slab_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reduce, "SLAB_BYTES", slab_bytes)
     monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
     monkeypatch.setattr(parcels, "MOSTLY", 1)  # cut whatever lives on
-    folder = tmp_path / "ui_output_agent_1_dispatch_1"
-    if name == "mixed_populations":
-        write_sample(name, folder)
-    trace = open_trace(folder if name == "mixed_populations" else trace_path(name))
+    trace = open_trace(sample_path(name))
     batch = trace.reader.read(list(range(len(trace.waves))))
     whole = {waves: findings(trace, [batch], waves=waves) for waves in choices}
     for workers in (0, 2):

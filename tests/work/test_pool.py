@@ -23,8 +23,8 @@ from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
 from rcv_py.work.processes import end_ahead
 from rcv_py.work.shared import dumps, loads
 from tests.support.busy_forever import stay
-from tests.support.paths import ROOT
 from tests.support.deadly_readers import no_memory, without_blocks
+from tests.support.paths import ROOT
 from tests.support.pool_calls import EndsAtUnpickling, answer
 from tests.support.processes import is_at_work, wait_until
 

@@ -7,7 +7,7 @@ import pytest
 
 from rcv_py.work.load import prepare, prepared_columns
 from rcv_py.work.shared import dumps, loads
-from tests.support.captures import trace_path
+from tests.support.samples import sample_path
 from tests.support.wave_folder import ADD, END, NOP, reader, wave
 
 OVERLAPPING = [[100, 6, 0, 40, ADD], [110, 6, 0, 10, ADD], [160, 6, 0, 4, ADD]]
@@ -88,7 +88,7 @@ def test_overlapping_tokens_get_lanes_and_a_slack_of_four_cycles_on_gfx9(tmp_pat
 
 
 def test_a_wave_costs_no_more_than_thirty_bytes_a_token():
-    folder = trace_path("preshuffle_gemm")
+    folder = sample_path("tutorial_before")
     names = [path.name for path in sorted(folder.glob("se*_wv*.json"))[:8]]
     batch = prepare(reader(folder, dict.fromkeys(names)), list(range(len(names))))
     assert not batch.missing

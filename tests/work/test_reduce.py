@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing import active_children
@@ -26,12 +25,11 @@ from rcv_py.work import load, reduce
 from rcv_py.work.load import RETRIES, STOPPED
 from rcv_py.work.reduce import Reading
 from tests.support.busy_forever import BusyReader, begun
-from tests.support.captures import trace_path
 from tests.support.deadly_readers import Mortal, Only
 from tests.support.neighbours import BESIDE, after
 from tests.support.processes import wait_until
 from tests.support.same import differences
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path, write_sample
 from tests.support.wave_folder import reader, trace, wave
 
 BOTH = (WAITS, BESIDE)
@@ -73,12 +71,12 @@ def whole(trace: Trace) -> list[WaveBatch]:
 @pytest.mark.parametrize(
     ("name", "workers"),
     [
-        *(("pa_mqa_small", workers) for workers in (0, 1, 2)),
-        *((f"flash_attn_small_{build}", workers) for build in ("after", "before") for workers in (0, 2)),
+        *(("straggler", workers) for workers in (0, 1, 2)),
+        *((name, workers) for name in ("reduction", "gfx12") for workers in (0, 2)),
     ],
 )
 def test_answers_are_those_of_waves_in_memory(name: str, workers: int, tiny: None) -> None:
-    trace = open_trace(trace_path(name))
+    trace = open_trace(sample_path(name))
     found = answered(trace, workers=workers)
     assert not differences(found.of(WAITS), WAITS.of(trace, whole(trace)))
     assert found.of(BESIDE) == BESIDE.of(trace, whole(trace))
@@ -171,7 +169,9 @@ class Watched:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    return shutil.copytree(trace_path("pa_mqa_small"), tmp_path / "ui_output_agent_1_dispatch_1")
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    write_sample("straggler", folder)
+    return folder
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -181,8 +181,8 @@ def test_damaged_files_cost_only_their_waves(workers: int, copied: Path, tiny: N
     (copied / trace.waves.file[2]).unlink()
     found = answered(trace, workers=workers)
     assert list(found.missing) == [1, 2]
-    assert found.read == 2
-    assert found.of(WAITS).waves == 2
+    assert found.read == 14
+    assert found.of(WAITS).waves == 14
     assert found.of(BESIDE) == BESIDE.of(trace, whole(trace))
     assert found.missing == dict(whole(trace)[0].missing)
 
@@ -286,5 +286,5 @@ def test_the_last_strips_are_short(monkeypatch: pytest.MonkeyPatch, tiny: None) 
     """Else all workers but one have nothing to do while the last one looks at a long strip."""
     slab = Slab(se=0, begin=0, end=1, own=np.zeros(0, np.int64), rows=np.zeros(0, np.int64))
     monkeypatch.setattr(reduce, "slabs", lambda lives, enough: (slab,) * 30)
-    found = Reading(open_trace(trace_path("pa_mqa_small")), workers=2)
+    found = Reading(open_trace(sample_path("straggler")), workers=2)
     assert [len(strip) for strip in found._strips(is_together=True)] == [3, 3, 3, 2, 2, 2, *[1] * 15]

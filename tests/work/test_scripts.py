@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.captures import ROOT, trace_path
+from tests.support.paths import ROOT
+from tests.support.samples import sample_path
 
 SCRIPT = """
 import sys
@@ -25,7 +26,7 @@ def test_a_script_without_a_main_guard_reads_its_waves_once(tmp_path: Path) -> N
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     done = subprocess.run(
-        [sys.executable, str(script), str(trace_path("pa_mqa_small"))],
+        [sys.executable, str(script), str(sample_path("straggler"))],
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -33,4 +34,4 @@ def test_a_script_without_a_main_guard_reads_its_waves_once(tmp_path: Path) -> N
         timeout=60,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("read 4 of 4\n", "")
+    assert (done.stdout, done.stderr) == ("read 16 of 16\n", "")
