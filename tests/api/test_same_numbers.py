@@ -1,10 +1,11 @@
-"""The numbers of the API are those that the commands print as JSON, on real captures."""
+"""The numbers of the API are those that the commands print as JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,21 +15,22 @@ import rcv_py
 from rcv_py.api import Capture, Table
 from rcv_py.cli.main import main
 from tests.api.calls import call_all
-from tests.support import captures
 from tests.support.command_runs import CACHE
+from tests.support.samples import sample_path, write_sample
 
-SMALL = ("flash_attn_small_before", "mla_decode", "pa_mqa_small", "pcsampling")
+ONE_DIGIT = ("cycles_per_link",)  # what commands round
+SMALL = ("reduction", "gfx12", "mixed_populations", "pc_sampling")
 
 
 @cache
 def opened(name: str) -> Capture:
-    return rcv_py.open(captures.trace_path(name))
+    return rcv_py.open(sample_path(name))
 
 
 @pytest.fixture
 def told(capsys: pytest.CaptureFixture[str]) -> Any:
     def run(command: str, name: str, *words: object) -> dict[str, Any]:
-        assert main([command, str(captures.trace_path(name)), *map(str, words), "--json"], CACHE) == 0
+        assert main([command, str(sample_path(name)), *map(str, words), "--json"], CACHE) == 0
         return json.loads(capsys.readouterr().out)
 
     return run
@@ -43,7 +45,8 @@ def same(table: Table, rows: Sequence[dict[str, Any]], names: dict[str, str] | s
         values = [row[theirs] for row in rows]
         if any(isinstance(value, float) for value in (*column, *values)):
             numbers = [np.nan if value is None else value for value in values]
-            np.testing.assert_allclose(column, numbers, rtol=1e-5, atol=1e-3, err_msg=ours)
+            most = 0.051 if ours in ONE_DIGIT else 1e-3
+            np.testing.assert_allclose(column, numbers, rtol=1e-5, atol=most, err_msg=ours)
         else:
             default = "" if column and isinstance(column[0], str) else -1
             assert column == [default if value is None else value for value in values], ours
@@ -121,7 +124,8 @@ def test_stalls(name: str, told: Any) -> None:
         rows = told("latency", name, "--by", "hidden", "--rule", rule, "--top", 0)["rows"]
         names = "instruction total not_hidden hidden hidden_idle hidden_stall hidden_issue text"
         names += " hidden_share_of_total"
-        same(capture.hidden_latency(rule), rows, names)
+        waves = "all" if rule == "reference" else "working"  # as the command does if it is not told
+        same(capture.hidden_latency(rule, waves), rows, names)
 
 
 @pytest.mark.parametrize("name", SMALL[:3])
@@ -166,9 +170,9 @@ def test_judgement(name: str, told: Any) -> None:
 
 
 def test_comparison_and_single_lines(told: Any) -> None:
-    before, after = "flash_attn_small_before", "flash_attn_small_after"
+    before, after = "rivals", "untold"
     for by in ("instruction", "class"):
-        document = told("compare", before, captures.trace_path(after), "--by", by, "--top", 0)
+        document = told("compare", before, sample_path(after), "--by", by, "--top", 0)
         table = opened(before).compare(opened(after), by)
         same(table, document["rows"], " ".join(table.columns))
         assert table.facts["verdict"] == document["verdict"]
@@ -181,7 +185,7 @@ def test_comparison_and_single_lines(told: Any) -> None:
 
 
 def test_counters_and_formulas(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.synthetic_path("counters_gfx9")
+    folder = sample_path("counters")
     assert main(["counters", str(folder), "--json", "--formula", "mine = 2 * SQ_WAVES"]) in (0, 2)
     document = json.loads(capsys.readouterr().out)
     capture = rcv_py.open(folder)
@@ -197,9 +201,9 @@ def test_counters_and_formulas(capsys: pytest.CaptureFixture[str]) -> None:
     assert not call_all(capture)
 
 
-def test_a_library(told: Any) -> None:
-    folder = captures.trace_path("pa_mqa_small").parent.parent
-    names = [captures.trace_path(name) for name in SMALL]
-    assert len(rcv_py.find(folder)) >= len(names)
-    single = rcv_py.library(names[0])
+def test_a_library(told: Any, tmp_path: Path) -> None:
+    for name in SMALL[:2]:
+        write_sample(name, tmp_path / name / "ui_output_agent_1_dispatch_1")
+    assert len(rcv_py.find(tmp_path)) == 2
+    single = rcv_py.library(sample_path(SMALL[0]))
     same(single, told("index", SMALL[0])["captures"], " ".join(single.columns))
