@@ -44,7 +44,7 @@ HIDES = {
 
 
 def queued(work: list[tuple[int, int]], cycles: int) -> np.ndarray:
-    """Whether a unit is busy in each cycle: what comes while it is lasts longer behind what is there."""
+    """Whether a unit is busy in each cycle: what comes while it is makes that last longer."""
     busy = np.zeros(cycles, dtype=bool)
     end = -1
     for start, length in sorted(work, key=lambda one: one[0]):

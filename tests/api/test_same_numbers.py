@@ -124,7 +124,7 @@ def test_stalls(name: str, told: Any) -> None:
         rows = told("latency", name, "--by", "hidden", "--rule", rule, "--top", 0)["rows"]
         names = "instruction total not_hidden hidden hidden_idle hidden_stall hidden_issue text"
         names += " hidden_share_of_total"
-        waves = "all" if rule == "reference" else "working"  # as the command does if it is not told
+        waves = "all" if rule == "reference" else "working"  # the defaults of the command
         same(capture.hidden_latency(rule, waves), rows, names)
 
 
