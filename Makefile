@@ -5,6 +5,7 @@ FOLDER ?= sample_traces/matmul_tiled
 BENCH ?=
 JOBS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) # tests that wait for a process leave a processor to others
 SEED ?= $(shell date +%s)
+MINUTES ?= 40
 FUZZ ?=
 RAW ?=
 PACKAGES ?= all
@@ -18,8 +19,8 @@ run: ## open the viewer on FOLDER, a sample by default
 
 test: ## run the tests, without a display, in any order; JOBS=0: in one process, TESTS=…: some, SEED=…: that order
 	@bash packaging/setup.sh test
-	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile \
-		--no-loadscope-reorder --max-worker-restart 0 --order-seed $(SEED) $(TESTS)
+	@QT_QPA_PLATFORM=offscreen $(VENV)/bin/python -m tests.support.limited $(MINUTES) \
+		-n $(JOBS) --dist loadfile --no-loadscope-reorder --max-worker-restart 5 --order-seed $(SEED) $(TESTS)
 
 test-real: ## run the tests on real captures, in RCV_SHARED or ../shared, which do not come with a clone
 	@$(MAKE) --no-print-directory test TESTS=$(or $(TESTS),tests/real)

@@ -119,14 +119,13 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """One process of a run reads all sources: the files of tests that look at them go to the same."""
-    from xdist.scheduler import LoadFileScheduling
+    from tests.support.scheduling import FileScheduling
 
-    class Together(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = super()._split_scope(nodeid)
-            return "sources" if file.removeprefix("tests/") in OF_SOURCES else file
-
-    return Together(config, log) if config.getvalue("dist") == "loadfile" else None
+    if config.getvalue("dist") != "loadfile":
+        return None
+    scheduling = FileScheduling(config, log)
+    scheduling.together = OF_SOURCES
+    return scheduling
 
 
 @pytest.hookimpl(trylast=True)

@@ -8,12 +8,12 @@ from contextlib import suppress
 
 import psutil
 
-PATIENCE_S = 60.0  # on a machine with nothing else to do it is well below one second
+from tests.support.limits import HANG_S
 
 
 def wait_until(is_so: Callable[[], bool], what: str) -> None:
     """Return as soon as it is so; fail, saying what was waited for, if it never is."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + HANG_S
     while not is_so():
         assert time.monotonic() < end, f"waited in vain for {what}"
         time.sleep(0.02)
