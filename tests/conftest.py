@@ -26,18 +26,23 @@ os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and t
 
 import pytest
 from hypothesis import HealthCheck, settings
+from pytestqt.qtbot import QtBot
 
 from rcv_py.formats.notes.store import PLACE as NOTES
 from rcv_py.formats.raw.kept import PLACE
 from tests.support.captures import ROOT
 from tests.support.forked import Forks, end_forks, fork_what_is_spawned, really_start, shared_forks
 from tests.support.kernels import kept_kernels
+from tests.support.limits import HANG_MS
 from tests.support.samples import STORE
 
 sys.dont_write_bytecode = False  # as for the processes that tests start
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell that starts us in the background ignores Ctrl+C for us, and for every program that we start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals):
+    wait.__kwdefaults__["timeout"] = HANG_MS  # tests give none
 
 settings.register_profile(
     "rcv",

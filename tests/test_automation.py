@@ -16,6 +16,7 @@ from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.options.commands import COMMANDS
 from tests.support.captures import ROOT
 from tests.support.forked import Forks
+from tests.support.limits import HANG_S
 from tests.support.samples import write_sample
 
 PAGE = (ROOT / "docs" / "automation.md").read_text()
@@ -53,7 +54,7 @@ def shell(place: Path, script: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PATH": f"{place / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG_S,
         check=False,
     )
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.support.captures import ROOT
+from tests.support.limits import HANG_S
 
 ASKED = (
     "from rcv_py.base.resources import resource, samples\n"
@@ -17,7 +18,7 @@ ASKED = (
 
 def test_a_package_has_its_fonts_and_samples_inside(tmp_path: Path) -> None:
     built = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(tmp_path)]
-    subprocess.run(built, cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(built, cwd=ROOT, check=True, capture_output=True, timeout=HANG_S)
     asked = subprocess.run(
         [sys.executable, "-c", ASKED],
         cwd=tmp_path,
@@ -25,6 +26,7 @@ def test_a_package_has_its_fonts_and_samples_inside(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        timeout=HANG_S,
     )
     inside = tmp_path / "rcv_py" / "bundled"
     expected = [inside / "resources" / "fonts" / "JetBrainsMono-Regular.ttf"]

@@ -12,6 +12,7 @@ import pytest
 from rcv_py import __version__
 from rcv_py.base.settings import OPTIONS
 from rcv_py.cli.options.commands import COMMANDS
+from tests.support.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
@@ -23,7 +24,7 @@ def test_the_written_references_are_up_to_date() -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG_S,
         check=False,
     )
     assert done.returncode == 0, f"run `make docs`: {done.stdout}{done.stderr}"

@@ -188,6 +188,52 @@ def test_no_exception_of_a_rule_is_left_over() -> None:
         assert known[name].text.count("\n") < SMALL, name
 
 
+# -- waiting --------------------------------------------------------------------------------------------
+
+STARTS = {"subprocess.run", "subprocess.call", "subprocess.check_call", "subprocess.check_output"}
+SHOWN = {"waitUntil", "waitSignal", "waitSignals"}  # of pytest-qt, with a limit of their own
+WAITS = re.compile(r"subprocess|\.wait\(\)|communicate|pause|waitUntil|waitSignal")
+
+
+def unlimited(name: str, text: str) -> Iterator[str]:
+    """Waits without a limit, or with another one than that of all tests; `pause` may wait for what was."""
+    for node in ast.walk(ast.parse(text)) if WAITS.search(text) else ():
+        if not isinstance(node, ast.Call):
+            continue
+        call, limits = ast.unparse(node.func), [one.arg for one in node.keywords].count("timeout")
+        method = call.rpartition(".")[2]
+        is_bad = call in STARTS and not limits
+        is_bad |= method == "communicate" and not limits
+        is_bad |= method == "wait" and method != call and not (node.args or node.keywords)
+        is_bad |= method in SHOWN and limits > 0
+        if is_bad or call == "signal.pause":
+            yield f"{name}:{node.lineno}: {call}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "subprocess.run(words, check=True)",
+        "process.communicate()",
+        "process.wait()",
+        "signal.pause()",
+        "qtbot.waitUntil(is_there, timeout=5000)",
+    ],
+)
+def test_a_planted_wait_without_a_limit_is_found(text: str) -> None:
+    assert list(unlimited("planted", text))
+
+
+def test_whatever_a_test_waits_for_has_the_same_limit() -> None:
+    files = {path.relative_to(ROOT): path.read_text() for path in sorted((ROOT / "tests").rglob("*.py"))}
+    found = [one for name, text in files.items() for one in unlimited(str(name), text)]
+    assert not found, "\n".join(found)
+
+
+def test_the_product_waits_for_no_signal_that_may_have_come() -> None:
+    assert not [module.name for module in modules().values() if "signal.pause" in module.text]
+
+
 MACHINE = re.compile(r"(^|[^A-Za-z0-9_.~])/(work|root|farm|tmp/wt)/")
 
 

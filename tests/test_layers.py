@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from tests.house import ROOT, Module, circles, inner, modules, read
+from tests.support.limits import HANG_S
 
 BELOW = ("base", "model", "formats", "analysis", "results")
 MAY_IMPORT = {  # layer → layers
@@ -201,5 +202,7 @@ def test_everything_below_the_window_starts_without_qt(module: str) -> None:
         "loaded = [name for name in sys.modules if name.startswith('rcv_py.ui')]\n"
         "assert not loaded, loaded\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
+    )
     assert done.returncode == 0, done.stderr

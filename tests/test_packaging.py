@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.support.captures import ROOT
+from tests.support.limits import HANG_S
 
 PACKAGING = ROOT / "packaging"
 SHELL = sorted([*PACKAGING.rglob("*.sh"), PACKAGING / "linux" / "AppRun"])
@@ -59,7 +60,12 @@ def test_the_file_type_is_that_of_packed_captures() -> None:
 
 @pytest.mark.parametrize("path", SHELL, ids=lambda path: path.name)
 def test_shell_scripts_are_whole(path: Path) -> None:
-    assert subprocess.run(["sh" if path.suffix == "" else "bash", "-n", path], check=False).returncode == 0
+    assert (
+        subprocess.run(
+            ["sh" if path.suffix == "" else "bash", "-n", path], check=False, timeout=HANG_S
+        ).returncode
+        == 0
+    )
 
 
 def test_recipes_name_scripts_that_are_there() -> None:
@@ -97,7 +103,7 @@ def test_the_bill_has_every_package_with_a_licence(bill: dict[str, object]) -> N
 
 def test_the_same_environment_gives_the_same_bill(bill: dict[str, object]) -> None:
     words = [sys.executable, str(PACKAGING / "sbom.py")]
-    done = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True, timeout=HANG_S)
     assert json.loads(done.stdout) == bill
 
 

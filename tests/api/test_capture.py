@@ -30,6 +30,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.results import isa, loops
 from rcv_py.work.load import load_all
 from tests.api.calls import call_all, every_call
+from tests.support.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"
@@ -53,10 +54,12 @@ def test_import_is_cheap_and_nothing_imports_qt() -> None:
         "assert not [name for name in sys.modules if name.startswith('rcv_py.ui')]\n"
         "import rcv_py.cli.main\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
+    )
     assert done.returncode == 0, done.stderr
     lazy = "import sys, rcv_py.cli.main; assert not [n for n in sys.modules if n.startswith('rcv_py.api')]"
-    assert subprocess.run([sys.executable, "-c", lazy], cwd=ROOT, check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", lazy], cwd=ROOT, check=False, timeout=HANG_S).returncode == 0
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         rcv_py.nothing  # noqa: B018
 

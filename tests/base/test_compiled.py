@@ -17,6 +17,7 @@ import pytest
 from rcv_py.base.machine import compiled
 from tests.support.captures import ROOT
 from tests.support.kernels import kept_kernels
+from tests.support.limits import HANG_S
 
 KERNEL = """
 from rcv_py.base.machine.compiled import kernel, part
@@ -89,7 +90,7 @@ print(column.tolist(), len(made))
     runs = [
         subprocess.Popen(command, env=known, cwd=room, stdout=subprocess.PIPE, text=True) for _ in range(2)
     ]
-    said = sorted(run.communicate()[0] for run in runs)
+    said = sorted(run.communicate(timeout=HANG_S)[0] for run in runs)
     assert said[0] == "[2, 4] 0\n", "what the other kept"
     assert said[1].startswith("[2, 4] ")
 

@@ -5,19 +5,48 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
+from rcv_py.base.machine import ending
 from rcv_py.base.machine.ending import Ended, ends_by, ends_tidily, not_interrupted
+from tests.support.limits import HANG_S
+from tests.support.processes import wait_until
 
 needs_signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
 pytestmark = needs_signals
 KINDS = [(signal.SIGTERM, Ended), (signal.SIGINT, KeyboardInterrupt)]
+
+
+@pytest.fixture
+def look_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Waits until it is looked again whether an exception got lost; what is asked to end may take long."""
+    looks = []
+    look = ending._look
+
+    def note(number: int, frame: FrameType | None) -> None:
+        looks.append(number)
+        look(number, frame)
+
+    def again() -> None:
+        before = len(looks)
+        wait_until(lambda: len(looks) > before, "another look")
+
+    monkeypatch.setattr(ending, "_look", note)
+    monkeypatch.setattr(ending, "GRACE_S", HANG_S * 10)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # not the look of a test before
+    yield again
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def go_on() -> None:
+    """A long piece of work, which has to be interrupted."""
+    wait_until(lambda: False, "being interrupted")
 
 
 class Asks:
@@ -53,10 +82,7 @@ def swallowed(number: int) -> str:
 def swallowed_early(number: int) -> None:
     """As above, and a long piece of work follows."""
     swallowed(number)
-    give_up = time.monotonic() + 30
-    while time.monotonic() < give_up:
-        time.sleep(0.001)
-    raise AssertionError("it goes on for ever")
+    go_on()
 
 
 @pytest.mark.parametrize("ask", [wrapped, replaced, swallowed, swallowed_early])
@@ -74,28 +100,35 @@ def test_whatever_becomes_of_the_exception(
 
 @pytest.mark.parametrize(("number", "kind"), KINDS)
 def test_an_import_is_not_interrupted(
-    number: int, kind: type[KeyboardInterrupt], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    number: int,
+    kind: type[KeyboardInterrupt],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    look_again: Callable[[], None],
 ) -> None:
     """Some modules end the process if it is: Qt's bindings while they are made ready."""
     name = f"imported_at_{int(number)}"
     (tmp_path / f"{name}.py").write_text(f"import os\nos.kill(os.getpid(), {int(number)})\nwhole = True\n")
     monkeypatch.syspath_prepend(tmp_path)
     before = signal.getsignal(number)
-    with pytest.raises(kind), ends_tidily():
-        signal.pause() if import_module(name) else None
+    with pytest.raises(kind), ends_tidily():  # noqa: PT012 - it is raised in the second at the latest
+        import_module(name)
+        look_again()
     assert sys.modules[name].whole
     signal.signal(number, before)
 
 
 @pytest.mark.parametrize(("number", "kind"), KINDS)
-def test_what_can_be_asked_to_end_is_not_interrupted(number: int, kind: type[KeyboardInterrupt]) -> None:
+def test_what_can_be_asked_to_end_is_not_interrupted(
+    number: int, kind: type[KeyboardInterrupt], look_again: Callable[[], None]
+) -> None:
     before, asked = signal.getsignal(number), []
 
     def work() -> None:
         with ends_by(lambda: asked.append("once")):
             os.kill(os.getpid(), number)
             for _ in range(3):  # times that it is looked whether it has ended
-                signal.pause()
+                look_again()
             asked.append("to its end")
         asked.append("never")
 
@@ -106,13 +139,15 @@ def test_what_can_be_asked_to_end_is_not_interrupted(number: int, kind: type[Key
 
 
 @pytest.mark.parametrize(("number", "kind"), KINDS)
-def test_what_is_not_to_be_interrupted_ends_first(number: int, kind: type[KeyboardInterrupt]) -> None:
+def test_what_is_not_to_be_interrupted_ends_first(
+    number: int, kind: type[KeyboardInterrupt], look_again: Callable[[], None]
+) -> None:
     before, done = signal.getsignal(number), []
 
     def work() -> None:
         with not_interrupted():
             os.kill(os.getpid(), number)
-            signal.pause()  # until it is looked again
+            look_again()
             done.append("the block")
         done.append("what follows")
 
@@ -132,15 +167,14 @@ def test_what_does_not_end_though_it_was_asked_is_interrupted(
     def work() -> None:
         with ends_by(lambda: None):
             os.kill(os.getpid(), number)
-            time.sleep(30)
-            raise AssertionError("it goes on for ever")
+            go_on()
 
     with pytest.raises(kind), ends_tidily():
         work()
     signal.signal(number, before)
 
 
-def test_tidying_up_is_not_interrupted_by_the_same_wish() -> None:
+def test_tidying_up_is_not_interrupted_by_the_same_wish(look_again: Callable[[], None]) -> None:
     before, tidied = signal.getsignal(signal.SIGTERM), []
 
     def work() -> None:
@@ -149,7 +183,7 @@ def test_tidying_up_is_not_interrupted_by_the_same_wish() -> None:
         finally:
             for _ in range(3):  # times that it is looked whether the exception got lost
                 os.kill(os.getpid(), signal.SIGTERM)
-                signal.pause()
+                look_again()
             tidied.append(True)
 
     with pytest.raises(Ended), ends_tidily():

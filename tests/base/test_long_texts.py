@@ -12,6 +12,7 @@ import pytest
 from rcv_py.base.text import no_formula
 from rcv_py.formats.uiout.run_files import run_facts
 from tests.support.captures import ROOT
+from tests.support.limits import HANG_S
 
 CPU_S = 20  # in which the process is killed; expressions that take the square of a text take hours
 LONG = 400_000
@@ -41,7 +42,9 @@ count_of = lambda text: (_TO_LDS.search(text), *(form.match(text) for form, _ in
 
 def run(line: str) -> None:
     script = SCRIPT.format(cpu=CPU_S, line=line)
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=False, timeout=HANG_S
+    )
     assert done.returncode == 0, done.stderr.decode()[-2000:]
 
 

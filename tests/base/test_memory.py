@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from rcv_py.base.machine.memory import is_spare, trim, without_garbage
+from tests.support.limits import HANG_S
 
 SCRIPT = """
 import numpy as np
@@ -32,7 +33,9 @@ print((resident() - before) / sum(array.nbytes for array in kept))
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc can be asked")
 def test_what_is_kept_is_all_that_stays_resident() -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, timeout=HANG_S
+    )
     assert float(done.stdout) < 1.3
 
 
@@ -49,7 +52,9 @@ def test_a_start_is_not_searched_for_garbage_and_leaves_the_rest_to_the_window()
         "import gc; from rcv_py.base.machine import memory; memory.begin_start(); off = gc.isenabled();"
         "memory.end_start(); print(off, gc.isenabled(), gc.get_freeze_count() > 0)"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=HANG_S
+    )
     assert done.stdout.split() == ["False", "False", "True"]
 
 
@@ -89,5 +94,7 @@ print(behind, len(gone), gc.get_freeze_count())
 
 
 def test_what_was_made_in_a_block_is_not_looked_at_right_behind_it_and_is_found_as_garbage_later() -> None:
-    done = subprocess.run([sys.executable, "-c", IN_A_BLOCK], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_BLOCK], check=True, capture_output=True, text=True, timeout=HANG_S
+    )
     assert done.stdout.split() == ["0", "1", "0"]

@@ -18,6 +18,7 @@ from rcv_py.cli.options.commands import COMMANDS
 from rcv_py.cli.options.dig_options import WaitsOptions
 from rcv_py.cli.options.option import Options
 from tests.support.paths import ROOT
+from tests.support.limits import HANG_S
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_no_command_is_imported_to_read_its_options() -> None:
         "print(*(n for n in sys.modules if n == 'numpy' or n.startswith('rcv_py.cli.commands')))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT, timeout=HANG_S
     )
     assert done.stdout == "\n"
 

@@ -13,6 +13,7 @@ import pytest
 from rcv_py.cli.main import main
 from tests.support.bombs import bomb
 from tests.support.paths import ROOT
+from tests.support.limits import HANG_S
 
 if sys.platform != "linux":
     pytest.skip("peaks of memory are read as Linux tells them", allow_module_level=True)
@@ -87,7 +88,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
         for place, lines in zip(places, ASKED.values(), strict=True)
     ]
     words = [sys.executable, "-m", "tests.support.bombs_apart"]
-    done = subprocess.run(words, cwd=ROOT, input=json.dumps(asked).encode(), capture_output=True, check=True)
+    done = subprocess.run(
+        words, cwd=ROOT, input=json.dumps(asked).encode(), capture_output=True, check=True, timeout=HANG_S
+    )
     told = [json.loads(line) for line in done.stdout.splitlines()]
     return dict(zip(ASKED, told, strict=True))
 

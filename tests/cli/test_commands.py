@@ -18,6 +18,7 @@ from tests.support.command_runs import CACHE
 from tests.support.opened import VARIED
 from tests.support.paths import ROOT
 from tests.support.samples import sample_path, write_sample
+from tests.support.limits import HANG_S
 
 COLUMNS = {"hits": 6, "latency": 7, "stall": 8, "idle": 9}
 
@@ -244,7 +245,13 @@ def test_commands_run_where_qt_is_not_installed() -> None:
     )
     environment = {**os.environ, "QT_QPA_PLATFORM": ""}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, env=environment
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        timeout=HANG_S,
     )
     assert done.returncode == 0, done.stderr
 
@@ -257,7 +264,9 @@ def test_info_loads_nothing_of_numpy_or_python_that_it_does_not_need() -> None:
         "slow = {'numpy.ma', 'numpy.random', 'hashlib', 'difflib', 'pygments', 'regex'} & set(sys.modules)\n"
         "assert not slow, slow\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -269,5 +278,7 @@ def test_a_command_loads_only_what_it_needs() -> None:
         "slow = {'pygments', 'multiprocessing.pool', 'concurrent.futures.process'} & set(sys.modules)\n"
         "assert not slow, slow\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
+    )
     assert done.returncode == 0, done.stderr

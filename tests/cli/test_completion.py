@@ -12,6 +12,7 @@ from rcv_py.cli.commands.completion import words_of
 from rcv_py.cli.main import main
 from rcv_py.cli.options.commands import COMMANDS
 from rcv_py.cli.options.other_options import SHELLS
+from tests.support.limits import HANG_S
 
 
 def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -48,7 +49,9 @@ def test_a_shell_reads_its_script(shell: str, tmp_path: Path, capsys: pytest.Cap
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     check = "--no-execute" if shell == "fish" else "-n"
-    done = subprocess.run([shell, check, str(path)], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [shell, check, str(path)], capture_output=True, text=True, check=False, timeout=HANG_S
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -82,7 +85,7 @@ def test_bash_completes(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=HANG_S,
     )
     assert done.stderr == ""
     assert {line for line in done.stdout.split("\n") if line} == offered

@@ -26,6 +26,8 @@ from tests.support.equal import differences
 from tests.support.forked import Forks
 from tests.support.paths import ROOT
 from tests.support.samples import sample_path, write_sample
+from tests.support.limits import HANG_S
+from tests.support.samples import write_sample
 from tests.support.whole_capture import write
 
 SMALL = "gfx12"  # the sample that most questions are about
@@ -287,7 +289,7 @@ def shell(script: str, **more: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "FOLDER": str(folder), **more},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_S,
         check=False,
     )
 
@@ -342,7 +344,7 @@ def test_control_c_is_quiet_in_a_process() -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=HANG_S)
     assert (process.returncode, out, err) == (ExitCode.STOPPED, "", "")
 
 
@@ -357,5 +359,7 @@ def test_numpy_makes_no_threads_and_nothing_is_compiled_that_nobody_asked_for(tm
     free = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     write_sample("matmul_tiled", tmp_path)
     words = [sys.executable, "-c", code, "waits", str(tmp_path)]
-    done = subprocess.run(words, env=free, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        words, env=free, cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_S
+    )
     assert done.stdout.splitlines()[-1] == "1"

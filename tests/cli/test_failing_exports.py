@@ -26,7 +26,8 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 from tests.support.command_runs import CACHE
 from tests.support.forked import Forked, Forks
-from tests.support.processes import gone
+from tests.support.limits import HANG_S
+from tests.support.processes import gone, wait_until
 from tests.support.samples import write_sample
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -275,7 +276,7 @@ def test_a_signal_leaves_the_old_file(
     with started(forks, words_of(name, capture, out), tmp_path / "said") as process:
         assert len(list(out.iterdir())) == 2, "the half file is beside the old one"
         os.kill(process.pid, number)
-        assert process.wait() == code
+        assert process.wait(HANG_S) == code
     err = (tmp_path / "said").read_text()
     assert [path.name for path in out.iterdir()] == [WRITERS[name][1]]
     assert (out / WRITERS[name][1]).read_bytes() == OLD
@@ -291,10 +292,11 @@ def test_reports_of_several_processes_that_are_ended(capture: Path, tmp_path: Pa
     out = tmp_path / "out"
     words = ["report", str(tmp_path / "in"), "--out-dir", str(out), "--jobs", "2"]
     with started(forks, words, tmp_path / "said") as process:
-        children = psutil.Process(process.pid).children(recursive=True)
+        running = psutil.Process(process.pid)
+        wait_until(lambda: len(running.children(recursive=True)) >= 2, "a process for each report")
+        children = running.children(recursive=True)
         os.kill(process.pid, signal.SIGTERM)
-        assert process.wait() == ExitCode.ENDED
-    assert len(children) >= 2
+        assert process.wait(HANG_S) == ExitCode.ENDED
     assert gone(children)
     assert (tmp_path / "said").read_text() == ENDED
     assert not out.exists() or not list(out.iterdir())
@@ -321,7 +323,7 @@ def test_a_capture_that_kills_its_process_costs_its_own_report(capture: Path, tm
     words = ["report", str(tmp_path / "in"), "--out-dir", str(out), "--jobs", "2"]
     done = subprocess.run(
         [sys.executable, "-m", "rcv_py", *words],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S,
         env={**os.environ, "PYTHONPATH": paths, "DEADLY": str(tmp_path / "in" / "deadly")},
     )  # fmt: skip
     assert done.returncode == ExitCode.USAGE

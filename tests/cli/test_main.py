@@ -16,6 +16,7 @@ import pytest
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
+from tests.support.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,6 +94,7 @@ def rcv(*words: str, **options: object) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         **options,
+        timeout=HANG_S,
     )  # type: ignore[call-overload]
 
 
@@ -112,7 +114,7 @@ def test_a_reader_that_had_enough_gets_no_traceback() -> None:
     assert writer.stderr is not None
     assert writer.stderr.read() == ""
     writer.stderr.close()
-    assert writer.wait() == 0
+    assert writer.wait(HANG_S) == 0
 
 
 def test_version_and_usage_through_the_real_command() -> None:
@@ -132,6 +134,8 @@ def test_words_alone_load_neither_numpy_nor_qt(words: list[str]) -> None:
         "except SystemExit: pass\n"
         "print('done', file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
+    )
     assert done.stderr.endswith("done\n")
     assert "Traceback" not in done.stderr

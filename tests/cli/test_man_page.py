@@ -12,13 +12,14 @@ import pytest
 from rcv_py.cli.arguments import parser, shown_actions
 from rcv_py.cli.options.commands import COMMANDS
 from tests.support.captures import ROOT
+from tests.support.limits import HANG_S
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("man") / "rcv.1"
     script = str(ROOT / "packaging" / "man_page.py")
-    subprocess.run([sys.executable, script, str(target)], check=True, capture_output=True, timeout=60)
+    subprocess.run([sys.executable, script, str(target)], check=True, capture_output=True, timeout=HANG_S)
     return target
 
 
@@ -44,7 +45,7 @@ def test_the_manual_is_valid(page: Path) -> None:
         text=True,
         check=False,
         env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "80"},
-        timeout=60,
+        timeout=HANG_S,
     )
     assert done.stderr == ""
     assert "rcv hotspot" in done.stdout

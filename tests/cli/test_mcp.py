@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +22,8 @@ from rcv_py.cli.main import ENDED, main
 from rcv_py.cli.mcp.handler import reply
 from tests.support.captures import ROOT, trace_path
 from tests.support.forked import Forks
-from tests.support.mcp_client import PATIENCE_S, McpClient
+from tests.support.limits import HANG_S
+from tests.support.mcp_client import McpClient
 
 SAMPLE = "matmul_tiled"
 REAL = ("flash_attn_small_before", "flash_attn_small_after")
@@ -214,7 +214,7 @@ def test_calls_are_under_way_at_a_time_can_be_cancelled_and_end_with_the_input(p
     assert agent.ask("ping") == {}
     assert not agent.call("hotspot", folder=SAMPLE)["isError"]
     agent.send("tools/call", shot)
-    time.sleep(0.2)
+    assert agent.ask("ping") == {}, "it has read what came before"
     assert "Traceback" not in agent.close()
     assert agent.process.returncode == 0
 
@@ -225,7 +225,7 @@ def test_calls_are_under_way_at_a_time_can_be_cancelled_and_end_with_the_input(p
 def test_a_signal_ends_it_though_its_input_goes_on(place: Path, number: int, code: int) -> None:
     agent = McpClient("--root", place / "captures", starts=True)  # what Python does at its end is part of it
     os.kill(agent.process.pid, number)
-    assert agent.process.wait(PATIENCE_S) == code
+    assert agent.process.wait(HANG_S) == code
     assert "Traceback" not in agent.close()
 
 
@@ -249,7 +249,7 @@ AsyncFile.readline = readline
     words = ["mcp", "--root", str(place / "captures")]
     with (tmp_path / "said").open("w+") as said:
         server = forks.start(words, stdout=said.fileno(), stderr=said.fileno(), before=before)
-        assert server.wait() == code
+        assert server.wait(HANG_S) == code
         said.seek(0)
         assert said.read() == (f"rcv: {ENDED}\n" if code is ExitCode.ENDED else "")
 
@@ -314,6 +314,7 @@ def test_without_the_package_a_sentence_says_how_to_get_it(tmp_path: Path) -> No
         capture_output=True,
         text=True,
         check=False,
+        timeout=HANG_S,
     )
     assert done.returncode == 2
     assert f"pip install '{NEEDED}'" in done.stderr

@@ -19,6 +19,7 @@ import pytest
 from rcv_py.cli.terminal import has_style, pager_words, watched, wrapped
 from tests.support.captures import ROOT
 from tests.support.forked import Forks
+from tests.support.limits import HANG_S
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 ROWS, COLUMNS = 24, 90
@@ -50,7 +51,7 @@ def _on_a_terminal(forks: Forks, *words: str, **environment: str) -> tuple[str, 
         pass
     finally:
         os.close(ours)
-        code = child.wait()
+        code = child.wait(HANG_S)
     return got.decode().replace("\r\n", "\n"), code
 
 
@@ -157,7 +158,7 @@ def test_a_pipe_gets_everything(pager: tuple[str, Path]) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=HANG_S,
     )
     assert len(done.stdout.split("\n")) > ROWS
     assert "\x1b" not in done.stdout

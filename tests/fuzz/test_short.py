@@ -13,6 +13,7 @@ import pytest
 from tests.fuzz import areas, runner
 from tests.fuzz.areas import AREAS, Area
 from tests.fuzz.runner import HANG, OUTSIDE, OVER, RESULT, TRACEBACK, TYPED_ERROR, run
+from tests.support.limits import HANG_S
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it forks, and limits memory as Linux does")
 SEED, COUNT = 20, 3000
@@ -86,8 +87,9 @@ def ends(*_: object) -> None:
 def test_what_is_bad_is_counted_and_can_be_repeated(
     monkeypatch: pytest.MonkeyPatch, use: object, kind: str
 ) -> None:
-    monkeypatch.setattr(runner, "CPU_S", 0.2)
-    monkeypatch.setattr(runner, "WALL_S", 2.0)
+    if use is hangs:
+        monkeypatch.setattr(runner, "CPU_S", 0.2)
+    monkeypatch.setattr(runner, "WALL_S", 5.0 if use is sleeps else 10 * HANG_S)
     monkeypatch.setattr(runner, "area_of", lambda number: "bad" if number == 1 else "good")
     monkeypatch.setitem(AREAS, "bad", Area(use, 1))  # type: ignore[arg-type]
     monkeypatch.setitem(AREAS, "good", Area(lambda *_: None, 1))

@@ -17,8 +17,12 @@ def assembled(library: str, target: str, lines: list[str]) -> bytes:
     """The bytes of the instructions."""
     from elftools.elf.elffile import ELFFile
 
+    from tests.support.limits import HANG_S  # not above: this file is a program, too
+
     command = [sys.executable, "-I", __file__, library, target]
-    done = subprocess.run(command, input="\n".join(lines).encode(), capture_output=True, check=False)
+    done = subprocess.run(
+        command, input="\n".join(lines).encode(), capture_output=True, check=False, timeout=HANG_S
+    )
     assert done.returncode == 0, done.stderr.decode()[-2000:]
     return ELFFile(BytesIO(done.stdout)).get_section_by_name(".text").data()
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.support.limits import HANG_S
+
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-pipe"),
@@ -138,6 +140,6 @@ def browser(folder: Path) -> Iterator[Browser]:
         yield Browser(ours_in, ours_out)
     finally:
         process.terminate()
-        process.wait()
+        process.wait(HANG_S)
         os.close(ours_in)
         os.close(ours_out)

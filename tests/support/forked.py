@@ -32,9 +32,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from tests.support.captures import ROOT
+from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 
-PATIENCE_S = 60
 SPAWNED = "--multiprocessing-fork"  # the last word of what multiprocessing starts
 MOST_FILES = 64  # that are given to a process
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <linux/prctl.h>
@@ -116,7 +116,7 @@ class Forks:
     def _call(self, asked: Mapping[str, Any], streams: Mapping[int, int]) -> socket.socket:
         """Ask for something, with open files: their numbers there, and here."""
         call = socket.socket(socket.AF_UNIX)
-        call.settimeout(PATIENCE_S)
+        call.settimeout(HANG_S)
         call.connect(self._place)
         told = json.dumps({**asked, "numbers": list(streams)}).encode()
         socket.send_fds(call, [b"%10d" % len(told)], list(streams.values()))
@@ -126,7 +126,7 @@ class Forks:
     def close(self) -> None:
         """End the process, and wait for that."""
         self._process.terminate()
-        self._process.wait()
+        self._process.wait(HANG_S)
         self._folder.cleanup()
 
     def __enter__(self) -> Forks:
@@ -144,7 +144,7 @@ class Forked:
         self._lines = call.makefile()
         self.pid = int(self._lines.readline())
 
-    def wait(self, timeout_s: float = PATIENCE_S) -> int:
+    def wait(self, timeout_s: float = HANG_S) -> int:
         """Return the exit code, once it has ended; -1 if it was killed."""
         self._call.settimeout(timeout_s)
         code = self._lines.read().strip()

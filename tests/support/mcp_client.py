@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.forked import shared_forks
+from tests.support.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 60
 
 
 def _started(words: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
@@ -107,7 +107,7 @@ class McpClient:
     def wait(self, number: int) -> dict[str, Any]:
         """Return the answer to a request: its `result` or its `error`."""
         while number not in self._answers:
-            line = self._lines.get(timeout=PATIENCE_S)
+            line = self._lines.get(timeout=HANG_S)
             assert line, f"the server ended: {self.close()}"
             message = json.loads(line)
             if "id" in message:
@@ -143,7 +143,7 @@ class McpClient:
             assert self.process.stdout
             assert self.process.stderr
             self.process.stdin.close()
-            self.process.wait(PATIENCE_S)
+            self.process.wait(HANG_S)
             self._reader.join()
             self._said = self.process.stderr.read()
             self.process.stdout.close()
@@ -152,7 +152,7 @@ class McpClient:
 
     def end(self) -> None:
         """Forget a server that was killed."""
-        self.process.wait(PATIENCE_S)
+        self.process.wait(HANG_S)
         self._reader.join()
         self._said = ""
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):

@@ -18,6 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.limits import HANG_S
 from tests.support.yaml_subset import jobs
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +48,7 @@ def rocprofv3(words: list[str]) -> int:
     print(*rule.get("says", []), sep="\n", file=sys.stderr)
     if rule.get("code"):
         return int(rule["code"])
-    code = subprocess.run(words[3:], check=False).returncode
+    code = subprocess.run(words[3:], check=False, timeout=HANG_S).returncode
     if rule.get("folder"):
         shutil.copytree(rule["folder"], Path(job["output_directory"]) / "ui_output_agent_4567_dispatch_12")
     return code
@@ -59,7 +60,7 @@ def ssh(words: list[str]) -> int:
     if host == "nowhere":
         print("ssh: Could not resolve hostname nowhere", file=sys.stderr)
         return 255
-    return subprocess.run(["sh", "-c", command], check=False).returncode
+    return subprocess.run(["sh", "-c", command], check=False, timeout=HANG_S).returncode
 
 
 def scp(words: list[str]) -> int:

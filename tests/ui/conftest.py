@@ -148,7 +148,7 @@ def settled(ui: UiContext, qtbot: object) -> Callable[[], None]:
     """Wait until every task has delivered its answer."""
 
     def wait() -> None:
-        qtbot.waitUntil(lambda: ui.tasks.idle, timeout=10_000)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: ui.tasks.idle)  # type: ignore[attr-defined]
         QApplication.processEvents()
 
     return wait

@@ -73,7 +73,7 @@ def compared(
 ) -> ComparePanel:
     open_in(AFTER[0], [AFTER[1]])
     ui.session.baseline.set(Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]])))
-    qtbot.waitUntil(lambda: panel.result is not None, timeout=10_000)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
     settled()
     return panel
 
@@ -120,7 +120,7 @@ def test_what_only_the_baseline_has_cannot_be_selected(
 ) -> None:
     open_in(BEFORE[0], [BEFORE[1]])
     ui.session.baseline.set(Baseline(AFTER[0], capture_costs(AFTER[0], [AFTER[1]])))
-    qtbot.waitUntil(lambda: panel.result is not None, timeout=10_000)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
     settled()
     fates = [row[0] for row in shown(panel, "status")]
     old = ui.session.selection.value
@@ -245,14 +245,14 @@ def test_a_replicate_tells_the_noise(
     replicate = Baseline(longer[0], capture_costs(longer[0], [longer[1]]))
     ui.session.baseline.set(replace(baseline, replicate=replicate))
     qtbot.waitUntil(  # type: ignore[attr-defined]
-        lambda: compared.result is not None and compared.result.noise_of is replicate.costs, timeout=10_000
+        lambda: compared.result is not None and compared.result.noise_of is replicate.costs
     )
     settled()
     assert compared.verdict.text().startswith("No difference beyond noise")
     assert "differs from A by" in compared.notes.text()
     ui.session.baseline.set(baseline)
     qtbot.waitUntil(  # type: ignore[attr-defined]
-        lambda: compared.result is not None and compared.result.noise_of is None, timeout=10_000
+        lambda: compared.result is not None and compared.result.noise_of is None
     )
     settled()
     assert compared.verdict.text().startswith("The launch of B takes ")

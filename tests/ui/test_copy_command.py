@@ -136,7 +136,7 @@ def test_every_panel_has_a_command_that_runs(app: App, shown: Any, qtbot: QtBot)
         if name in SILENT:
             assert panel.command_line() is None, name
             continue
-        qtbot.waitUntil(lambda panel=panel: panel.command_line() is not None, timeout=10_000)
+        qtbot.waitUntil(lambda panel=panel: panel.command_line() is not None)
         words = panel.command_line()
         assert words[2] == str(SAMPLE.absolute()), name
         assert printed(panel)["schema"].startswith("rcv."), name
@@ -157,7 +157,7 @@ def test_the_key_copies_the_command_of_the_panel_with_the_focus(app: App, shown:
     panel = shown("waits")
     app.window.activateWindow()
     panel.tree.setFocus()
-    qtbot.waitUntil(lambda: app.window.exporter.current() == "why", timeout=10_000)
+    qtbot.waitUntil(lambda: app.window.exporter.current() == "why")
     app.ui.commands.run("export.copy_command")
     assert QApplication.clipboard().text().startswith("rcv waits")
 
@@ -569,7 +569,7 @@ def test_problems(emptied: App, tmp_path: Path, qtbot: QtBot) -> None:
     open_sample(emptied, qtbot, folder)
     emptied.window.workspace.show_panel("problems")
     panel = emptied.window.workspace.panel("problems")
-    qtbot.waitUntil(lambda: len(panel.problems) > 0, timeout=10_000)
+    qtbot.waitUntil(lambda: len(panel.problems) > 0)
     said = {problem["text"] for problem in printed(panel)["problems"]}
     assert {problem.text for problem in panel.problems} <= said
 

@@ -16,6 +16,8 @@ from rcv_py.cli.main import main
 from rcv_py.work import reduce
 from tests.export.perfetto_reader import read
 from tests.support.samples import sample_path
+from tests.support import captures
+from tests.support.limits import HANG_S
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
 
@@ -63,8 +65,8 @@ def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: P
         open_sample(app, qtbot)
         writer = app.window.writer
         writer.start(path, slow)
-        assert begun.wait(10)
-        qtbot.waitUntil(lambda: app.window.status.stage.text() == "Writing slowly 1 of 2", timeout=5000)
+        assert begun.wait(HANG_S)
+        qtbot.waitUntil(lambda: app.window.status.stage.text() == "Writing slowly 1 of 2")
         assert app.ui.commands["export.trace"].why_not()
         with pytest.raises(ExportError):
             writer.write_report(tmp_path / "y.html")

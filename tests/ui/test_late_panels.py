@@ -320,7 +320,7 @@ def test_panels_are_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> Non
         turn.timeout.connect(lambda: steps.append("") if steps and steps[-1] else None)
         turn.start()
         workspace.show_panel("summary")
-        qtbot.waitUntil(lambda: dock.made is not None, timeout=5000)
+        qtbot.waitUntil(lambda: dock.made is not None)
         assert steps[:3] == ["load", "", "make"]
         turn.stop()
         settle(app, qtbot)

@@ -44,7 +44,7 @@ def settled(ui: UiContext, qtbot: object) -> Settled:
 
     def wait(results: SharedResults | None = None) -> None:
         shared = results or ui.results
-        qtbot.waitUntil(lambda: shared.idle and ui.tasks.idle, timeout=10_000)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: shared.idle and ui.tasks.idle)  # type: ignore[attr-defined]
         QApplication.processEvents()
 
     return wait

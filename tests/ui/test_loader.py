@@ -18,9 +18,8 @@ from rcv_py.work import load
 from rcv_py.work.ahead import Ahead
 from tests.support.deadly_readers import Deadly
 from tests.support.paths import ROOT
+from tests.support.limits import HANG_S
 from tests.support.wave_folder import reader, trace, wave
-
-MOST_MS = 60_000  # a bound for hangs: on a loaded machine a process starts in seconds
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def processes(monkeypatch):
 
 
 def settle(qtbot, loader):
-    qtbot.waitUntil(lambda: loader.idle, timeout=MOST_MS)
+    qtbot.waitUntil(lambda: loader.idle)
 
 
 @pytest.mark.parametrize("threshold", [0, 1 << 30])
@@ -73,7 +72,7 @@ def test_all_waves_arrive_in_the_session(qtbot, loader, folders, monkeypatch, th
     monkeypatch.setattr(load, "IN_PROCESS_BYTES", threshold)
     first, _ = folders
     ui = loader.context
-    with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
+    with qtbot.waitSignal(loader.finished):
         loader.open(first)
     settle(qtbot, loader)
     assert ui.session.trace.value is folders[first]
@@ -107,7 +106,7 @@ def test_a_second_folder_ends_the_first(qtbot, loader, folders, ui, one_a_job):
 
 def test_a_second_folder_while_the_first_streams(qtbot, loader, folders, ui, processes):
     first, second = folders
-    with qtbot.waitSignal(loader.batch, timeout=MOST_MS):
+    with qtbot.waitSignal(loader.batch):
         loader.open(first)
     loader.open(second)
     settle(qtbot, loader)
@@ -118,12 +117,12 @@ def test_a_second_folder_while_the_first_streams(qtbot, loader, folders, ui, pro
 def test_cancelling_keeps_what_has_arrived_and_brings_no_more(qtbot, loader, folders, ui, one_a_job):
     first, _ = folders
     loader.batch.connect(loader.cancel)
-    with qtbot.waitSignal(loader.batch, timeout=MOST_MS):
+    with qtbot.waitSignal(loader.batch):
         loader.open(first)
     settle(qtbot, loader)
     assert 0 < ui.session.store.count <= 1 + MAX_BATCHES_AHEAD + 1
     ui.session.select(Selection(WaveId(0, 0, 0, 11)))
-    qtbot.waitUntil(lambda: ui.session.store.wave(11) is not None, timeout=MOST_MS)
+    qtbot.waitUntil(lambda: ui.session.store.wave(11) is not None)
     assert ui.session.busy.value == ()
 
 
@@ -145,7 +144,7 @@ def test_a_wave_that_is_selected_while_it_is_under_way_is_read_once(qtbot, loade
 
 
 def test_a_failure_arrives_as_an_error_with_a_sentence(qtbot, loader, tmp_path, ui):
-    with qtbot.waitSignal(loader.failed, timeout=MOST_MS) as heard:
+    with qtbot.waitSignal(loader.failed) as heard:
         loader.open(tmp_path)
     assert isinstance(heard.args[0], RcvError)
     assert str(heard.args[0]).endswith(".")
@@ -158,7 +157,7 @@ def test_a_bug_while_opening_arrives_too(qtbot, ui):
         raise ZeroDivisionError("a bug")
 
     loader = Loader(ui.session, Settings(None), broken)
-    with qtbot.waitSignal(loader.failed, timeout=MOST_MS) as heard:
+    with qtbot.waitSignal(loader.failed) as heard:
         loader.open("somewhere")
     assert isinstance(heard.args[0], ZeroDivisionError)
     settle(qtbot, loader)
@@ -171,7 +170,7 @@ def test_a_dead_process_becomes_a_sentence(qtbot, loader, folders, ui, monkeypat
     folders[first] = replace(folders[first], reader=Deadly(folders[first].reader, deadly=range(12)))
     monkeypatch.setattr(load, "RETRIES", 1)  # each starts a process
     monkeypatch.setattr(load, "MAX_GIVEN_UP", 1)
-    with qtbot.waitSignal(loader.failed, timeout=MOST_MS) as heard:
+    with qtbot.waitSignal(loader.failed) as heard:
         loader.open(first)
     assert "probably for lack of memory" in str(heard.args[0])
     settle(qtbot, loader)
@@ -199,7 +198,7 @@ def test_no_garbage_is_collected_in_the_thread_that_reads(qtbot, folders, ui):
         return folders[path]
 
     made = Loader(ui.session, Settings(None), open_path)
-    with qtbot.waitSignal(made.finished, timeout=MOST_MS):
+    with qtbot.waitSignal(made.finished):
         made.open(first)
     assert seen == [False]
     made.close()
@@ -212,7 +211,7 @@ SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 def test_a_capture_that_is_being_read_already_is_taken_over(qtbot, loader, processes):
     """Nothing is opened or read again, and what came before anybody asked arrives as all else does."""
     loader.ahead = ahead = Ahead.of(SAMPLE)
-    with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
+    with qtbot.waitSignal(loader.finished):
         loader.open(SAMPLE)
     settle(qtbot, loader)
     session = loader.context.session
@@ -225,7 +224,7 @@ def test_a_capture_that_is_being_read_already_is_taken_over(qtbot, loader, proce
 def test_a_capture_that_nobody_wants_any_more_is_read_no_further(qtbot, loader, folders, processes):
     first, _ = folders
     loader.ahead = ahead = Ahead.of(SAMPLE)
-    with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
+    with qtbot.waitSignal(loader.finished):
         loader.open(first)
     settle(qtbot, loader)
     assert loader.context.session.trace.value is folders[first]
@@ -246,7 +245,7 @@ def test_whoever_chose_how_many_processes_read_gets_so_many(qtbot, loader, folde
     loader.finished.connect(lambda: ended.append(None))
     loader.failed.connect(ended.append)
     loader.open(SAMPLE)
-    qtbot.waitUntil(lambda: bool(ended), timeout=MOST_MS)
+    qtbot.waitUntil(lambda: bool(ended))
     assert ended == [None]
     assert ahead.processes != 3
     assert loader._load._stream.processes == 3
@@ -261,13 +260,13 @@ def test_the_beginning_is_shown_until_the_whole_is_there(qtbot, folders, ui):
 
     def open_path(path, report, early):
         early(part)
-        assert goes_on.wait(MOST_MS / 1000)
+        assert goes_on.wait(HANG_S)
         return replace(whole, path=part.path)
 
     loader = Loader(ui.session, Settings(None), open_path)
     loader.opened.connect(seen.append)
     loader.open(whole.path)
-    qtbot.waitUntil(lambda: ui.session.store is not None and ui.session.store.count == 4, timeout=MOST_MS)
+    qtbot.waitUntil(lambda: ui.session.store is not None and ui.session.store.count == 4)
     assert ui.session.trace.value is part
     assert not ui.session.store.is_complete
     chosen = Selection(WaveId(0, 0, 0, 3), line=2, hit=0)
@@ -295,7 +294,7 @@ def test_a_beginning_that_nobody_waits_for_ends(qtbot, folders, ui):
 
     loader = Loader(ui.session, Settings(None), open_path)
     loader.open(first)
-    qtbot.waitUntil(lambda: ui.session.trace.value is part, timeout=MOST_MS)
+    qtbot.waitUntil(lambda: ui.session.trace.value is part)
     loader.cancel()
     settle(qtbot, loader)
     assert ui.session.trace.value is part

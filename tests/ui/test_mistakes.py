@@ -19,6 +19,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.ui.app import App, start
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.shell.dialogs.error_box import catching
+from tests.support.limits import HANG_S
 from tests.ui.window import ROOT, SAMPLE, settle
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -70,7 +71,7 @@ def panel_of(app: App, name: str) -> Panel:
 
 def check_told(app: App, qtbot: QtBot, what: str) -> None:
     """A box with a sentence, what to do, and a report that can be copied."""
-    qtbot.waitUntil(lambda: app.window.errors.last is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: app.window.errors.last is not None)
     box = app.window.errors.last
     assert box is not None
     assert what in box.report
@@ -236,6 +237,6 @@ for number in map(int, sys.argv[1:]):
 def test_a_signal_closes_the_window() -> None:
     """In a process of its own for each: Qt, once told to quit, starts no loop of a later test."""
     words = [sys.executable, "-c", SIGNALLED, *(str(int(number)) for number in SIGNALS)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert done.stdout.splitlines() == [f"{128 + number} False" for number in SIGNALS], done.stderr
     assert done.returncode == 0

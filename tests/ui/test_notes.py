@@ -168,7 +168,7 @@ def test_what_an_agent_writes_appears_and_own_changes_stay(app: App, folder: Pat
     settle(app, qtbot)
     assert any("not kept yet" in str(problem) for problem in session.problems.value)
     (folder / "annotations.json").write_text('[{"title": "an agent was here", "id": "a"}]')
-    qtbot.waitUntil(lambda: len(session.notes.shown.value) == 2, timeout=10_000)
+    qtbot.waitUntil(lambda: len(session.notes.shown.value) == 2)
     assert titles(session) == ["an agent was here", "not saved yet"]
     assert session.notes.changes.value is not None
     own.rmdir()
@@ -177,7 +177,7 @@ def test_what_an_agent_writes_appears_and_own_changes_stay(app: App, folder: Pat
     assert session.notes.changes.value is None
     assert not any("not kept yet" in str(problem) for problem in session.problems.value)
     places_of(app).save(NoteChanges(put=(new_note(trace, Anchor(), "by a command"),)))
-    qtbot.waitUntil(lambda: len(session.notes.shown.value) == 3, timeout=10_000)
+    qtbot.waitUntil(lambda: len(session.notes.shown.value) == 3)
     assert json.loads((folder / "annotations.json").read_text()) == [
         {"title": "an agent was here", "id": "a"}
     ]

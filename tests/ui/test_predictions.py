@@ -32,7 +32,6 @@ from tests.ui.window import open_sample, settle, window
 
 IS_PAINTED = True
 LINE = 113  # s_waitcnt vmcnt(3) of the sample
-MOST_MS = 60_000
 LEFT, NO_KEY = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
 
@@ -155,20 +154,20 @@ def test_the_critical_path_is_drawn_when_it_is_switched_on(app: App, qtbot: QtBo
     assert PATH in panel.filter.hidden
     assert panel.path is None, "nothing is computed before"
     panel.filter.set_on([PATH], True)
-    qtbot.waitUntil(lambda: panel.path is not None and panel.path.path is not None, timeout=MOST_MS)
+    qtbot.waitUntil(lambda: panel.path is not None and panel.path.path is not None)
     settle(app, qtbot)
     path, index = panel.path.path, app.ui.session.trace.value.waves
     row = app.ui.session.wave_row
     unit = np.flatnonzero((index.se == index.se[row]) & (index.cu == index.cu[row]))
     assert path.cycles == int(index.end[unit].max() - index.begin[unit].min()), "its length is the span"
-    qtbot.waitUntil(lambda: panel.legend.swatches[0].name == "critical path", timeout=MOST_MS)
+    qtbot.waitUntil(lambda: panel.legend.swatches[0].name == "critical path")
     at = len(path) // 2
     tip = panel.path.tip(int(path.wave[at]), int(path.begin[at]))
     assert "critical path" in tip
     panel.filter.set_on([PATH], False)
     settle(app, qtbot)
     assert panel.path.path is None
-    qtbot.waitUntil(lambda: panel.legend.swatches[0].name != "critical path", timeout=MOST_MS)
+    qtbot.waitUntil(lambda: panel.legend.swatches[0].name != "critical path")
 
 
 # -- the roofline ---------------------------------------------------------------------------------------
@@ -229,7 +228,7 @@ def test_a_point_lies_where_its_numbers_are(qtbot: QtBot, app: App) -> None:
 def test_the_roofline_panel_shows_what_the_command_prints(app: App, qtbot: QtBot) -> None:
     app.ui.commands.run("view.panel_roofline")
     panel = app.window.workspace.panel("roofline")
-    qtbot.waitUntil(lambda: panel.found is not None, timeout=MOST_MS)
+    qtbot.waitUntil(lambda: panel.found is not None)
     settle(app, qtbot)
     assert panel.found.scopes
     assert len(list(panel.sheet().rows)) == len(panel.found.scopes)
@@ -308,7 +307,7 @@ def test_without_its_cost_is_played_when_it_is_asked_for(app: App, qtbot: QtBot)
     if not app.ui.results.recordings(app.ui.session.trace.value).is_ready:
         assert "Play the recording" in panel.replay.toPlainText()
         panel.replay.anchorClicked.emit(QUrl("play:0"))
-    qtbot.waitUntil(lambda: LINE in panel.replays, timeout=MOST_MS)
+    qtbot.waitUntil(lambda: LINE in panel.replays)
     settle(app, qtbot)
     (prediction,) = panel.replays[LINE].values()
     assert prediction.low <= prediction.share <= prediction.high

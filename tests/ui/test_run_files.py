@@ -57,7 +57,7 @@ def test_findings_of_the_window_use_the_tables(
         open_sample(app, qtbot, folder)
         app.ui.results.want("findings")
         cell = app.ui.results.cell("findings")
-        qtbot.waitUntil(lambda: cell.value is not None and not cell.value.partial, timeout=60_000)
+        qtbot.waitUntil(lambda: cell.value is not None and not cell.value.partial)
         trace = app.ui.session.trace.value
         read = load_all(trace, workers=0)
         facts = run_facts(trace.path, trace.kernel_name, trace.target, (table,))

@@ -11,6 +11,7 @@ import pytest
 
 from rcv_py.base.errors import ExportError
 from rcv_py.cli.main import main
+from tests.support.limits import HANG_S
 from tests.ui.window import ROOT, SAMPLE
 
 SHOWS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")  # variables that say how to show a window
@@ -22,7 +23,7 @@ def rcv(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     environment["PYTHONPATH"] = str(ROOT)
     return subprocess.run(
         [sys.executable, "-m", "rcv_py", *words],
-        capture_output=True, text=True, timeout=90, cwd=cwd, env=environment, check=False,
+        capture_output=True, text=True, timeout=HANG_S, cwd=cwd, env=environment, check=False,
     )  # fmt: skip
 
 

@@ -19,9 +19,10 @@ from rcv_py.ui.app import App, start
 from rcv_py.ui.core.imports import late_signatures
 from rcv_py.ui.core.shared_results import OF_FINDINGS
 from tests.support.paths import ROOT
+from tests.support.limits import HANG_MS, HANG_S
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
-MOST_MS = 20_000  # that anything here may take
+MOST_MS = 2 * HANG_MS  # more than tests wait
 UNUSED = (  # rooms and modules that no window needs before somebody asks for what they do
     "analysis.compare",
     "analysis.counters.formula",
@@ -158,7 +159,7 @@ print(hasattr(feature, "update_mapping"), hasattr(feature, "nothing"))
 def said() -> Any:
     """What a window in a process of its own says."""
     words = [sys.executable, "-c", CHILD]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -199,7 +200,9 @@ def test_functions_of_qt_are_explained_as_they_are_without_us() -> None:
     texts = []
     for word in ("late", "as it is"):
         words = [sys.executable, "-c", EXPLAINS, word]
-        texts.append(subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120))
+        texts.append(
+            subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_S)
+        )
     assert texts[0].stdout == texts[1].stdout
     assert "Supported signatures" in texts[0].stdout
     assert "msec: int" in texts[0].stdout
@@ -240,7 +243,7 @@ def test_of_pyqtgraph_only_what_plots_need_is_imported_until_somebody_asks(said:
 
 def test_a_pyqtgraph_that_needs_more_is_imported_as_it_is() -> None:
     words = [sys.executable, "-c", OTHER_PYQTGRAPH]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S)
     assert done.stdout.split() == ["1", "True", "True"], done.stderr
 
 
@@ -287,21 +290,21 @@ def test_a_window_is_first_painted_with_its_capture(
     try:
         app.window.show_with(SAMPLE)
         assert not app.window.isVisible()
-        qtbot.waitUntil(app.window.isVisible, timeout=MOST_MS)
+        qtbot.waitUntil(app.window.isVisible)
         assert app.window.workspace.updatesEnabled(), "what is not painted at all is a black hole on a screen"
-        qtbot.waitUntil(lambda: bool(paints.rows), timeout=MOST_MS)
+        qtbot.waitUntil(lambda: bool(paints.rows))
     finally:
         application.removeEventFilter(paints)
     assert paints.rows[0] > 0
     assert "welcome" not in vars(app.window), "a page that nobody sees"
-    qtbot.waitUntil(lambda: app.window.idle, timeout=MOST_MS)
+    qtbot.waitUntil(lambda: app.window.idle)
 
 
 def test_a_window_whose_capture_cannot_be_opened_shows_the_first_page_and_why(
     app: App, qtbot: QtBot, tmp_path: Path
 ) -> None:
     app.window.show_with(tmp_path)
-    qtbot.waitUntil(app.window.isVisible, timeout=MOST_MS)
+    qtbot.waitUntil(app.window.isVisible)
     assert app.window.pages.currentWidget() is app.window.welcome
     assert app.window.errors.last is not None
     app.window.errors.last.close()
@@ -310,5 +313,5 @@ def test_a_window_whose_capture_cannot_be_opened_shows_the_first_page_and_why(
 def test_a_window_does_not_wait_long(app: App, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app.window.opener, "open", lambda path: None)
     app.window.show_with(SAMPLE)
-    qtbot.waitUntil(app.window.isVisible, timeout=MOST_MS)
+    qtbot.waitUntil(app.window.isVisible)
     assert app.window.pages.currentWidget() is app.window.welcome

@@ -25,6 +25,7 @@ from rcv_py.ui.panels import compute_unit
 from rcv_py.ui.panels.compute_unit import LEAST_PX, ComputeUnitPanel
 from rcv_py.ui.timeline.token_rows import wave_rows
 from rcv_py.ui.timeline.token_tip import token_at
+from tests.support.limits import HANG_S
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
 
@@ -270,7 +271,7 @@ def test_rows_are_shown_while_waves_arrive_faster_than_rows_are_made(
     may_end, asked, run = Event(), [], ui.tasks.run
 
     def slow(*given: Any, **named: Any) -> Any:
-        assert may_end.wait(30)
+        assert may_end.wait(HANG_S)
         return wave_rows(*given, **named)
 
     monkeypatch.setattr(compute_unit, "wave_rows", slow)

@@ -62,7 +62,7 @@ def test_open_then_one_click_selects_everywhere(path: Path, qtbot: QtBot, reused
     with reused() as app:
         open_sample(app, qtbot, path)
         panel = page(app)
-        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
+        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
         assert in_front(app, "triage")
         app.window.activateWindow()
         app.ui.commands.run("triage.show")
@@ -92,7 +92,7 @@ def test_evidence_of_every_kind_leads_to_its_place(
     with reused() as app:
         open_sample(app, qtbot, with_all_kinds)
         panel, session = page(app), app.ui.session
-        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
+        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
         number = choose(panel, "token")
         place = panel.current.evidence[number]
         panel.page.anchorClicked.emit(QUrl(f"evidence:{number}"))
@@ -134,7 +134,7 @@ def test_evidence_of_a_wave_or_a_range_keeps_the_timeline_that_is_in_front(
     with reused() as app:
         open_sample(app, qtbot, sample_path("matmul_small"))
         panel = page(app)
-        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
+        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
         app.window.workspace.show_panel("utilization")
         for kind in ("wave", "window"):
             panel.go(choose(panel, kind))
@@ -147,7 +147,7 @@ def test_an_execution_is_40_px_wide_in_the_compute_unit(qtbot: QtBot, reused: Re
         app.window.workspace.fold("left", False)
         open_sample(app, qtbot, sample_path("matmul_small"))
         panel, session = page(app), app.ui.session
-        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
+        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial)
         wave = session.wave()
         width = wave.tokens.stall + wave.tokens.busy
         shortest = int(np.argmin(np.where((width > 0) & (wave.tokens.line >= 0), width, width.max())))
@@ -350,7 +350,7 @@ def test_predictions_come_when_nothing_else_is_computed(
     assert not plain.guesses, "first what is known at once"
     assert "--predict" not in panel.command_line()
     ui.settings["findings.predict"] = True
-    qtbot.waitUntil(lambda: bool(panel.findings.guesses), timeout=60_000)
+    qtbot.waitUntil(lambda: bool(panel.findings.guesses))
     assert {one.name for one in panel.findings.findings} == {one.name for one in plain.findings}
     assert "--predict" in panel.command_line()
     row = next(at for at, one in enumerate(panel.findings.in_full) if one.predicted is not None)

@@ -265,7 +265,7 @@ def test_a_window_that_is_closed_while_waves_stream_leaves_nothing_behind(
         app.window.opener.open(SAMPLE)
         for panel in ("wave_states", "hotspot"):
             app.window.workspace.show_panel(panel)
-        qtbot.waitUntil(lambda: bool(came), timeout=60_000)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: bool(came))  # type: ignore[attr-defined]
         if how == "cancel":
             app.window.cancel()
             settle(app, qtbot)
@@ -279,6 +279,5 @@ def test_a_window_that_is_closed_while_waves_stream_leaves_nothing_behind(
     came.clear()
     del app
     qtbot.waitUntil(  # type: ignore[attr-defined]
-        lambda: not {*blocks()} - {*before} and session() is None,  # those of tests before may go meanwhile
-        timeout=60_000,  # each look collects garbage, which is slow on a busy machine
+        lambda: not {*blocks()} - {*before} and session() is None  # those of tests before may go meanwhile
     )

@@ -41,9 +41,9 @@ def is_played(panel: WhatIfPanel) -> bool:
 
 
 def test_remedies_are_played_in_turn(shown: WhatIfPanel, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: is_played(shown), timeout=60_000)
+    qtbot.waitUntil(lambda: is_played(shown))
     qtbot.wait(0)
-    qtbot.waitUntil(lambda: is_played(shown), timeout=60_000)
+    qtbot.waitUntil(lambda: is_played(shown))
     played = [one for one in shown.experiments if one.changes]
     assert played
     for one in played:
@@ -58,10 +58,10 @@ def test_a_slider_is_an_experiment(shown: WhatIfPanel, qtbot: QtBot) -> None:
     shown.controls.sliders["vmem"].setValue(5)
     wanted = "latency of vmem × 0.5"
     qtbot.waitUntil(lambda: bool(shown.experiments) and shown.experiments[0].text == wanted)
-    qtbot.waitUntil(lambda: shown.experiments[0].changes in shown.known, timeout=60_000)
+    qtbot.waitUntil(lambda: shown.experiments[0].changes in shown.known)
     assert shown.known[shown.experiments[0].changes].share < 0
     assert shown.command_line()[-1] == "--latency=vmem=0.5"
-    qtbot.waitUntil(lambda: len(shown.source.rows) == 2, timeout=60_000)
+    qtbot.waitUntil(lambda: len(shown.source.rows) == 2)
     wave = shown.session.wave()
     recorded, predicted = (row.segments[0] for row in shown.source.rows)
     assert np.array_equal(recorded.tokens.start, wave.tokens.start)
@@ -80,7 +80,7 @@ def test_unchanged_a_wave_would_run_as_it_ran(shown: WhatIfPanel, qtbot: QtBot) 
     shown.session.try_out(asked)
     qtbot.waitUntil(lambda: bool(shown.experiments) and bool(shown.experiments[0].words))
     shown._choose(0)
-    qtbot.waitUntil(lambda: len(shown.source.rows) == 2, timeout=60_000)
+    qtbot.waitUntil(lambda: len(shown.source.rows) == 2)
     tokens, would = shown.session.wave().tokens, shown.source.rows[1].segments[0].tokens
     assert np.array_equal(would.start, tokens.start)
     assert np.array_equal(would.stall, tokens.stall)
@@ -89,7 +89,7 @@ def test_unchanged_a_wave_would_run_as_it_ran(shown: WhatIfPanel, qtbot: QtBot) 
     shown.clicked(row, int(would.start[9]) + int(would.stall[9]), is_double=False)
     assert shown.session.selection.value.line == line
     shown.scope.choose("unit")
-    qtbot.waitUntil(lambda: len(shown.source.rows) > 2, timeout=60_000)
+    qtbot.waitUntil(lambda: len(shown.source.rows) > 2)
     index, wave = shown.session.trace.value.waves, shown.session.wave()
     same = (index.se == index.se[wave.row]) & (index.cu == index.cu[wave.row])
     pairs = list(zip(shown.source.rows[::2], shown.source.rows[1::2], strict=True))
@@ -115,12 +115,12 @@ def test_what_is_refused_says_why(shown: WhatIfPanel, qtbot: QtBot) -> None:
 
 def test_stop_and_go_on(shown: WhatIfPanel, qtbot: QtBot) -> None:
     shown.stop.click()
-    qtbot.waitUntil(lambda: bool(shown.experiments) and shown.ui.tasks.idle, timeout=60_000)
+    qtbot.waitUntil(lambda: bool(shown.experiments) and shown.ui.tasks.idle)
     left = shown._next()
     assert left is not None
     assert shown.stop.text() == "Play"
     shown.stop.click()
-    qtbot.waitUntil(lambda: left.changes in shown.known, timeout=60_000)
+    qtbot.waitUntil(lambda: left.changes in shown.known)
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ from rcv_py.ui.shell.dialogs.error_box import ErrorBox, fault, report
 from rcv_py.ui.shell.dialogs.log_dialog import LogDialog
 from rcv_py.ui.shell.dialogs.settings_dialog import NO_HIT, SettingsDialog
 from rcv_py.work.newer import Newest
+from tests.support.limits import HANG_S
 from tests.ui.window import ROOT, SAMPLE, open_sample, window
 
 DIES = """
@@ -135,7 +136,7 @@ def test_a_report_is_saved_as_it_was_read(qtbot: QtBot, tmp_path: Path) -> None:
 
 def test_a_fault_is_told_at_the_next_start_and_once(tmp_path: Path) -> None:
     words = [sys.executable, "-c", DIES, str(tmp_path)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, check=False, timeout=HANG_S)
     assert done.returncode == -signal.SIGABRT
     (trace,) = left_faults(tmp_path)
     assert "Aborted" in trace

@@ -23,6 +23,7 @@ from rcv_py.ui.shell.docks import STRIPS, BrokenPanel, make_panel
 from rcv_py.ui.shell.opener import LOOKING
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.support.samples import sample_path
+from tests.support.limits import HANG_S
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
@@ -335,5 +336,5 @@ def test_a_start_loads_nothing_that_writes_files() -> None:
     )
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
     words = [sys.executable, "-c", code]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment, timeout=HANG_S)
     assert done.stdout.split() == []

@@ -14,6 +14,7 @@ from shiboken6 import isValid
 
 from rcv_py.ui.app import App, start
 from rcv_py.ui.core.visibility import WHEN_IDLE
+from tests.support.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"
@@ -24,7 +25,6 @@ CALM = {  # settings of windows in tests
     "look.animate": False,  # no test waits for what moves: it is where it will be
 }
 LOOK_MS = 10  # between looks at jobs that run
-PATIENCE_S = 60.0  # of a busy machine
 RESTS = 2  # looks in a row at which nothing was to be done
 SOON_MS = 100  # calls that come later are those of a slow job that rests, or end a message
 
@@ -85,7 +85,7 @@ def settle(app: App, qtbot: object, soon_ms: int = SOON_MS) -> None:
 
     Timers are looked for before what may be the last look; until then those are asked that were there.
     """
-    end = monotonic() + PATIENCE_S
+    end = monotonic() + HANG_S
     rests = 0
     timers: Iterable[QTimer] = ()
     while rests < RESTS:

@@ -18,6 +18,7 @@ from rcv_py.work.load import load_all, plan
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.processes import end_ahead, start_ahead
 from tests.support.paths import ROOT
+from tests.support.limits import HANG_S
 from tests.support.processes import wait_until
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
@@ -88,7 +89,12 @@ def test_copies_hold_nothing_of_their_parent_and_answer() -> None:
     """Where nothing runs beside the main thread: no open file of it, no handler, and the same answers."""
     script = "from tests.work.test_ahead import copies; copies()"
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script], cwd=ROOT, check=True, capture_output=True, text=True
+        [sys.executable, "-W", "error", "-c", script],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
     )
     assert done.stdout.split() == ["Qt", "False", "copies", "True", "3", "3", "pool", "ForkProcess", "3"]
     assert not done.stderr

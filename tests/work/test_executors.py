@@ -10,12 +10,12 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import Queue
 from threading import Event, Thread
 from typing import Any
 
@@ -31,6 +31,8 @@ from tests.support import folders
 from tests.support.capture_calls import deadly, held, lost, mistaken, name_of, waiting
 from tests.support.paths import ROOT
 from tests.support.processes import PATIENCE_S, wait_until
+from tests.support.limits import HANG_S
+from tests.support.processes import wait_until
 from tests.support.samples import write_sample
 
 WORKERS = 2
@@ -64,7 +66,7 @@ def _client(address: str) -> Iterator[Any]:
 @pytest.fixture
 def client(_client: Any) -> Any:
     """A way to change and to ask the workers, all of which are there: a test before may have ended some."""
-    _client.wait_for_workers(WORKERS, timeout=PATIENCE_S)
+    _client.wait_for_workers(WORKERS, timeout=HANG_S)
     return _client
 
 
@@ -210,35 +212,49 @@ def _stop(path: Path) -> None:
 
 
 class Together(Executor):
-    """One worker that takes all calls that are there, and loses them if one is of the capture `two`."""
+    """One worker that takes all calls that are there, and loses them if one is of the capture `two`.
+
+    It works whenever whoever submits calls begins to wait for an answer.
+    """
 
     def __init__(self) -> None:
-        self.asked: SimpleQueue[tuple[Future, Path]] = SimpleQueue()
+        self.asked: list[tuple[Future, Path]] = []
         self.batches: list[list[str]] = []
-        Thread(target=self.work, daemon=True).start()
 
     def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
         future: Future = Future()
-        self.asked.put((future, args[0]))
+        self.asked.append((future, args[0]))
         return future
 
     def work(self) -> None:
-        while True:
-            batch = [self.asked.get()]
-            with suppress(Empty):
-                while True:
-                    batch.append(self.asked.get(timeout=0.1))
-            names = [path.name for _, path in batch]
-            self.batches.append(names)
-            for future, path in batch:
-                if "two" in names:
-                    future.set_exception(WorkerStopped())
-                else:
-                    future.set_result(path.name)
+        batch, self.asked = self.asked, []
+        names = [path.name for _, path in batch]
+        self.batches.append(names)
+        for future, path in batch:
+            if "two" in names:
+                future.set_exception(WorkerStopped())
+            else:
+                future.set_result(path.name)
 
 
-def test_who_was_with_a_capture_that_ends_each_worker_is_not_tried_with_it_again(tmp_path: Path) -> None:
+class Answers(Queue):
+    """Has a worker go on when an answer is asked for that is not there."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        super().__init__()
+        self._go_on = work
+
+    def get(self) -> Any:  # type: ignore[override]
+        if self.empty():
+            self._go_on()
+        return super().get(block=False)
+
+
+def test_who_was_with_a_capture_that_ends_each_worker_is_not_tried_with_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     together = Together()
+    monkeypatch.setattr(captures, "SimpleQueue", lambda: Answers(together.work))
     found = list(captures_mapped(name_of, three(tmp_path), together, lost))
     assert found[::2] == ["one", "three"]
     assert together.batches == [["one", "two", "three"], ["one"], ["two"], ["three"], ["two"]]
@@ -260,13 +276,13 @@ def _busy(dask_worker: object) -> bool:
 
 
 CLUSTER = """
-import signal
+import sys
 from distributed import LocalCluster
 cluster = LocalCluster(
     processes=False, protocol="tcp", n_workers=1, threads_per_worker=3, dashboard_address=":0"
 )
 print(cluster.scheduler_address, flush=True)
-signal.pause()
+sys.stdin.read()
 """
 
 
@@ -275,7 +291,8 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
 
     paths = three(tmp_path)
     words = [sys.executable, "-c", CLUSTER]
-    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as cluster:
+    pipe = subprocess.PIPE  # what it reads: it ends when this process does
+    with subprocess.Popen(words, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as cluster:
         try:
             assert cluster.stdout is not None
             with (  # noqa: PT012
@@ -330,7 +347,7 @@ def test_somebody_else_at_the_address(library: Path, capsys: pytest.CaptureFixtu
     def answer(server: socket.socket) -> None:
         with server.accept()[0] as connection:
             connection.sendall(b"HTTP/1.1 400 Bad Request\r\n")
-            heard.wait()
+            heard.wait(HANG_S)
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = Thread(target=answer, args=(server,))
@@ -345,9 +362,11 @@ def test_somebody_else_at_the_address(library: Path, capsys: pytest.CaptureFixtu
 def test_a_cluster_without_workers(
     library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from distributed import LocalCluster
+    from distributed import Client, LocalCluster
 
-    monkeypatch.setattr("rcv_py.work.cluster.CONNECT_S", 0.5)
+    wait = Client.wait_for_workers  # it is not waited for as long as for the scheduler: none will come
+    monkeypatch.setattr(Client, "wait_for_workers", lambda self, count, timeout: wait(self, count, 0.1))
+    monkeypatch.setattr("rcv_py.work.cluster.CONNECT_S", HANG_S)
     with LocalCluster(n_workers=0, protocol="tcp", processes=False, dashboard_address=":0") as empty:
         text = refused(["triage", library, "--cluster", empty.scheduler_address], capsys)
     assert "has no workers.\n     Start some: dask worker tcp://" in text
@@ -432,7 +451,9 @@ def test_it_is_imported_only_when_asked_for(library: Path) -> None:
     script = (
         f"import sys; from rcv_py.cli.main import main; main({words}); sys.exit('distributed' in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-c", script], check=True, cwd=ROOT, stdout=subprocess.DEVNULL, timeout=HANG_S
+    )
 
 
 def test_what_a_cluster_does_not_go_with_is_refused(

@@ -16,6 +16,7 @@ from rcv_py.work import findings
 from rcv_py.work.findings import STOPPED, FindingsInView
 from tests.support.findings import findings_near
 from tests.support.samples import sample_path, write_sample
+from tests.support.limits import HANG_S
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_closing_does_not_wait_for_it(process: FindingsInView) -> None:
     while not active_children() and thread.is_alive():
         time.sleep(0.01)
     process.close()
-    thread.join(60)  # at most, or nothing would tell of a hang
+    thread.join(HANG_S)
     assert answers[0].why == STOPPED, "it was stopped; one that is waited for has findings"
 
 
@@ -76,7 +77,7 @@ def test_a_newer_question_ends_the_one_before(process: FindingsInView) -> None:
         time.sleep(0.01)
     trace = open_trace(sample_path("straggler"))
     assert process.find(trace, ()).waves == 16
-    thread.join(60)
+    thread.join(HANG_S)
     assert answers[0].why == STOPPED
 
 
@@ -88,7 +89,7 @@ def test_what_was_looked_for_early_is_what_is_asked_for(process: FindingsInView)
 
     def all_waves() -> list[WaveBatch]:
         asked.append(threading.current_thread().name)
-        assert whole.wait(60)
+        assert whole.wait(HANG_S)
         return held
 
     process.expect(trace, all_waves)

@@ -24,6 +24,8 @@ from rcv_py.work.pool import WorkerPool
 from tests.support.deadly_readers import MOMENTS, Doomed, prepared, without_blocks
 from tests.support.paths import ROOT
 from tests.support.processes import PATIENCE_S, gone
+from tests.support.limits import HANG_S
+from tests.support.processes import gone
 from tests.support.shared_memory import blocks, mappings, names
 from tests.support.wave_folder import MANY, reader, trace, wave
 
@@ -130,7 +132,7 @@ def test_a_parent_that_is_ended_leaves_no_process_and_no_memory(
             children = psutil.Process(parent.pid).children(recursive=True)
             assert children
             parent.send_signal(number)
-            parent.wait(PATIENCE_S)
+            parent.wait(HANG_S)
         finally:
             parent.kill()
     assert gone(children)

@@ -12,7 +12,8 @@ from rcv_py.work.load import STOPPED, WaveStream, batches, load_all
 from rcv_py.work.processes import WAITING, end_ahead
 from tests.support.busy_forever import BusyReader, begun
 from tests.support.deadly_readers import Deadly
-from tests.support.processes import PATIENCE_S, wait_until
+from tests.support.limits import HANG_S
+from tests.support.processes import wait_until
 from tests.support.wave_folder import reader, trace, wave
 
 
@@ -78,7 +79,7 @@ def test_a_cancel_waits_for_no_answer_of_a_process(files, small_jobs, tmp_path_f
     thread.start()
     wait_until(lambda: len(begun(notes)) == 2, "two that read, and never end")
     stream.cancel()
-    thread.join(PATIENCE_S)
+    thread.join(HANG_S)
     assert not thread.is_alive()
     assert not active_children()
 
@@ -157,7 +158,7 @@ def test_nobody_waits_for_waves_that_do_not_come(files, small_jobs, few_tries, t
     thread = Thread(target=lambda: answers.append(busy.whole()))
     thread.start()
     busy.close()
-    thread.join(PATIENCE_S)
+    thread.join(HANG_S)
     assert answers == [None], "it was cancelled"
     monkeypatch.setattr(load, "MAX_UNSEEN", 5)
     large = WaveStream(files, files.index, workers=1)

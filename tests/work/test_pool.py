@@ -25,10 +25,11 @@ from rcv_py.work.shared import dumps, loads
 from tests.support.busy_forever import stay
 from tests.support.deadly_readers import no_memory, without_blocks
 from tests.support.paths import ROOT
+from tests.support.limits import HANG_S
 from tests.support.pool_calls import EndsAtUnpickling, answer
 from tests.support.processes import is_at_work, wait_until
 
-WAIT_S = 60
+WAIT_S = HANG_S
 
 
 @pytest.fixture(autouse=True)
@@ -223,7 +224,7 @@ print(WorkerPool(answer, 1).submit("pid").result(), flush=True)
 os.kill(os.getpid(), 9)
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=HANG_S
     )
     assert done.stdout, done.stderr
     try:
@@ -278,7 +279,9 @@ def test_ctrl_c_while_a_process_is_copied_is_heard_behind_it(tmp_path: Path) -> 
         "    end_ahead()\n"
     )
     path = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, script], env=path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, script], env=path, capture_output=True, text=True, check=False, timeout=HANG_S
+    )
     assert done.stderr.count("Traceback") == 1
     assert "ignored" not in done.stderr
     assert done.stdout.split() == ["0"]

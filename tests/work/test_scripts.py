@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 from tests.support.samples import sample_path
+from tests.support.limits import HANG_S
 
 SCRIPT = """
 import sys
@@ -31,7 +32,7 @@ def test_a_script_without_a_main_guard_reads_its_waves_once(tmp_path: Path) -> N
         env={"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_S,
         check=False,
     )
     assert (done.stdout, done.stderr) == ("read 16 of 16\n", "")

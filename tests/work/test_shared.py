@@ -18,6 +18,7 @@ from rcv_py.work.load import prepared_columns
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.shared import SHARED_BYTES, dumps, loads, receive, send, share
 from tests.support.paths import ROOT
+from tests.support.limits import HANG_S
 from tests.support.wave_folder import reader, wave
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="blocks are of Linux")
@@ -118,6 +119,6 @@ def test_blocks_leave_most_files_to_others_and_say_when_there_are_none(what: str
     """In a process of its own: others have files open here, and garbage closes them while one counts."""
     words = [sys.executable, "-m", "tests.support.few_files", what]
     done = subprocess.run(
-        words, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        words, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=HANG_S
     )
     assert (done.returncode, done.stderr) == (0, "")

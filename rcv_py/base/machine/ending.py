@@ -127,7 +127,6 @@ def _look(_: int, frame: FrameType | None) -> None:
     if has_alarm and monotonic() < _Wish.deadline and (_Wish.ask is not None or _imports(frame)):
         return
     error = _exception()
-    _Wish.raised = ref(error)
     try:
         raise error
     finally:
@@ -152,4 +151,7 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def _exception() -> KeyboardInterrupt:
-    return Ended() if _Wish.number in _SIGNALS else _Stopped()
+    """What is raised; while it is on its way out of `ends_tidily` no other is."""
+    error = Ended() if _Wish.number in _SIGNALS else _Stopped()
+    _Wish.raised = ref(error)
+    return error

@@ -23,6 +23,11 @@ from tests.formats.isa.test_lengths import CASES
 from tests.support.llvm import need_llvm
 from tests.support.object_files import TEXT, code_file
 from tests.support.paths import ROOT
+from tests.formats.isa.test_lengths import CASES, SCALAR
+from tests.support.assembler import assembled
+from tests.support.golden_sqtt import NAMES, golden
+from tests.support.limits import HANG_S
+from tests.support.raw_captures import code_object, need_llvm
 
 WORDS = struct.pack("<5I", 0xBF8CC07F, 0x7E000280, 0xBF85FFFD, 0xD1FF0004, 0x00000000)
 
@@ -214,7 +219,7 @@ def test_a_frozen_program_runs_its_own_modules(monkeypatch: pytest.MonkeyPatch) 
     words = [sys.executable, "-c", frozen, *command[1:], *told]
     data = code_file({"one": WORDS})
     question = struct.pack("<Q", len(data)) + data + struct.pack("<Q", TEXT)
-    done = subprocess.run(words, input=question, capture_output=True, check=True, cwd=ROOT)
+    done = subprocess.run(words, input=question, capture_output=True, check=True, cwd=ROOT, timeout=HANG_S)
     assert b'"chain":[-1]' in done.stdout.replace(b" ", b""), done.stderr.decode()
 
 

@@ -20,6 +20,8 @@ from rcv_py.formats.raw.options import OfficialMissing, RawOptions
 from rcv_py.model.trace import Trace
 from tests.support.paths import ROOT
 from tests.support.raw_samples import copied, raw_sample
+from tests.support.golden_sqtt import golden, raw_folder
+from tests.support.limits import HANG_S
 
 NAME = "gfx9"  # the capture of which the library tells
 SOURCE = Path(__file__).parents[2] / "support" / "official_stub.c"
@@ -73,7 +75,7 @@ def library(request, tmp_path_factory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp(request.param)
     built = folder / official.LIBRARY
     flags = ["-DSTUB_FIRST"] if request.param == "first" else []
-    subprocess.run([compiler, "-shared", "-fPIC", *flags, "-o", built, SOURCE], check=True)
+    subprocess.run([compiler, "-shared", "-fPIC", *flags, "-o", built, SOURCE], check=True, timeout=HANG_S)
     (folder / "records").write_bytes(records(request.param == "first"))
     return built, folder / "records"
 
@@ -121,7 +123,7 @@ def test_the_process_of_a_library_imports_no_compiler() -> None:
         "import sys, rcv_py.formats.raw.official, rcv_py.formats.raw.objects, rcv_py.formats.input.files;"
         "assert 'numpy' in sys.modules; assert 'numba' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=HANG_S)
 
 
 def test_a_library_that_refuses_is_quoted(library, one_engine, monkeypatch, tmp_path) -> None:

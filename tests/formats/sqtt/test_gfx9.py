@@ -22,6 +22,8 @@ from tests.formats.sqtt.encode_gfx9 import AFTER, BEFORE, Tape
 from tests.support.paths import ROOT
 from tests.support.raw_samples import raw_sample
 from tests.support.sqtt_truth import Raw
+from tests.formats.sqtt.round_trip import SMALL, differences
+from tests.support.limits import HANG_S
 
 SURFACE_SYNC = 3  # as goldens name what AMD reserved
 IDLE, EXEC, WAIT, STALL = (int(getattr(WaveState, name)) for name in ("IDLE", "EXEC", "WAIT", "STALL"))
@@ -536,6 +538,7 @@ def run_apart(code: str, folder: Path, **environment: str) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=HANG_S,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
