@@ -69,7 +69,9 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
     app.window.exporter.check_name(shot.panel)
     app.ui.settings["look.theme"] = shot.theme
     app.ui.settings["look.animate"] = False
+    app.ui.settings["findings.predict"] = False  # it comes some time after findings are shown
     window = app.window
+    window.loads_unseen = False
     window.resize(WINDOW_SIZE)
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.show()
@@ -97,7 +99,7 @@ def wait_until_idle(app: App, errors: list[BaseException]) -> None:
         QApplication.sendPostedEvents()
         if errors:
             raise errors[0]
-        quiet = quiet + 1 if app.window.idle else 0
+        quiet = quiet + 1 if app.window.idle and not _is_due(app) else 0
         if deadline.hasExpired():
             raise ExportError(
                 "The picture did not get ready in three minutes.", hint="Try a smaller capture."
@@ -105,6 +107,11 @@ def wait_until_idle(app: App, errors: list[BaseException]) -> None:
         loop = QEventLoop()  # wait a moment for timers and threads
         QTimer.singleShot(25, loop.quit)
         loop.exec()
+
+
+def _is_due(app: App) -> bool:
+    """Whether anything in the window is about to happen: however slow the machine, it happens before."""
+    return any(timer.isActive() for timer in app.window.findChildren(QTimer))
 
 
 def _print_message(kind: QtMsgType, context: object, text: str) -> None:

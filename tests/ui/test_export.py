@@ -89,7 +89,8 @@ def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> N
 
 
 def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot, reused: Reused) -> None:
-    with reused(sample=qtbot) as app:
+    with reused() as app:
+        open_sample(app, qtbot)  # anew: a test before may have looked at it
         app.window.workspace.show_panel("hotspot")
         causes = app.window.workspace.panel("causes")
         qtbot.waitUntil(lambda: causes.visibility.is_asleep)

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 
 from rcv_py.base.errors import ExportError
 from rcv_py.cli.main import main
+from rcv_py.ui.app import App
 from tests.support.limits import HANG_S
 from tests.ui.window import ROOT, SAMPLE
 
@@ -89,9 +91,34 @@ def test_what_cannot_be_written_is_not_drawn(tmp_path: Path, monkeypatch: pytest
     assert list(tmp_path.iterdir()) == [old], "nothing is left of what was not drawn"
 
 
+@pytest.mark.parametrize("panel", ["window", "token_details"])
+def test_a_picture_is_taken_when_nothing_is_about_to_change(
+    panel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be another one on a slow machine."""
+    from rcv_py.ui import shot
+
+    wait, due, waits = shot.wait_until_idle, [], []
+
+    def look(app: App, errors: list[BaseException]) -> None:
+        wait(app, errors)
+        waits.append(app.window.idle)
+        due.extend(timer.interval() for timer in app.window.findChildren(QTimer) if timer.isActive())
+
+    monkeypatch.setattr(shot, "wait_until_idle", look)
+    how = ("--line", "4", "--out", str(tmp_path / "a.png"))
+    assert main(["shot", str(SAMPLE), "--panel", panel, *how]) == 0
+    assert all(waits)
+    assert len(waits) == 3
+    assert not due
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others always have a display")
 def test_without_a_display_the_viewer_draws_the_picture_that_a_shot_is(tmp_path: Path) -> None:
-    """In a process of its own, and in one that has shown other windows before: the same file."""
+    """In a process of its own, and in one that has shown other windows before: the same file.
+
+    Byte for byte: both draw with the same Qt and fonts, and neither is taken while something may change.
+    """
     done = rcv(str(SAMPLE), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "no display" in done.stdout

@@ -348,10 +348,11 @@ class MainWindow(QMainWindow):
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
+        self.loads_unseen = True  # while nothing else is to do; False: for a picture, which is soon taken
         self._load_timer = QTimer(self, singleShot=True)
         self._load_timer.setObjectName(WHEN_IDLE)
         self._load_timer.timeout.connect(self._load_panels)
-        self.workspace.panels_changed.connect(lambda: self._load_timer.start(LOAD_AFTER_MS))
+        self.workspace.panels_changed.connect(self._load_later)
         soon.now()
 
     def make_first_panels(self) -> None:
@@ -498,10 +499,14 @@ class MainWindow(QMainWindow):
         is_read = self.loader.idle and not self.opener.is_searching
         return is_computed and is_read and (self.notes is None or not self.notes.is_busy)
 
+    def _load_later(self) -> None:
+        if self.loads_unseen:
+            self._load_timer.start(LOAD_AFTER_MS)
+
     def _load_panels(self) -> None:
         """Import what panels need that nobody has seen, one a turn, while nothing else is to do."""
         if not self.idle:
-            self._load_timer.start(LOAD_AFTER_MS)
+            self._load_later()
         elif self.workspace.isVisible() and self.workspace.load_next():
             self._load_timer.start(LOAD_EVERY_MS)
         elif self.workspace.isVisible() and self.ui.session.trace.value is not None:
@@ -570,7 +575,7 @@ class MainWindow(QMainWindow):
 
     def _all_read(self) -> None:
         LOG.add("capture", "all waves were read")
-        self._load_timer.start(LOAD_AFTER_MS)
+        self._load_later()
         trace = self.ui.session.trace.value
         if trace is not None and trace.shader_data:  # problems and traces for other tools tell of them
             self.ui.results.want("markers")
