@@ -34,6 +34,7 @@ from rcv_py.work.machine import BEHIND, step_back
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
 _starting = Lock()  # held while multiprocessing looks at all processes of this one: to start and to bury one
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 Near = tuple[BaseProcess, Connection]  # a process, and our end of the pipe to it
 
 
@@ -109,7 +110,8 @@ def started(*, is_tidy: bool = False, nests: bool = False, is_copy: bool = False
     arguments = (far, is_tidy, is_copy, module, BEHIND)
     # The stubs give it to the contexts of each way of starting, not to what these share.
     process: BaseProcess = context.Process(target=_serve, args=arguments, daemon=not nests)  # type: ignore[attr-defined]
-    with not_interrupted(), _without_main(), catch_warnings():
+    held = _signals_held() if is_copy else nullcontext()
+    with not_interrupted(), _without_main(), held, catch_warnings():
         simplefilter("ignore", DeprecationWarning)  # of threads in a copy: numpy's end before a fork
         process.start()
     far.close()  # so that the child's end is the only one, and its death ends our reading
@@ -130,6 +132,20 @@ def _without_main() -> Iterator[None]:
             yield
         finally:
             sys.modules["__main__"] = main
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Have a copy that is made meanwhile hear of its end once it can heed it: `_forget_parent`.
+
+    Python drops the signals that come before a copy runs, and multiprocessing, which sends one as the program
+    ends, would wait for the copy for ever.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # -- in the process ---------------------------------------------------------------------------------
@@ -170,8 +186,9 @@ def _forget_parent(connection: Connection) -> None:
     for number in set(map(int, os.listdir("/proc/self/fd"))) - kept:  # noqa: PTH208
         with suppress(OSError):  # the one that listed them
             os.close(number)
-    for name in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, signal.SIG_DFL)
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     gc.freeze()  # what is looked at is copied
     gc.enable()
 

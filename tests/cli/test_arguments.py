@@ -17,8 +17,8 @@ from rcv_py.cli.arguments import parse
 from rcv_py.cli.options.commands import COMMANDS
 from rcv_py.cli.options.dig_options import WaitsOptions
 from rcv_py.cli.options.option import Options
-from tests.support.paths import ROOT
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 
 
 @pytest.mark.parametrize(

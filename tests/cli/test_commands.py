@@ -15,10 +15,10 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support.command_runs import CACHE
+from tests.support.limits import HANG_S
 from tests.support.opened import VARIED
 from tests.support.paths import ROOT
 from tests.support.samples import sample_path, write_sample
-from tests.support.limits import HANG_S
 
 COLUMNS = {"hits": 6, "latency": 7, "stall": 8, "idle": 9}
 

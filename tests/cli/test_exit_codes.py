@@ -24,10 +24,9 @@ from tests.support.command_runs import ON_A_CAPTURE, Run, a_place, run
 from tests.support.equal import ELSEWHERE as ELSEWHERE_IN_A_TRACE
 from tests.support.equal import differences
 from tests.support.forked import Forks
+from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.samples import sample_path, write_sample
-from tests.support.limits import HANG_S
-from tests.support.samples import write_sample
 from tests.support.whole_capture import write
 
 SMALL = "gfx12"  # the sample that most questions are about

@@ -15,9 +15,8 @@ from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.cli.main import main
 from rcv_py.work import reduce
 from tests.export.perfetto_reader import read
-from tests.support.samples import sample_path
-from tests.support import captures
 from tests.support.limits import HANG_S
+from tests.support.samples import sample_path
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
 

@@ -17,8 +17,8 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import load
 from rcv_py.work.ahead import Ahead
 from tests.support.deadly_readers import Deadly
-from tests.support.paths import ROOT
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 from tests.support.wave_folder import reader, trace, wave
 
 

@@ -18,8 +18,8 @@ from pytestqt.qtbot import QtBot
 from rcv_py.ui.app import App, start
 from rcv_py.ui.core.imports import late_signatures
 from rcv_py.ui.core.shared_results import OF_FINDINGS
-from tests.support.paths import ROOT
 from tests.support.limits import HANG_MS, HANG_S
+from tests.support.paths import ROOT
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 MOST_MS = 2 * HANG_MS  # more than tests wait

@@ -22,8 +22,8 @@ from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
 from rcv_py.ui.shell.docks import STRIPS, BrokenPanel, make_panel
 from rcv_py.ui.shell.opener import LOOKING
 from rcv_py.ui.widgets.empty_state import WithEmptyState
-from tests.support.samples import sample_path
 from tests.support.limits import HANG_S
+from tests.support.samples import sample_path
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window
 

@@ -17,8 +17,8 @@ from rcv_py.work.ahead import Ahead
 from rcv_py.work.load import load_all, plan
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.processes import end_ahead, start_ahead
-from tests.support.paths import ROOT
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 from tests.support.processes import wait_until
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"

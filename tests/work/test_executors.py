@@ -29,9 +29,8 @@ from rcv_py.work.executors import Processes, executor_for
 from rcv_py.work.pool import WorkerStopped
 from tests.support import folders
 from tests.support.capture_calls import deadly, held, lost, mistaken, name_of, waiting
-from tests.support.paths import ROOT
-from tests.support.processes import PATIENCE_S, wait_until
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 from tests.support.processes import wait_until
 from tests.support.samples import write_sample
 

@@ -15,8 +15,8 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.work import findings
 from rcv_py.work.findings import STOPPED, FindingsInView
 from tests.support.findings import findings_near
-from tests.support.samples import sample_path, write_sample
 from tests.support.limits import HANG_S
+from tests.support.samples import sample_path, write_sample
 
 
 @pytest.fixture

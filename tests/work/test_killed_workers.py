@@ -22,9 +22,8 @@ from rcv_py.work import load
 from rcv_py.work.load import WaveStream, load_all
 from rcv_py.work.pool import WorkerPool
 from tests.support.deadly_readers import MOMENTS, Doomed, prepared, without_blocks
-from tests.support.paths import ROOT
-from tests.support.processes import PATIENCE_S, gone
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 from tests.support.processes import gone
 from tests.support.shared_memory import blocks, mappings, names
 from tests.support.wave_folder import MANY, reader, trace, wave

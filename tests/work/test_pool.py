@@ -24,8 +24,8 @@ from rcv_py.work.processes import end_ahead
 from rcv_py.work.shared import dumps, loads
 from tests.support.busy_forever import stay
 from tests.support.deadly_readers import no_memory, without_blocks
-from tests.support.paths import ROOT
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 from tests.support.pool_calls import EndsAtUnpickling, answer
 from tests.support.processes import is_at_work, wait_until
 
@@ -286,3 +286,23 @@ def test_ctrl_c_while_a_process_is_copied_is_heard_behind_it(tmp_path: Path) -> 
     assert "ignored" not in done.stderr
     assert done.stdout.split() == ["0"]
     assert done.returncode == 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="nothing is copied elsewhere")
+def test_a_copy_that_is_ended_before_it_ran_ends() -> None:
+    """On one processor whoever makes a copy goes on, and the copy comes later."""
+    code = (
+        "import os\n"
+        "from rcv_py.base.machine.ending import ends_tidily\n"
+        "from rcv_py.work.processes import started\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "with ends_tidily():\n"
+        "    for _ in range(20):\n"
+        "        process, near = started(is_copy=True)\n"
+        "        process.terminate()\n"
+        "        process.join()\n"
+        "        print(process.exitcode)\n"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=HANG_S)
+    assert done.stdout.split() == [str(-signal.SIGTERM)] * 20

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.samples import sample_path
-from tests.support.limits import HANG_S
 
 SCRIPT = """
 import sys

@@ -17,8 +17,8 @@ from hypothesis.extra import numpy as arrays
 from rcv_py.work.load import prepared_columns
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.shared import SHARED_BYTES, dumps, loads, receive, send, share
-from tests.support.paths import ROOT
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 from tests.support.wave_folder import reader, wave
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="blocks are of Linux")

@@ -20,14 +20,10 @@ from rcv_py.formats.isa.categories import category_of, mnemonic
 from rcv_py.formats.isa.disassembly import Choice, Piece, disassemble
 from rcv_py.formats.isa.program import Category
 from tests.formats.isa.test_lengths import CASES
+from tests.support.limits import HANG_S
 from tests.support.llvm import need_llvm
 from tests.support.object_files import TEXT, code_file
 from tests.support.paths import ROOT
-from tests.formats.isa.test_lengths import CASES, SCALAR
-from tests.support.assembler import assembled
-from tests.support.golden_sqtt import NAMES, golden
-from tests.support.limits import HANG_S
-from tests.support.raw_captures import code_object, need_llvm
 
 WORDS = struct.pack("<5I", 0xBF8CC07F, 0x7E000280, 0xBF85FFFD, 0xD1FF0004, 0x00000000)
 

@@ -18,10 +18,9 @@ from rcv_py.formats.raw import official
 from rcv_py.formats.raw.official import LAYOUT, STATE, TOKEN
 from rcv_py.formats.raw.options import OfficialMissing, RawOptions
 from rcv_py.model.trace import Trace
+from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.raw_samples import copied, raw_sample
-from tests.support.golden_sqtt import golden, raw_folder
-from tests.support.limits import HANG_S
 
 NAME = "gfx9"  # the capture of which the library tells
 SOURCE = Path(__file__).parents[2] / "support" / "official_stub.c"

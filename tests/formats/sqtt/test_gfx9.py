@@ -19,11 +19,10 @@ from rcv_py.formats.sqtt.records import Stream
 from rcv_py.model.kinds import EventKind, TokenKind, WaveState
 from tests.formats.sqtt import encode_gfx9 as raw
 from tests.formats.sqtt.encode_gfx9 import AFTER, BEFORE, Tape
+from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.raw_samples import raw_sample
 from tests.support.sqtt_truth import Raw
-from tests.formats.sqtt.round_trip import SMALL, differences
-from tests.support.limits import HANG_S
 
 SURFACE_SYNC = 3  # as goldens name what AMD reserved
 IDLE, EXEC, WAIT, STALL = (int(getattr(WaveState, name)) for name in ("IDLE", "EXEC", "WAIT", "STALL"))
