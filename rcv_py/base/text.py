@@ -8,19 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Protocol
 
-from rcv_py.base.late_patterns import pattern
-
 DASH = "–"  # what is printed where something is not known: never 0
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
 MAX_DIGITS = 18  # of a place or an option: what surely fits into 64 bits
 
-_LENGTH = pattern(r"\d{1,4}")
-_NESTED = pattern(r"N[rVK]*[RO]?")  # members may be const, volatile, or for one kind of reference
-_LITERAL = pattern(r"L[a-z]n?\d+E")
-_OPERAND = pattern(r"(-?)(?:0[xX]([0-9a-fA-F]+)|([0-9]+))")
+_LENGTH = re.compile(r"\d{1,4}")
+_NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for one kind of reference
+_LITERAL = re.compile(r"L[a-z]n?\d+E")
+_OPERAND = re.compile(r"(-?)(?:0[xX]([0-9a-fA-F]+)|([0-9]+))")
 
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠")  # the wide ones count in East Asian settings
-_NUMBER = pattern(  # whole ones possessive, so that a long text is read once
+_NUMBER = re.compile(  # whole ones possessive, so that a long text is read once
     r"[-+]?(?:\d[\d,]*+(?:\.\d++|(?<!,))|\.\d++)(?:e[-+]?\d+)?(?: ?%)?", re.ASCII
 )
 
@@ -211,7 +209,7 @@ _UNSEEN = (  # beside the control characters below the blank
 )
 _LAYOUT = "\n\r\t"
 
-_HALF = pattern("[\ud800-\udfff]")
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @cache

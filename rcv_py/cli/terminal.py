@@ -19,7 +19,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, TextIO, TypeVar, cast
 
-from rcv_py.base.late_patterns import pattern
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import MAX_DIGITS, cells, translated, visible
 from rcv_py.cli.options.option import Options
@@ -86,7 +85,7 @@ def at_words(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(20, width), break_long_words=False, break_on_hyphens=False)
 
 
-_WHOLE = pattern(
+_WHOLE = re.compile(
     r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]|[^\s\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]+|\s+"
 )
 _NO_BEGIN = "，。；：）、？！"  # no line begins with these
@@ -160,7 +159,7 @@ def watched(
 
 # -- source places that a terminal opens ------------------------------------------------------------------
 
-_PLACE = pattern(r"(?<![^\s(])([^\s:()][^\s:]*):([1-9]\d{0,8})(?![\w:])")
+_PLACE = re.compile(r"(?<![^\s(])([^\s:()][^\s:]*):([1-9]\d{0,8})(?![\w:])")
 MAX_LINKS = 2_000  # of a listing: each asks the disk once a file
 Files = Callable[[str], Path | None]  # the file of this machine that a short path of a source names
 
@@ -212,8 +211,8 @@ def knows_links(environment: Mapping[str, str]) -> bool:
 USUAL = "less -FRX"
 LESS = "FRX"  # the options of a `less` that is given none, as of git
 _WRITERS = ("report", "synth", "schema", "record")  # they print names while they work, or a document
-_COLUMNS = pattern(r"(?<![.:;])  ")  # between two cells of a table
-_CODES = pattern(r"\x1b\[[0-9;]*[A-Za-z]")
+_COLUMNS = re.compile(r"(?<![.:;])  ")  # between two cells of a table
+_CODES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class _Held(StringIO):

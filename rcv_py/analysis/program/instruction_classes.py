@@ -6,13 +6,13 @@ the text does not say which of them kept the wave.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from enum import IntEnum
 from functools import lru_cache
 
 import numpy as np
 
-from rcv_py.base.late_patterns import pattern
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import MATRIX_PREFIXES
 
@@ -92,9 +92,9 @@ _COUNTERS = {
     "kmcnt": _C.WAIT_SMEM,
     "expcnt": _C.WAIT_EXPORT,
 }
-_COUNTER = pattern("|".join(_COUNTERS))
-_WAIT = pattern(r"s_wait(?:cnt|_)")
-_DMA_FLAG = pattern(r"[\s,]lds\b")
+_COUNTER = re.compile("|".join(_COUNTERS))
+_WAIT = re.compile(r"s_wait(?:cnt|_)")
+_DMA_FLAG = re.compile(r"[\s,]lds\b")
 _MEMORY = ("buffer_", "tbuffer_", "global_", "flat_", "image_")
 _DS_ATOMIC = (
     "add_|sub_|rsub_|inc_|dec_|min_|max_|and_|or_|xor_|mskor_|cmpst_|cmpstore_|wrxchg_|storexchg_|condxchg_"

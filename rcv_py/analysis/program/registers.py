@@ -6,6 +6,7 @@ the special ones.  What is not printed is known for the usual cases only (scc, v
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache, reduce
 from operator import or_
@@ -13,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.base.late_patterns import pattern
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import number
 
@@ -23,23 +23,23 @@ BITS = 1472  # a multiple of 64
 _FIRST = {"v": V, "a": A, "s": S}
 _SIZE = {"v": 1024, "a": 256, "s": 128}
 
-_COMMENT = pattern(r"//|;")
-_REGISTER = pattern(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)|\b(vcc|exec|m0|scc)(?:_lo|_hi)?\b")
-_NO_DESTINATION = pattern(
+_COMMENT = re.compile(r"//|;")
+_REGISTER = re.compile(r"\b([vas])(?:\[(\d+):(\d+)\]|(\d+)\b)|\b(vcc|exec|m0|scc)(?:_lo|_hi)?\b")
+_NO_DESTINATION = re.compile(
     r"\S*_store|ds_(write|store)|s_(cmp|cbranch|branch|bitcmp|wait|nop|sleep|barrier|endpgm|setprio|setreg"
     r"|sendmsg|delay_alu|clause|ttracedata|icache|dcache)|exp\b|export|(buffer|global)_(inv|wb|gl)"
 )
-_ATOMIC = pattern(r"\S*_(atomic|cmpst|cmpswap)")
-_RETURNS = pattern(r"\b(glc|sc0|th:TH_ATOMIC_\w*RETURN)\b")
-_TO_LDS = pattern(r"\blds\b|_load_lds|load_async_to_lds")
-_TWO = pattern(r"v_(\w*_co_|div_scale|mad_[iu]64_)")
-_BOTH = pattern(r"v_(swap|permlane\d+_swap)")
-_READS_FIRST = pattern(r"v_(fmac|pk_fmac|mac_|dot\dc|writelane|movrel)|s_(cmov|addk|mulk|cmpk|setreg)")
-_SETS_SCC = pattern(
+_ATOMIC = re.compile(r"\S*_(atomic|cmpst|cmpswap)")
+_RETURNS = re.compile(r"\b(glc|sc0|th:TH_ATOMIC_\w*RETURN)\b")
+_TO_LDS = re.compile(r"\blds\b|_load_lds|load_async_to_lds")
+_TWO = re.compile(r"v_(\w*_co_|div_scale|mad_[iu]64_)")
+_BOTH = re.compile(r"v_(swap|permlane\d+_swap)")
+_READS_FIRST = re.compile(r"v_(fmac|pk_fmac|mac_|dot\dc|writelane|movrel)|s_(cmov|addk|mulk|cmpk|setreg)")
+_SETS_SCC = re.compile(
     r"s_(cmp|bitcmp|add|sub|and|or|xor|nand|nor|xnor|andn|orn|not|lshl|lshr|ashr|bfe|abs|min|max)"
 )
 _READ_UNPRINTED = tuple(
-    (pattern(text), special)
+    (re.compile(text), special)
     for text, special in (
         (r"s_(cbranch_scc|addc|subb|cselect|cmov)", "scc"),
         (r"s_cbranch_vcc|v_div_fmas", "vcc"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-from rcv_py.base.late_patterns import pattern
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 
 # By how mnemonics begin; the longest prefix that fits decides.  Checked against decoded captures of gfx950,
@@ -55,7 +54,7 @@ _GFX950 = (
 )
 # Matrix instructions of twice the depth: 16x16x32 and 32x32x16 of 16 bits, 16x16x64 and 32x32x32 of 8 bits
 # with integers, and the sparse ones of twice that.
-_MATRIX_GFX950 = pattern(
+_MATRIX_GFX950 = re.compile(
     r"v_mfma_f32_(?:16x16x32|32x32x16)_(?:f16|bf16)"
     r"|v_mfma_f32_(?:16x16x128|32x32x64)_f8f6f4"
     r"|v_mfma_i32_(?:16x16x64|32x32x32)_i8"
@@ -65,7 +64,7 @@ _MATRIX_GFX950 = pattern(
 )
 # Matrix instructions as they are spelled since gfx940, with the types set off, and sparse ones.  gfx950 has
 # them too, but for `xf32`; a program with them and with nothing new on gfx950 is taken to be of gfx942.
-_MATRIX_GFX942 = pattern(r"v_mfma_[a-z0-9]+_\d+x\d+x\d+_\w+|v_smfmac_\w+")
+_MATRIX_GFX942 = re.compile(r"v_mfma_[a-z0-9]+_\d+x\d+x\d+_\w+|v_smfmac_\w+")
 _GFX12 = ("s_wait_loadcnt", "s_wait_kmcnt", "s_wait_dscnt", "s_barrier_signal")
 _GFX11 = ("s_delay_alu", "v_dual_", "ds_load_b", "global_load_b32", "s_load_b")
 _GFX10 = ("s_waitcnt_vscnt", "s_waitcnt_depctr", "s_clause", "s_inst_prefetch")
@@ -74,7 +73,7 @@ _GFX10 = ("s_waitcnt_vscnt", "s_waitcnt_depctr", "s_clause", "s_inst_prefetch")
 def _kinds(*tables: dict[TokenKind, str]) -> tuple[re.Pattern[str], dict[str, TokenKind]]:
     """A pattern of all prefixes, the longest first, and the kind of each; later tables win."""
     kinds = {prefix: kind for table in tables for kind, row in table.items() for prefix in row.split()}
-    return pattern("|".join(map(re.escape, sorted(kinds, key=len, reverse=True)))), kinds
+    return re.compile("|".join(map(re.escape, sorted(kinds, key=len, reverse=True)))), kinds
 
 
 _KINDS_GFX9, _KINDS_LATER = _kinds(_PREFIXES), _kinds(_PREFIXES, _LATER)

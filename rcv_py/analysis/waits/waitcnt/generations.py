@@ -15,7 +15,8 @@ gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory op
 
 from __future__ import annotations
 
-from rcv_py.base.late_patterns import pattern
+import re
+
 from rcv_py.base.records import dataclass
 from rcv_py.base.text import number
 
@@ -36,10 +37,10 @@ Row = tuple[str, Raised]  # pattern from the start of the text, what it raises
 Field = tuple[tuple[int, int], ...]  # (first bit, bits) from the lowest part of the number up
 
 NUMBER = r"(0x[0-9a-fA-F]+|\d+)"
-_NAMED = pattern(rf"({'|'.join(COUNTERS)})cnt\s*\(?\s*" + NUMBER)
-_IMMEDIATE = pattern(r"s_waitcnt\s+" + NUMBER + r"\s*$")
-_OWN = pattern(r"s_waitcnt_(vm|vs|lgkm|exp)cnt\s+(?:\w+\s*,\s*)?" + NUMBER)
-_SINGLE = pattern(r"s_wait_(\w+?)cnt(?:_(ds)cnt)?\s+" + NUMBER)
+_NAMED = re.compile(rf"({'|'.join(COUNTERS)})cnt\s*\(?\s*" + NUMBER)
+_IMMEDIATE = re.compile(r"s_waitcnt\s+" + NUMBER + r"\s*$")
+_OWN = re.compile(r"s_waitcnt_(vm|vs|lgkm|exp)cnt\s+(?:\w+\s*,\s*)?" + NUMBER)
+_SINGLE = re.compile(r"s_wait_(\w+?)cnt(?:_(ds)cnt)?\s+" + NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Generation:
         fields: dict[str, Field] | None = None,
     ) -> None:
         self.name, self.order, self._fields = name, order, fields or {}
-        self._rows = tuple((pattern(text), raised) for text, raised in table)
+        self._rows = tuple((re.compile(text), raised) for text, raised in table)
 
     def effect(self, text: str) -> Effect:
         """What a disassembled instruction does."""
@@ -173,7 +174,7 @@ _GFX1250: tuple[Row, ...] = (
         for pattern, raised in _GFX12
     ),
 )
-_MARKS = pattern(r"s_wait_(x|async|tensor)cnt|tensor_(load|store)|(global|cluster|ds)_\w*_?async_")
+_MARKS = re.compile(r"s_wait_(x|async|tensor)cnt|tensor_(load|store)|(global|cluster|ds)_\w*_?async_")
 
 _ORDER10 = ("vs", "vm", "lgkm", "exp")
 _ORDER12 = ("bvh", "exp", "sample", "km", "store", "load", "tensor", "async", "x", "ds")
