@@ -32,6 +32,7 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.schema",
     "cli.commands.search",
     "cli.commands.unpack",
+    "ui.shell.dialogs.about",  # a dialog a module
 }
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -25,13 +25,11 @@ from rcv_py.cli.terminal import at_words
 _FIRST = "usage: "
 _USAGE = "usage: rcv [FOLDER]\n       rcv COMMAND [ARGUMENT …]"
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
-_MORE = "`rcv help COMMAND` prints what a command takes, `rcv --version` the versions of all there is,\n"
-_MORE += "and `rcv --version --check` asks your package index, with pip, whether there is a newer one."
+_MORE = "`rcv help COMMAND` prints what a command takes, `rcv --version` the versions of all there is."
 _LANGUAGES = (
     "`rcv --language zh_CN COMMAND`, or RCV_LANGUAGE=zh_CN, prints in another language what people read."
 )
 _HELP = ("-h", "--help")
-CHECK = "--check"  # of --version: ask the user's package index
 _LANGUAGE = "--language"
 HEADINGS = ("positional arguments", "options")  # what argparse says, for catalogues
 
@@ -178,19 +176,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _versions(words: list[str]) -> str:
-    """What `--version` prints: what runs, or, if asked for, whether something newer could."""
-    if not words:
-        from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
+    """What `--version` prints."""
+    from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
 
-        return versions_text()
-    if words != [CHECK]:
-        raise UsageError(f"`rcv --version` takes {CHECK} and nothing else.")
-    from rcv_py.work.newer import newest_version  # noqa: PLC0415 - hardly anybody asks
-
-    newest = newest_version()
-    if not newest.is_known:
-        raise UsageError(newest.sentence)
-    return f"{newest.sentence}\n"
+    if words:
+        raise UsageError("`rcv --version` takes nothing else.")
+    return versions_text()
 
 
 def _print_and_leave(text: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Where the window predicts: an instruction dragged up, critical path, roofline, the selected one."""
+"""Where the window predicts: critical path, roofline, the selected one."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.overview.roofline import Computed, Scope
 from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
 from rcv_py.analysis.program.peaks import MATRIX, VECTOR
-from rcv_py.analysis.waits.room_above import room_above
 from rcv_py.analysis.whatif.path_line import PathLine
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App
@@ -27,7 +25,6 @@ from rcv_py.ui.panels.token_details.beside import described
 from rcv_py.ui.shell.workspace import VERSION
 from rcv_py.ui.timeline.critical_path import PathRows
 from tests.formats.test_isa_described import FILE
-from tests.support.mouse import move_mouse
 from tests.ui.window import open_sample, settle, window
 
 IS_PAINTED = True
@@ -66,63 +63,6 @@ def test_it_is_no_standing_tab_and_stays_where_it_was_opened(name: str, app: App
     settle(app, qtbot)
     assert not dock.isHidden(), "it comes back with the layout that had it"
     dock.close()
-
-
-# -- dragging -------------------------------------------------------------------------------------------
-
-
-def drag(app: App, row: int, before: int, *, is_dropped: bool = True) -> None:
-    """Drag an instruction to the upper edge of another row."""
-    view = app.window.workspace.panel("isa").view
-    viewport: QWidget = view.viewport()
-    x = view.column_rect("text").left() + 40
-    begin, end = view.row_rect(row).center().y(), view.row_rect(before).top() + 2
-    QTest.mousePress(viewport, LEFT, NO_KEY, QPoint(x, begin))
-    for y in (begin - 12, (begin + end) // 2, end):
-        move_mouse(viewport, QPoint(x, y), LEFT)
-    if is_dropped:
-        QTest.mouseRelease(
-            viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(x, end)
-        )
-
-
-@pytest.fixture
-def movable(app: App, qtbot: QtBot) -> Iterator[tuple[int, int]]:
-    """An executed instruction in sight that could stand higher, and the highest place."""
-    trace, view = app.ui.session.trace.value, app.window.workspace.panel("isa").view
-    rooms = [(row, room_above(trace, row).top) for row in np.flatnonzero(trace.code.hits).tolist()]
-    row, top = next((row, top) for row, top in rooms if 2 <= row - top <= 8)
-    app.ui.session.select_line(top)
-    settle(app, qtbot)
-    view.verticalScrollBar().setValue(max(0, int(view.places()[top]) - 6) * view.row_height)
-    yield row, top
-    app.ui.session.experiments.set(())
-    app.window.workspace.docks["whatif"].close()
-
-
-def test_an_instruction_is_dragged_up_to_try_it_there(
-    app: App, qtbot: QtBot, movable: tuple[int, int]
-) -> None:
-    row, top = movable
-    drag(app, row, top)
-    assert [one.move for one in app.ui.session.experiments.value] == [((row, top),)]
-    settle(app, qtbot)
-    assert app.window.workspace.docks["whatif"].is_seen
-
-
-def test_where_it_cannot_stand_the_listing_says_why(app: App, qtbot: QtBot, movable: tuple[int, int]) -> None:
-    row, top = movable
-    panel = app.window.workspace.panel("isa")
-    drag(app, row, top - 1)
-    assert not app.ui.session.experiments.value
-    assert panel.note.text() == f"Not tried. {room_above(app.ui.session.trace.value, row).why}"
-    assert not panel.drag.is_on
-    settle(app, qtbot)  # the sentence has its place, and the listing is lower
-    drag(app, row, top, is_dropped=False)
-    assert panel.drag.is_on
-    QTest.keyClick(panel.view, Qt.Key.Key_Escape)
-    assert not panel.drag.is_on
-    assert not app.ui.session.experiments.value
 
 
 # -- the critical path ----------------------------------------------------------------------------------

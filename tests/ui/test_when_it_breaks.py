@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from threading import Event
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
@@ -18,20 +17,15 @@ from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.log import LOG, Log, without_home
 from rcv_py.base.machine.crash import left_faults, noted_faults
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.progress import checkpoint
 from rcv_py.base.settings import OPTIONS
 from rcv_py.cli.main import main
 from rcv_py.state.settings_file import read_settings
 from rcv_py.ui.app import SAFE, start
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.core.tasks import Tasks
-from rcv_py.ui.shell.dialogs import about
-from rcv_py.ui.shell.dialogs.about import AboutBox, NewerDialog
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, fault, report
 from rcv_py.ui.shell.dialogs.log_dialog import LogDialog
 from rcv_py.ui.shell.dialogs.settings_dialog import NO_HIT, SettingsDialog
-from rcv_py.work.newer import Newest
 from tests.support.limits import HANG_S
 from tests.ui.window import ROOT, SAMPLE, open_sample, window
 
@@ -241,41 +235,3 @@ def test_what_does_not_fit_in_a_settings_file_is_said(tmp_path: Path) -> None:
     assert found.values == {"look.theme": "dark"}
     assert found.keys == {"file.open": ("Ctrl+1",)}
     assert len(found.rejected) == 3
-
-
-def test_about_says_how_one_learns_of_newer_versions(qtbot: QtBot) -> None:
-    box = AboutBox()
-    qtbot.addWidget(box)
-    assert any("asks no network by itself" in label.text() for label in box.findChildren(PlainLabel))
-
-
-def test_a_newer_version_is_looked_for_until_the_dialog_is_closed(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tasks, asked = Tasks(), []
-
-    def answer() -> Newest:
-        asked.append("")
-        return Newest("rcv <b>9</b> is there.", True)
-
-    monkeypatch.setattr(about, "newest_version", answer)
-    box = NewerDialog(tasks)
-    qtbot.addWidget(box)
-    qtbot.waitUntil(lambda: tasks.idle)
-    assert (box.text.text(), box.busy.isHidden(), asked) == ("rcv <b>9</b> is there.", True, [""])
-
-    stopped = Event()
-
-    def wait() -> Newest:
-        try:
-            while True:
-                checkpoint()
-        finally:
-            stopped.set()
-
-    monkeypatch.setattr(about, "newest_version", wait)
-    box = NewerDialog(tasks)
-    qtbot.addWidget(box)
-    box.reject()
-    qtbot.waitUntil(stopped.is_set)
-    tasks.close()

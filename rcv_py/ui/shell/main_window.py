@@ -198,11 +198,6 @@ class MainWindow(QMainWindow):
 
         LogDialog(self).show()
 
-    def _look_for_newer(self) -> None:
-        from rcv_py.ui.shell.dialogs.about import NewerDialog  # noqa: PLC0415 - few want it
-
-        NewerDialog(self.ui.tasks, self).open()
-
     def _show_about(self) -> None:
         from rcv_py.ui.shell.dialogs.about import AboutBox  # noqa: PLC0415 - few want it
 
@@ -312,8 +307,6 @@ class MainWindow(QMainWindow):
                  "Copy versions and facts of the capture, without its contents.", always),
                 ("help.log", "Log …", "Ctrl+Shift+F1", self._show_log,
                  "Show what the program did lately, line by line.", always),
-                ("help.newer", "Look for a newer version …", "Alt+F1", self._look_for_newer,
-                 "Ask your package index, with pip, whether there is a newer version of rcv.", always),
                 ("help.about", "About rcv", "Ctrl+F1", self._show_about,
                  "Show version and licences.", always),
             )),

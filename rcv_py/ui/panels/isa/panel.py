@@ -7,8 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from PySide6.QtCore import QPoint, Qt, QTimer
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.annotations import Annotation
@@ -22,7 +21,6 @@ from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
 from rcv_py.ui.core.layout import BAR, boxed, row
 from rcv_py.ui.core.panel import Late, Sheet, panel
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text
-from rcv_py.ui.core.visibility import WHEN_IDLE
 from rcv_py.ui.panels.isa.arrows import MODES as ARROWS
 from rcv_py.ui.panels.isa.arrows import GutterArrows, gutter_arrows
 from rcv_py.ui.panels.isa.ink import SCALES
@@ -38,13 +36,11 @@ from rcv_py.ui.widgets.empty_state import page
 
 if TYPE_CHECKING:
     from rcv_py.analysis.program.live_registers import LiveRegisters
-    from rcv_py.ui.panels.isa.dragging import RowDrag
     from rcv_py.ui.panels.isa.menus import IsaMenus
 
 NO_COST = "No instruction has a cost."
 SEEN = 250  # an execution is seen if the time views are at most this many times as wide
 WIDE = 25  # and easily seen at this many: 40 of 1,000 px
-REFUSAL_MS = 8_000
 MODES = {  # on the command line
     LatencyMode.SUM_ALL: "sum",
     LatencyMode.MEAN_ALL: "mean",
@@ -70,10 +66,6 @@ class IsaPanel(CodePanel):
         self.matches = np.empty(0, dtype=np.int64)  # instructions that a search matched, ascending
         self._problem = ""  # what is wrong with the search
         self._followed: int | None = None  # the code line that was brought into view last
-        self.drag: RowDrag | None = None  # from the first press of the mouse on
-        self._refusal = QTimer(self, singleShot=True, interval=REFUSAL_MS)  # as long as it is said
-        self._refusal.setObjectName(WHEN_IDLE)
-        self._refusal.timeout.connect(self._show_note)
         self._sought: int | None = None  # a row that was clicked and whose execution is to be seen
         self.facts = IsaFacts(ui, self, self._updates.ask)
         self.walk = IsaWalk(ui.session, view, self.go)
@@ -103,7 +95,6 @@ class IsaPanel(CodePanel):
         view.refolded.connect(self._show_strip)
         view.pointed.connect(session.doubt_reasons)
         view.hits_of = self._hits_of
-        view.pressed.connect(self._pressed)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._open_menu)
         self.strip.clicked.connect(self.go)
@@ -402,36 +393,6 @@ class IsaPanel(CodePanel):
             at = next_hottest(cost, self.session.selection.value.line, direction)
             if at >= 0:
                 self.go(at)
-
-    # -- trying -------------------------------------------------------------------------------------
-
-    def _pressed(self, event: QMouseEvent) -> None:
-        """Let a drag follow."""
-        from rcv_py.ui.panels.isa.dragging import RowDrag  # noqa: PLC0415 - not before the first press
-
-        if self.drag is None:
-            self.drag = RowDrag(self.view, self._why_not_before)
-            self.drag.dropped.connect(self._try_before)
-            self.drag.refused.connect(self._refuse)
-            self.view.paint_drag = self.drag.paint
-        self.drag.press(event)
-
-    def _why_not_before(self, row: int, before: int) -> str:
-        """Why an instruction that is dragged cannot stand there, "" if it can."""
-        from rcv_py.analysis.waits.room_above import why_not_before  # noqa: PLC0415 - few are ever dragged
-
-        trace = self.session.trace.value
-        return "" if trace is None else why_not_before(trace, row, before)
-
-    def _try_before(self, row: int, before: int) -> None:
-        from rcv_py.ui.panels.isa.trials import try_before  # noqa: PLC0415 - as above
-
-        try_before(self.session, row, before, self.wants.emit)
-
-    def _refuse(self, why: str) -> None:
-        """Say why an instruction was not dropped there, until something else is to be said."""
-        self.show_note(f"Not tried. {why}")
-        self._refusal.start()
 
     # -- searching ----------------------------------------------------------------------------------
 

@@ -1,18 +1,14 @@
-"""Trying a change from the listing: what a drag and the menu of an instruction ask for, shown by What if."""
+"""Trying a change from the listing: what the menu of an instruction asks for, shown by What if."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.waits.room_above import NEVER, room_above, why_not_before
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import add_action, allow
-
-if TYPE_CHECKING:
-    pass
 
 PANEL = "whatif"
 

@@ -96,7 +96,6 @@ class IsaView(FoldView):
     jumped = Signal(int)  # data row at the other end of an arrow
     flag_column = "fold"  # arrows take the left end of rows, and numbers have no room
     released = Signal()  # Escape while a wait is isolated
-    pressed = Signal(object)  # the event of the mouse, before anything is done about it
     pointed = Signal()  # the mouse or the text cursor is on another register
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
@@ -117,7 +116,6 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
         self.registers = RegisterCursor()
-        self.paint_drag: Callable[[QPainter], None] | None = None  # once an instruction was pressed
         self.mode = LatencyMode.SUM_ALL  # which one the columns show
         self.arrow_mode = "waits"
         self._gutter_px = MIN_PX  # what arrows that were in sight need
@@ -546,17 +544,9 @@ class IsaView(FoldView):
             painter.setBackground(self.theme.role("base"))
             paint_labels(painter, self.arrows, placed, colors, emphasis)
             painter.restore()
-        if self.paint_drag is not None:
-            self.paint_drag(painter)
         shown = self.heading()
         if shown is not None:
             self._paint_heading(painter, shown)
-
-    def can_drag(self, row: int) -> bool:
-        """Whether a row is an instruction that ran, in program order and not a fold."""
-        if self.rows is None or not self.is_folding or self.is_fold(row):
-            return False
-        return bool(self.rows.trace.has_thread_trace and self.rows.trace.code.hits[row])
 
     def arrow_at(self, position: QPoint) -> int:
         """The number of the arrow at a place of the viewport, -1 if there is none."""
@@ -677,7 +667,6 @@ class IsaView(FoldView):
 
         An end of an arrow leads to the other, its middle isolates.
         """
-        self.pressed.emit(event)
         position, is_left = event.position().toPoint(), event.button() == Qt.MouseButton.LeftButton
         above = self.heading_at(position)
         if above is not None:
