@@ -22,7 +22,6 @@ QUOTES = re.compile(r'["\']\s*\n\s*["\']')  # what joins two pieces of a text th
 WIDE = 7  # fields of a dataclass that has to be made by their names
 MOST_PLACES = 3  # arguments without a name that it may have
 FEWEST_WORDS = 3
-ORDERED = {"base.records", "model.ids", "model.window"}  # dataclasses with an order, of the library
 SMALL = 40  # lines; a module below has at least two importers, or its idea belongs to the one that imports it
 SMALL_MAY_BE = {  # found, not imported, or started
     "__main__",
@@ -115,13 +114,6 @@ def positional(known: Known) -> Iterator[str]:
                     yield f"{module.name}:{call.lineno}: {call.func.id}"
 
 
-def compiled(known: Known) -> Iterator[str]:
-    """Dataclasses of the standard library: each is half a millisecond of every start."""
-    for module in known.values():
-        if module.name not in ORDERED and _imported(module).get("dataclass") == ("dataclasses", "dataclass"):
-            yield module.name
-
-
 def _dataclasses(module: Module) -> Iterator[ast.ClassDef]:
     for node in module.tree.body:
         if isinstance(node, ast.ClassDef) and any("dataclass" in ast.unparse(d) for d in node.decorator_list):
@@ -155,8 +147,7 @@ def _fields(key: tuple[str, str], classes: dict[tuple[str, str], ast.ClassDef], 
 
 
 RULES: dict[str, Callable[[Known], Iterator[str]]] = {
-    rule.__name__: rule
-    for rule in (undescribed, colours, evaluated, quoted, terse, small, positional, compiled)
+    rule.__name__: rule for rule in (undescribed, colours, evaluated, quoted, terse, small, positional)
 }
 PLANTED = {
     "undescribed": "x = 1",
@@ -165,7 +156,6 @@ PLANTED = {
     "quoted": '"""What it is,"\n" and what it is not."""',
     "terse": '"""It is said what is here."""\ndef wait() -> None:\n    """Waves."""',
     "small": "",
-    "compiled": "from dataclasses import dataclass",
     "positional": "from rcv_py.model.waves import Wave\nwave = Wave(*range(8))",
 }
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import IO
 
 from rcv_py.base.problems import Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import visible
 from rcv_py.base.whole_files import unwritable
 

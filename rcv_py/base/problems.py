@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from rcv_py.base.records import dataclass
 
 
 class Severity(StrEnum):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Event, local
 
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rcv_py.base.records import dataclass
+from dataclasses import dataclass
 
 VARIABLE = "RCV_LANGUAGE"  # names the language of what people read
 SYSTEM = "system"  # as the desktop is set

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Self
-
-from rcv_py.base.records import dataclass
 
 
 @dataclass(eq=False, kw_only=True)

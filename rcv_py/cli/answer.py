@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from rcv_py import __version__
 from rcv_py.analysis.core.search import find
 from rcv_py.base.csv_text import csv_text
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import cells as columns_of
 from rcv_py.base.text import (
     elide_left,

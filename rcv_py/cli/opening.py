@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,7 +32,6 @@ from rcv_py.analysis.waves.populations import (
     wave_choice,
 )
 from rcv_py.base.errors import NotATrace, UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, plural, translated
 from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.results import (
     bubbles,
     causes,

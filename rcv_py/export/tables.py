@@ -7,6 +7,7 @@ is its index in the program, as in every command.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS
 from rcv_py.analysis.waits.waitcnt.replay import replay
-from rcv_py.base.records import dataclass
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

@@ -10,11 +10,10 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from copy import copy
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch, WaveColumns
 

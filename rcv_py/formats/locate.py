@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rcv_py.base.errors import NotATrace, TraceError
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import some
 from rcv_py.formats.input.run_places import may_look
 from rcv_py.formats.raw import STREAM

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ import orjson
 
 from rcv_py import __version__
 from rcv_py.base.errors import BrokenFile, NotATrace
-from rcv_py.base.records import dataclass
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.files import parse_json, read_bytes
 from rcv_py.formats.input.limits import PATH_LETTERS

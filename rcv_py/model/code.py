@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
+from rcv_py.base.pickling import PickledByCopy
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, eq=False)
-class CodeTable:
+class CodeTable(PickledByCopy):
     """One row an ISA line, in program order.  Totals are sums over all traced waves of all SEs.
 
     A line's source is a chain of places, innermost first: row i owns `chain_first[i]:chain_first[i + 1]`

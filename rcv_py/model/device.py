@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
-
-from rcv_py.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

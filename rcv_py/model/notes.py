@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from rcv_py.base.problems import Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right, visible
 from rcv_py.model.code import SourceFile
 from rcv_py.model.ids import WaveId

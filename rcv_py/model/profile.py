@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from rcv_py.base.problems import Problem
-from rcv_py.base.records import dataclass
 from rcv_py.model.device import SpmSeries
 
 

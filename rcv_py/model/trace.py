@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -11,8 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from rcv_py.base.errors import UsageError
+from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.problems import Affects, Problem
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right, short_kernel
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import (
@@ -59,7 +60,7 @@ class BatchStreams(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(PickledByCopy):
     """One capture.  Its waves' tokens are not here: `reader` reads them, the wave store keeps them."""
 
     path: Path

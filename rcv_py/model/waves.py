@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, SupportsIndex
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
+from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import borders
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import States, Tokens, Waits
@@ -18,7 +18,7 @@ from rcv_py.model.window import TimeWindow
 
 
 @dataclass(frozen=True, eq=False)
-class WaveIndex:
+class WaveIndex(PickledByCopy):
     """One row a traced wave, known before any wave file is opened; sorted by (se, simd, slot, wid)."""
 
     se: np.ndarray  # int16

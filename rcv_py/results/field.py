@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Flag, auto
 from typing import Any
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.results import json_types
 from rcv_py.results.json_types import Shape
 

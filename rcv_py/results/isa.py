@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, labels
 from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
-from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import unknown

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rcv_py.base.records import dataclass
 from rcv_py.results import kinds
 from rcv_py.results.check import SETTINGS
 from rcv_py.results.field import Field, unknown

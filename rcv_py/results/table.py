@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.results.field import At, Field, of_analysis, rows_field
 
 

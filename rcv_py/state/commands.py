@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.registry import Registry
 
 

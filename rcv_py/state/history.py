@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rcv_py.base.records import dataclass
+from dataclasses import dataclass
+
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, Protocol
 from weakref import WeakSet
@@ -12,7 +13,6 @@ from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, Stage, stoppable
-from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rcv_py import __version__
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.base.settings import BY_NAME, OPTIONS
 from rcv_py.base.whole_files import whole_file
 from rcv_py.state.commands import Keys

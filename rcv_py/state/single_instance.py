@@ -13,11 +13,10 @@ import stat
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from rcv_py import __version__
-from rcv_py.base.records import dataclass
 from rcv_py.state.selection import Place
 
 WAIT = 2.0  # seconds for the answer of a program that may be busy

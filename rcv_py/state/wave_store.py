@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from threading import Lock
@@ -14,7 +15,6 @@ from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction, Staged
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.problems import Affects, Problem, Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace

@@ -5,12 +5,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.formats.derived.waits import replay
 from rcv_py.synth.capture import Capture, Cause, Truth, WaveRun, WaveTruth, timeline
 from rcv_py.synth.hardware import Hardware

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import run_starts
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.synth.program import SOURCES, Kernel, Source

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import field, replace
-
-from rcv_py.base.records import dataclass
+from dataclasses import dataclass, field, replace
 
 # Issue time in cycles and how often it is that long, by unit; the last one takes the rest.
 _GFX9_ISSUE = {

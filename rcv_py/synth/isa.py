@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from rcv_py.base.records import dataclass
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 
 # Prefix, unit, kind.  The first row that fits wins, so exceptions come first.

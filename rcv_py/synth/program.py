@@ -18,12 +18,11 @@ first text line of it that contains the fragment.  `name:` is a label.  After `/
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
 
-from rcv_py.base.records import dataclass
 from rcv_py.synth.isa import Meaning, meaning
 
 

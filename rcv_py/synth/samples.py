@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.registry import Registry
 from rcv_py.synth import samplers
 from rcv_py.synth.build import Plan, Simulated, build

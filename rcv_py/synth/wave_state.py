@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from rcv_py.base.records import dataclass
 from rcv_py.synth.capture import Cause
 from rcv_py.synth.program import Instruction, Kernel
 

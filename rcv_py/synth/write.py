@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.formats.derived.totals import state_curves
 from rcv_py.formats.uiout import written

@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import (
@@ -38,7 +39,6 @@ from rcv_py.base.log import LOG
 from rcv_py.base.machine import memory
 from rcv_py.base.machine.ending import check_end
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.settings import SYSTEM, VARIABLE
 from rcv_py.base.text import is_english, spoken_language, visible
 from rcv_py.state.commands import Commands

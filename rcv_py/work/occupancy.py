@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rcv_py.analysis.core.reduction import Reduction
@@ -23,7 +23,6 @@ from rcv_py.analysis.device.occupancy_limits import (
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.waves.workgroups import workgroups
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts

@@ -6,13 +6,13 @@ What plays is imported there: it imports a compiler.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.analysis.whatif.path_line import PathLine
-from rcv_py.base.records import dataclass
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from threading import Lock, Thread, current_thread
@@ -20,7 +20,6 @@ from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from rcv_py.base.errors import RcvError
-from rcv_py.base.records import dataclass
 from rcv_py.work.processes import WAITING, Near, Task, alive, bury, end_all, may_fork, started
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 

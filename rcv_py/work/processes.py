@@ -16,6 +16,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -29,7 +30,6 @@ from warnings import catch_warnings, simplefilter
 from rcv_py.base.errors import RcvError
 from rcv_py.base.machine.ending import check_end, ends_tidily, not_interrupted
 from rcv_py.base.machine.memory import trim
-from rcv_py.base.records import dataclass
 from rcv_py.work.machine import BEHIND, step_back
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 

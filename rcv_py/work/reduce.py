@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -29,7 +29,6 @@ from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
 from rcv_py.analysis.core.reduction import mapped
 from rcv_py.base.machine import memory
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
-from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.work.load import (

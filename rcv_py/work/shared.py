@@ -23,6 +23,7 @@ import socket
 import struct
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import accumulate
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
@@ -31,7 +32,6 @@ from weakref import finalize
 import numpy as np
 
 from rcv_py.base.errors import RcvError
-from rcv_py.base.records import dataclass
 
 SHARED_BYTES = 128 << 10  # of arrays that are in no block, or of a message: less travels in the message
 _ALIGN = 16

@@ -135,7 +135,6 @@ print(fails.asked, "pyqtgraph.parametertree" in sys.modules, hasattr(pyqtgraph, 
 
 EXPLAINS = """
 import sys
-import rcv_py.base.records
 if sys.argv[1:] == ["late"]:
     from rcv_py.ui.core.imports.late_signatures import import_shiboken
     import_shiboken()

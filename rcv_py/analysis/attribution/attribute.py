@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -23,7 +23,6 @@ from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import order, run_starts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace

@@ -7,6 +7,7 @@ use.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from rcv_py.analysis.attribution.lines import (
     LDS,
@@ -26,7 +27,6 @@ from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
 from rcv_py.analysis.program.vector_forms import vector_flops
 from rcv_py.analysis.waits.hoisting import is_load
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 
 UNIT_NAMES = (

@@ -6,7 +6,7 @@ are right whatever the rules do.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, borders, order, starts_run
 from rcv_py.model.columns import joined
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.saturated import total
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 
 

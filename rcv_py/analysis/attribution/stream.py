@@ -6,6 +6,7 @@ What every rule looks at is made once: the tokens of each unit, those of a unit 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +21,6 @@ from rcv_py.analysis.core.saturated import later, narrow, since
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import Meetings, TokenCrossings, crossings, last_ends, meetings
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, order, repeated
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave

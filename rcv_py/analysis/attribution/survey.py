@@ -9,6 +9,7 @@ rule looks at happened on the same compute unit at about the same time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -22,7 +23,6 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.barriers import GFX9_DELAY, MAX_DELAY, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, ends_run, largest_in, order, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows

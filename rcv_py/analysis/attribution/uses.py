@@ -10,6 +10,7 @@ Behind a jump it is the line, how far the jump is back, and what ran before that
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import Lines
 from rcv_py.analysis.core.kept import kept
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, of_ranges, order, ranges, repeated, starts_run
 
 WINDOW = 32  # instructions

@@ -18,6 +18,8 @@ far longer than usual.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
@@ -27,7 +29,6 @@ from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.analysis.attribution.survey import Candidates, candidates
 from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.kept import kept
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, run_starts, starts_run
 
 SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several

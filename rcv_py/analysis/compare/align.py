@@ -36,6 +36,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from itertools import product
@@ -45,7 +46,6 @@ import numpy as np
 
 from rcv_py.analysis.compare.lcs import common, heaviest_rising
 from rcv_py.analysis.program.blocks import Blocks, blocks
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable
 

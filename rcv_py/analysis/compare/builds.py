@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from rcv_py.analysis.compare.compare import compare
 from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.verdict import Judgement, Verdict
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import short_kernel
 
 NAN = float("nan")

@@ -6,6 +6,7 @@ record of the wave went on.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -31,7 +32,6 @@ from rcv_py.analysis.compare.verdict import (
 )
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.matrix_forms import flops_of
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, plural, short_kernel
 
 END = "s_endpgm"

@@ -16,7 +16,7 @@ traced shader engines: the launch.  So builds with other tiles can be compared a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -28,7 +28,6 @@ from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ranges
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace

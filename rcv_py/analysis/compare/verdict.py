@@ -8,11 +8,10 @@ waves or the work of a wave differs, as with other tiles, nothing is said per wa
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from rcv_py.analysis.compare.costs import Launch
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, plural
 
 ASSUMED = 0.10  # what one workgroup may differ by from another run: no capture says how much

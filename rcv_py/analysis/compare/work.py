@@ -7,6 +7,8 @@ accesses, all lanes on.  A launch does as much as a traced wave does, times its 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rcv_py.analysis.compare.costs import CaptureCosts
@@ -14,7 +16,6 @@ from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.analysis.program.register_use import register_use
-from rcv_py.base.records import dataclass
 
 _MEMORY = (
     InstructionClass.VMEM_LOAD,

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.resources import KernelResources

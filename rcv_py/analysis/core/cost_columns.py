@@ -16,7 +16,7 @@ MAX_WAVE    of the wave       of its longest execution  before it
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,6 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode, ReferenceRule

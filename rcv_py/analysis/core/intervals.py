@@ -6,11 +6,11 @@ before (`analysis/latency/simd_tokens.py`), so that one sort serves all of them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, of_ranges, order, ranges
 from rcv_py.model.window import TimeWindow
 

@@ -8,10 +8,11 @@ slot 1        start────────────────────�
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, ends_run, starts_run
 from rcv_py.model.columns import Columns, of_rows
 from rcv_py.model.device import WaveEvents

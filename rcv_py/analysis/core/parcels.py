@@ -18,14 +18,13 @@ Cuts are laid where no wave is alive, if such a moment is near, else where few a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, first_from, repeated
 from rcv_py.model.columns import of_rows
 from rcv_py.model.waves import Wave, WaveBatch

@@ -13,7 +13,7 @@ columns, and can be pickled; so can a reduction, whose functions live in modules
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -21,7 +21,6 @@ import numpy as np
 
 from rcv_py.analysis.core.parcels import ENOUGH, FEW, Parcel, alone, parcels
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
-from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 

@@ -13,12 +13,12 @@ A mean over a pixel would hide a peak that is narrower than the pixel; so a pixe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.window import TimeWindow
 

@@ -7,13 +7,13 @@ thousands of short waves cost a few hundred numpy calls.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.analysis.core.saturated import later, narrow, sums, sums_of_runs
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, borders, ranges, repeated, run_starts
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import Wave, WaveBatch

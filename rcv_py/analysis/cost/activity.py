@@ -8,12 +8,12 @@ wave   ..cccCC...iiiiII      a small letter is a cycle of stall, a large one of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel, alone
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.base.records import dataclass
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace

@@ -17,6 +17,7 @@ at the latency, each hidden part at its own part.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -27,7 +28,6 @@ from rcv_py.analysis.core.cost_columns import CostColumns, split_cycles
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.hotspot import Bins
 from rcv_py.analysis.cost.stall_reasons import reason_name
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.cost.place_text import line_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, places, source_costs
 from rcv_py.analysis.program.blocks import labels
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.code import CodeTable, SourceFile

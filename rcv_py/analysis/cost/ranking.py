@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from rcv_py.analysis.program.instruction_classes import (
     InstructionClass,
     instruction_classes,
 )
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind

@@ -11,6 +11,7 @@ With INCLUSIVE lines of callers hold what was inlined into them, and sums exceed
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,6 @@ from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.cost.stall_reasons import reason_name
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule, SourceCost

@@ -13,12 +13,12 @@ counter of matrix pipes counts cycles, so it counts a quarter.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from rcv_py.analysis.counters.counters import Family, counters, raw_curve
-from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 
 BUSY = "BUSY_CU_CYCLES"

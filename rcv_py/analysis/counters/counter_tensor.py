@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, Family, RawCounter, Samples
 from rcv_py.analysis.counters.formula.evaluate import scalar
-from rcv_py.base.records import dataclass
 from rcv_py.model.device import Clock
 
 MAX_CELLS = 1 << 21  # of one tensor: 16 MB; more than that, and intervals are joined

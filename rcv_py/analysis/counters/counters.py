@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.columns import of_rows

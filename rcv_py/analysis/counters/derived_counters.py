@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +21,6 @@ from rcv_py.analysis.counters.formula.evaluate import (
     shape_text,
 )
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.model.device import Clock
 

@@ -12,13 +12,12 @@ could hold, not what it held: that is measured beside it.  Every number says whe
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rcv_py.analysis.program.register_use import RegisterUse, register_use
 from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import count, plural
 from rcv_py.model.resources import KernelResources, RunFacts

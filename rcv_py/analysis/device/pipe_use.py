@@ -15,6 +15,7 @@ generations record execution.  Only traced waves are known, which are those of o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +24,6 @@ from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import FOREVER, Parcel, parcels
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, sums, total
-from rcv_py.base.records import dataclass
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

@@ -20,7 +20,7 @@ LDS and the memory path belong to the compute unit or beyond: a SIMD that only w
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,7 +32,6 @@ from rcv_py.analysis.core.saturated import MAX_CYCLES, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, repeated, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.columns import joined

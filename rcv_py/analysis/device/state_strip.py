@@ -11,13 +11,13 @@ The steps depend on the capture alone, so that what some of its waves say adds u
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero, sums
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, repeated
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace

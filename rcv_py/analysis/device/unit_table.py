@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.counters.counter_shares import CounterShares
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex

@@ -8,6 +8,7 @@ On gfx9 that is issue time, later it is execution time.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,6 @@ from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, repeated
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import TokenKind

@@ -9,13 +9,13 @@ wave 1       E S S W W      WAIT  0 0 0 1 1 2 1 …
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel, alone
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import repeated, run_starts
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace

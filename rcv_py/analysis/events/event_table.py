@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
 from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, MarkerSpans
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import count, short_kernel
 from rcv_py.model.columns import joined, of_rows

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -36,7 +36,6 @@ from rcv_py.analysis.core.occupancy import latest, place, residencies, slot_key
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.problems import Affects, Problem, Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import count, plural
 from rcv_py.model.columns import joined, of_rows

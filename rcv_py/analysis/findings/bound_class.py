@@ -7,13 +7,13 @@ compute, issue, or nothing.  `docs/findings.md` shows the same table, and a test
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.base.records import dataclass
 
 LAUNCH, MEMORY, COMPUTE = "launch-bound", "memory-bound", "compute-bound"
 ISSUE, LATENCY = "issue-bound", "latency-bound"

@@ -22,6 +22,7 @@ waits there for its last operations.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -53,7 +54,6 @@ from rcv_py.analysis.device.simd_work import (
 )
 from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import nan
 from typing import TYPE_CHECKING, Any
 
 from rcv_py.analysis.waves.populations import WaveChoice
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
 

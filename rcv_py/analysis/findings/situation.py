@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -12,7 +13,6 @@ from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.latency.access_widths import WIDEST, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.analysis.program.registers import registers
-from rcv_py.base.records import dataclass
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
 MAX_PRODUCERS = 8  # producers whose access widths and order are looked at

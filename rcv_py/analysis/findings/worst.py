@@ -7,12 +7,12 @@ stall of all is no evidence for the load.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import ParcelClaims
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 

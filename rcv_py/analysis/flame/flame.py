@@ -14,6 +14,7 @@ one `np.unique` a level, so the work is linear in code lines and levels.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cached_property
 
@@ -21,7 +22,6 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.blocks import blocks
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, distinct, ranges, repeated
 from rcv_py.model.code import CodeTable
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_fl
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 

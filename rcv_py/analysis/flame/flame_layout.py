@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from rcv_py.analysis.flame.flame import FlameTree, Metric, Stacks, fold, kernel_stacks, source_stacks
 from rcv_py.analysis.flame.flame_text import labels
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace

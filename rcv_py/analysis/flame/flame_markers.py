@@ -14,6 +14,7 @@ instruction on the scopes that were open when it began, with its source places i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -36,7 +37,6 @@ from rcv_py.analysis.flame.flame import (
     key,
     source_stacks,
 )
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, distinct, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace

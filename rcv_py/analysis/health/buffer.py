@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,7 +24,6 @@ from rcv_py.analysis.health.note import HealthNote, Setting, number
 from rcv_py.analysis.health.traced_units import engine_mask, missing_lives, traced_lives
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.problems import Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ends_run
 from rcv_py.base.text import count
 from rcv_py.model.kinds import EventKind

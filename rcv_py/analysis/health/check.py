@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from rcv_py.analysis.health.missing import UNMATCHED, Unmatched
 from rcv_py.analysis.health.traced_units import missing_lives, traced_lives
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, starts_run
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_COUNT, WaveState

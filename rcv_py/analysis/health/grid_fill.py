@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import residencies, resident
@@ -9,7 +11,6 @@ from rcv_py.analysis.device.occupancy_curves import SIMDS, OccupancyNumbers, occ
 from rcv_py.analysis.health.note import HealthNote, Measured, number, share
 from rcv_py.analysis.health.traced_units import main_kernel, unit_key
 from rcv_py.base.problems import Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.columns import of_rows

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.health.note import HealthNote, Measured, number, part, share
 from rcv_py.base.problems import Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace

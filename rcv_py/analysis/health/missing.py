@@ -6,7 +6,7 @@ rocprofv3 writes a folder for a dispatch even if no wave met the target.  Only g
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, p
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
 from rcv_py.base.problems import Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, borders
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent
 
 Setting = str | int | bool

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rcv_py.analysis.health.note import HealthNote, Measured, number, share
 from rcv_py.base.problems import Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace

@@ -7,6 +7,7 @@ Waves that took an early exit show what that costs, not the kernel.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, p
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, main_kernel, traced_lives
 from rcv_py.analysis.waves.populations import Populations, ran_text
 from rcv_py.base.problems import Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 

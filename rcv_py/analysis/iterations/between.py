@@ -9,6 +9,7 @@ wave     A ... B .. A ..... B . B . A ...      A → B: from each A to the first
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy as np
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

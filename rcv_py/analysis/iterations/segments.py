@@ -16,6 +16,7 @@ workgroup hold several segments, and each names the one that others ran beside i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,7 +28,6 @@ from rcv_py.analysis.core.token_columns import TokenColumns, sums_by_kind
 from rcv_py.analysis.program.matrix_forms import passes_of
 from rcv_py.analysis.waves.barriers import crossings, meetings
 from rcv_py.analysis.waves.workgroups import Barriers, barriers_of, grouped, joined_barriers
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, distinct, ends_run, numbered, ranges, starts_run
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import KIND_COUNT

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, summed
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.analysis.program.register_use import wave_lanes
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -41,7 +42,6 @@ from rcv_py.analysis.device.simd_work import (
 )
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, ends_run, starts_run
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace

@@ -15,6 +15,7 @@ size is known from documents alone.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,7 +24,6 @@ from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import numbered, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace

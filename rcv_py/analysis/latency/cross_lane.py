@@ -13,6 +13,7 @@ so that a chain may be avoidable (lanes of a row can be exchanged by DPP without
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows

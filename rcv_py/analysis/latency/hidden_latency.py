@@ -6,6 +6,7 @@ It is an estimate.  Latency that other waves cover costs no time; what remains i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +20,6 @@ from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -29,7 +29,6 @@ from rcv_py.analysis.latency.memory_levels import (
     with_silence,
 )
 from rcv_py.analysis.waits.wait_latency import WaitLatency
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.columns import joined
 from rcv_py.model.device import CounterSamples

@@ -9,11 +9,11 @@ Inside a queue the oldest operation is done first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows

@@ -6,7 +6,7 @@ Everything that needs no wave file is there at once; states and pipes are those 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -32,7 +32,6 @@ from rcv_py.analysis.device.simd_work import (
 )
 from rcv_py.analysis.device.unit_table import UnitTable, unit_table
 from rcv_py.analysis.program.matrix_forms import matrix_passes
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace

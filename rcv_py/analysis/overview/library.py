@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,6 @@ from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import HEALTHY, capture_health, headline, verdict
 from rcv_py.analysis.health.replicates import fingerprint, line_costs, replicate_noise
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts

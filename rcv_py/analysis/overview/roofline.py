@@ -18,6 +18,8 @@ Waterman, Patterson: "Roofline: an insightful visual performance model" (2009).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
@@ -27,7 +29,6 @@ from rcv_py.analysis.latency.access_widths import AccessWidths
 from rcv_py.analysis.program.matrix_forms import flops_of, passes_of
 from rcv_py.analysis.program.peaks import MATRIX, kinds_of, matrix_peak, vector_peak
 from rcv_py.analysis.program.vector_forms import lane_flops_of
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct
 from rcv_py.model.trace import Trace
 

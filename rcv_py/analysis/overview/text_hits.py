@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
@@ -12,7 +12,6 @@ from rcv_py.analysis.core.search import find
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 

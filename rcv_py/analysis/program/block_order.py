@@ -18,8 +18,7 @@ stay what they are, so no order needs more of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from rcv_py.base.records import dataclass
+from dataclasses import dataclass
 
 NO_KIND = -1
 

@@ -12,13 +12,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.branches import Branches, Flow, flow
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, distinct
 from rcv_py.model.code import CodeTable
 

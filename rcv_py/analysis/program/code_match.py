@@ -10,6 +10,7 @@ place and cause is that of another instruction, and nothing may be concluded fro
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, TokenKind

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 
@@ -31,7 +32,6 @@ from rcv_py.analysis.program.branches import flow
 from rcv_py.analysis.program.dataflow import backward, forward, ways
 from rcv_py.analysis.program.registers import SPECIAL, A, Registers, S, V, registers
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.model.code import CodeTable
 
 

@@ -17,12 +17,12 @@ with compressed paths: nearly linear, so that a program made to be slow is not.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.analysis.program.branches import Branches
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 
 Ways = Sequence[Sequence[int]]  # of each block: its neighbours

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from rcv_py.base.records import dataclass
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 

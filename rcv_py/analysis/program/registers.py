@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import number
 
 V, A, S = 0, 1024, 1280  # first bit of each file

@@ -10,11 +10,12 @@ shares a    3/8      2/8      of which 1/255 are kept, running from part to part
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rcv_py.analysis.timeline.pixel_shares import FULL
 from rcv_py.analysis.timeline.pixels import Pixels
-from rcv_py.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

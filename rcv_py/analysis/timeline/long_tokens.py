@@ -7,13 +7,13 @@ that they cost pixels and not tokens: what fills pixels leaves a run of columns 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
 
 import numpy as np
 
 from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, borders, ranges, run_starts
 from rcv_py.model.activity import ACTIVITY_COUNT
 

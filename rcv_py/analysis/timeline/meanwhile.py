@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.base.records import dataclass
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 

@@ -17,13 +17,13 @@ pixels of a row sum to its cycles.  Rows are worked on a few at a time, which ke
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
 from rcv_py.analysis.timeline.pixels import Pixels, Strip
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens

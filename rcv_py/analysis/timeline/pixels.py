@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from rcv_py.analysis.core.step_curve import pixel_edges
-from rcv_py.base.records import dataclass
 from rcv_py.model.window import TimeWindow
 
 WIDE_PX = 3.0  # average width of a token from which on it is drawn as a rectangle

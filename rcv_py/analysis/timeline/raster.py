@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from operator import attrgetter
@@ -23,7 +23,6 @@ import numpy as np
 from rcv_py.analysis.timeline.lod import build, joined
 from rcv_py.analysis.timeline.pixel_shares import FULL, SpanPart, TablePart, add_shares, put_spans, put_table
 from rcv_py.analysis.timeline.pixels import WIDE_PX, Pixels
-from rcv_py.base.records import dataclass
 from rcv_py.model.activity import ACTIVITY_COUNT, STATE_ORDER
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.tokens import States, Tokens, find

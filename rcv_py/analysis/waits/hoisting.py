@@ -13,6 +13,7 @@ that was loaded itself is known to be there: a wait for all of a counter stands 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
@@ -23,7 +24,6 @@ from rcv_py.analysis.program.dataflow import forward, ways
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import BITS, SPECIAL, registers
 from rcv_py.analysis.waits.waitcnt.generations import Generation, generation_of
-from rcv_py.base.records import dataclass
 from rcv_py.model.code import CodeTable
 
 FARTHEST = 512  # instructions that are looked at above a load

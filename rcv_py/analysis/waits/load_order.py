@@ -17,7 +17,7 @@ executed instructions between two waits for the counter read or overwrite; where
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -30,7 +30,6 @@ from rcv_py.analysis.program.registers import registers, words
 from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Hoists, hoists, is_load, passable
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, numbered, ranges
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace

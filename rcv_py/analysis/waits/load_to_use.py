@@ -12,6 +12,7 @@ that stalled.  Only the first wait that required an operation counts as its use.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +23,6 @@ from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed, s
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.wait_latency import latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, run_starts, starts_run
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind

@@ -7,10 +7,11 @@ meets.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Limit, hoists, is_load
-from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 
 REACH = 64  # instructions that one which is no load may pass

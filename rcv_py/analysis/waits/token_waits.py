@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.wait_latency import measured
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import replay
-from rcv_py.base.records import dataclass
 from rcv_py.model.code import CodeTable
 from rcv_py.model.waves import Wave
 

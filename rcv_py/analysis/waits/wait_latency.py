@@ -13,6 +13,7 @@ order, the newest is still the likeliest.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, ends_run, starts_run
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace

@@ -14,6 +14,7 @@ Which waves are one workgroup is said by `workgroups.py`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,7 +22,6 @@ import numpy as np
 from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import FOREVER
 from rcv_py.analysis.core.token_columns import TokenColumns
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.timeline.token_details import state_cycles
-from rcv_py.base.records import dataclass
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace

@@ -13,7 +13,7 @@ stands at.  Waves without barriers are put together if they started in one burst
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -22,7 +22,6 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waves.barriers import RELEASE, Crossings, crossings, last_ends
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, borders, distinct, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from rcv_py.analysis.whatif.changes import (
     UNITS,
@@ -18,7 +19,6 @@ from rcv_py.analysis.whatif.changes import (
     Waves,
 )
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
 

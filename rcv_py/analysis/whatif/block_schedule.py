@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from rcv_py.analysis.program.registers import SPECIAL, registers
 from rcv_py.analysis.waits.hoisting import is_load
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 

@@ -7,13 +7,12 @@ It changes distances, orders and who waits for whom; times come out of playing.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import LDS, SMEM, VMEM
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.base.text import some
 

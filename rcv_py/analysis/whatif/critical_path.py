@@ -16,6 +16,7 @@ without making the span longer, the order in which units took instructions being
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -27,7 +28,6 @@ from rcv_py.analysis.whatif.queues import CLASSES, FINE
 from rcv_py.analysis.whatif.recording import NOBODY, Recording
 from rcv_py.base.machine.compiled import kernel, part
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 
 FAR = 1 << 62
 

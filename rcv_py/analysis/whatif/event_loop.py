@@ -6,6 +6,7 @@ for its unit.  The earliest moment comes first; at the same one, who was first i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ from numpy import ndarray
 from rcv_py.analysis.whatif.queues import CLASSES, FAR, FINE
 from rcv_py.analysis.whatif.recording import NOBODY, Recording
 from rcv_py.base.machine.compiled import kernel, part
-from rcv_py.base.records import dataclass
 
 ARRIVES, TRIES = 0, 1  # what a wave waits for
 

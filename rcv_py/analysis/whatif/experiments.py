@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ from rcv_py.analysis.attribution.lines import NONE
 from rcv_py.analysis.core.parcels import Lives, stretches
 from rcv_py.analysis.whatif.changes import UNITS, Change, Free, Latency, NoBarrier, Relax
 from rcv_py.analysis.whatif.predict import Player, Prediction
-from rcv_py.base.records import dataclass
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from rcv_py.analysis.waits.load_order import NOWHERE, LoadOrder
 from rcv_py.analysis.whatif.changes import NAMED, Move, chosen
 from rcv_py.analysis.whatif.predict import Player, Prediction
 from rcv_py.analysis.whatif.recording import Recording
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.base.text import some
 

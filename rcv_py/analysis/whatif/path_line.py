@@ -6,10 +6,9 @@ It imports nothing that compiles, so that who only draws waits for no compiler.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-
-from rcv_py.base.records import dataclass
 
 _COLUMNS = ("wave", "line", "cause", "begin", "end")
 

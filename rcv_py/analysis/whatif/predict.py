@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from rcv_py.analysis.whatif.critical_path import PathTable, path_table
 from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, recording
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 
 AT_ONCE = 2  # compute units that are played side by side
 

@@ -17,6 +17,7 @@ such number makes it differ clearly less, nobody queued.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,6 @@ from rcv_py.analysis.attribution.waits import wait_ends
 from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.base.machine.compiled import kernel
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import starts_run
 
 FINE = 256  # parts of a cycle in which service is counted

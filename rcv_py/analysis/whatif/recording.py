@@ -20,6 +20,7 @@ contention, the rest is delay.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,6 @@ from rcv_py.analysis.whatif.queues import (
     seen,
     serve,
 )
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave

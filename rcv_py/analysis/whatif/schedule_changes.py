@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rcv_py.analysis.whatif.changes import chosen, named
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import starts_run
 
 if TYPE_CHECKING:  # it imports a compiler, and a change is named long before it is played

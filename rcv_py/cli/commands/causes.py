@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside, source_of
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, known_percent, percent, plural, short_place
 from rcv_py.cli.answer import Answer, Column, Grid, Part, heading, max_nested, nothing
 from rcv_py.cli.opening import choose_waves

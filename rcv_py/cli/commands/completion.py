@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import parser, shown_actions
 from rcv_py.cli.options.commands import COMMANDS

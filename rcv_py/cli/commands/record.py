@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count as counted
 from itertools import islice
 from pathlib import Path
@@ -16,7 +17,6 @@ from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes, verdic
 from rcv_py.analysis.health.input_yaml import FILE, job_file
 from rcv_py.analysis.health.note import HealthNote, Setting
 from rcv_py.base.errors import TraceError, UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural, translated
 from rcv_py.cli.answer import Answer, Facts, put
 from rcv_py.cli.commands import compare, triage, view

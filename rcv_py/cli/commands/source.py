@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.source_costs import SourceLines, reasons, source_lines
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import MAX_DIGITS, count, percent, plural, short_paths, some
 from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading
 from rcv_py.cli.opening import ChosenWaves, counted_waves, opened

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -19,7 +19,6 @@ import orjson
 
 from rcv_py.base.errors import Cancelled, RcvError, UsageError
 from rcv_py.base.machine.ending import check_end
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, elide_right, escaped_json, visible
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode

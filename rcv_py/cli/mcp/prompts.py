@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 
 WORDING = (
     "Cycles at stake are upper bounds: call them so, and do not promise that much time. Attributed cycles "

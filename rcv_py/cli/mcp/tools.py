@@ -12,11 +12,11 @@ import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import shown_actions
 from rcv_py.cli.options.commands import COMMANDS

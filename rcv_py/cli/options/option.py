@@ -9,12 +9,11 @@ import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import FrozenInstanceError, field
+from dataclasses import FrozenInstanceError, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import MAX_DIGITS, elide_right
 
 if TYPE_CHECKING:  # it imports numpy, which words on a command line do not need

@@ -7,6 +7,7 @@ first, then waves, steps of occupancy and sources.  The document says what was l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from rcv_py.analysis.program.branches import BRANCHES, branch_table, flow
 from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import plural, short_kernel, short_paths, translated
 from rcv_py.export.interactive.lists import lists_of, said_text, shown_text

@@ -7,11 +7,11 @@ page is full.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
-from rcv_py.base.records import dataclass
 from rcv_py.export.interactive.packed import Columns
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex

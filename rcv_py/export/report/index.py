@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ from rcv_py import __version__
 from rcv_py.analysis.findings.finding import RANKED, Finding
 from rcv_py.analysis.health.capture_health import headline
 from rcv_py.base.markdown import md_text
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural, short_kernel, visible
 from rcv_py.export.report.cells import code, column, numbers, shares, table, texts
 from rcv_py.export.report.html import html

@@ -7,8 +7,7 @@ anchor that no section defines is left out by the writers, so a section need not
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from rcv_py.base.records import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

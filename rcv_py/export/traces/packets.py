@@ -10,9 +10,10 @@ The encoding is that of protocol buffers: base-128 varints, little-endian fixed 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import visible
 
 _MAX_BYTES = 10  # of a varint of 64 bits

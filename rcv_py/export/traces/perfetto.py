@@ -14,7 +14,7 @@ says how long a cycle is; else, or with `cycles`, a cycle is written as one nano
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 import numpy as np
@@ -26,7 +26,6 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import short_kernel
 from rcv_py.export.tables import segments
 from rcv_py.export.traces.perfetto_device import DEVICE, Device, device_names

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.export.traces import perfetto_names as names
 from rcv_py.export.traces.packets import Rows, number
 from rcv_py.export.traces.perfetto_names import Argument

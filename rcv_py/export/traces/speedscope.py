@@ -11,6 +11,7 @@ cycles, which the format calls `none`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -29,7 +30,6 @@ from rcv_py.analysis.flame.flame import (
     source_stacks,
 )
 from rcv_py.analysis.flame.flame_text import full_name, labels
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ranges
 from rcv_py.base.text import visible
 from rcv_py.model.tokens import Tokens

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 
 _HEX = re.compile(r"\s*(0x[0-9a-fA-F]+|\d+)")

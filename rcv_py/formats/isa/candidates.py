@@ -10,11 +10,10 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-
-from rcv_py.base.records import dataclass
 
 MOST_OF_A_KIND = 4  # libraries of one engine that are tried, the newest first
 ROCM_ROOTS = ("/opt/rocm",)  # and its versions beside it

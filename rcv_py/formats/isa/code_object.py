@@ -6,7 +6,7 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import elftools
@@ -15,7 +15,6 @@ import orjson
 
 from rcv_py.base.errors import BrokenFile, MissingFile
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import byte_size, demangled
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.formats.isa.candidates import Candidate

@@ -8,12 +8,12 @@ read, and what is larger than any such file is cut.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from xml.parsers import expat
 
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.formats.input.files import read_bytes
 
 MAX_BYTES = 256 << 20  # of a file; the largest that AMD publishes have some 30 MB

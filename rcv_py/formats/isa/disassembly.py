@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.formats.isa.candidates import Candidate, candidates
 from rcv_py.formats.isa.categories import categories
 from rcv_py.formats.isa.engines import READY, UNKNOWN

@@ -10,14 +10,13 @@ import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 
 import numpy as np
 from elftools.elf.elffile import ELFFile
 
 from rcv_py.base.errors import BrokenFile
-from rcv_py.base.records import dataclass
 
 MOST_SECTIONS = 65_536  # more than any writer makes
 MOST_SYMBOLS = 1 << 20

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ import orjson
 
 from rcv_py.base.errors import ExportError, MissingFile, TraceError, UsageError
 from rcv_py.base.machine.user_folders import data_folder
-from rcv_py.base.records import dataclass
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.isa.described import (

@@ -9,11 +9,10 @@ their own names.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-
-from rcv_py.base.records import dataclass
 
 WORD = 4  # bytes
 UNNAMED = "_unknown"  # ends names of which only the beginning is known

@@ -11,9 +11,8 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from tempfile import TemporaryDirectory
-
-from rcv_py.base.records import dataclass
 
 PROGRAM = "llvm-mca"
 NEWEST, OLDEST = 25, 14  # versions whose names are looked for

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-
-from rcv_py.base.records import dataclass
 
 
 class Category(IntEnum):

@@ -21,14 +21,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
 from rcv_py.base.errors import BrokenFile
 from rcv_py.base.problems import Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right, encodable
 from rcv_py.formats.input.files import parse_json
 from rcv_py.formats.notes.lanes import NO_LANES, Lane, Lanes

@@ -17,6 +17,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,7 +26,6 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile, ExportError, MissingFile, TraceError, UsageError
 from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.base.problems import Problem, Problems, Severity
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.input.files import read_bytes

@@ -12,12 +12,12 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
 from rcv_py.base.errors import BrokenFile, MissingFile
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right
 
 SUFFIX = ".rcvz"

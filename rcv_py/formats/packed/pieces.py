@@ -6,9 +6,10 @@ third of the bytes to unpack; a piece that is to be mapped has the columns as th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import LIMIT, bounds, frozen, holds
 from rcv_py.formats.packed import npy

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.formats.input.columns import LIMIT, bounds
 from rcv_py.formats.packed.npy import Unreadable
 from rcv_py.model.code import CodeTable

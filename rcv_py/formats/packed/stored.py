@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +13,7 @@ from threading import Lock
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, TraceError
-from rcv_py.base.records import dataclass
+from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import bounds, tight
 from rcv_py.formats.packed.archive import Archive
@@ -32,7 +32,7 @@ def piece_name(number: int) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredWaves:
+class StoredWaves(PickledByCopy):
     """Reads waves of a packed capture.  Pickled it is its fields alone: any process opens the file anew."""
 
     path: Path

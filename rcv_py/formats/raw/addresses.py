@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.formats.sqtt.records import CodeObjectRecord
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rcv_py.base.problems import Problems
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.formats.input.columns import LIMIT, clipped, fit, frozen
 from rcv_py.formats.raw.addresses import Places

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct, ranges
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import read_bytes, read_start

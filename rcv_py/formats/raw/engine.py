@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
 from typing import Protocol
 
@@ -24,7 +24,6 @@ import numpy as np
 
 from rcv_py.base.problems import Problem, Problems
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, ranges
 from rcv_py.formats.derived.totals import Totals, totals
 from rcv_py.formats.derived.waits import wait_lists

@@ -16,12 +16,13 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
+from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import byte_size, plural
 from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import INDEX
@@ -67,7 +68,7 @@ class CodeFile:
 
 
 @dataclass(frozen=True, eq=False)
-class RawCapture:
+class RawCapture(PickledByCopy):
     """A dispatch of which `.att` files are there."""
 
     folder: Path

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
 
 from rcv_py.base.problems import Problems
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import run_starts
 from rcv_py.formats.derived.totals import Totals
 from rcv_py.formats.isa.program import Program

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from ctypes import POINTER, c_char_p, c_int, c_uint64, c_void_p
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -23,7 +24,6 @@ import numpy as np
 
 from rcv_py.base.errors import BrokenFile, RcvError
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.formats.raw.addresses import UNKNOWN, AddressMap, Places
 from rcv_py.formats.raw.files import CodeFile, StreamFile

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 
 from rcv_py.base.errors import RcvError, UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.formats.input.run_places import SOURCE_MAP
 from rcv_py.formats.sources.rules import rule_of
 from rcv_py.model.trace import Trace

@@ -7,14 +7,13 @@ a disassembler, and where a code object is missing they are the program.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import run_starts
 from rcv_py.base.text import elide_right
 from rcv_py.formats.input.files import try_json

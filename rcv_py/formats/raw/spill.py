@@ -5,11 +5,10 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rcv_py.base.records import dataclass
 from rcv_py.formats.packed import npy
 from rcv_py.formats.packed.pieces import COLUMNS
 from rcv_py.model.waves import WaveColumns

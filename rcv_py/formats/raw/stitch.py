@@ -7,13 +7,12 @@ is followed from line to line.  Times are cycles of the stream's clock.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from rcv_py.base.machine.compiled import kernel, part
-from rcv_py.base.records import dataclass
 from rcv_py.formats.isa.categories import mnemonic
 from rcv_py.formats.isa.program import Category, Program
 from rcv_py.formats.sqtt.records import WaveRecords

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,6 @@ import numpy as np
 
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problems
-from rcv_py.base.records import dataclass
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import read_json
 from rcv_py.formats.rocpd.parts import (

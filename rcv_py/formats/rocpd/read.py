@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rcv_py.base.errors import NotATrace, TraceError
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import is_inside
 from rcv_py.formats.rocpd.database import read_database

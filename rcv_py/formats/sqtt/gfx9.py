@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rcv_py.base.machine.compiled import IS_COMPILED
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.formats.input.columns import frozen
 from rcv_py.formats.sqtt import gfx9_walk as kernel
 from rcv_py.formats.sqtt.records import OccupancyRecords, Stream, WaveRecords

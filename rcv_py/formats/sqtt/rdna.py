@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from rcv_py.base.machine.compiled import IS_COMPILED
 from rcv_py.base.progress import checkpoint
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.formats.sqtt import rdna_notes, rdna_walk
 from rcv_py.formats.sqtt.rdna_notes import Notes, Starts

@@ -5,9 +5,10 @@ The walk noted them with time and position; here their bits become columns, all 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.formats.sqtt.rdna_tables import (
     OP_ACT,
     OP_CYCLES,

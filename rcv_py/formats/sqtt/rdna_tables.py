@@ -10,12 +10,12 @@ gfx10 and gfx1250 come from documents alone: no capture of them was at hand.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.model.kinds import TokenKind
 
 

@@ -7,11 +7,10 @@ walking beside the disassembly gives it later (`stitch`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, ranges
 
 

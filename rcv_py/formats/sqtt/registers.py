@@ -6,11 +6,11 @@ A family collects the writes of its stream as columns; what they mean is the sam
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.formats.sqtt.records import CodeObjectRecord, DispatchRecord
 
 # places in the space of compute registers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from operator import is_not
 from typing import Any, NamedTuple
@@ -10,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, ends_run
 from rcv_py.base.text import demangled, elide_right, plural
 from rcv_py.formats.input.columns import frozen, number_column, whole_number

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from rcv_py.base.errors import NotATrace
-from rcv_py.base.records import dataclass
 
 INDEX = "filenames.json"
 CODE = "code.json"

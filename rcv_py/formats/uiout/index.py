@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,6 @@ import orjson
 
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.problems import Problems
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import is_in
 from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.input.columns import frozen, whole_number

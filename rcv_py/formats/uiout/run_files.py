@@ -13,11 +13,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from rcv_py.base.errors import TraceError, UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import csv_rows, parse_json, read_start
 from rcv_py.formats.input.run_places import may_look, names_in, nearby

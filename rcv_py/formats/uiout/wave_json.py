@@ -10,6 +10,7 @@ writers write is left to orjson.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ import orjson
 import simdjson
 
 from rcv_py.base.machine import memory
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import LIMIT, bounds, holds, int_column, int_table
 from rcv_py.formats.input.files import BOM

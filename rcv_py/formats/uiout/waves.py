@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, TraceError
-from rcv_py.base.records import dataclass
+from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import ascending, borders
 from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, tight, whole_number
 from rcv_py.formats.input.files import read_bytes
@@ -48,7 +49,7 @@ class LineNumbers:
 
 
 @dataclass(frozen=True, eq=False)
-class WaveFiles:
+class WaveFiles(PickledByCopy):
     """Reads waves of one capture.  Picklable, and nothing changes but caches."""
 
     folder: Path

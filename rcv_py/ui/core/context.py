@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rcv_py.base.records import dataclass
+from dataclasses import dataclass
+
 from rcv_py.state.commands import Commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
@@ -14,7 +15,6 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.problems import Affects, Problem
-from rcv_py.base.records import dataclass
 from rcv_py.base.registry import Registry
 from rcv_py.base.text import translated
 from rcv_py.model.trace import Trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from operator import itemgetter
@@ -25,7 +25,6 @@ from rcv_py.analysis.waves.populations import (
 )
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.settings_store import Settings

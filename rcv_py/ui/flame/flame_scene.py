@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
@@ -12,7 +13,6 @@ from rcv_py.analysis.flame.flame import FlameTree, Metric, What, key, kind_mix
 from rcv_py.analysis.flame.flame_layout import FlameLayout
 from rcv_py.analysis.flame.flame_text import full_name, source_text
 from rcv_py.analysis.program.blocks import blocks
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, elide_left, elide_right, percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -17,7 +17,6 @@ from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.flame.flame import Metric
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural, translated
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import change_table, listing_table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,6 @@ from rcv_py.analysis.latency.code_fetches import CodeFetches
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, HiddenTable, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import DASH, byte_size, percent, plural, short_count
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace

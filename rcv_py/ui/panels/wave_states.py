@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace

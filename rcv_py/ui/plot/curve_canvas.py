@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import elide_right, percent, short_count, translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
@@ -10,7 +11,6 @@ import numpy as np
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.core.step_curve import StepCurve, total
-from rcv_py.base.records import dataclass
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme

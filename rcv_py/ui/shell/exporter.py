@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, Qt, QThread, QTimer, Signal
@@ -23,7 +24,6 @@ from PySide6.QtWidgets import (
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import translated
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.uiout.run_files import facts_about

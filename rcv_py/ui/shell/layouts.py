@@ -14,13 +14,12 @@ Findings are left, time is in the middle, code below it, details are right.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.text_size import grown

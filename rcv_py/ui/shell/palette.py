@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -22,7 +23,6 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import MAX_DIGITS, translated
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, Commands

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,6 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QCursor, QFontMetrics, QMouseEvent, QPainter, QPolygonF
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import translated
 from rcv_py.ui.core.plain_text import add_action, allow, draw_text
 from rcv_py.ui.core.text_size import grown

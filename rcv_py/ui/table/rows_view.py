@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
@@ -33,7 +33,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import cells, elide_left, elide_right, translated, visible
 from rcv_py.ui.core.plain_text import copy_text, draw_data, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import translated, visible
 from rcv_py.ui.core.plain_text import tooltip
 

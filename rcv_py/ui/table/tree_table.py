@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from types import MappingProxyType
@@ -33,7 +34,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHeaderView, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, translated, visible
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace

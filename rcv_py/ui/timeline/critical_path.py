@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.whatif.path_line import PathLine
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import count
 from rcv_py.model.window import TimeWindow

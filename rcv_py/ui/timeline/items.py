@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
@@ -12,7 +13,6 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStati
 from PySide6.QtWidgets import QGraphicsWidget
 
 from rcv_py.base import colors
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, repeated
 from rcv_py.base.text import count, elide_right, nanoseconds, translated
 from rcv_py.model.window import TimeWindow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
@@ -15,7 +16,6 @@ from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View, look, raster
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import place_name
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import short_kernel
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF

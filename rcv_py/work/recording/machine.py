@@ -15,11 +15,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.records import dataclass
 
 Tell = Callable[[str], object]  # gets each line that a program prints
 LINE = 4096  # characters of a line at most: a program may print no line feed at all

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rcv_py.analysis.health.input_yaml import FILE, job_file
 from rcv_py.analysis.health.note import Setting
 from rcv_py.base.errors import TraceError, UsageError
-from rcv_py.base.records import dataclass
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import capture_entry
 from rcv_py.work.recording.machine import NO_PROGRAM, Here, Machine, Tell, found_program

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from rcv_py.analysis.health.input_yaml import BUFFER, FORMS
 from rcv_py.analysis.health.note import HealthNote, Setting
-from rcv_py.base.records import dataclass
 
 NAME = "out"  # of the files
 # Notes about captures of which nothing can be said: what they recommend is worth another run.

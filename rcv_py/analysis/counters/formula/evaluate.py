@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
@@ -30,7 +30,6 @@ from rcv_py.analysis.counters.formula.parser import (
     names,
     parse,
 )
-from rcv_py.base.records import dataclass
 
 MAX_TEXT = 200_000  # characters of a file
 MAX_DEFINITIONS = 1_000

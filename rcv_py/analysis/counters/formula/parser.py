@@ -16,10 +16,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 
 from rcv_py.base.errors import RcvError
-from rcv_py.base.records import dataclass
 
 MAX_DEPTH = 40  # of parentheses, brackets and prefixes in each other
 MAX_CHARACTERS = 8_000  # of one formula

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import isnan
 from typing import NamedTuple
 
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic
-from rcv_py.base.records import dataclass
 
 LOW_HITS = 0.05
 PARTIAL = 0.05

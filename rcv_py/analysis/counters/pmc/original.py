@@ -6,9 +6,10 @@ channels.  `traffic` does better.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.model.device import PmcTable
 
 CHANNELS = 2  # what it multiplies with by default

@@ -19,11 +19,11 @@ counted either) and at most 128.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from math import isnan, nan
 
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import byte_size, count, nanoseconds, percent
 from rcv_py.model.device import PmcTable
 

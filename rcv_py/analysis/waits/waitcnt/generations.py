@@ -16,8 +16,8 @@ gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory op
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import number
 
 COUNTERS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from weakref import WeakKeyDictionary
 
@@ -17,7 +18,6 @@ from rcv_py.analysis.waits.waitcnt.generations import (
     Generation,
     generation_of,
 )
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, of_ranges, order, repeated, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.tokens import Waits

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtWidgets import QPushButton
 
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.iterations.between import Between as Distances
 from rcv_py.analysis.iterations.between import between_of
 from rcv_py.analysis.overview.range_costs import RangeCosts, range_costs_by
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import translated
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.clock_range import between_facts, range_table

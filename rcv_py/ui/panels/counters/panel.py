@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,6 @@ from rcv_py.analysis.counters.derived_counters import (
     raw_rows,
 )
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural, translated
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, always, commands

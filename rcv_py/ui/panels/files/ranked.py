@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -11,7 +12,6 @@ from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.explorer import top_kinds, top_lines
 from rcv_py.analysis.cost.place_text import beside, place_text
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, short_count
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.modes import SourceCost

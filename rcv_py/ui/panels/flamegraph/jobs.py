@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
@@ -12,7 +13,6 @@ from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout, sandw
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
-from rcv_py.base.records import dataclass
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.state.session import Session

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
@@ -12,7 +13,6 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.box_shares import Parts, box_shares
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import global_rows, place_name, traced_waves
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import of_rows

@@ -11,7 +11,7 @@ x: label  slot 1   slot 0
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 
 import numpy as np
@@ -22,7 +22,6 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.analysis.waits.waits import ARROW_COLORS, arrows, wait_pairs
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined

@@ -5,9 +5,10 @@ It is the row that the block would be if it were folded, with its sums, and cove
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from rcv_py.base.records import dataclass
 from rcv_py.ui.panels.isa.program import Program
 
 

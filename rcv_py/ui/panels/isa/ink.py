@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -11,7 +12,6 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from rcv_py.analysis.cost.annotations import Annotation, Bars, Part
 from rcv_py.analysis.program.blocks import Blocks
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent
 from rcv_py.model.code import CodeTable
 from rcv_py.ui.core.plain_text import draw_data, rich

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.annotations import Annotation
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import translated
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.cell import Cell

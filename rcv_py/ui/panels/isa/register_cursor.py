@@ -7,11 +7,11 @@ their registers; a mnemonic for what it reads or writes without saying so.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.program.registers import Operand, definition, next_use, operands
-from rcv_py.base.records import dataclass
 from rcv_py.model.code import CodeTable
 from rcv_py.ui.panels.isa.program import Program
 

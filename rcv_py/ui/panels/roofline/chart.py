@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, floor, inf, isfinite, log10
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -10,7 +11,6 @@ from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QMouseEvent, QPaint
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.overview.roofline import Scope
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, translated
 from rcv_py.ui.core.plain_text import Rich, draw_text, joined, rich, show_tip
 from rcv_py.ui.core.theme import Theme

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.cost.place_text import beside, place_text
-from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext

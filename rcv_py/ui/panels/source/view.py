@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
 
 from rcv_py.analysis.cost.source_costs import SourceCosts
-from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import percent, translated
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen
@@ -18,7 +19,6 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.overview.device_summary import Fact
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent, translated
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, draw_text, show_tip, tooltip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
@@ -10,7 +11,6 @@ from rcv_py.analysis.cost.distribution import DistributionView, Spread
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.timeline.token_details import LineTotals, TokenDetails
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, plural
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace

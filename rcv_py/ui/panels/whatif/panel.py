@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ from rcv_py.analysis.whatif.asked import Asked
 from rcv_py.analysis.whatif.changes import Change
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, stoppable
-from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, translated
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow

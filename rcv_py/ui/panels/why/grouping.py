@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import nan
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.base.records import dataclass
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SOURCE_PLACE

@@ -186,7 +186,9 @@ class WhyPanel(TablePanel[Any]):
     def _tree(self, root: WhyNode) -> Tree[WhyNode]:
         grouping = self.grouping
         own = {one.id: one for one in grouping.columns()}
-        blank = {name: TreeColumn[WhyNode](name, "", width=px, is_there=False) for name, px in WIDTHS.items()}
+        blank: dict[str, TreeColumn[WhyNode]] = {
+            name: TreeColumn(name, "", width=px, is_there=False) for name, px in WIDTHS.items()
+        }
         return Tree(
             root,
             tuple((blank | own).values()),

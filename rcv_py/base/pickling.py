@@ -1,0 +1,17 @@
+"""Pickling of objects that another thread uses meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class PickledByCopy:
+    """Pickles a copy of the attributes.
+
+    `pickle` iterates over the dictionary of an object.  A `cached_property` that another thread asks for at
+    that moment adds to the dictionary, and pickling would fail.
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes as they are now."""
+        return vars(self).copy()

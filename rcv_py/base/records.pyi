@@ -1,1 +1,0 @@
-from dataclasses import dataclass as dataclass
