@@ -1,6 +1,6 @@
 """The text of one wave file as numbers: quickly, or exactly with orjson; both agree.
 
-Rows of whole numbers, nearly all of a file, are read by their letters (`letter_rows.py`) and taken out of the
+Rows of whole numbers, nearly all of a file, are read by their digits (`digit_rows.py`) and taken out of the
 text; simdjson reads what is left, and rows that are written otherwise.  It copies a nested array of integers
 into one flat buffer without making Python objects, some ten times faster than orjson, but does not say how
 they were nested: a row of four next to a row of six would silently become two rows of five.  So the commas
@@ -21,7 +21,7 @@ from rcv_py.base.machine import memory
 from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import LIMIT, bounds, holds, int_column, int_table
 from rcv_py.formats.input.files import BOM
-from rcv_py.formats.uiout.letter_rows import letter_rows
+from rcv_py.formats.uiout.digit_rows import digit_rows
 
 TOKEN_WIDTH = 5  # time, category, stall, duration, line
 STATE_WIDTH = 2  # state, duration
@@ -36,6 +36,7 @@ _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 _WAIT_SHAPES = [b"[,[" + b",".join([b"[,]"] * count) + b"]]" for count in range(128)]
 _DIGITS = b"0123456789- \t\r\n"
 _SATURATED = 0xFFFFFF  # simdjson's len() stops counting here
+DIGIT_ROWS_FROM = 512 << 10  # bytes of a file: simdjson alone reads smaller ones of real captures faster
 _KEEP = 1 << 26  # bytes: a parser that read more is dropped, it would keep ten times as much memory
 _parsers: list[simdjson.Parser] = []  # each holds ten times the longest text that it has read
 memory.is_spare(_parsers.clear)
@@ -79,7 +80,7 @@ def parse(data: bytes) -> RawWave:
 
 def parse_quickly(data: bytes) -> RawWave:
     """Return what simdjson reads; any of half a dozen exceptions if it is not entirely sure."""
-    rest, rows = _without_rows(data)
+    rest, rows = _without_rows(data) if len(data) >= DIGIT_ROWS_FROM else (data, {})
     parser = _parsers.pop() if _parsers else simdjson.Parser()
     raw = _document(parser.parse(rest), rest, rows)
     if len(rest) <= _KEEP:
@@ -102,7 +103,7 @@ def _without_rows(data: bytes) -> tuple[bytes, dict[str, np.ndarray]]:
         begin = at + len(key) - 1
         quote = data.find(b'"', begin)
         stop = data.rfind(b"]]", begin, len(data) if quote < 0 else quote) + 1
-        found = letter_rows(data, begin, stop, width) if stop else None
+        found = digit_rows(data, begin, stop, width) if stop else None
         if found is not None:
             rows[name] = found
             places.append((begin, stop))
@@ -193,7 +194,7 @@ class _WaitPlaces:
     @classmethod
     def of(cls, shape: bytes) -> _WaitPlaces:
         """Where numbers stand in a text of that shape."""
-        # After `[,[` stand 4 letters a producer but 3 of the last, `]]`, and a comma or bracket.
+        # After `[,[` stand 4 bytes a producer but 3 of the last, `]]`, and a comma or bracket.
         count = (np.array([*map(len, shape.split(b"[,[")[1:])], dtype=np.int64) - 2) // 4
         if shape != b"[" + b",".join([_WAIT_SHAPES[producers] for producers in count.tolist()]) + b"]":
             raise _Unusual

@@ -1,13 +1,13 @@
-"""Rows of whole numbers, read from a text by arithmetic on all its letters at once.
+"""Rows of whole numbers, read from a text by arithmetic on all its bytes at once.
 
 ```
-letters      [  1  0  5  ,  7  ]  ,  [  ...
+bytes        [  1  0  5  ,  7  ]  ,  [  ...
 digit        0  1  0  5  0  7  0  0  0         0 where there is none
-pair         1 10  5 50  7 70  0  0            of a letter and the next one
-upper        1 10  0  0  0  0  0  0            the pair, where its second letter and the next one are digits
+pair         1 10  5 50  7 70  0  0            of a byte and the next one
+upper        1 10  0  0  0  0  0  0            the pair, where its second byte and the next one are digits
 ```
-A number of up to four digits is the pair that ends with it, and a hundred times what is upper two letters
-before.  A parser looks at one letter after the other, and a general one keeps what kind of value each number
+A number of up to four digits is the pair that ends with it, and a hundred times what is upper two bytes
+before.  A parser looks at one byte after the other, and a general one keeps what kind of value each number
 is; of rows as the writers write them nothing but the numbers is wanted, and they are most of a wave file.
 """
 
@@ -18,13 +18,13 @@ import numpy as np
 BLOCK_BYTES = 256 << 10  # of text at a time: what is computed of it stays near the processor
 MOST_DIGITS = 9  # of a number: it fits 32 bits
 
-_BEFORE = 4  # letters before the first row that are looked at, too
-_SHORT = 5  # letters with which a number and the comma before it have at most four digits
-_ZERO, _COMMA, _OPEN, _CLOSE = (np.uint8(letter) for letter in b"0,[]")
+_BEFORE = 4  # bytes before the first row that are looked at, too
+_SHORT = 5  # bytes with which a number and the comma before it have at most four digits
+_ZERO, _COMMA, _OPEN, _CLOSE = (np.uint8(byte) for byte in b"0,[]")
 _TEN, _HUNDRED = np.uint8(10), np.uint16(100)
 
 
-def letter_rows(data: bytes, begin: int, stop: int, width: int) -> np.ndarray | None:
+def digit_rows(data: bytes, begin: int, stop: int, width: int) -> np.ndarray | None:
     """Return the numbers of `[1,2,3],[4,5,6]`, which stands from `begin` (at least 4) up to `stop` of a text.
 
     int32 [rows, width], whose columns are contiguous.  None if there is anything else: other brackets or
@@ -41,14 +41,14 @@ def letter_rows(data: bytes, begin: int, stop: int, width: int) -> np.ndarray | 
     return np.concatenate(blocks, axis=1).T if len(blocks) > 1 else blocks[0].T if blocks else None
 
 
-def _block(letters: np.ndarray, width: int) -> np.ndarray | None:
-    """The numbers of the rows behind the first _BEFORE letters, int32 [width, rows]."""
-    digit = letters - _ZERO
+def _block(row_bytes: np.ndarray, width: int) -> np.ndarray | None:
+    """The numbers of the rows behind the first _BEFORE bytes, int32 [width, rows]."""
+    digit = row_bytes - _ZERO
     is_digit = digit <= 9
-    stops = _stops(letters[_BEFORE:], digit[_BEFORE:], is_digit[_BEFORE - 1 :], width)
+    stops = _stops(row_bytes[_BEFORE:], digit[_BEFORE:], is_digit[_BEFORE - 1 :], width)
     if stops is None:
         return None
-    gaps = np.empty_like(stops)  # letters of each number, with what is between the one before and it
+    gaps = np.empty_like(stops)  # bytes of each number, with what is between the one before and it
     gaps[0] = stops[0] + 2
     np.subtract(stops[1:], stops[:-1], out=gaps[1:])
 
@@ -58,7 +58,7 @@ def _block(letters: np.ndarray, width: int) -> np.ndarray | None:
     upper = pair[:-2] * (is_digit[1:-2] & is_digit[2:-1])
 
     def four(at: np.ndarray) -> np.ndarray:
-        """What the four letters before the places say of the number that they belong to, uint16."""
+        """What the four bytes before the places say of the number that they belong to, uint16."""
         found = upper.take(at, mode="clip").astype(np.uint16)
         found *= _HUNDRED
         found += pair[2:].take(at, mode="clip")
@@ -81,9 +81,9 @@ def _block(letters: np.ndarray, width: int) -> np.ndarray | None:
 
 
 def _stops(text: np.ndarray, digit: np.ndarray, is_digit: np.ndarray, width: int) -> np.ndarray | None:
-    """Where the letter behind each number of a text of rows is, int64; None if it is another text.
+    """Where the byte behind each number of a text of rows is, int64; None if it is another text.
 
-    Of `is_digit` there is one letter more, before the text.
+    Of `is_digit` there is one byte more, before the text.
     """
     is_stop = np.empty(len(text) + 1, dtype=bool)
     np.equal(text, _COMMA, out=is_stop[:-1])
