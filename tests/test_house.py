@@ -25,6 +25,7 @@ FEWEST_WORDS = 3
 SMALL = 40  # lines; a module below has at least two importers, or its idea belongs to the one that imports it
 SMALL_MAY_BE = {  # found, not imported, or started
     "__main__",
+    "cli.commands.decode",
     "cli.commands.help",
     "cli.commands.mcp",
     "cli.commands.pack",

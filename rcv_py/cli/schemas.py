@@ -16,7 +16,6 @@ from rcv_py.results import (
     clock_range,
     compare,
     counters,
-    decoders,
     events,
     flame,
     hotspot,
@@ -465,13 +464,6 @@ def schemas() -> tuple[Schema, ...]:
         Schema("pack", "A capture that was written as one file.", written.PACKED, version=1),
         Schema("unpack", "A packed capture that was written as a folder.", written.PACKED, version=1),
         Schema("decode", "A capture that was written as a folder.", written.PACKED, version=1),
-        Schema(
-            "decoders",
-            "Where two decoders of a raw capture differ.",
-            (*decoders.FACTS, decoders.DECODERS.field("differences")),
-            command="decode",
-            version=1,
-        ),
         Schema(
             "samples",
             "Synthetic samples: those there are, or those that were written.",

@@ -404,7 +404,7 @@ ELSEWHERE = {
     },
     "pack": {"out", "without_sources", "with_notes"},
     "unpack": {"out"},
-    "decode": {"out", "compare"},
+    "decode": {"out"},
     "shot": {"panel", "out", "size", "theme", "scale", "wave", "line", "compare", "twin", "from", "to"},
     "synth": {"out", "all", "seed"},
     "mcp": {"root", "out", "notes"},

@@ -239,13 +239,8 @@ class UnpackOptions(Options, example="rcv unpack slow-kernel.rcvz --out slow-ker
 class DecodeOptions(shared.OfRawFiles, example="rcv decode CAPTURE --out ui_output_decoded"):
     """Write a capture as a ui_output folder, for other tools."""
 
-    needs = (without("compare", "writing a folder", "out decoder"),)
-
     folder: Path = shared.folder("CAPTURE", "a capture of any kind")
-    out: Path | None = path("a folder that is new or empty", "FOLDER")
-    compare: bool = flag(
-        "write nothing: list where this program and AMD's decoder see a raw capture differently"
-    )
+    out: Path = path("a folder that is new or empty", "FOLDER", required=True)
     json: bool = shared.form("for programs: a document, as `rcv schema decode` describes it")
 
 

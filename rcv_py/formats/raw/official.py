@@ -103,8 +103,7 @@ def library_path(given: str = "") -> str:
     except OSError as error:
         raise OfficialMissing(
             "AMD's trace decoder is not installed.",
-            hint=f"Install it, name {LIBRARY} in {VARIABLES[0]}, or leave out what asks for it:"
-            " --decoder official, --compare.",
+            hint=f"Install it, name {LIBRARY} in {VARIABLES[0]}, or leave out --decoder official.",
             detail=repr(error),
         ) from error
     return LIBRARY

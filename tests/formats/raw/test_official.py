@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import struct
 import subprocess
@@ -12,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.raw import official
 from rcv_py.formats.raw.official import LAYOUT, STATE, TOKEN
-from rcv_py.formats.raw.options import OfficialMissing, RawOptions
+from rcv_py.formats.raw.options import OFFICIAL, OWN, OfficialMissing, RawOptions, choosing
 from rcv_py.model.trace import Trace
+from tests.support.decoder_differences import TOKENS, differences
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.raw_samples import copied, raw_sample
@@ -174,24 +173,24 @@ def test_layouts_are_those_of_the_interface() -> None:
     assert (TOKEN.itemsize, STATE.itemsize) == (32, 8)
 
 
-def test_where_both_differ_is_listed(library, one_engine, monkeypatch, tmp_path, capsys) -> None:
+def test_where_both_differ_is_listed(library, one_engine, monkeypatch, tmp_path) -> None:
     data = library[1].read_bytes()
     monkeypatch.setenv(official.VARIABLES[0], str(library[0]))
     monkeypatch.setenv("STUB_RECORDS", str(library[1]))
-    assert main(["decode", str(one_engine), "--compare"]) == 0
+
+    def opened(decoder: str) -> Trace:
+        with choosing(decoder, ()):
+            return open_trace(one_engine)
+
+    assert not list(differences(opened(OWN), opened(OFFICIAL)))
     engine = raw_sample(NAME).engines[0]
-    count = len(engine["waves"])
-    assert f"{count} of {count} waves are the same by both decoders." in capsys.readouterr().out
     time = engine["waves"][0]["insts"][3][0]
     changed = data.replace(
         struct.pack("<iq", engine["waves"][0]["insts"][3][4], time), struct.pack("<iq", 64, time), 1
     )
     (tmp_path / "records").write_bytes(changed)
     monkeypatch.setenv("STUB_RECORDS", str(tmp_path / "records"))
-    monkeypatch.setenv("RCV_DECODED", str(tmp_path / "decoded"))
-    assert main(["decode", str(one_engine), "--compare", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert (document["waves"], document["equal"]) == (count, count - 1)
-    (row,) = document["differences"]
-    assert (row["what"], row["first"], row["count"]) == ("tokens", 3, 1)
-    assert row["official"] == row["ours"].rpartition(", ")[0] + ", 64 busy"
+    monkeypatch.setenv("RCV_DECODED", str(tmp_path / "decoded"))  # what was decoded before is not kept there
+    (row,) = differences(opened(OWN), opened(OFFICIAL))
+    assert (row.what, row.first, row.count) == (TOKENS, 3, 1)
+    assert row.b == row.a.rpartition(", ")[0] + ", 64 busy"

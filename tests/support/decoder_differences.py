@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from rcv_py.base.progress import checkpoint
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -35,7 +34,6 @@ def differences(a: Trace, b: Trace) -> Iterator[Difference]:
     """Yield what differs between two decodings of a capture, by wave; clocks are not compared."""
     rows_a, rows_b = ({str(trace.waves.id(row)): row for row in range(len(trace.waves))} for trace in (a, b))
     for name in sorted(rows_a.keys() | rows_b.keys(), key=lambda one: (rows_a.get(one, len(rows_a)), one)):
-        checkpoint()
         waves = _wave(a, rows_a.get(name)), _wave(b, rows_b.get(name))
         if waves[0] is None or waves[1] is None:
             texts = ("no such wave" if wave is None else f"{len(wave.tokens):,} tokens" for wave in waves)
