@@ -37,6 +37,26 @@ QUICK_TOKENS = 500_000  # of as many the executions of an instruction are found 
 TOKENS_A_WAVE = 200  # what the books about a wave cost, in tokens
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The executions that a view counts: those of a shader engine, and in a range; None: all."""
+
+    se: int | None = None
+    window: TimeWindow | None = None
+
+    def of(self, hits: LineHits) -> np.ndarray:
+        """The rows of executions that are counted, int64, ascending; all rows if none is."""
+        is_counted = np.ones(len(hits), dtype=bool)
+        if self.se is not None:
+            is_counted &= hits.se == self.se
+        if self.window is not None:
+            is_counted &= (hits.start < self.window.end) & (hits.start + hits.latency > self.window.begin)
+        return np.flatnonzero(is_counted if is_counted.any() else ~is_counted)
+
+
+ALL = Counted()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sought:
     """An execution of an instruction that is looked for among those of all chosen waves.
@@ -46,6 +66,7 @@ class Sought:
 
     place: Selection
     which: Which = Which.MEDIAN
+    among: Counted = ALL
     is_again: bool = False  # now of more waves: the place is the same visit
 
 
@@ -384,15 +405,22 @@ class Session:
         if self.selection.value.line is not None:
             self._seek(Sought(self.selection.value, which))
 
-    def select_lines(self, first: int, stop: int) -> None:
-        """Select a range of code rows and, in it, the most expensive one: the median of its executions."""
+    def select_lines(
+        self, first: int, stop: int, cost: np.ndarray | None = None, among: Counted = ALL
+    ) -> None:
+        """Select a range of code rows and, in it, the most expensive one: the median of its executions.
+
+        `cost` is int64 [stop - first], the cycles that a view counts in each row; without it, those of the
+        code table.  The execution is looked for `among` those that the view counts.
+        """
         trace = self.trace.value
         if trace is None or stop <= first:
             return
-        cost = trace.code.latency[first:stop] + trace.code.idle[first:stop]
+        if cost is None:
+            cost = trace.code.latency[first:stop] + trace.code.idle[first:stop]
         line = first + int(np.argmax(cost))
-        wave = self.selection.value.wave
-        self._seek(Sought(Selection(wave, line, source=self._leaf(line), lines=(first, stop))))
+        place = Selection(self.selection.value.wave, line, source=self._leaf(line), lines=(first, stop))
+        self._seek(Sought(place, among=among))
 
     def select_source(self, file: int, line: int) -> None:
         """Select a source line and the most expensive code line from it: the median of its executions."""
@@ -524,6 +552,7 @@ class Session:
             return
         place, trace = sought.place, self.trace.value
         assert trace is not None
+        hits = hits.at(sought.among.of(hits))
         at = pick(hits, sought.which, self._place_in(hits, place))
         if at >= 0:
             place = replace(place, wave=trace.waves.id(int(hits.wave[at])), hit=int(hits.hit[at]))

@@ -12,10 +12,13 @@ from PySide6.QtTest import QTest
 
 from rcv_py.analysis.cost.hotspot import static_bins
 from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.hotspot import HotspotPanel
 from tests.support.code_samples import batch, code_table, trace, two_waves
+from tests.support.traces import made_trace
 
 Settled = Callable[[], None]
 
@@ -185,3 +188,45 @@ def test_a_range_that_holds_nothing_and_another_capture_leave_no_bins_behind(
     assert hotspot.sheet() is not None
     open_in(trace(code_table(())))
     assert hotspot.sheet() is None
+
+
+TAIL = "|V" * 6  # a program of eight rows: two of them a bar
+
+
+def two_engines() -> tuple[Trace, WaveBatch]:
+    """A wave of engine 0 that spends its cycles in row 0, and a shorter one of engine 1 in row 1."""
+    made, (both,) = made_trace(["v" * 90 + "|V" + TAIL, "V|" + "v" * 40 + TAIL])
+    index = replace(made.waves, se=np.array([0, 1], dtype=np.int16))
+    waves = tuple(replace(wave, id=index.id(row)) for row, wave in enumerate(both.waves))
+    return replace(made, waves=index), replace(both, waves=waves)
+
+
+def test_a_bar_of_one_engine_selects_what_is_hottest_in_that_engine(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled
+) -> None:
+    made, both = two_engines()
+    open_in(made, [both])
+    settled()
+    click(hotspot, 0)
+    assert (ui.session.selection.value.line, ui.session.selection.value.wave) == (0, made.waves.id(0))
+    ui.session.select_wave(made.waves.id(1))
+    hotspot.scope.choose("engine")
+    settled()
+    click(hotspot, 0)
+    assert (ui.session.selection.value.line, ui.session.selection.value.wave) == (1, made.waves.id(1))
+
+
+def test_a_bar_of_a_clock_range_selects_an_execution_in_that_range(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    made, (both,) = made_trace(["v" * 30 + "|" + "v" * 60 + "|" + "v" * 20 + TAIL])
+    tokens = replace(both.waves[0].tokens, line=np.array([0, 1, 0, *range(2, 8)], dtype=np.int32))
+    both = replace(both, waves=(replace(both.waves[0], tokens=tokens),), line=tokens.line)
+    open_in(made, [both])
+    settled()
+    click(hotspot, 0)
+    assert ui.session.selection.value.line == 1
+    ui.session.clock_range.set(TimeWindow(85, 200))
+    qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 5 + 20 + 6)  # type: ignore[attr-defined]
+    click(hotspot, 0)
+    assert (ui.session.selection.value.line, ui.session.selection.value.hit) == (0, 1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero
+from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, sums_by_kind, token_columns
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT
@@ -101,6 +101,14 @@ def static_bins(code: CodeTable, bins: int) -> Bins:
         cost = code.samples_issued + stalled
     step = _step(len(code), bins)
     return _bins(step, sums_by_kind(np.arange(len(code)) // step, code.kind, cost, bins))
+
+
+def binned(rows: Bins, bins: int) -> Bins:
+    """Return so many bins of equal size, from those of one code row each."""
+    count, kinds = rows.cycles.shape
+    step = _step(count, bins)
+    place = (np.arange(count) // step)[:, np.newaxis] * kinds + np.arange(kinds)
+    return _bins(step, sums(place, rows.cycles.reshape(-1), bins * kinds).reshape(bins, kinds))
 
 
 def _bins(step: int, cycles: np.ndarray) -> Bins:

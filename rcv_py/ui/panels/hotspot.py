@@ -8,11 +8,12 @@ import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter
 
-from rcv_py.analysis.cost.hotspot import Bins, hotspot_bins, static_bins
+from rcv_py.analysis.cost.hotspot import KINDS, Bins, binned, hotspot_bins, static_bins
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import percent
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.results.hotspot import bins_table
+from rcv_py.state.session import Counted
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import rows_in, unit_of
 from rcv_py.ui.core.layout import bar
@@ -98,6 +99,7 @@ class HotspotPanel(Panel):
         self.scope = Choice("Which waves are counted", whose)
         self.remembered = {"scope": self.scope}
         self._counted_of: int | None = None  # the engine
+        self._by_row: Bins | None = None  # what the bars are made of
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
         self.empty = page(self, bar((self.legend, 1), self.note, self.scope), (self.plot, 1))
@@ -133,15 +135,15 @@ class HotspotPanel(Panel):
         if trace is None or store is None or not len(trace.code):
             return
         batches, window, se = store.batches, self.session.clock_range.value, self._engine()
-        bins = self.ui.settings["hotspot.bins"]
         self._counted_of = se
         self._say()
         rows = rows_in(trace, window, se)
-        ask = self.so_far("hotspot", hotspot_bins(bins, window), (bins, window, se), rows)
+        by_row = KINDS if window is None else hotspot_bins(None, window)
+        ask = self.so_far("hotspot", by_row, (window, se), rows)
 
         def job() -> Bins:
             if not batches:
-                return static_bins(trace.code, bins)
+                return static_bins(trace.code, len(trace.code))
             return ask(rows)
 
         self.run_job(job, self._take, stream=self._stream if batches else None)
@@ -154,15 +156,17 @@ class HotspotPanel(Panel):
         self.note.setText(note)
         self.plot.note = note
 
-    def _take(self, bins: Bins) -> None:
+    def _take(self, by_row: Bins) -> None:
         trace = self.session.trace.value
         assert trace is not None
         self._say()
-        if not bins.cycles.any():
+        self._by_row = by_row
+        if not by_row.cycles.any():
             self.plot.clear()
             self.empty.say(self.reason(NO_COST))
             return
         self.empty.say("")
+        bins = binned(by_row, self.ui.settings["hotspot.bins"])
         self.plot.show_bins(bins, len(trace.code), unit_of(trace))
         self._show_legend()
         self._follow()
@@ -176,9 +180,11 @@ class HotspotPanel(Panel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _choose(self, at: int) -> None:
-        trace, bins = self.session.trace.value, self.plot.bins
-        if trace is not None and bins is not None:
-            self.session.select_lines(int(bins.first[at]), min(int(bins.stop[at]), len(trace.code)))
+        bins, by_row = self.plot.bins, self._by_row
+        if bins is not None and by_row is not None:
+            first, stop = int(bins.first[at]), min(int(bins.stop[at]), len(by_row.first))
+            counted = Counted(self._counted_of, self.session.clock_range.value)
+            self.session.select_lines(first, stop, by_row.totals[first:stop], counted)
 
     def _follow(self) -> None:
         if self._counted_of != self._engine():
