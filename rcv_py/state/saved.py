@@ -38,7 +38,7 @@ def restore_state(session: Session, state: Mapping[str, Any]) -> None:
     if trace is None or not state:
         return
     places = [_place(trace, text) for text in _listed(state.get("bookmarks"))]
-    session.bookmarks.set(tuple(place for place in places if place is not None))
+    session.bookmarks.set(tuple(session.with_source(place) for place in places if place is not None))
     session.clock_range.set(_window(state.get("range")))
     asked = [_asked(trace, one) for one in _listed(state.get("experiments"))]
     session.experiments.set(tuple(one for one in asked if one is not None))

@@ -361,7 +361,7 @@ class Session:
         An execution that cannot be seen is shown NEAR_PX wide; with `stays` the zoom stays as it is.
         """
         self.sought.set(None)
-        self.selection.set(selection)
+        self.selection.set(self.with_source(selection))
         self._measure_to()
         self._reveal(0 if stays else SEEN_PX)
         self._remember()
@@ -389,7 +389,7 @@ class Session:
             self.select(Selection(wave=wave), stays=stays)
             return
         hit = int(np.count_nonzero(line[:row] == line[row]))
-        self.select(Selection(wave, int(line[row]), hit, self._leaf(int(line[row]))), stays=stays)
+        self.select(Selection(wave, int(line[row]), hit), stays=stays)
 
     def select_line(self, line: int) -> None:
         """Select a row of the code table, its source place, and the median of all its executions."""
@@ -523,6 +523,12 @@ class Session:
         row = None if trace is None else trace.waves.row(wave)
         if trace is not None and row is not None:
             self.set_view(trace.waves.span(row).padded(0.02))
+
+    def with_source(self, selection: Selection) -> Selection:
+        """Return a selection with the source place of its code line, if it has none, as links have none."""
+        if selection.source is not None or selection.line is None:
+            return selection
+        return replace(selection, source=self._leaf(selection.line))
 
     def _leaf(self, line: int) -> tuple[int, int] | None:
         trace = self.trace.value

@@ -15,6 +15,7 @@ from rcv_py.analysis.waves.populations import populations
 from rcv_py.formats.open import open_trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
+from rcv_py.state.saved import restore_state, state_of
 from rcv_py.state.selection import Selection
 from rcv_py.state.session import MIN_WINDOW, Session
 from rcv_py.state.wave_store import WaveStore
@@ -288,3 +289,19 @@ def test_the_median_is_found_again_when_all_waves_are_there(session: Session) ->
     assert is_median(session, whole, line)
     assert [visit.selection for visit in session.history.visits][-1] == session.selection.value
     assert len(session.history.visits) == 2, "it is the same visit"
+
+
+def test_a_place_that_was_saved_comes_back_with_its_source_line(session: Session) -> None:
+    trace = session.trace.value
+    line = int(np.argmax(trace.code.latency))
+    session.select(Selection(trace.waves.id(0), line, 0))
+    session.toggle_bookmark()
+    before = session.selection.value
+    assert before.source == trace.code.chain(line)[0]
+    state = state_of(session)
+    session.select(Selection(trace.waves.id(0)))
+    session.bookmarks.set(())
+    restore_state(session, state)
+    assert session.selection.value == before
+    session.toggle_bookmark()
+    assert not session.bookmarks.value, "it is the bookmark that was saved"

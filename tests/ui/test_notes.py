@@ -19,7 +19,7 @@ from rcv_py.model.notes import Anchor, NoteChanges
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.app import App
-from tests.support.source_places import without_sources
+from tests.support.samples import write_sample
 from tests.ui.window import open_sample, settle, window
 
 HOSTILE = "<img src='http://x'> & \x1b[31m"
@@ -28,7 +28,8 @@ HOSTILE = "<img src='http://x'> & \x1b[31m"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(PLACE, str(tmp_path / "own"))
-    return without_sources("matmul_small", tmp_path / "capture")
+    write_sample("matmul_small", tmp_path / "capture")
+    return tmp_path / "capture"
 
 
 @pytest.fixture(scope="module")
