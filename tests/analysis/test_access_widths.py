@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rcv_py.analysis.latency.access_widths import UNKNOWN, access_width, access_widths, is_scalar
-from tests.support import captures
+from rcv_py.model.trace import Trace
+from rcv_py.synth.samples import SAMPLES
+from tests.support.opened import sample_trace
+from tests.support.samples import sample_path
 
 # From the instruction set manuals: bytes that a lane moves; of scalar memory, the wave.
 BY_HAND = {
     "buffer_load_ubyte": 1, "buffer_load_sbyte_d16_hi": 1, "buffer_load_ushort": 2,
     "buffer_load_short_d16": 2,
     "buffer_load_dword": 4, "buffer_load_dwordx2": 8, "buffer_load_dwordx3": 12, "buffer_load_dwordx4": 16,
+    "buffer_store_dwordx4": 16, "global_load_dword": 4, "global_load_dwordx4": 16, "global_store_dword": 4,
+    "global_store_dwordx2": 8,
     "buffer_load_b96": 12, "buffer_load_d16_hi_u8": 1, "buffer_load_format_xyz": 12,
     "buffer_load_format_d16_xyzw": 8, "tbuffer_load_d16_format_xy": 4, "tbuffer_store_format_x": 4,
     "buffer_store_byte_d16_hi": 1, "buffer_store_short": 2, "buffer_wbl2": 0, "buffer_gl0_inv": 0,
@@ -51,32 +57,40 @@ def test_what_no_rule_knows_is_unknown() -> None:
     assert access_width("global_load_block") == UNKNOWN
 
 
+@pytest.fixture
 def programs() -> list[Path]:
-    captures.need_shared()
-    folders = [captures.trace_path(name) for name in captures.TRACES]
-    return [*folders, *(captures.synthetic_path(name) for name in captures.SYNTHETIC)]
+    """Folders with a code.json."""
+    return [sample_path(name) for name in SAMPLES.ids() if (sample_path(name) / "code.json").exists()]
 
 
-def test_every_mnemonic_of_every_capture_is_known() -> None:
-    texts = {
-        row[0].strip()
-        for folder in programs()
-        for row in json.loads((folder / "code.json").read_text())["code"]
-    }
-    memory = {text for text in texts if text.startswith(MEMORY)}
-    assert len(memory) > 1000
+def memory_instructions(folders: list[Path]) -> set[str]:
+    """All texts of memory instructions."""
+    rows = [row for folder in folders for row in json.loads((folder / "code.json").read_text())["code"] or ()]
+    return {row[0].strip() for row in rows if row[0].strip().startswith(MEMORY)}
+
+
+def test_every_mnemonic_of_every_capture_is_known(programs: list[Path]) -> None:
+    memory = memory_instructions(programs)
+    assert {text.partition("_")[0] for text in memory} >= {"global", "ds", "s"}
     assert not {text for text in memory if access_width(text) == UNKNOWN}
 
 
-def test_bytes_of_a_capture_are_those_of_its_totals() -> None:
+@pytest.fixture(params=["vector_add", "matmul_small"])
+def trace(request: pytest.FixtureRequest) -> Trace:
+    """A capture of waves of 64 lanes whose memory instructions stand in the table above."""
+    return sample_trace(request.param)
+
+
+def test_bytes_of_a_capture_are_those_of_its_totals(trace: Trace) -> None:
     """The program's own hits times the width of each instruction, 64 lanes."""
-    trace = captures.real_trace("vec_add")
     found = access_widths(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    hits = {text: int(n) for text, n in zip(trace.code.text, trace.code.hits.tolist(), strict=True)}
-    vector = {text: n for text, n in hits.items() if text.startswith("buffer_") and n}
-    assert all("dwordx4" in text for text in vector)
-    assert found.vector_bytes == sum(vector.values()) * 16 * 64
-    assert found.by_width(np.flatnonzero(found.is_vector)) == [(16, sum(vector.values()))]
+    by_width: Counter[int] = Counter()
+    for text, hits in zip(trace.code.text, trace.code.hits.tolist(), strict=True):
+        if text.startswith(_VECTOR) and not text.startswith("ds_") and hits:
+            by_width[BY_HAND[text.split(" ", 1)[0]]] += hits
+    assert by_width
+    assert found.vector_bytes == sum(width * hits for width, hits in by_width.items()) * 64
+    assert sorted(found.by_width(np.flatnonzero(found.is_vector))) == sorted(by_width.items())
     spans: dict[tuple[int, int], set[int]] = {}
     for row in range(len(trace.waves)):
         unit = (int(trace.waves.se[row]), int(trace.waves.cu[row]))

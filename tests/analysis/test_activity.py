@@ -1,23 +1,27 @@
-"""Activity, states, busy SIMDs and the summary: against the reference results and counted cycle by cycle."""
+"""Activity, states, busy SIMDs and the summary: against the simulator and counted cycle by cycle."""
 
 from __future__ import annotations
+
+import json
+from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.cost.activity import SHOWN, activity, state_shares
 from rcv_py.analysis.device.pipe_use import PIPES, covered, pipe_use
 from rcv_py.analysis.device.unit_table import unit_table
 from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.model.kinds import WaveState
-from rcv_py.model.waves import Wave
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.results.summary import pipe_rows
+from rcv_py.synth.capture import Truth
 from tests.analysis import build
-from tests.support import captures
-from tests.support.read_twice import opened
+from tests.support.opened import sample_trace
+from tests.support.samples import sample
 from tests.support.simd_cycles import simds
 
 CODE = build.code(["v_a"] * 9, hits=[2, 0, 1, 0, 0, 0, 0, 0, 0])
@@ -27,82 +31,6 @@ WAVES = (
     build.wave("VV", row=2, begin=40, place=(0, 1, 0, 0)),
     build.wave("sS", row=3, begin=5, place=(1, 0, 0, 0), cu=3),
 )
-
-
-@pytest.fixture(params=captures.GOLDEN)
-def real(request: pytest.FixtureRequest):
-    """A capture, its waves and what is known of it."""
-    trace, batches = opened(captures.trace_path(request.param))
-    name = request.param
-    return trace, batches, captures.golden(f"rcv/{name}.json"), captures.golden(f"beyond/{name}.json")
-
-
-def test_the_pie_is_the_reference_s(real) -> None:
-    trace, _, golden, _ = real
-    expected = {name: share for name, share in golden["pie"]}
-    found = activity(trace.code)
-    assert len(expected) == 3
-    np.testing.assert_allclose(found.percent, list(expected.values()), rtol=3e-7)
-    assert found.total == golden["totals"]["latency"] + golden["totals"]["idle"]
-
-
-def test_states_are_those_of_all_timelines(real) -> None:
-    _, batches, _, beyond = real
-    found = state_shares(batches)
-    assert {state.name: int(found.cycles[state]) for state in SHOWN} == beyond["state_cycles"]
-    for state in SHOWN:
-        assert found.percent(state) == pytest.approx(beyond["state_pct"][state.name], abs=0.005)
-
-
-def test_busy_cycles_of_simds(real) -> None:
-    _, batches, _, beyond = real
-    found, golden = pipe_use(batches), beyond["simd_issue"]
-    assert int(found.resident.sum()) == golden["resident"]
-    assert int(found.busy.sum()) == golden["issue"]
-    assert 100 * found.share() == pytest.approx(golden["busy_pct"], abs=0.005)
-
-
-def test_occupancy_in_the_summary(real) -> None:
-    trace, batches, _, beyond = real
-    summary = device_summary(trace, batches)
-    value = {fact.id: fact.value for fact in summary.facts}
-    assert summary.fact("waves_traced").of == f"of {beyond['waves_total']} waves on the device"
-    assert (value["duration"], value["peak_waves"]) == (beyond["span"], beyond["peak_waves"])
-    assert value["mean_waves"] == pytest.approx(beyond["avg_waves"], abs=0.005)
-    assert 100 * value["tail"] / value["duration"] == pytest.approx(beyond["tail_below_half_pct"], abs=0.005)
-
-
-def test_issue_and_work_stand_beside_each_other_in_the_summary(real) -> None:
-    """Cycle by cycle; the reference also counts the time in which a wave waits in s_endpgm as issue."""
-    trace, batches, _, beyond = real
-    value = {fact.id: fact.value for fact in device_summary(trace, batches).facts}
-    found = simds(trace, batches)
-    whole = sum(int(simd.resident.sum()) for simd in found)
-    counted = {
-        "simd_busy": sum(int((simd.resident & simd.issue).sum()) for simd in found),
-        "no_issue": sum(int((simd.resident & ~simd.issue).sum()) for simd in found),
-        "matrix_busy": sum(int((simd.resident & simd.matrix).sum()) for simd in found),
-        "nothing_happens": sum(int(simd.nothing.sum()) for simd in found),
-    }
-    assert {name: value[name] for name in counted} == pytest.approx(
-        {name: cycles / whole for name, cycles in counted.items()}, abs=1e-6
-    )
-    assert value["simd_busy"] < beyond["simd_issue"]["busy_pct"] / 100
-    assert 100 * value["matrix_busy"] == pytest.approx(
-        beyond["mfma_model"]["pct_of_resident_simd_cycles"], abs=0.005
-    )
-
-
-def test_units_add_up_to_the_curve(real) -> None:
-    trace, _, _, beyond = real
-    table = unit_table(trace)
-    assert table is not None
-    curve = steps(trace.occupancy)[-1]
-    assert int(table.column("cycles").sum()) == curve.area
-    assert int(table.column("waves").sum()) == beyond["waves_total"]
-    assert float(table.column("mean").sum()) == pytest.approx(beyond["avg_waves"], abs=0.005)
-    assert (table.column("peak") <= table.column("waves")).all()
-    assert int(table.column("traced").sum()) == len(trace.waves)
 
 
 def by_cycle(waves: tuple[Wave, ...], kinds: set[int] | None) -> int:
@@ -115,6 +43,124 @@ def by_cycle(waves: tuple[Wave, ...], kinds: set[int] | None) -> int:
             if kinds is None or int(kind) in kinds:
                 busy |= set(range(int(start), int(end)))
     return len(busy)
+
+
+@pytest.fixture(params=["matmul_small", "kernels", "gfx11", "gfx12"])
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def trace(name: str) -> Trace:
+    return sample_trace(name)
+
+
+@pytest.fixture
+def batches(trace: Trace) -> list[WaveBatch]:
+    return [trace.reader.read(list(range(len(trace.waves))))]
+
+
+@pytest.fixture
+def truth(name: str) -> Truth:
+    """What the simulator knows of the capture."""
+    return sample(name)[1]
+
+
+@pytest.fixture
+def resident(truth: Truth) -> np.ndarray:
+    """Waves on the device in each cycle from the first start to the last end."""
+    begin, end = lives(truth)
+    change = np.zeros(end.max() - begin.min() + 1, dtype=np.int64)
+    np.add.at(change, begin - begin.min(), 1)
+    np.add.at(change, end - begin.min(), -1)
+    return np.cumsum(change)[:-1]
+
+
+def lives(truth: Truth) -> tuple[np.ndarray, np.ndarray]:
+    """Begin and end of every wave of the device, on one clock."""
+    shift = np.array([truth.offset_of_se[se] for se in truth.residencies[:, 0].tolist()])
+    return truth.residencies[:, 4] + shift, truth.residencies[:, 5] + shift
+
+
+def test_the_pie_is_that_of_the_simulated_lines(trace: Trace, truth: Truth) -> None:
+    _, latency, stall, idle = truth.lines.sum(axis=0).tolist()
+    found = activity(trace.code)
+    assert (found.idle, found.stall, found.issue, found.total) == (
+        idle,
+        stall,
+        latency - stall,
+        latency + idle,
+    )
+    shares = [100 * part / (latency + idle) for part in (idle, stall, latency - stall)]
+    np.testing.assert_allclose(found.percent, shares, rtol=1e-12)
+
+
+def test_states_are_those_of_all_timelines(trace: Trace, batches: list[WaveBatch]) -> None:
+    """As the files of the waves tell them."""
+    cycles: Counter[int] = Counter()
+    for file in trace.waves.file:
+        for state, length in json.loads((trace.path / file).read_text())["wave"]["timeline"]:
+            cycles[state] += length
+    found = state_shares(batches)
+    assert {state: int(found.cycles[state]) for state in SHOWN} == {state: cycles[state] for state in SHOWN}
+    for state in SHOWN:
+        assert found.percent(state) == pytest.approx(100 * cycles[state] / cycles.total())
+        assert cycles[state]
+
+
+def test_busy_cycles_of_simds(batches: list[WaveBatch]) -> None:
+    found = pipe_use(batches)
+    waves: dict[tuple[int, int, int], list[Wave]] = {}
+    for wave in (wave for batch in batches for wave in batch.waves):
+        waves.setdefault((wave.id.se, wave.cu, wave.id.simd), []).append(wave)
+    assert list(zip(found.se.tolist(), found.cu.tolist(), found.simd.tolist(), strict=True)) == sorted(waves)
+    for at, place in enumerate(sorted(waves)):
+        here = tuple(waves[place])
+        assert found.resident[at] == len(set().union(*(range(wave.begin, wave.end) for wave in here)))
+        assert found.busy[at] == by_cycle(here, None)
+    assert found.share() == found.busy.sum() / found.resident.sum()
+
+
+def test_occupancy_in_the_summary(trace: Trace, truth: Truth, resident: np.ndarray) -> None:
+    summary = device_summary(trace, ())
+    value = {fact.id: fact.value for fact in summary.facts}
+    assert summary.fact("waves_traced").of == f"of {len(truth.residencies)} waves on the device"
+    assert value["waves_traced"] == len(truth.waves)
+    assert (value["duration"], value["peak_waves"]) == (len(resident), resident.max())
+    assert value["mean_waves"] == pytest.approx(resident.mean(), abs=0.0001)
+    assert value["ramp"] == np.flatnonzero(resident >= 0.9 * resident.max())[0]
+    assert value["tail"] == len(resident) - 1 - np.flatnonzero(resident > resident.max() / 2)[-1]
+
+
+def test_issue_and_work_stand_beside_each_other_in_the_summary(
+    trace: Trace, batches: list[WaveBatch]
+) -> None:
+    """Cycle by cycle."""
+    value = {fact.id: fact.value for fact in device_summary(trace, batches).facts}
+    found = simds(trace, batches)
+    whole = sum(int(simd.resident.sum()) for simd in found)
+    counted = {
+        "simd_busy": sum(int((simd.resident & simd.issue).sum()) for simd in found),
+        "no_issue": sum(int((simd.resident & ~simd.issue).sum()) for simd in found),
+        "matrix_busy": sum(int((simd.resident & simd.matrix).sum()) for simd in found),
+        "nothing_happens": sum(int(simd.nothing.sum()) for simd in found),
+    }
+    assert all(counted.values())
+    assert {name: value[name] for name in counted} == pytest.approx(
+        {name: cycles / whole for name, cycles in counted.items()}, abs=1e-6
+    )
+
+
+def test_units_add_up_to_the_waves_of_the_device(trace: Trace, truth: Truth, resident: np.ndarray) -> None:
+    table = unit_table(trace)
+    assert table is not None
+    assert int(table.column("cycles").sum()) == resident.sum()
+    units = Counter((se, cu) for se, cu in truth.residencies[:, :2].tolist())
+    found = zip(*(table.column(name).tolist() for name in ("se", "cu", "waves")), strict=True)
+    assert {(se, cu): waves for se, cu, waves in found} == units
+    assert float(table.column("mean").sum()) == pytest.approx(resident.mean(), abs=0.0001)
+    assert (table.column("peak") <= table.column("waves")).all()
+    assert int(table.column("traced").sum()) == len(truth.waves)
 
 
 def test_each_simd_counts_its_own_waves_once() -> None:

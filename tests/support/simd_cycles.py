@@ -15,14 +15,18 @@ from rcv_py.model.waves import Wave, WaveBatch
 # Cycles by ANALYSIS 10.4; the scaled forms of the captures have operands of 4 bits (cbsz:4 blgp:4) or of 8.
 PASSES = {
     "v_mfma_f32_32x32x16_bf16": 32,
+    "v_mfma_f32_32x32x8_f16": 32,
     "v_mfma_f32_16x16x16_f16": 16,
     "v_wmma_f32_16x16x16_f16": 32,  # gfx11: 4096 multiply-adds, 128 a cycle
 }
 END = 4  # cycles in which s_endpgm issues
+GFX12 = {"v_wmma_f32_16x16x16_f16": 16}  # twice as many multiply-adds a cycle
 
 
-def passes_of(text: str) -> int:
+def passes_of(text: str, gfxip: int = 9) -> int:
     """Cycles of a matrix instruction of the captures."""
+    if gfxip == 12:
+        return GFX12[text.split(" ", 1)[0]]
     if text.startswith("v_mfma_scale_f32_16x16x128_f8f6f4"):
         return 16 if "cbsz:4" in text and "blgp:4" in text else 32
     return PASSES[text.split(" ", 1)[0]]
@@ -103,7 +107,7 @@ class Simd:
         begins, ends, free = [], [], self.low
         for issue, line in sorted(issued):
             begins.append(max(issue, free))
-            free = begins[-1] + passes_of(self.trace.code.text[line])
+            free = begins[-1] + passes_of(self.trace.code.text[line], self.trace.gfxip)
             ends.append(free)
         found = self.cells()
         found.add(np.array(begins, dtype=np.int64), np.array(ends, dtype=np.int64))

@@ -1,0 +1,96 @@
+"""Activity, states, busy SIMDs and the summary of real captures: against the reference results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.cost.activity import SHOWN, activity, state_shares
+from rcv_py.analysis.device.pipe_use import pipe_use
+from rcv_py.analysis.device.unit_table import unit_table
+from rcv_py.analysis.overview.device_summary import device_summary
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from tests.analysis.test_activity import (
+    test_issue_and_work_stand_beside_each_other_in_the_summary,  # noqa: F401
+)
+from tests.real import captures
+from tests.support.read_twice import opened
+
+
+@pytest.fixture(params=captures.GOLDEN)
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def trace(name: str) -> Trace:
+    return opened(captures.trace_path(name))[0]
+
+
+@pytest.fixture
+def batches(name: str) -> tuple[WaveBatch, ...]:
+    return opened(captures.trace_path(name))[1]
+
+
+@pytest.fixture
+def beyond(name: str) -> Any:
+    """What is known of the capture beyond what the reference viewer shows."""
+    return captures.golden(f"beyond/{name}.json")
+
+
+def test_the_pie_is_the_reference_s(name: str, trace: Trace) -> None:
+    golden = captures.golden(f"rcv/{name}.json")
+    expected = {name: share for name, share in golden["pie"]}
+    found = activity(trace.code)
+    assert len(expected) == 3
+    np.testing.assert_allclose(found.percent, list(expected.values()), rtol=3e-7)
+    assert found.total == golden["totals"]["latency"] + golden["totals"]["idle"]
+
+
+def test_states_are_those_of_all_timelines(batches: tuple[WaveBatch, ...], beyond: Any) -> None:
+    found = state_shares(batches)
+    assert {state.name: int(found.cycles[state]) for state in SHOWN} == beyond["state_cycles"]
+    for state in SHOWN:
+        assert found.percent(state) == pytest.approx(beyond["state_pct"][state.name], abs=0.005)
+
+
+def test_busy_cycles_of_simds(batches: tuple[WaveBatch, ...], beyond: Any) -> None:
+    found, golden = pipe_use(batches), beyond["simd_issue"]
+    assert int(found.resident.sum()) == golden["resident"]
+    assert int(found.busy.sum()) == golden["issue"]
+    assert 100 * found.share() == pytest.approx(golden["busy_pct"], abs=0.005)
+
+
+def test_occupancy_in_the_summary(trace: Trace, batches: tuple[WaveBatch, ...], beyond: Any) -> None:
+    summary = device_summary(trace, batches)
+    value = {fact.id: fact.value for fact in summary.facts}
+    assert summary.fact("waves_traced").of == f"of {beyond['waves_total']} waves on the device"
+    assert (value["duration"], value["peak_waves"]) == (beyond["span"], beyond["peak_waves"])
+    assert value["mean_waves"] == pytest.approx(beyond["avg_waves"], abs=0.005)
+    assert 100 * value["tail"] / value["duration"] == pytest.approx(beyond["tail_below_half_pct"], abs=0.005)
+
+
+def test_issue_and_matrix_work_of_the_reference(
+    trace: Trace, batches: tuple[WaveBatch, ...], beyond: Any
+) -> None:
+    """The reference also counts the time in which a wave waits in s_endpgm as issue."""
+    value = {fact.id: fact.value for fact in device_summary(trace, batches).facts}
+    assert value["simd_busy"] < beyond["simd_issue"]["busy_pct"] / 100
+    assert 100 * value["matrix_busy"] == pytest.approx(
+        beyond["mfma_model"]["pct_of_resident_simd_cycles"], abs=0.005
+    )
+
+
+def test_units_add_up_to_the_curve(trace: Trace, beyond: Any) -> None:
+    table = unit_table(trace)
+    assert table is not None
+    curve = steps(trace.occupancy)[-1]
+    assert int(table.column("cycles").sum()) == curve.area
+    assert int(table.column("waves").sum()) == beyond["waves_total"]
+    assert float(table.column("mean").sum()) == pytest.approx(beyond["avg_waves"], abs=0.005)
+    assert (table.column("peak") <= table.column("waves")).all()
+    assert int(table.column("traced").sum()) == len(trace.waves)
