@@ -46,6 +46,7 @@ raw: ## real captures to raw streams and back, and 400,000 damaged streams with 
 precision: ## measure attribution and predictions against the simulator's truth, as in docs/attribution.md and prediction.md
 	@bash packaging/setup.sh test
 	@$(VENV)/bin/python -m tests.support.attribution_truth $(NAMES)
+	@[ -n "$(NAMES)" ] || [ ! -d "$${RCV_SHARED:-../shared}" ] || $(VENV)/bin/python -m tests.real.attribution_truth
 	@$(VENV)/bin/python -m tests.support.prediction_truth $(PAIRS)
 
 docs: ## write the references and the README's pictures again

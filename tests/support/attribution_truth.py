@@ -37,7 +37,7 @@ from rcv_py.model.waves import Wave
 from rcv_py.synth.capture import Cause as True_
 from rcv_py.synth.capture import Truth
 from rcv_py.synth.isa import meaning
-from tests.support import attribution_real, captures, workgroup_truth
+from tests.support import workgroup_truth
 from tests.support.engines import waves_by_engine
 from tests.support.samples import write_sample
 
@@ -396,7 +396,7 @@ def main(words: list[str]) -> None:
     wrong = sum(whole.untold.values()) - whole.untold[Cause.UNEXPLAINED]
     untold = whole.decided(Cause.UNEXPLAINED)
     for rows in (by_capture(found), by_cause(whole), confusion(whole)):
-        print(markdown(rows) if "--markdown" in words else _text(rows), end="\n\n")
+        print(markdown(rows) if "--markdown" in words else as_text(rows), end="\n\n")
     if untold:
         left = whole.stall[Cause.UNEXPLAINED, Cause.UNEXPLAINED] / untold
         print(
@@ -407,15 +407,13 @@ def main(words: list[str]) -> None:
         share = whole.nobody[True] / sum(whole.nobody.values())
         print(f"Of barriers without a producer {_percent(share)} had a last wave that was not traced.")
     if names == NAMES:
-        if captures.SHARED.is_dir():
-            for rows in (attribution_real.explained_rows(), attribution_real.named_rows()):
-                print("", markdown(rows) if "--markdown" in words else _text(rows), sep="\n")
         with tempfile.TemporaryDirectory() as folder:
             rows = workgroup_truth.table(workgroup_truth.by_size(Path(folder)))
-        print("", markdown(rows) if "--markdown" in words else _text(rows), sep="\n")
+        print("", markdown(rows) if "--markdown" in words else as_text(rows), sep="\n")
 
 
-def _text(rows: list[tuple[str, ...]]) -> str:
+def as_text(rows: list[tuple[str, ...]]) -> str:
+    """A table with its columns below each other."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

@@ -6,22 +6,23 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.attribution.causes import WAITS, WITHOUT_PRODUCER, Cause
-from rcv_py.analysis.waits.wait_latency import wait_summary
-from tests.support import captures
-from tests.support.attribution_real import explained_rows, named, named_rows, of, together
+from tests.analysis.test_attribution_shares import (
+    Attributed,
+    test_every_cycle_has_exactly_one_cause_by_line,  # noqa: F401
+    test_lines_with_a_full_memory_queue_access_memory,  # noqa: F401
+    test_wait_causes_agree_with_the_wait_summary,  # noqa: F401
+    test_without_lds_reads_no_wait_is_for_lds,  # noqa: F401
+)
+from tests.real import captures
+from tests.real.attribution_truth import explained_rows, named_rows, of
+from tests.support.attribution_shares import named, together
 from tests.support.attribution_truth import markdown
+from tests.support.paths import ROOT
 
 
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_every_cycle_has_exactly_one_cause_by_line(name: str) -> None:
-    trace, table = of(name)
-    for mine, whole in ((table.stall, trace.code.stall), (table.idle, trace.code.idle)):
-        sums = np.zeros(len(trace.code), dtype=np.int64)
-        np.add.at(sums, table.line, mine)
-        assert np.array_equal(sums, whole)
-    for part in (table.by_line(), table.by_cause(), table.by_producer()):
-        assert (part.total_stall, part.total_idle) == (table.total_stall, table.total_idle)
-        assert int(part.count.sum()) == int(table.count.sum())
+@pytest.fixture(params=captures.THREAD_TRACES)
+def attributed(request: pytest.FixtureRequest) -> Attributed:
+    return of(request.param)
 
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
@@ -63,7 +64,7 @@ def test_waits_have_the_stall_of_the_reference(name: str) -> None:
 
 def test_the_page_shows_what_is_measured() -> None:
     """`make precision` prints the tables; the page has to be brought up to date with them."""
-    page = (captures.ROOT / "docs" / "attribution.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "attribution.md").read_text(encoding="utf-8")
     for rows in (explained_rows(), named_rows()):
         assert markdown(rows) in page, markdown(rows)
 
@@ -87,11 +88,3 @@ def test_the_lgkm_waits_of_a_kernel_without_lds_reads_are_cross_lane_and_scalar(
     causes = dict(zip(whole.cause.tolist(), whole.stall.tolist(), strict=True))
     assert Cause.WAIT_LDS not in causes
     assert causes[Cause.WAIT_CROSS_LANE] > causes[Cause.WAIT_SCALAR] > 0
-
-
-def test_wait_causes_agree_with_the_wait_summary() -> None:
-    trace, table = of("preshuffle_gemm")
-    summary = wait_summary(trace, [trace.reader.read(list(range(len(trace.waves))))]).blocking
-    is_wait = np.isin(table.line, summary.line)
-    assert int(table.stall[is_wait].sum()) == int(summary.stall.sum())
-    assert int(table.stall[np.isin(table.cause, WAITS)].sum()) <= int(summary.charged.sum())

@@ -1,4 +1,4 @@
-"""What attribution says about the real captures, whose truth is not known: how much is explained and named.
+"""How much of the stall of a capture attribution explains, and of how much it names the producer.
 
 *Named* is a share of the stalled cycles in which an instruction can be to blame: all but those of the causes
 in `WITHOUT_PRODUCER`, which are what a wait itself takes, sleeping and fetching.  Cycles without an
@@ -8,25 +8,21 @@ explanation count as not named.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from rcv_py.analysis.attribution.arrivals import has_partner
 from rcv_py.analysis.attribution.attribute import (
     Attribution,
-    attribution,
     before_shared_fetch,
 )
-from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WITHOUT_PRODUCER, Cause
+from rcv_py.analysis.attribution.causes import WITHOUT_PRODUCER
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
 from rcv_py.analysis.attribution.stream import engine_stream
 from rcv_py.model.trace import Trace
-from tests.support import captures
 from tests.support.engines import waves_by_engine
 
 SHIFTS = (36, -52, 100, -132, 260, -300, 516, 1028)  # cycles at which partners are there by chance
-_CERTAIN = [cause for cause in Cause if CAUSE_TEXT[cause].is_certain]
 
 
 @dataclass(frozen=True)
@@ -47,13 +43,6 @@ class Named:
     def of_all(self) -> float:
         """Share of all stalled cycles that have a producer."""
         return self.named / self.stalled
-
-
-@cache
-def of(name: str) -> tuple[Trace, Attribution]:
-    """A real capture and its attribution."""
-    trace = captures.real_trace(name)
-    return trace, attribution(trace, [trace.reader.read(list(range(len(trace.waves))))])
 
 
 def named(table: Attribution) -> Named:
@@ -77,30 +66,3 @@ def together(trace: Trace) -> tuple[int, int]:
         found += int(left[has_partner(one, ledger, rows)].sum())
         chance += np.mean([left[has_partner(one, ledger, rows, shift)].sum() for shift in SHIFTS])
     return found, round(chance)
-
-
-def explained_rows() -> list[tuple[str, ...]]:
-    """Rows of the table of what is explained, the head first."""
-    heads = ("capture", "stalled cycles", "explained", "by certain causes", "idle explained")
-    rows: list[tuple[str, ...]] = [(*heads, "stalls together", "by chance")]
-    for name in captures.THREAD_TRACES:
-        trace, table = of(name)
-        sure = np.isin(table.cause, _CERTAIN)
-        certain = int((table.stall - np.minimum(table.guessed, table.stall))[sure].sum())
-        shares = (table.explained or 0.0, certain / table.total_stall, table.explained_idle or 0.0)
-        pair = (f"{cycles:,}" for cycles in together(trace))
-        rows.append((name, f"{table.total_stall:,}", *(f"{100 * share:.1f} %" for share in shares), *pair))
-    return rows
-
-
-def named_rows() -> list[tuple[str, ...]]:
-    """Rows of the table of named producers, the head first."""
-    rows: list[tuple[str, ...]] = [
-        ("capture", "stalled cycles", "with someone to blame", "named", "of that a guess", "named, of all")
-    ]
-    for name in captures.THREAD_TRACES:
-        found = named(of(name)[1])
-        shares = (found.share, found.guessed / found.named, found.of_all)
-        numbers = (f"{found.stalled:,}", f"{found.blamable:,}")
-        rows.append((name, *numbers, *(f"{100 * share:.1f} %" for share in shares)))
-    return rows
