@@ -1,31 +1,19 @@
-"""Barriers: reference numbers, and workgroups of known truth."""
+"""Barriers: drawings, and workgroups of known truth."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
 from rcv_py.analysis.waves.workgroups import KnownBy
-from rcv_py.formats.open import open_trace
 from tests.analysis import build
-from tests.support import captures
-from tests.support.samples import write_sample
+from tests.support.opened import sample_trace
+from tests.support.samples import sample
 
 TEXTS = ["v_mov_b32 v0, 0", "s_barrier", "s_endpgm"]
-
-
-@pytest.mark.parametrize("name", captures.GOLDEN)
-def test_skew_is_the_reference_number(name: str) -> None:
-    golden = captures.golden(f"beyond/{name}.json")["barriers"]
-    trace = captures.real_trace(name)
-    found = barrier_skew(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    assert (len(found), found.median) == (golden["instances"], golden["arrival_skew_median"])
-    if len(found):
-        assert found.skew.max() == golden["arrival_skew_max"]
-        assert found.spread.max() == golden["release_spread_max"]
 
 
 def test_the_last_to_arrive_is_named() -> None:
@@ -70,14 +58,35 @@ def test_workgroup_numbers_are_believed_if_there_are_any() -> None:
     assert (len(found), found.is_guess) == (1, False)
 
 
-def test_simulated_workgroups_are_found(tmp_path: Path) -> None:
-    truth = write_sample("matmul_tiled", tmp_path)
-    trace = open_trace(tmp_path)
-    batch = trace.reader.read(list(range(len(trace.waves))))
-    found = barrier_skew(trace, [batch])
-    groups: dict[tuple[int, int], int] = {}
-    for (se, _, _, _), wave in truth.waves.items():
-        groups[se, wave.workgroup] = groups.get((se, wave.workgroup), 0) + 1
-    assert len(found) > 0
-    assert found.waves.max() <= max(groups.values())
-    assert (found.spread.max(), found.dropped) == (0, 0), "what is taken for a group leaves together"
+Meeting = tuple[int, int, int, int, int]  # first arrival, skew, spread, waves, stall
+
+
+def meetings(name: str) -> list[Meeting]:
+    """Barriers of at least two waves, as the files tell them and the simulator knows their workgroups."""
+    folder, truth = sample(name)
+    texts = [row[0] for row in json.loads((folder / "code.json").read_text())["code"]]
+    met: dict[tuple[int, int, int, int], list[tuple[int, int]]] = {}
+    for (se, simd, slot, wid), wave in truth.waves.items():
+        file = json.loads((folder / f"se{se}_sm{simd}_sl{slot}_wv{wid}.json").read_text())
+        rows = [row for row in file["wave"]["instructions"] if texts[row[4]].startswith("s_barrier")]
+        for count, (time, _, _, duration, _) in enumerate(rows):
+            begin = time + truth.offset_of_se[se]
+            met.setdefault((se, wave.kernel, wave.workgroup, count), []).append((begin, begin + duration))
+    found = []
+    for spans in (spans for spans in met.values() if len(spans) > 1):
+        arrived, released = zip(*spans, strict=True)
+        first, stall = min(arrived), sum(released) - sum(arrived)
+        found.append((first, max(arrived) - first, max(released) - min(released), len(spans), stall))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("name", ["matmul_small", "reduction", "groups_512", "groups_1024", "ping_pong"])
+def test_barriers_are_those_of_the_simulated_workgroups(name: str) -> None:
+    trace = sample_trace(name)
+    found = barrier_skew(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    expected = meetings(name)
+    assert expected
+    columns = (found.arrived, found.skew, found.spread, found.waves, found.stall)
+    assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == expected
+    assert found.median == sorted(skew for _, skew, *_ in expected)[len(expected) // 2]
+    assert found.dropped == 0

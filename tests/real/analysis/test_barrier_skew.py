@@ -1,0 +1,19 @@
+"""Barriers of real captures: the reference numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from rcv_py.analysis.latency.barrier_skew import barrier_skew
+from tests.real import captures
+
+
+@pytest.mark.parametrize("name", captures.GOLDEN)
+def test_skew_is_the_reference_number(name: str) -> None:
+    golden = captures.golden(f"beyond/{name}.json")["barriers"]
+    trace = captures.real_trace(name)
+    found = barrier_skew(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    assert (len(found), found.median) == (golden["instances"], golden["arrival_skew_median"])
+    if len(found):
+        assert found.skew.max() == golden["arrival_skew_max"]
+        assert found.spread.max() == golden["release_spread_max"]
