@@ -1,4 +1,4 @@
-"""What limits a kernel: on numbers, on kernels whose limit was built in, and on all real captures."""
+"""What limits a kernel: on numbers, on kernels whose limit was built in, and the shape of launches."""
 
 from __future__ import annotations
 
@@ -26,13 +26,11 @@ from rcv_py.analysis.findings.bound_class import (
     bound_class,
     class_of,
 )
-from rcv_py.analysis.findings.detect import gain_of
+from rcv_py.analysis.findings.detect import findings, gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs, launch_shape
-from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import AgentFacts, RunFacts
-from tests.support import captures
-from tests.support.findings import findings_near
+from tests.support.opened import sample_trace
 from tests.support.pattern_kernels import PATTERNS, captured, loop
 
 NONE = LoadNumbers(0.3, 0.1, 0.6, 0.1, 0.0, 0.2, 2.1, 13.0)
@@ -125,37 +123,46 @@ def test_a_tiny_launch_is_launch_bound(tmp_path: Path) -> None:
     )
 
 
-# By hand from the record: waves by place and time, issue and passes cycle by cycle (test_bounds), widths by
-# mnemonic.  mla_decode only left early, which is said instead of a class.
-REAL = {
-    "flash_attn_small_after": LAUNCH,  # 16 of 32 compute units got a workgroup
-    "flash_attn_small_before": LAUNCH,
-    "fused_rope_cache": LAUNCH,  # 8 workgroups of one wave a shader engine
-    "pa_mqa_small": LAUNCH,  # 9 of 32 compute units
-    "pa_mqa_big": ISSUE,  # 69 % issue
-    "vec_add": MEMORY,  # 15 bytes a unit and cycle of 13, nine tenths of the stall for loads
-    "moe_reduce": MEMORY,
-    "preshuffle_gemm": LATENCY,  # 40 % matrix, 44 % nothing
-}
+def test_a_kernel_of_loads_is_memory_bound_where_the_roof_is_known(tmp_path: Path) -> None:
+    body = "\n".join(f"global_load_dwordx4 v[{4 * i}:{4 * i + 3}], v1, s[4:5]" for i in range(1, 9))
+    folder = tmp_path / "ui_output_agent_1_dispatch_1"
+    trace, batch = captured(loop(f"{body}\ns_waitcnt vmcnt(0)"), folder, waves=4, groups=4)
+    assert class_of(FindingInputs(InMemory(trace, [batch]))).name == LATENCY, "gfx9 is several devices"
+    known = replace(trace, target="gfx942")
+    found = class_of(FindingInputs(InMemory(known, [batch])))
+    assert found.name == MEMORY
+    shown = {one.id: one.value for one in found.numbers}
+    loads = [row for row, text in enumerate(known.code.text) if text.startswith("global_load")]
+    assert len({(wave.id.se, wave.cu) for wave in batch.waves}) == 1
+    cycles = max(wave.end for wave in batch.waves) - min(wave.begin for wave in batch.waves)
+    assert shown["rate"] == pytest.approx(int(known.code.hits[loads].sum()) * 16 * 64 / cycles)
+    assert shown["rate"] > MEMORY_ROOF["gfx942"]
+
+
+AGENT = AgentFacts("gfx942", 8, 4, 64, 65_536, 32, "agent_info.csv", engines=4)
+SIMDS = 8 * 4  # of an engine of that device
 
 
 @cache
 def looked_at(name: str) -> FindingInputs:
-    trace = captures.real_trace(name)
+    trace = sample_trace(name)
     batch = trace.reader.read(list(range(len(trace.waves))))
-    return FindingInputs(
-        InMemory(trace, [batch]), facts=run_facts(trace.path, trace.kernel_name, trace.target)
-    )
+    return FindingInputs(InMemory(trace, [batch]), facts=RunFacts(agent=AGENT))
 
 
-@pytest.mark.parametrize("name", REAL)
-def test_real_captures(name: str) -> None:
-    assert class_of(looked_at(name)).name == REAL[name]
+@pytest.fixture(params=["matmul_small", "kernels", "vector_add"])
+def launched(request: pytest.FixtureRequest) -> FindingInputs:
+    return looked_at(request.param)
 
 
-@pytest.mark.parametrize("name", ["pa_mqa_small", "flash_attn_small_after", "vec_add"])
-def test_the_shape_of_a_launch_cycle_by_cycle(name: str) -> None:
-    inputs = looked_at(name)
+@pytest.fixture(params=["matmul_small", "kernels"])
+def underfilled(request: pytest.FixtureRequest) -> FindingInputs:
+    """A launch that leaves most of the device empty."""
+    return looked_at(request.param)
+
+
+def test_the_shape_of_a_launch_cycle_by_cycle(launched: FindingInputs) -> None:
+    inputs = launched
     trace, shape = inputs.trace, inputs.shape
     lives = residencies(trace.occupancy)
     simds: dict[tuple[int, ...], list[tuple[int, int]]] = {}
@@ -165,7 +172,8 @@ def test_the_shape_of_a_launch_cycle_by_cycle(name: str) -> None:
     low, high = int(lives.begin.min()), int(lives.end.max())
     assert shape.duration == high - low
     assert shape.used == len(simds)
-    assert shape.simds == 128, "4 shader engines of 8 compute units, by the table of agents"
+    engines = len(set(lives.se.tolist()))
+    assert shape.simds == SIMDS * engines, "8 compute units an engine, by the table of agents"
     occupied = 0
     for spans in simds.values():
         here = np.zeros(high - low, dtype=bool)
@@ -184,13 +192,12 @@ def test_the_shape_of_a_launch_cycle_by_cycle(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["pa_mqa_small", "flash_attn_small_after"])
-def test_gains_are_shares_of_the_duration(name: str) -> None:
-    inputs = looked_at(name)
+def test_gains_are_shares_of_the_duration(underfilled: FindingInputs) -> None:
+    inputs = underfilled
     shape = inputs.shape
-    found = findings_near(inputs.trace, inputs.answers.batches)
+    found = findings(inputs.trace, inputs.answers.batches, facts=inputs.facts)
     by_name = {one.name: one for one in found.findings}
-    assert by_name["grid-underfill"].gain == pytest.approx(1 - shape.used / 128)
+    assert by_name["grid-underfill"].gain == pytest.approx(1 - shape.used / shape.simds)
     wait = by_name["exposed-scalar-load"]
     resident = inputs.exposure.resident
     assert wait.gain == pytest.approx(wait.cycles / resident * shape.working / shape.duration)
