@@ -1,4 +1,4 @@
-"""Bubbles: the reference numbers, a drawing, and the definition followed cycle by cycle."""
+"""Bubbles: drawings, and the definition followed cycle by cycle."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
 from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from tests.analysis import build
-from tests.support import captures
+from tests.support.opened import VARIED, sample_trace
 from tests.support.simd_cycles import passes_of
 
 TEXTS = [f"v_mov_b32 v{i}, 0" for i in range(4)]
@@ -28,28 +29,12 @@ def charges(found: Bubbles) -> dict[int, tuple[float, float, float]]:
     return {int(line): (float(a), float(b), float(c)) for line, a, b, c in zip(*columns, strict=True)}
 
 
-@pytest.mark.parametrize("name", captures.GOLDEN)
-def test_bubbles_are_the_reference_numbers(name: str) -> None:
-    golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
-    trace = captures.real_trace(name)
-    batches = [trace.reader.read(list(range(len(trace.waves))))]
-    found = bubbles(trace, batches, rule=ReferenceRule.REFERENCE)
-    assert (found.resident, found.issuing, found.bubble) == (
-        golden["resident"],
-        golden["issue"],
-        golden["bubble"],
-    )
-    assert round(100 * found.busy_share, 2) == golden["busy_pct"]
-    for way, cycles in golden["bubble_by_kind"].items():
-        assert getattr(found, way).sum() == cycles
-    by_line = dict(zip(found.line.tolist(), found.total.tolist(), strict=True))
-    assert all(by_line[row["line"]] == row["bubble_cycles"] for row in golden["top_lines"])
-    assert found.total[:20].tolist() == [row["bubble_cycles"] for row in golden["top_lines"]]
+@pytest.fixture(params=VARIED)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
 
 
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_every_bubble_is_charged_exactly_once_however_waves_are_read(name: str) -> None:
-    trace = captures.real_trace(name)
+def test_every_bubble_is_charged_exactly_once_however_waves_are_read(trace: Trace) -> None:
     whole = bubbles(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert whole.total.sum() == pytest.approx(whole.bubble, abs=1e-6)
     parts = [trace.reader.read(list(range(i, len(trace.waves), 3))) for i in range(min(3, len(trace.waves)))]
@@ -69,10 +54,8 @@ def test_a_stall_that_another_wave_covers_costs_nothing() -> None:
     assert charges(found)[2][2] == 0.5 + 1.0, "behind its last token in cycles 6 and 8"
 
 
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(name: str) -> None:
+def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(trace: Trace) -> None:
     """Cycle by cycle, with a set of cycles for each SIMD."""
-    trace = captures.real_trace(name)
     rows = list(range(min(24, len(trace.waves))))
     batch = trace.reader.read(rows)
     found = bubbles(trace, [batch])
@@ -93,8 +76,9 @@ def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(nam
             is_end = line >= 0 and trace.code.text[line].startswith("s_endpgm")
             end = start + stall + (min(busy, 4) if is_end else busy)
             issued.setdefault(place, set()).update(range(start + stall, end))
-            if line >= 0 and trace.code.text[line].startswith("v_mfma"):
-                passes.setdefault(place, []).append((start + stall, passes_of(trace.code.text[line])))
+            text = trace.code.text[line] if line >= 0 else ""
+            if text.startswith(("v_mfma", "v_wmma")):
+                passes.setdefault(place, []).append((start + stall, passes_of(text, trace.gfxip)))
     no_issue = {place: cycles - issued.get(place, set()) for place, cycles in alive.items()}
     assert found.no_issue == sum(map(len, no_issue.values()))
     for place, work in passes.items():
@@ -105,6 +89,25 @@ def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(nam
     nothing = sum(map(len, no_issue.values()))
     assert found.bubble == nothing
     assert found.total.sum() == pytest.approx(nothing, abs=1e-6)
+
+
+def test_the_reference_s_rule_knows_no_matrix_work_and_no_end(trace: Trace) -> None:
+    """Cycle by cycle: a bubble is a cycle with a wave in which none has a token past its stall."""
+    rows = list(range(min(24, len(trace.waves))))
+    batch = trace.reader.read(rows)
+    found = bubbles(trace, [batch], rule=ReferenceRule.REFERENCE)
+    alive: dict[tuple[int, int], set[int]] = {}
+    issued: dict[tuple[int, int], set[int]] = {}
+    for wave in batch.waves:
+        place, tokens = (wave.id.se, wave.id.simd), wave.tokens
+        alive.setdefault(place, set()).update(range(wave.begin, wave.end))
+        for begin, end in zip((tokens.start + tokens.stall).tolist(), tokens.end.tolist(), strict=True):
+            issued.setdefault(place, set()).update(range(begin, end))
+    assert found.resident == sum(map(len, alive.values()))
+    assert found.issuing == sum(map(len, issued.values()))
+    assert found.bubble == sum(len(cycles - issued[place]) for place, cycles in alive.items()) > 0
+    assert found.busy_share == found.issuing / found.resident
+    assert found.total.sum() == pytest.approx(found.bubble, abs=1e-6)
 
 
 def test_only_the_rest_of_an_end_drains() -> None:
