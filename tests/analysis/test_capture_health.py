@@ -1,19 +1,20 @@
-"""Each doubt about a capture, provoked once and absent where all is well; the known facts of real ones."""
+"""Each doubt about a capture, provoked once and absent where all is well."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 
 import numpy as np
 import orjson
 import pytest
 
-from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.health.capture_health import (
     CHECKED,
     capture_health,
@@ -37,9 +38,17 @@ from rcv_py.model.code import Kernel
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.synth.build import Plan, build
+from rcv_py.synth.hardware import CDNA
+from rcv_py.synth.program import Kernel as SimulatedKernel
+from rcv_py.synth.program import assemble, kernel
 from rcv_py.synth.samples import SAMPLES
-from tests.support import captures, folders
-from tests.support.samples import sample_path
+from rcv_py.synth.wave_state import Launch
+from rcv_py.synth.write import write_folder
+from tests.support import folders
+from tests.support.command_runs import is_unchanged
+from tests.support.opened import VARIED, opened_once, sample_trace
+from tests.support.samples import sample, sample_path, write_sample
 from tests.support.yaml_subset import jobs
 
 Notes = dict[str, HealthNote]
@@ -70,7 +79,10 @@ def batches_of(trace: Trace) -> list[WaveBatch]:
 
 
 def notes_of(place: Path | Trace, with_waves: bool = True, replicate: Trace | None = None) -> Notes:
-    trace = place if isinstance(place, Trace) else captures.trace_at(place)
+    if isinstance(place, Trace):
+        trace = place
+    else:
+        trace = opened_once(place) if is_unchanged(place) else open_trace(place)
     found = capture_health(trace, batches_of(trace) if with_waves else None, replicate)
     assert len({note.name for note in found}) == len(found)
     return {note.name: note for note in found}
@@ -80,11 +92,6 @@ def notes_of(place: Path | Trace, with_waves: bool = True, replicate: Trace | No
 def notes_of_sample(name: str) -> Notes:
     """What is found in a sample as it is, once for all tests that look at it."""
     return notes_of(sample_path(name))
-
-
-def flash_attention() -> list[Trace]:
-    """Two captures of the same instructions, before and after the compiler kept their locations."""
-    return [captures.real_trace(f"flash_attn_small_{name}") for name in ("before", "after")]
 
 
 # -- how notes are written ---------------------------------------------------------------------------
@@ -122,11 +129,6 @@ def test_a_capture_without_any_doubt(tmp_path: Path) -> None:
 # -- the record --------------------------------------------------------------------------------------
 
 SERIOUS_OF_THE_RECORD = {"buffer", "unmatched", "lost_files", "placeholder"}
-
-
-@pytest.mark.parametrize("name", captures.TRACES)
-def test_real_captures_are_whole(name: str) -> None:
-    assert not SERIOUS_OF_THE_RECORD & set(notes_of(captures.trace_path(name)))
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES.ids() if name not in ("events", "placeholder")])
@@ -250,17 +252,31 @@ def test_a_placeholder_of_idle_engines(tmp_path: Path) -> None:
     assert note.settings == {"att_shader_engine_mask": "0x11111111"}
 
 
-def test_an_early_exit_is_no_reason_to_try_another_unit_if_all_left_early() -> None:
-    note = notes_of(captures.trace_path("mla_decode"))["hardly_ran"]
-    assert note.number("instructions that ran") == 17
+@pytest.fixture
+def left_early(tmp_path: Path) -> Trace:
+    """Every wave goes to the end of the kernel at once, on three compute units."""
+    body = "\n".join(f"v_add_u32_e32 v{i}, v1, v2" for i in range(3, 63))
+    text = f"s_load_dword s4, s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\ns_branch out\n{body}\nout:\ns_endpgm"
+    return launched(assemble(text, "_Z5earlyv", 9, {}, demangled="early()"), tmp_path / "early")
+
+
+def launched(program: SimulatedKernel, folder: Path, groups: int = 1, **iterations: tuple[int, ...]) -> Trace:
+    """A launch of so many workgroups on each of three compute units."""
+    plan = Plan(CDNA, (Launch(program, groups, iterations),), cus=(0, 1, 3))
+    write_folder(build(plan).capture, folder)
+    return open_trace(folder)
+
+
+def test_an_early_exit_is_no_reason_to_try_another_unit_if_all_left_early(left_early: Trace) -> None:
+    note = notes_of(left_early)["hardly_ran"]
+    assert note.number("instructions that ran") == 4
     assert note.settings == {"kernel_iteration_range": "[2]"}
 
 
-def test_an_early_exit_here_but_not_there() -> None:
-    trace = captures.real_trace("mla_decode")
-    events = trace.occupancy
+def test_an_early_exit_here_but_not_there(left_early: Trace) -> None:
+    events = left_early.occupancy
     later = np.where((events.cu == 3) & ~events.is_start, events.time + 50_000, events.time)
-    note = notes_of(replace(trace, occupancy=replace(events, time=later)))["hardly_ran"]
+    note = notes_of(replace(left_early, occupancy=replace(events, time=later)))["hardly_ran"]
     assert note.settings == {"att_target_cu": 3}
 
 
@@ -274,22 +290,12 @@ def test_samples_are_no_trace() -> None:
 # -- source lines ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "lines"), [("flash_attn_small_before", 7), ("flash_attn_small_after", 31)])
-def test_flash_attention_before_and_after_its_locations_were_kept(name: str, lines: int) -> None:
-    trace = captures.real_trace(name)
-    note = notes_of(trace)["mapping"]
-    assert note.number("source lines") == lines
-    assert note.title.endswith("a decorator")
+@pytest.fixture(params=VARIED)
+def trace(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
 
 
-def test_keeping_locations_helped() -> None:
-    before, after = map(effective_lines, flash_attention())
-    assert before < 2.5 < 3 * before < after
-
-
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_effective_lines_are_those_of_the_definition(name: str) -> None:
-    trace = captures.real_trace(name)
+def test_effective_lines_are_those_of_the_definition(trace: Trace) -> None:
     code = trace.code
     weight: dict[tuple[str, int], int] = {}
     for row in range(len(code)):
@@ -314,9 +320,27 @@ def test_a_collapse_is_seen_in_code_json(damaged: Callable[..., Path]) -> None:
             row[3] = row[3] and "/src/one.py:12"
         return code
 
-    note = notes_of(damaged("matmul_small", {"code.json": collapse}))["mapping"]
+    folder = damaged("matmul_small", {"code.json": collapse})
+    note = notes_of(folder)["mapping"]
     assert "one.py:12" in note.title
     assert 0.7 < note.number("instructions on it") < 0.8
+    assert effective_lines(open_trace(folder)) < effective_lines(sample_trace("matmul_small"))
+
+
+def test_a_collapse_into_the_head_of_a_kernel_says_so(damaged: Callable[..., Path]) -> None:
+    source = next(one for one in sample_trace("matmul_small").sources if one.path.endswith("matmul.hip"))
+    head = next(at for at, line in enumerate(source.lines or (), 1) if "__global__" in line)
+
+    def collapse(code: Any) -> Any:
+        for row in code["code"]:
+            row[3] = row[3] and f"{source.path}:{head}"
+        return code
+
+    folder = damaged("matmul_small", {"code.json": collapse})
+    assert effective_lines(open_trace(folder)) == pytest.approx(1)
+    note = notes_of(folder)["mapping"]
+    assert note.number("source lines") == 1
+    assert note.title.endswith(f"matmul.hip:{head}, the head of a kernel")
 
 
 @pytest.mark.parametrize(
@@ -338,34 +362,49 @@ def test_what_a_line_is(text: str, line: int, what: str) -> None:
 
 
 def test_missing_debug_information(damaged: Callable[..., Path]) -> None:
-    assert notes_of(captures.trace_path("pa_mqa_big"))["debug_info"].number("instructions with a line") == 0
+    def none(code: Any) -> Any:
+        for row in code["code"]:
+            row[3] = ""
+        return code
 
     def half(code: Any) -> Any:
         for row in code["code"][::2]:
             row[3] = ""
         return code
 
+    assert "debug_info" not in notes_of_sample("matmul_small")
     note = notes_of(damaged("matmul_small", {"code.json": half}))["debug_info"]
     assert note.title == "Some instructions have no source line"
-    assert "debug_info" not in notes_of(captures.trace_path("moe_reduce"))
+    assert (
+        notes_of(damaged("gfx12", {"code.json": none}))["debug_info"].number("instructions with a line") == 0
+    )
 
 
 def test_missing_copies_of_sources() -> None:
     assert notes_of(sample_path("matmul_small"))["sources"].number("files") == 1
-    assert "sources" not in notes_of(captures.trace_path("flash_attn_small_after"))
+    assert "sources" not in notes_of_sample("groups_512")
 
 
 # -- the traced unit and the machine -----------------------------------------------------------------
 
-GAPS = {"flash_attn_small_before": 8.6, "flash_attn_small_after": -9.4, "pa_mqa_big": 0.5}  # percent
 
-
-@pytest.mark.parametrize("name", GAPS)
+@pytest.mark.parametrize("name", ["matmul_small", "matmul_tiled", "vector_add", "reduction", "gfx12"])
 def test_how_far_the_traced_unit_is_off(name: str) -> None:
-    found = representation(captures.real_trace(name))
+    """Of the kernel that most traced waves ran, as the simulator knows all lives."""
+    trace, (_, truth) = sample_trace(name), sample(name)
+    (cu,) = set(trace.waves.cu.tolist())
+    traced = {(se, cu, simd) for se, simd, _, _ in truth.waves}
+    ((main, _),) = Counter(wave.kernel for wave in truth.waves.values()).most_common(1)
+    lives: dict[bool, list[int]] = {True: [], False: []}
+    for se, unit, simd, _, begin, end, program, _ in truth.residencies.tolist():
+        if program == main:
+            lives[(se, unit, simd) in traced].append(end - begin)
+    found = representation(trace)
     assert found is not None
-    assert round(100 * found.gap, 1) == GAPS[name]
-    assert ("representative" in notes_of(captures.trace_path(name))) is (abs(GAPS[name]) > 5)
+    assert (found.traced, found.others) == (len(lives[True]), len(lives[False]))
+    gap = fmean(lives[True]) / fmean(lives[False]) - 1
+    assert found.gap == pytest.approx(gap)
+    assert ("representative" in notes_of_sample(name)) is (abs(gap) > 0.05)
 
 
 def test_other_units_that_live_longer() -> None:
@@ -381,14 +420,14 @@ def test_other_units_that_live_longer() -> None:
     assert "shorter" in note.title
 
 
-def test_the_wave_of_median_life_is_a_traced_wave_of_middling_life() -> None:
-    trace = captures.real_trace("moe_reduce")
+@pytest.mark.parametrize("name", ["matmul_small", "reduction", "gfx12"])
+def test_the_wave_of_median_life_is_a_traced_wave_of_middling_life(name: str) -> None:
+    trace, (_, truth) = sample_trace(name), sample(name)
     found = representation(trace)
     assert found is not None
-    life = trace.waves.end - trace.waves.begin
-    lives = residencies(trace.occupancy)
-    middle = np.median(lives.end - lives.begin)
-    assert abs(int(life[found.typical]) - middle) < 0.05 * middle
+    middle = median((truth.residencies[:, 5] - truth.residencies[:, 4]).tolist())
+    off = np.abs(trace.waves.end - trace.waves.begin - middle)
+    assert off[found.typical] == off.min() < 0.05 * middle
 
 
 def test_kernels_beside_the_traced_one() -> None:
@@ -402,22 +441,31 @@ def test_kernels_beside_the_traced_one() -> None:
     assert 0 < note.number("share of the wave-cycles") < 1
 
 
-@pytest.mark.parametrize("name", ["moe_reduce", "vec_add", "preshuffle_gemm"])
-def test_grids_of_several_rounds_fill_the_machine(name: str) -> None:
-    assert "grid" not in notes_of(captures.trace_path(name))
+def test_a_grid_of_several_rounds_fills_the_machine(tmp_path: Path) -> None:
+    trace = launched(kernel("matmul_tiled"), tmp_path, groups=3, K=(4,))
+    assert "grid" not in notes_of(trace)
 
 
-def test_a_grid_that_leaves_places_empty() -> None:
-    note = notes_of(captures.trace_path("fused_rope_cache"))["grid"]
-    assert (note.number("waves"), note.number("most waves on one")) == (32, 1)
-    assert note.number("slots on the compute units they used") == 32 * 4 * 8
+def test_a_grid_that_leaves_places_empty(tmp_path: Path) -> None:
+    trace = launched(kernel("matmul_tiled"), tmp_path, groups=1, K=(4,))
+    units = len(set(trace.occupancy.cu.tolist()))
+    note = notes_of(trace)["grid"]
+    assert (note.number("waves"), note.number("most waves on one")) == (units * 4, 4)
+    assert note.number("slots on the compute units they used") == units * 4 * 8
 
 
-@pytest.mark.parametrize("name", captures.GOLDEN)
-def test_the_tail_is_that_of_the_reference(name: str) -> None:
-    tail = captures.golden(f"beyond/{name}.json")["tail_below_half_pct"] / 100
-    note = notes_of(captures.trace_path(name)).get("tail")
-    assert (note is not None) is (tail >= 0.25)
+@pytest.mark.parametrize("name", ["matmul_small", "vector_add", "reduction", "groups_512", "gfx12"])
+def test_the_tail_is_what_follows_half_of_the_peak(name: str) -> None:
+    _, truth = sample(name)
+    shift = np.array([truth.offset_of_se[se] for se in truth.residencies[:, 0].tolist()])
+    begin, end = truth.residencies[:, 4] + shift, truth.residencies[:, 5] + shift
+    change = np.zeros(end.max() - begin.min() + 1, dtype=np.int64)
+    np.add.at(change, begin - begin.min(), 1)
+    np.add.at(change, end - begin.min(), -1)
+    resident = np.cumsum(change)[:-1]
+    tail = 1 - (np.flatnonzero(resident > resident.max() / 2)[-1] + 1) / len(resident)
+    note = notes_of_sample(name).get("tail")
+    assert (note is not None) is bool(tail >= 0.25)
     if note is not None:
         assert note.number("with at most half of the peak") == pytest.approx(tail, abs=0.0001)
 
@@ -446,16 +494,24 @@ def test_samples_of_counters_that_are_missing() -> None:
 # -- replicates -------------------------------------------------------------------------------------------
 
 
-def test_replicates_differ_by_what_is_known_of_them() -> None:
-    before, after = flash_attention()
-    note = notes_of(before, replicate=after)["twin"]
-    assert round(100 * note.number("difference per execution"), 1) == 5.8
-    assert note.number("executions") == pytest.approx(43_360 / 26_412)
-    assert "twin" not in notes_of(before, replicate=captures.real_trace("pa_mqa_big"))
+def test_replicates_differ_by_what_is_known_of_them(tmp_path: Path) -> None:
+    """Two launches of the same program in which chance decided otherwise."""
+    write_sample("matmul_small", tmp_path, seed=1)
+    trace, other = sample_trace("matmul_small"), open_trace(tmp_path)
+    note = notes_of(trace, replicate=other)["twin"]
+    change = total = 0.0
+    for row in np.flatnonzero(trace.code.hits).tolist():
+        hits, latency = int(trace.code.hits[row]), int(trace.code.latency[row])
+        change += hits * abs(int(other.code.latency[row]) / int(other.code.hits[row]) - latency / hits)
+        total += latency
+    assert note.number("difference per execution") == pytest.approx(change / total)
+    assert change > 0
+    assert note.number("executions") == pytest.approx(other.code.hits.sum() / trace.code.hits.sum())
+    assert "twin" not in notes_of(trace, replicate=sample_trace("gfx12"))
 
 
 def test_a_capture_is_its_own_replicate_without_noise() -> None:
-    trace = captures.real_trace("pa_mqa_small")
+    trace = sample_trace("matmul_small")
     noise = replicate_noise(line_costs(trace.code), line_costs(trace.code))
     assert noise is not None
     assert (noise.per_hit, noise.net, noise.hits) == (0, 0, 1)
@@ -479,16 +535,6 @@ def checked(trace: Trace) -> dict[str, Any]:
     assert 0 <= int(job["att_simd_select"], 16) <= 15
     assert job["output_format"] == ["json", "csv"]
     return job
-
-
-@pytest.mark.parametrize("name", captures.TRACES)
-def test_input_files_for_real_captures(name: str) -> None:
-    trace = captures.real_trace(name)
-    job = checked(trace)
-    assert job["kernel_include_regex"] in trace.kernel_name
-    if trace.has_thread_trace:
-        assert job["att_activity"] == 8
-        assert int(job["att_shader_engine_mask"], 16) == 15
 
 
 @pytest.mark.parametrize("name", SAMPLES.ids())
