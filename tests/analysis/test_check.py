@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from rcv_py.analysis.health.check import check_waves
 from rcv_py.base.problems import Severity
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
-from tests.analysis import build, plain
-from tests.support import captures
+from tests.analysis import build
+from tests.support.opened import VARIED
+from tests.support.read_twice import opened_plainly
+from tests.support.samples import sample_path
 
 TEXTS = ["; kernel", "v_add", "s_waitcnt", "s_endpgm"]
 
@@ -41,9 +44,13 @@ def test_nothing_is_wrong_with_a_healthy_trace() -> None:
     assert found(*healthy()) == []
 
 
-@pytest.mark.parametrize("name", [*captures.GOLDEN, "vec_add", "mla_decode", "fused_rope_cache"])
-def test_nothing_is_wrong_with_real_captures(name: str) -> None:
-    assert check_waves(*plain.read(captures.trace_path(name))) == ()
+@pytest.fixture(params=VARIED)
+def folder(request: pytest.FixtureRequest) -> Path:
+    return sample_path(request.param)
+
+
+def test_nothing_is_wrong_with_whole_captures(folder: Path) -> None:
+    assert check_waves(*opened_plainly(folder)) == ()
 
 
 def test_instructions_without_code() -> None:
