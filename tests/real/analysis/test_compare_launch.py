@@ -1,0 +1,35 @@
+"""Launches of real captures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
+from rcv_py.analysis.compare.verdict import Verdict
+from tests.analysis.test_compare_launch import (
+    swapped,
+    test_a_launch_is_what_the_file_says,  # noqa: F401
+)
+from tests.real.captures import real_trace, trace_path
+
+
+@pytest.fixture(params=["flash_attn_small_before", "pa_mqa_small", "vec_add", "preshuffle_gemm"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    return trace_path(request.param)
+
+
+def real(name: str) -> CaptureCosts:
+    trace = real_trace(name)
+    return capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
+
+
+def test_the_flash_pair_is_compared_by_launch() -> None:
+    for found in swapped(real("flash_attn_small_before"), real("flash_attn_small_after")):
+        assert found.verdict is Verdict.SAME
+        assert found.kernel is not None
+        assert found.kernel.launch is not None
+        assert abs(found.kernel.launch.duration.value - 1) < 0.01
+        assert "80,980" in found.judgement.sentence
+        assert "80,484" in found.judgement.sentence
