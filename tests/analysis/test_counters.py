@@ -1,4 +1,4 @@
-"""Raw counters: names and interval of the reference, and exact against the simulator."""
+"""Raw counters: exact against the simulator."""
 
 from __future__ import annotations
 
@@ -26,13 +26,11 @@ from rcv_py.analysis.counters.derived_counters import curves, derived_counters
 from rcv_py.analysis.counters.formula.evaluate import read_definitions
 from rcv_py.base.problems import Affects
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import CounterSamples, SpmSeries
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
+from rcv_py.synth.samplers import COUNTERS, SAMPLE_INTERVAL
 from rcv_py.synth.samplers import MONITOR_INTERVAL as INTERVAL
-from rcv_py.synth.samplers import SAMPLE_INTERVAL
-from tests.support import captures
 from tests.support.code_samples import trace as small_trace
 from tests.support.python_calls import python_calls
 from tests.support.samples import write_sample
@@ -55,23 +53,25 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     return make
 
 
-def reference() -> tuple[Trace, dict]:
-    trace = open_folder(captures.synthetic_path("counters_gfx9"))
-    return trace, captures.golden("synthetic/counters_gfx9.rcv.json")["counters"]
-
-
 def named(found: Counters, name: str) -> RawCounter:
     return next(counter for counter in found.raw if counter.name == name)
 
 
-# -- the reference ------------------------------------------------------------------------------------
+def test_interval_and_names_are_the_recorded_ones(written: Written) -> None:
+    found = counters(written("counters"))
+    assert [counter.name for counter in found.raw] == [name.removeprefix("SQ_") for name in COUNTERS]
+    assert {counter.interval for counter in found.raw} == {SAMPLE_INTERVAL}
 
 
-def test_interval_and_names_are_the_reference_s() -> None:
-    trace, golden = reference()
-    found = counters(trace)
-    assert [counter.name for counter in found.raw] == golden["names"]
-    assert {counter.interval for counter in found.raw} == {golden["delta"]}
+@pytest.fixture
+def operations(written: Written) -> Trace:
+    """A capture with a clock, one of whose counters is of matrix operations."""
+    trace = written("counters")
+    names = tuple(
+        "SQ_INSTS_VALU_MFMA_MOPS_F16" if name == "SQ_ACTIVE_INST_LDS" else name
+        for name in trace.counter_names
+    )
+    return replace(trace, counter_names=names)
 
 
 # -- truth --------------------------------------------------------------------------------------------
@@ -154,8 +154,8 @@ def test_utilisation_is_that_of_the_tokens(written: Written) -> None:
     assert found.left_out > 0
 
 
-def test_one_tflops_curve_at_the_rate_the_trace_states() -> None:
-    trace = open_trace(captures.synthetic_path("counters_gfx9"))
+def test_one_tflops_curve_at_the_rate_the_trace_states(operations: Trace) -> None:
+    trace = operations
     found = derived_counters(counters(trace), trace.clock)
     value = found.value_of("F16_TFLOPS")
     assert isinstance(value, np.ndarray)
@@ -163,8 +163,8 @@ def test_one_tflops_curve_at_the_rate_the_trace_states() -> None:
     grid = found.grid(Family.SQ)
     assert grid is not None
     seconds = grid.step * grid.length / trace.clock.shader_hz
-    operations = 512 * named(counters(trace), "INSTS_VALU_MFMA_MOPS_F16").samples.value.sum()
-    assert value.mean() == pytest.approx(operations / seconds / 1e12)
+    flops = 512 * named(counters(trace), "INSTS_VALU_MFMA_MOPS_F16").samples.value.sum()
+    assert value.mean() == pytest.approx(flops / seconds / 1e12)
     slower = replace(trace.clock, frequency=50_000_000)
     half = derived_counters(counters(trace), slower).value_of("F16_TFLOPS")
     np.testing.assert_allclose(half, value / 2)
@@ -307,23 +307,25 @@ def test_formulas_use_one_family(written: Written) -> None:
     assert "performance monitors, at other times" in str(rows["R"].error)
 
 
-def test_without_a_clock_a_rate_says_why() -> None:
-    trace = open_trace(captures.synthetic_path("counters_gfx9"))
-    clock = replace(trace.clock, ticks_per_cycle=0.0)
-    found = derived_counters(counters(trace), clock, [read_definitions("X := SHADER_HZ")])
+def test_without_a_clock_a_rate_says_why(operations: Trace) -> None:
+    clock = replace(operations.clock, ticks_per_cycle=0.0)
+    found = derived_counters(counters(operations), clock, [read_definitions("X := SHADER_HZ")])
     assert "realtime.json" in str(found.rows[-1].error)
     assert "F16_TFLOPS" not in [row.name for row in found.rows]
 
 
-def test_an_engine_with_fewer_clock_samples_is_no_garbage() -> None:
-    trace = open_trace(captures.synthetic_path("counters_gfx9"))
-    one = trace.clock.samples[0]
-    longer = replace(one, shader=np.append(one.shader, 20_000), realtime=np.append(one.realtime, 900_900))
+def test_an_engine_with_fewer_clock_samples_is_no_garbage(operations: Trace) -> None:
+    trace = operations
+    one, two = trace.clock.samples[0], trace.clock.samples[1]
+    later = int(one.realtime[-1]) + 500
+    longer = replace(
+        one, shader=np.append(one.shader, one.shader[-1] + 10_000), realtime=np.append(one.realtime, later)
+    )
     clock = replace(trace.clock, samples={**trace.clock.samples, 0: longer})
     text = read_definitions("D := select[RCLOCK, -1] - select[RCLOCK, 0]")
     value = derived_counters(counters(trace), clock, [text]).value_of("D")
     assert isinstance(value, np.ndarray)
-    assert value[0, :, 1, 0].tolist() == [900, 400]
+    assert value[0, :, 1, 0].tolist() == [later - one.realtime[0], two.realtime[-1] - two.realtime[0]]
 
 
 def test_curves_of_results() -> None:
