@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ from rcv_py.analysis.cost.distribution import (
     spread,
 )
 from tests.analysis import build
-from tests.support import captures
 from tests.support.read_twice import opened
+from tests.support.samples import sample_path
 
 LINES = [4, 1, 4, 4]
 WAVES = (
@@ -60,9 +61,13 @@ def test_nothing_ran_the_line() -> None:
     assert view.histogram.totals.tolist() == [0]
 
 
-@pytest.mark.parametrize("name", ["pa_mqa_small", "flash_attn_small_after", "vec_add"])
-def test_hits_add_up_to_the_code_table(name: str) -> None:
-    trace, batches = opened(captures.trace_path(name))
+@pytest.fixture(params=["matmul_small", "vector_add", "gfx11"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    return sample_path(request.param)
+
+
+def test_hits_add_up_to_the_code_table(folder: Path) -> None:
+    trace, batches = opened(folder)
     code = trace.code
     for line in np.argsort(-(code.latency + code.idle))[:12].tolist():
         found = line_hits(batches, line)
@@ -165,8 +170,8 @@ def test_spread_is_that_of_sorted_times(values: list[int]) -> None:
     assert found.p95 == order[-(-len(order) * 95 // 100) - 1]
 
 
-def test_spreads_of_lines_are_those_of_their_hits() -> None:
-    trace, batches = opened(captures.trace_path("pa_mqa_small"))
+def test_spreads_of_lines_are_those_of_their_hits(folder: Path) -> None:
+    trace, batches = opened(folder)
     lines = np.flatnonzero(trace.code.hits)[:20].tolist()
     found = latency_spreads([*lines, 100_000]).of(trace, batches)
     assert list(found) == lines

@@ -1,7 +1,8 @@
-"""Which execution of an instruction is the median one, of real captures and without our code."""
+"""Which execution of an instruction is the median one, by the files and without our code."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -9,41 +10,43 @@ import pytest
 
 from rcv_py.analysis.cost.distribution import NEVER, Which, hits_of, line_hits, pick
 from tests.analysis import build
-from tests.support.captures import trace_path
 from tests.support.plain_capture import plain
 from tests.support.read_twice import opened
+from tests.support.samples import sample_path
 
-CAPTURES = ("pa_mqa_small", "vec_add", "flash_attn_small_after")
+
+@pytest.fixture(params=["matmul_small", "vector_add", "gfx11"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    return sample_path(request.param)
 
 
-def named(name: str, line: int, which: Which) -> tuple[str, int, int]:
+def named(folder: Path, line: int, which: Which) -> tuple[str, int, int]:
     """Wave, execution and latency that we pick."""
-    trace, batches = opened(trace_path(name))
+    trace, batches = opened(folder)
     hits = hits_of(line, has_idle=False).of(trace, batches)
     at = pick(hits, which)
     return str(trace.waves.id(int(hits.wave[at]))), int(hits.hit[at]), int(hits.latency[at])
 
 
-@pytest.mark.parametrize("name", CAPTURES)
-def test_the_median_is_that_of_the_files(name: str) -> None:
+def test_the_median_is_that_of_the_files(folder: Path) -> None:
     found: dict[int, list[tuple[int, int, str, int]]] = {}
-    for wave in plain(trace_path(name)).waves:
+    for wave in plain(folder).waves:
         times: dict[int, int] = {}
         for token in wave.tokens:
             hit = times[token.line] = times.get(token.line, -1) + 1
             found.setdefault(token.line, []).append((token.duration, token.time, wave.name, hit))
     costly = sorted(found, key=lambda line: -sum(row[0] for row in found[line]))
     often = sorted(found, key=lambda line: -len(found[line]))
-    index = opened(trace_path(name))[0].waves
+    index = opened(folder)[0].waves
     order = {str(index.id(row)): row for row in range(len(index))}
     for line in {*costly[:12], *often[:6]}:
         middle = median(row[0] for row in found[line])
         near = min(found[line], key=lambda row: (abs(row[0] - middle), row[1], order[row[2]]))
-        assert named(name, line, Which.MEDIAN) == (near[2], near[3], near[0])
+        assert named(folder, line, Which.MEDIAN) == (near[2], near[3], near[0])
         quick = min(found[line], key=lambda row: (row[0], row[1], order[row[2]]))
-        assert named(name, line, Which.FASTEST) == (quick[2], quick[3], quick[0])
+        assert named(folder, line, Which.FASTEST) == (quick[2], quick[3], quick[0])
         slow = min(found[line], key=lambda row: (-row[0], row[1], order[row[2]]))
-        assert named(name, line, Which.SLOWEST) == (slow[2], slow[3], slow[0])
+        assert named(folder, line, Which.SLOWEST) == (slow[2], slow[3], slow[0])
 
 
 def test_a_rare_quick_execution_is_not_the_median() -> None:
@@ -53,8 +56,10 @@ def test_a_rare_quick_execution_is_not_the_median() -> None:
     assert pick(hits, Which.MEDIAN) == 1, "the first that began of those that took as long"
 
 
-def test_next_slower_and_faster_go_through_all_in_order() -> None:
-    hits = hits_of(708).of(*opened(trace_path("pa_mqa_small")))
+def test_next_slower_and_faster_go_through_all_in_order(folder: Path) -> None:
+    trace, batches = opened(folder)
+    hits = hits_of(int(trace.code.latency.argmax())).of(trace, batches)
+    assert len(hits) > 2
     at, seen = pick(hits, Which.FASTEST), []
     while at >= 0:
         seen.append(at)
@@ -65,9 +70,8 @@ def test_next_slower_and_faster_go_through_all_in_order() -> None:
     assert pick(hits, Which.FASTER) == seen[-1], "of none of them the slowest"
 
 
-@pytest.mark.parametrize("name", CAPTURES)
-def test_without_idle_cycles_hits_are_the_same(name: str) -> None:
-    trace, batches = opened(trace_path(name))
+def test_without_idle_cycles_hits_are_the_same(folder: Path) -> None:
+    trace, batches = opened(folder)
     line = int(np.argmax(trace.code.hits))
     whole, light = (hits_of(line, has_idle=idle).of(trace, batches) for idle in (True, False))
     assert (light.idle == NEVER).all()

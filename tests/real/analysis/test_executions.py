@@ -1,0 +1,19 @@
+"""The rules of tests/analysis/test_executions.py on real captures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.test_executions import (
+    test_next_slower_and_faster_go_through_all_in_order,  # noqa: F401
+    test_the_median_is_that_of_the_files,  # noqa: F401
+    test_without_idle_cycles_hits_are_the_same,  # noqa: F401
+)
+from tests.real.captures import trace_path
+
+
+@pytest.fixture(params=["pa_mqa_small", "vec_add", "flash_attn_small_after"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    return trace_path(request.param)
