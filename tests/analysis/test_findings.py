@@ -25,15 +25,18 @@ from rcv_py.analysis.findings.finding import (
 )
 from rcv_py.analysis.findings.inputs import FindingInputs, is_atomic, is_scratch
 from rcv_py.analysis.waves.populations import chosen_rows, only
-from rcv_py.model.code import SourceFile
+from rcv_py.formats.open import open_trace
+from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.columns import of_rows
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
-from tests.support import captures
+from tests.support.command_runs import is_unchanged
+from tests.support.opened import opened_once, sample_trace
 from tests.support.pattern_kernels import CALM, PATTERNS, captured, loop
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path, write_sample
+from tests.support.simd_cycles import simds
 
 # Also of a kernel without any pattern: where it starts, how it fills the device, and that it executes at all.
 EVERYWHERE = {
@@ -49,18 +52,14 @@ AGAIN = {"redundant-wait", "memory-bound", "long-prologue"}
 
 
 def opened(folder: Path) -> InMemory:
-    trace = captures.trace_at(folder)
+    trace = opened_once(folder) if is_unchanged(folder) else open_trace(folder)
     return InMemory(trace, [trace.reader.read(list(range(len(trace.waves))))])
 
 
 @cache
-def of_real(name: str) -> InMemory:
-    """What analyses say of a real capture, each asked once for all tests."""
-    return opened(captures.trace_path(name))
-
-
-def real(name: str) -> Findings:
-    return findings_from(of_real(name))
+def of_sample(name: str) -> InMemory:
+    """What analyses say of a sample, each asked once for all tests."""
+    return opened(sample_path(name))
 
 
 def named(found: Findings) -> dict[str, Finding]:
@@ -222,89 +221,90 @@ def test_findings_of_samples_are_honest(name: str, tmp_path: Path) -> None:
     assert_honest(answers, found)
 
 
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_findings_of_real_captures_are_honest(name: str) -> None:
-    # Of mla_decode all waves left early: nothing is ranked unless all waves are asked for.
-    answers = of_real(name)
-    found = findings_from(answers, waves="all" if name == "mla_decode" else "working")
-    assert found.findings
-    assert not found.partial
-    assert_honest(answers, found)
-
-
-def stalls_of(name: str, *fragments: str) -> int:
+def stalls_of(code: CodeTable, *fragments: str) -> int:
     """Stalled cycles of all lines with these fragments by the program's own totals."""
-    code = captures.real_trace(name).code
     return sum(
         int(code.stall[row]) for row, text in enumerate(code.text) if all(part in text for part in fragments)
     )
 
 
-def test_flash_waits_for_copies_to_lds() -> None:
-    found = named(real("flash_attn_small_after"))
+def test_waits_for_copies_to_lds_and_for_loads_are_apart(tmp_path: Path) -> None:
+    copies = "buffer_load_dword v1, s[4:7], 0 offen lds\ns_waitcnt vmcnt(0)\nv_add_u32_e32 v3, v1, v2"
+    before = "global_load_dword v4, v1, s[4:5]\ns_waitcnt vmcnt(0)"
+    trace, batch = captured(loop(copies, before), tmp_path / "ui_output_agent_1_dispatch_1")
+    found = named(findings(trace, [batch]))
     dma, load = found["exposed-lds-dma"], found["exposed-vector-load"]
     # Waits for vector memory, but for the four cycles each takes anyway, are these two.
-    total = stalls_of("flash_attn_small_after", "s_waitcnt", "vmcnt")
+    total = stalls_of(trace.code, "s_waitcnt", "vmcnt")
     assert 0.95 * total <= dma.attributed + load.attributed <= total
     assert dma.attributed > 3 * load.attributed
     waited = [
         place.line for place in dma.evidence if place.kind == "instruction" and "waited for" in place.text
     ]
-    code = captures.real_trace("flash_attn_small_after").code
     assert waited
-    assert all(
-        code.text[line].startswith("buffer_load") and code.text[line].endswith(" lds") for line in waited
-    )
-    nops = stalls_of("flash_attn_small_after", "s_nop")
-    assert 0.9 * nops <= found["hazard-nops"].attributed <= nops
+    assert all(trace.code.text[line].endswith(" lds") for line in waited)
 
 
-def test_pa_waits_for_cross_lane_moves_and_scalar_loads() -> None:
-    big, small = named(real("pa_mqa_big")), named(real("pa_mqa_small"))
-    cross, scalar = big["serial-cross-lane-chain"].attributed, big["exposed-scalar-load"].attributed
-    assert 0.55 <= cross / (cross + scalar) <= 0.65
-    total = stalls_of("pa_mqa_big", "s_waitcnt", "lgkmcnt")
-    assert 0.9 * total <= cross + scalar <= total
-    assert not captures.real_trace("pa_mqa_big").code.text.count("ds_read")
-    mine, others = small["exposed-scalar-load"].attributed, stalls_of("pa_mqa_small", "s_waitcnt", "lgkmcnt")
-    assert 0.85 <= mine / others <= 0.97
-    assert "exposed-lds" not in big
+def test_waits_of_the_lgkm_counter_are_told_by_what_they_wait_for() -> None:
+    answers = of_sample("reduction")
+    found, code = named(findings_from(answers)), answers.trace.code
+    names = ("serial-cross-lane-chain", "exposed-scalar-load", "exposed-lds")
+    assert all(found[name].attributed for name in names)
+    total = stalls_of(code, "s_waitcnt", "lgkmcnt")
+    assert 0.9 * total <= sum(found[name].attributed for name in names) <= total
 
 
-@pytest.mark.parametrize("name", captures.GOLDEN)
-def test_no_issue_cycles_are_those_of_the_reference_and_those_under_s_endpgm(name: str) -> None:
-    golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
-    answers = of_real(name)
+def test_no_operation_is_charged_what_it_takes() -> None:
+    answers = of_sample("matmul_small")
+    nops = stalls_of(answers.trace.code, "s_nop")
+    assert 0.9 * nops <= named(findings_from(answers))["hazard-nops"].attributed <= nops
+
+
+@pytest.mark.parametrize("name", ["matmul_small", "kernels", "reduction", "gfx12"])
+def test_no_issue_cycles_are_those_without_a_token_and_those_under_s_endpgm(name: str) -> None:
+    answers = of_sample(name)
     found, whole = findings_from(answers), FindingInputs(answers, waves="all").exposure
-    assert found.resident == whole.resident == golden["resident"]
-    assert 0 < whole.no_issue - golden["bubble"] <= whole.ending
-    assert found.bubbles == whole.nothing < whole.no_issue, "the matrix unit works in some of them"
+    bubbles = 0
+    for simd in simds(answers.trace, answers.batches):
+        cells = simd.cells()
+        for wave in simd.waves:
+            cells.add(wave.tokens.start + wave.tokens.stall, wave.tokens.end)
+        bubbles += int(np.count_nonzero(simd.resident & ~cells.covered))
+    assert found.resident == whole.resident
+    assert 0 < whole.no_issue - bubbles <= whole.ending
+    assert found.bubbles == whole.nothing <= whole.no_issue
     assert whole.lives == sum(wave.end - wave.begin for batch in answers.batches for wave in batch.waves)
 
 
-@pytest.mark.parametrize("name", captures.GOLDEN)
+@pytest.mark.parametrize("name", ["matmul_small", "groups_512", "tutorial_before"])
 def test_the_matrix_unit_is_busy_as_long_as_its_passes(name: str) -> None:
     """All instructions of these captures fit behind each other: the union is as long as the sum."""
-    golden = captures.golden(f"beyond/{name}.json")["mfma_model"]
-    assert FindingInputs(of_real(name), waves="all").exposure.matrix == golden["matrix_busy_cycles"]
-
-
-def test_the_ceiling_is_the_matrix_work_of_the_reference() -> None:
-    big = named(real("pa_mqa_big"))["matrix-ceiling"]
-    assert 1 - big.share == pytest.approx(0.159, abs=5e-4)
+    answers = of_sample(name)
+    code, whole = answers.trace.code, FindingInputs(answers, waves="all").exposure
+    work = [row for row, text in enumerate(code.text) if text.startswith("v_mfma_f32_32x32x8_f16")]
+    assert whole.matrix == 32 * int(code.hits[work].sum()) > 0
+    ceiling = named(findings_from(answers))["matrix-ceiling"]
+    assert 1 - ceiling.share == pytest.approx(whole.matrix / whole.resident)
 
 
 def test_the_ceiling_weighs_matrix_work_against_cycles_in_which_nothing_happens(tmp_path: Path) -> None:
-    small = real("flash_attn_small_after")  # matrix pipes work in 17.8 %, nothing happens in 48.0 %
-    assert named(small)["matrix-ceiling"].remedy.startswith("Work on the findings above first")
+    whole = FindingInputs(of_sample("matmul_small")).exposure
+    assert whole.matrix < whole.nothing
+    small = named(findings_from(of_sample("matmul_small")))
+    assert small["matrix-ceiling"].remedy.startswith("Work on the findings above first")
     busy = of_kernel(loop("v_mfma_f32_32x32x8_f16 v[16:31], v[4:5], v[6:7], v[16:31]\n" * 4), tmp_path)
     assert busy["matrix-ceiling"].remedy.startswith("Lower precision or fewer operations can win more")
 
 
-def test_samples_are_told_by_reason() -> None:
-    trace = captures.real_trace("pcsampling")
-    found = findings(trace, [])
-    table = trace.code.stall_reasons
+@pytest.fixture
+def sampled() -> Trace:
+    """A capture of PC samples."""
+    return sample_trace("pc_sampling")
+
+
+def test_samples_are_told_by_reason(sampled: Trace) -> None:
+    found = findings(sampled, [])
+    table = sampled.code.stall_reasons
     assert table is not None
     assert [one.cycles for one in found.findings] == sorted(
         table.sum(axis=0)[table.sum(axis=0) > 0].tolist(), reverse=True
@@ -320,16 +320,16 @@ def test_a_capture_without_waves_says_why(tmp_path: Path) -> None:
 
 
 def test_waves_that_are_not_there_yet_make_it_partial() -> None:
-    trace = captures.real_trace("pa_mqa_big")
+    trace = sample_trace("matmul_tiled")
     assert findings(trace, []).headline == detect.UNREAD
     some = InMemory(trace, [trace.reader.read([0, 1, 2])])
     found = findings_from(some)
-    assert found.partial == "3 of 32 waves"
+    assert found.partial == "3 of 64 waves"
     assert_honest(some, found)
 
 
 def test_of_a_large_capture_whole_engines_are_chosen() -> None:
-    trace = captures.real_trace("pa_mqa_big")
+    trace = sample_trace("matmul_tiled")
     index = trace.waves
     assert chosen_rows(index) == list(range(len(index)))
     half = chosen_rows(index, int(index.size.sum()) // 2 + 1)
@@ -344,7 +344,7 @@ def test_of_a_large_capture_whole_engines_are_chosen() -> None:
 
 
 def test_of_an_engine_that_is_too_large_stretches_are_chosen() -> None:
-    index = captures.real_trace("vec_add").waves
+    index = sample_trace("vector_add").waves
     one = of_rows(index, index.se == index.se[0])
     begin = np.arange(len(one)) // 4 * 10_000  # four waves at a time, a gap, and the next four
     one = replace(one, begin=begin, end=begin + 4_500, size=np.ones(len(one), np.int64))
