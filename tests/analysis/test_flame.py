@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path as FolderPath
 
 import numpy as np
 import pytest
@@ -27,12 +30,13 @@ from rcv_py.analysis.flame.flame import (
 from rcv_py.analysis.flame.flame_layout import Order, joined_frames, layout, sandwich
 from rcv_py.analysis.flame.flame_text import folded, full_name, labels, source_text
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
-from tests.support.captures import GOLDEN, THREAD_TRACES, golden, real_trace
 from tests.support.code_samples import code_table, trace
-from tests.support.introsort import introsorted
+from tests.support.opened import VARIED, sample_trace
+from tests.support.samples import write_sample
 
 Path = tuple[int, ...]
 
@@ -192,35 +196,67 @@ def test_an_instruction_knows_its_callers() -> None:
     assert len(both.callees) == 1
 
 
-@pytest.mark.parametrize("name", THREAD_TRACES)
-def test_every_cycle_of_a_real_capture_is_somewhere(name: str) -> None:
-    real = real_trace(name)
-    own = costs_of(real)
-    code = ~real.code.is_label
-    for tree in (source_flame(real.code, own), kernel_flame(real.code, own)):
-        assert tree.whole(Metric.TOTAL) == int((real.code.latency + real.code.idle)[code].sum())
-        assert tree.whole(Metric.STALL) == int(real.code.stall[code].sum())
+@pytest.fixture(params=VARIED)
+def recorded(request: pytest.FixtureRequest) -> Trace:
+    return sample_trace(request.param)
+
+
+def test_every_cycle_of_a_capture_is_somewhere(recorded: Trace) -> None:
+    own = costs_of(recorded)
+    code = ~recorded.code.is_label
+    for tree in (source_flame(recorded.code, own), kernel_flame(recorded.code, own)):
+        assert tree.whole(Metric.TOTAL) == int((recorded.code.latency + recorded.code.idle)[code].sum()) > 0
+        assert tree.whole(Metric.STALL) == int(recorded.code.stall[code].sum())
         rows = np.sort(tree.code_row[tree.code_row >= 0])
         assert rows.tolist() == np.flatnonzero((own > 0).any(axis=1) & code).tolist()
 
 
-@pytest.mark.parametrize("name", GOLDEN)
-def test_what_is_left_of_the_reference_viewers_hidden_cycles(name: str) -> None:
-    real = real_trace(name)
-    batch = real.reader.read(list(range(len(real.waves))))
-    hidden = hidden_latency(real, [batch], ReferenceRule.REFERENCE).hidden(real.code)
-    tree = source_flame(real.code, costs_of(real, True, hidden), has_hidden=True)
-    expected = golden(f"rcv/{name}.json")
-    assert tree.whole(Metric.TOTAL) == expected["flame_total"]["totalLatency"]
-    assert tree.whole(Metric.NONHIDDEN) == expected["flame_nonhidden"]["totalLatency"]
+@pytest.mark.parametrize("name", ["matmul_small", "kernels", "gfx12"])
+def test_frames_are_the_places_that_the_file_tells(name: str) -> None:
+    """A row of code.json has its places from the innermost one outwards."""
+    trace = sample_trace(name)
+    expected: Counter[tuple[str, ...]] = Counter()
+    for row in json.loads((trace.path / "code.json").read_text())["code"]:
+        if not row[0].startswith(";") and (cost := row[7] + row[9]):
+            places = row[3].split(" -> ")[::-1] if row[3] else []
+            way = (places[0].rpartition(":")[0], *places) if places else ("",)
+            for depth in range(1, len(way) + 1):
+                expected[way[:depth]] += cost
+    tree = source_flame(trace.code, costs_of(trace))
+    places = np.flatnonzero(np.isin(tree.what, (What.FILE, What.LINE, What.NO_SOURCE))).tolist()
+    names = labels(trace, tree)
+    found = {
+        tuple(
+            "" if tree.what[one] == What.NO_SOURCE else full_name(trace, tree, one, names[one])
+            for one in tree.ancestors(frame)
+        ): int(tree.total[frame, 0])
+        for frame in places
+    }
+    assert found == dict(expected)
+    assert max(map(len, found)) > 2, "some of it is inlined"
 
 
-def test_code_without_sources_keeps_its_instructions() -> None:
-    real = real_trace("pa_mqa_small")
-    tree = source_flame(real.code, costs_of(real))
-    assert labels(real, tree)[0] == "<no source>"
-    assert int((tree.what == What.CODE).sum()) == len(tree) - 1 > 300
-    blocks = kernel_flame(real.code, costs_of(real))
+def test_what_is_left_of_hidden_cycles() -> None:
+    trace = sample_trace("matmul_small")
+    batch = trace.reader.read(list(range(len(trace.waves))))
+    hidden = hidden_latency(trace, [batch], ReferenceRule.REFERENCE).hidden(trace.code)
+    tree = source_flame(trace.code, costs_of(trace, True, hidden), has_hidden=True)
+    costs = trace.code.latency + trace.code.idle
+    rows = zip(hidden.tolist(), costs.tolist(), strict=True)
+    left = sum(cost - min(max(0, covered), cost) for covered, cost in rows)
+    assert 0 < tree.whole(Metric.NONHIDDEN) == left < tree.whole(Metric.TOTAL) == costs.sum()
+
+
+def test_code_without_sources_keeps_its_instructions(tmp_path: FolderPath) -> None:
+    write_sample("matmul_small", tmp_path)
+    content = json.loads((tmp_path / "code.json").read_text())
+    content["code"] = [[*row[:3], "", *row[4:]] for row in content["code"]]
+    (tmp_path / "code.json").write_text(json.dumps(content))
+    bare = open_trace(tmp_path)
+    tree = source_flame(bare.code, costs_of(bare))
+    assert labels(bare, tree)[0] == "<no source>"
+    assert int((tree.what == What.CODE).sum()) == len(tree) - 1 == np.count_nonzero(bare.code.hits)
+    blocks = kernel_flame(bare.code, costs_of(bare))
     assert [What(one) for one in np.unique(blocks.what)] == [What.CODE, What.KERNEL, What.BLOCK]
 
 
@@ -230,11 +266,16 @@ def test_a_file_without_a_copy_keeps_its_whole_name() -> None:
     assert [named(small, tree, frame) for frame in (0, 1)] == ["/src/lib/lost.py", "/src/lib/lost.py:77"]
 
 
-def test_samples_are_costs_where_there_are_no_cycles() -> None:
-    real = real_trace("pcsampling")
-    costs = costs_of(real)
-    tree = source_flame(real.code, costs, "samples")
-    issued, stalled = real.code.samples_issued, real.code.samples_stalled
+@pytest.fixture
+def sampled() -> Trace:
+    """A capture of PC samples."""
+    return sample_trace("pc_sampling")
+
+
+def test_samples_are_costs_where_there_are_no_cycles(sampled: Trace) -> None:
+    costs = costs_of(sampled)
+    tree = source_flame(sampled.code, costs, "samples")
+    issued, stalled = sampled.code.samples_issued, sampled.code.samples_stalled
     assert issued is not None
     assert stalled is not None
     assert tree.whole(Metric.TOTAL) == int(issued.sum() + stalled.sum())
@@ -268,10 +309,3 @@ def test_nothing_makes_an_empty_tree() -> None:
     assert len(tree) == tree.levels == tree.whole(Metric.TOTAL) == 0
     assert len(layout(tree, Metric.TOTAL)) == 0
     assert list(folded(small, tree, Metric.TOTAL)) == []
-
-
-@given(st.lists(st.integers(0, 9), max_size=80))
-def test_the_borrowed_sort_sorts(weight: list[int]) -> None:
-    order = introsorted(weight)
-    assert sorted(order) == list(range(len(weight)))
-    assert [weight[at] for at in order] == sorted(weight, reverse=True)

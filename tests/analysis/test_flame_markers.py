@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from functools import cache
-from typing import Any
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
@@ -15,18 +13,26 @@ from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
-from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from tests.support.captures import golden, real_trace, synthetic_path
+from tests.support.opened import sample_trace
+from tests.support.samples import sample
 
 Way = tuple[str, ...]
 
 
-@cache
-def marked() -> tuple[Trace, WaveBatch, MarkerSpans]:
-    trace = open_trace(synthetic_path("markers_gfx12"))
+Marked = tuple[Trace, WaveBatch, MarkerSpans]
+NAMES = {1: "matmul_wmma", 2: "WaveTile::load", 3: "multiply"}  # of the marker ids of the simulated kernel
+
+
+@pytest.fixture
+def marked() -> Marked:
+    """A capture, its waves and its markers."""
+    return marked_in(sample_trace("markers"))
+
+
+def marked_in(trace: Trace) -> Marked:
     batch = trace.reader.read(list(range(len(trace.waves))))
     return trace, batch, marker_spans(trace, [batch])
 
@@ -37,11 +43,6 @@ def marked_code(
     return marked_tree(spans, scoped_costs(spans).of(trace, [batch]), trace.code, hidden)
 
 
-def buckets() -> list[list[dict[str, Any]]]:
-    """The spans of each wave slot, as the reference viewer has them."""
-    return list(golden("synthetic/markers_gfx12.rcv.json")["markers"]["buckets"].values())
-
-
 def totals(trace: Trace, tree: FlameTree) -> dict[Way, int]:
     names = labels(trace, tree)
     return {
@@ -50,40 +51,34 @@ def totals(trace: Trace, tree: FlameTree) -> dict[Way, int]:
     }
 
 
-def plain(name: str) -> str:
-    """A name as both write it: the reference viewer keeps arguments, and has its own word for unknown ids."""
-    return name.split("(", maxsplit=1)[0]
-
-
-def walked_scopes() -> dict[Way, int]:
-    """Nodes by (kind, name), stack trimmed to the depth, each span's own duration at least 1."""
-    found: dict[Way, int] = defaultdict(int)
-    for spans in buckets():
-        stack: list[str] = []
-        for span in spans:
-            if span["point"]:
-                continue
-            stack = [*stack[: span["depth"]], plain(span["name"])]
-            found[tuple(stack)] += 1 if span["open"] else max(1, span["exit"] - span["enter"])
-    return dict(found)
-
-
-def test_our_scopes_last_until_the_wave_ends_and_hold_what_is_inside() -> None:
-    trace, _, spans = marked()
+def test_scopes_hold_what_is_inside(marked: Marked) -> None:
+    _, _, spans = marked
     tree = coarse_markers(spans)
     outer = ~spans.is_point & (spans.depth == 0)
-    assert tree.whole(Metric.TOTAL) == int((spans.end - spans.begin)[outer].sum())
+    assert tree.whole(Metric.TOTAL) == int((spans.end - spans.begin)[outer].sum()) > 0
     inside = np.zeros(len(tree), dtype=np.int64)
     np.add.at(inside, tree.parent[tree.parent >= 0], tree.total[tree.parent >= 0, 0])
     assert (tree.total[:, 0] == tree.own[:, 0] + inside).all()
     entered = int(tree.total[:, Metric.HITS.value].sum())
     assert entered == int((~spans.is_point).sum())
-    assert totals(trace, tree)[("synth_kernel",)] > walked_scopes()[("synth_kernel",)], "one never closed"
 
 
-def walked_code() -> dict[tuple[Way, int], int]:
+def test_scopes_last_as_long_as_those_of_the_simulated_kernel(marked: Marked) -> None:
+    """Scopes by their stack of names, each added up."""
+    trace, _, spans = marked
+    found: Counter[Way] = Counter()
+    stack: Way = ()
+    for *_, begin, end, depth, marker, is_point in sample("markers")[1].scopes.tolist():
+        if not is_point:
+            stack = (*stack[:depth], NAMES[marker])
+            found[stack] += end - begin
+    assert totals(trace, coarse_markers(spans)) == dict(found)
+    assert len(found) == 3
+
+
+def walked_code(marked: Marked) -> dict[tuple[Way, int], int]:
     """What each instruction costs below each stack of scopes, token by token."""
-    _, batch, spans = marked()
+    _, batch, spans = marked
     found: dict[tuple[Way, int], int] = defaultdict(int)
     for piece in token_columns([batch]):
         for i, wave in enumerate(piece.waves):
@@ -101,20 +96,20 @@ def walked_code() -> dict[tuple[Way, int], int]:
     return {where: cost for where, cost in found.items() if cost}
 
 
-def test_instructions_count_in_the_scopes_that_are_open() -> None:
-    trace, batch, spans = marked()
+def test_instructions_count_in_the_scopes_that_are_open(marked: Marked) -> None:
+    trace, batch, spans = marked
     tree = marked_code(trace, batch, spans)
     names = labels(trace, tree)
     found = {}
     for frame in np.flatnonzero(tree.code_row >= 0).tolist():
         way = tuple(names[one] for one in tree.ancestors(frame) if tree.what[one] == What.MARKER)
         found[(way, int(tree.code_row[frame]))] = int(tree.total[frame, 0])
-    assert found == walked_code()
+    assert found == walked_code(marked)
     assert "<no scope>" in names
 
 
-def test_hidden_cycles_are_shared_out_by_cycles() -> None:
-    trace, batch, spans = marked()
+def test_hidden_cycles_are_shared_out_by_cycles(marked: Marked) -> None:
+    trace, batch, spans = marked
     hidden = hidden_latency(trace, [batch], ReferenceRule.REFERENCE).hidden(trace.code)
     tree = marked_code(trace, batch, spans, hidden)
     assert tree.has_hidden
@@ -123,7 +118,7 @@ def test_hidden_cycles_are_shared_out_by_cycles() -> None:
 
 
 def test_without_markers_all_code_is_outside_of_scopes() -> None:
-    trace = real_trace("vec_add")
+    trace = sample_trace("vector_add")
     batch = trace.reader.read(list(range(len(trace.waves))))
     spans = marker_spans(trace, [batch])
     assert len(coarse_markers(spans)) == 0

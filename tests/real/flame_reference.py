@@ -22,7 +22,7 @@ from rcv_py.base.colors import PRESETS
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import WaveBatch
-from tests.support.introsort import introsorted
+from tests.real.introsort import introsorted
 
 UNASSIGNED = "[Unassigned]"
 _KEPT = 32  # characters of a source text

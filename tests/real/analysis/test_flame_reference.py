@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from tests.support.captures import GOLDEN, golden, real_trace, synthetic_path
-from tests.support.flame_reference import ReferenceFrames, main_kinds, reference_frames
+from tests.real.captures import GOLDEN, golden, real_trace, synthetic_path
+from tests.real.flame_reference import ReferenceFrames, main_kinds, reference_frames
+from tests.real.introsort import introsorted
 
 MARKERS = "synthetic/markers_gfx12.rcv.json"
 WHOLE = "rcv/flash_attn_small_after.flame_frames.json"
@@ -105,3 +108,10 @@ def test_roots_totals_and_the_first_row_of_lines(name: str, kept: str) -> None:
         at = by_place[line["loc"]]
         assert found.color[at] == line["color"]
         assert (found.x[at], found.width[at]) == pytest.approx((line["x"], line["w"]), abs=1e-12)
+
+
+@given(st.lists(st.integers(0, 9), max_size=80))
+def test_the_borrowed_sort_sorts(weight: list[int]) -> None:
+    order = introsorted(weight)
+    assert sorted(order) == list(range(len(weight)))
+    assert [weight[at] for at in order] == sorted(weight, reverse=True)

@@ -1,0 +1,48 @@
+"""Flamegraphs of real captures: all of their cycles, and what the reference viewer left of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.flame.flame import Metric, What, kernel_flame, source_flame
+from rcv_py.analysis.flame.flame_text import labels
+from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
+from tests.analysis.test_flame import (
+    costs_of,
+    test_every_cycle_of_a_capture_is_somewhere,  # noqa: F401
+    test_samples_are_costs_where_there_are_no_cycles,  # noqa: F401
+)
+from tests.real.captures import GOLDEN, THREAD_TRACES, golden, real_trace
+
+
+@pytest.fixture(params=THREAD_TRACES)
+def recorded(request: pytest.FixtureRequest) -> Trace:
+    return real_trace(request.param)
+
+
+@pytest.fixture
+def sampled() -> Trace:
+    return real_trace("pcsampling")
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_what_is_left_of_the_reference_viewers_hidden_cycles(name: str) -> None:
+    real = real_trace(name)
+    batch = real.reader.read(list(range(len(real.waves))))
+    hidden = hidden_latency(real, [batch], ReferenceRule.REFERENCE).hidden(real.code)
+    tree = source_flame(real.code, costs_of(real, True, hidden), has_hidden=True)
+    expected = golden(f"rcv/{name}.json")
+    assert tree.whole(Metric.TOTAL) == expected["flame_total"]["totalLatency"]
+    assert tree.whole(Metric.NONHIDDEN) == expected["flame_nonhidden"]["totalLatency"]
+
+
+def test_code_without_sources_keeps_its_instructions() -> None:
+    real = real_trace("pa_mqa_small")
+    tree = source_flame(real.code, costs_of(real))
+    assert labels(real, tree)[0] == "<no source>"
+    assert int((tree.what == What.CODE).sum()) == len(tree) - 1 > 300
+    blocks = kernel_flame(real.code, costs_of(real))
+    assert [What(one) for one in np.unique(blocks.what)] == [What.CODE, What.KERNEL, What.BLOCK]
