@@ -245,7 +245,7 @@ def test_waits_for_copies_to_lds_and_for_loads_are_apart(tmp_path: Path) -> None
     assert all(trace.code.text[line].endswith(" lds") for line in waited)
 
 
-def test_waits_of_the_lgkm_counter_are_told_by_what_they_wait_for() -> None:
+def test_waits_of_the_lgkm_counter_are_split_by_what_they_wait_for() -> None:
     answers = of_sample("reduction")
     found, code = named(findings_from(answers)), answers.trace.code
     names = ("serial-cross-lane-chain", "exposed-scalar-load", "exposed-lds")
@@ -278,7 +278,7 @@ def test_no_issue_cycles_are_those_without_a_token_and_those_under_s_endpgm(name
 
 @pytest.mark.parametrize("name", ["matmul_small", "groups_512", "tutorial_before"])
 def test_the_matrix_unit_is_busy_as_long_as_its_passes(name: str) -> None:
-    """All instructions of these captures fit behind each other: the union is as long as the sum."""
+    """All instructions of these captures fit one after the other: the union is as long as the sum."""
     answers = of_sample(name)
     code, whole = answers.trace.code, FindingInputs(answers, waves="all").exposure
     work = [row for row, text in enumerate(code.text) if text.startswith("v_mfma_f32_32x32x8_f16")]
