@@ -8,31 +8,31 @@ from __future__ import annotations
 import json
 import statistics
 from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import captures
 from tests.support.command_runs import run
-from tests.support.plain_capture import LABEL, Plain, plain
+from tests.support.opened import VARIED
+from tests.support.plain_capture import LABEL, Plain, Token, plain
+from tests.support.samples import sample_path, write_sample
 from tests.support.simd_cycles import passes_of
 
-NAMES = ("pa_mqa_small", "flash_attn_small_before", "pa_mqa_big", "vec_add")
-SMALLER = NAMES[:2]  # for sums cycle by cycle
+NAMES = ("matmul_small", "reduction", "kernels", "gfx12")
+SHORT = ("matmul_small", "straggler")
 JUMP, NEXT = 7, 8
+TRACED = 1  # the compute unit whose waves samples trace
+ALL = ("--waves", "all")  # also those that left early, which some tables leave out
 
 
-def told(name: str, command: str, *words: str) -> dict[str, Any]:
+def told(folder: Path, command: str, *words: str) -> dict[str, Any]:
     """What a command prints about a capture, as a document."""
-    done = run(command, str(captures.trace_path(name)), *words, "--json")
+    done = run(command, str(folder), *words, "--json")
     assert (done.code, done.err) == (0, "")
     document: dict[str, Any] = json.loads(done.out)
     return document
-
-
-def files(name: str) -> Plain:
-    """The same capture, read without rcv."""
-    return plain(captures.trace_path(name))
 
 
 def costs(tokens: list[Any]) -> dict[str, int]:
@@ -50,12 +50,99 @@ def picked(row: dict[str, Any]) -> dict[str, int]:
     return {name: row[name] for name in ("hits", "latency", "stall", "idle")}
 
 
-every = pytest.mark.parametrize("name", NAMES)
+def innermost(row: list[Any]) -> str:
+    """The source place that is not inlined any further, of a row of the code; empty if it has none."""
+    return str(row[3] or "").split(" -> ")[0]
 
 
-@every
-def test_hotspot_sums_executions_and_ranks_them(name: str) -> None:
-    document, by_line = told(name, "hotspot", "--top", "0"), files(name).by_line()
+@pytest.fixture(params=NAMES)
+def folder(request: pytest.FixtureRequest) -> Path:
+    """A capture; tests/real gives real ones to the same tests, and so for the fixtures below."""
+    return sample_path(request.param)
+
+
+@pytest.fixture(params=SHORT)
+def short(request: pytest.FixtureRequest) -> Path:
+    """A capture of which every cycle can be looked at, one by one."""
+    return sample_path(request.param)
+
+
+@pytest.fixture(params=["reduction", "straggler", "vector_add"])
+def meeting(request: pytest.FixtureRequest) -> Path:
+    """Captures in which the waves of a workgroup have the same slots and numbers; the last has no barrier."""
+    return sample_path(request.param)
+
+
+@pytest.fixture(params=VARIED)
+def varied(request: pytest.FixtureRequest) -> Path:
+    """Captures of many kinds."""
+    return sample_path(request.param)
+
+
+@pytest.fixture(params=VARIED)
+def bounded(request: pytest.FixtureRequest) -> Path:
+    """Captures whose findings are bounds of waits."""
+    return sample_path(request.param)
+
+
+@pytest.fixture
+def noted(tmp_path: Path) -> Path:
+    """A capture with two faults: most code is of one source line, and other units took twice as long."""
+    write_sample("matmul_small", tmp_path)
+    code, occupancy = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("code", "occupancy"))
+    for at, row in enumerate(code["code"]):
+        row[3] = "/src/one.py:12" if at % 4 and row[3] else row[3]
+    for rows in (occupancy["0"], occupancy["1"]):
+        first = min(row[0] for row in rows)
+        for row in rows:
+            row[0] += 0 if row[1] == TRACED else row[0] - first
+        rows.sort(key=lambda row: row[0])
+    (tmp_path / "code.json").write_text(json.dumps(code))
+    (tmp_path / "occupancy.json").write_text(json.dumps(occupancy))
+    return tmp_path
+
+
+@pytest.fixture
+def pair() -> tuple[Path, Path]:
+    """A capture before and after a change of its kernel."""
+    return sample_path("tutorial_before"), sample_path("tutorial_after")
+
+
+@pytest.fixture
+def sampled() -> Path:
+    """A capture of PC samples."""
+    return sample_path("pc_sampling")
+
+
+@pytest.fixture
+def counted() -> Path:
+    """A capture with streamed counters."""
+    return sample_path("counters")
+
+
+@dataclass
+class Library:
+    """Captures below a folder."""
+
+    root: Path
+    captures: dict[str, Path]  # by the names that commands give them
+    summed: list[Path]  # those that are read again here
+    replicates: tuple[str, str]  # two names of the same kernel
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    """Five captures, two of them of the same kernel; of one the duration is not known."""
+    for name in ("matmul_small", "reduction", "kernels", "pc_sampling"):
+        write_sample(name, tmp_path / name)
+    write_sample("matmul_small", tmp_path / "again", seed=1)
+    folders = {path.name: path for path in tmp_path.iterdir()}
+    summed = [path for name, path in folders.items() if name != "pc_sampling"]
+    return Library(tmp_path, folders, summed, ("matmul_small", "again"))
+
+
+def test_hotspot_sums_executions_and_ranks_them(folder: Path) -> None:
+    document, by_line = told(folder, "hotspot", "--top", "0"), plain(folder).by_line()
     expected = {line: costs(tokens) for line, tokens in by_line.items()}
     rows = {row["instruction"]: picked(row) for row in document["rows"] if row["hits"]}
     assert rows == expected
@@ -68,28 +155,26 @@ def test_hotspot_sums_executions_and_ranks_them(name: str) -> None:
     )
 
 
-@every
-def test_hotspot_by_source_kind_and_class_loses_nothing(name: str) -> None:
-    found, by_line = files(name), files(name).by_line()
+def test_hotspot_by_source_kind_and_class_loses_nothing(folder: Path) -> None:
+    found, by_line = plain(folder), plain(folder).by_line()
     places: dict[str, list[Any]] = defaultdict(list)
     for line, tokens in by_line.items():
-        places[str(found.code[line][3] or "")] += tokens
-    rows = told(name, "hotspot", "--by", "source", "--top", "0")["rows"]
+        places[innermost(found.code[line])] += tokens
+    rows = told(folder, "hotspot", "--by", "source", "--top", "0")["rows"]
     named = {row["name"]: picked(row) for row in rows if row["hits"] and ":" in row["name"]}
     assert named == {place: costs(tokens) for place, tokens in places.items() if place}
     whole = costs([token for tokens in by_line.values() for token in tokens])
     for by in ("source", "kind", "class"):
-        rows = told(name, "hotspot", "--by", by, "--top", "0")["rows"]
+        rows = told(folder, "hotspot", "--by", by, "--top", "0")["rows"]
         assert {key: sum(row[key] for row in rows) for key in whole} == whole
 
 
-@every
-def test_isa_lines_blocks_and_branches(name: str) -> None:
-    found, by_line = files(name), files(name).by_line()
-    lines = told(name, "isa")["rows"]
+def test_isa_lines_blocks_and_branches(folder: Path) -> None:
+    found, by_line = plain(folder), plain(folder).by_line()
+    lines = told(folder, "isa")["rows"]
     assert [row["text"] for row in lines] == [row[0] for row in found.code]
     assert all(picked(row) == costs(by_line.get(row["instruction"], [])) for row in lines)
-    blocks = told(name, "isa", "--blocks")["rows"]
+    blocks = told(folder, "isa", "--blocks")["rows"]
     covered = [
         line for block in blocks for line in range(block["first_instruction"], block["last_instruction"] + 1)
     ]
@@ -111,7 +196,7 @@ def test_isa_lines_blocks_and_branches(name: str) -> None:
     for line, tokens in by_line.items():
         taken[line] += sum(token.kind == JUMP for token in tokens)
         passed[line] += sum(token.kind == NEXT for token in tokens)
-    for row in told(name, "isa", "--branches")["rows"]:
+    for row in told(folder, "isa", "--branches")["rows"]:
         assert (row["taken"], row["not_taken"]) == (
             taken.pop(row["instruction"], 0),
             passed.pop(row["instruction"], 0),
@@ -120,12 +205,11 @@ def test_isa_lines_blocks_and_branches(name: str) -> None:
     assert not +passed
 
 
-@every
-def test_line_tells_the_hits_of_the_costliest_instruction(name: str) -> None:
-    by_line = files(name).by_line()
+def test_line_tells_the_hits_of_the_costliest_instruction(folder: Path) -> None:
+    by_line = plain(folder).by_line()
     line = max(by_line, key=lambda line: sum(token.duration for token in by_line[line]))
     values = sorted(token.duration for token in by_line[line])
-    document = told(name, "line", str(line), "--top", "5")
+    document = told(folder, "line", str(line), "--top", "5")
     spread = document["measures"]["latency"]
     assert (spread["hits"], spread["min"], spread["max"]) == (len(values), values[0], values[-1])
     assert spread["total"] == sum(values)
@@ -138,18 +222,17 @@ def test_line_tells_the_hits_of_the_costliest_instruction(name: str) -> None:
         for low, high in zip(bins["edges"], bins["edges"][1:], strict=False)
     ]
     assert bins["hits"] == expected
-    places = {(wave.name, token.time) for wave in files(name).waves for token in wave.tokens}
+    places = {(wave.name, token.time) for wave in plain(folder).waves for token in wave.tokens}
     assert all((row["wave"], row["start"]) in places for row in document["slowest"])
 
 
-@every
-def test_waits_charge_stall_to_what_the_files_name(name: str) -> None:
-    found, by_line = files(name), files(name).by_line()
+def test_waits_charge_stall_to_what_the_files_name(folder: Path) -> None:
+    found, by_line = plain(folder), plain(folder).by_line()
     required: dict[int, set[int]] = defaultdict(set)
     for wave in found.waves:
         for line, places in wave.waits:
             required[line] |= set(places)
-    document = told(name, "waits", "--top", "0")
+    document = told(folder, "waits", "--top", "0", *ALL)
     assert {wait["instruction"] for wait in document["waits"] if wait["producers"]} == set(required)
     for wait in document["waits"]:
         assert wait["stall"] == sum(token.stall for token in by_line[wait["instruction"]])
@@ -159,12 +242,11 @@ def test_waits_charge_stall_to_what_the_files_name(name: str) -> None:
     assert document["totals"]["stall"] == sum(wait["stall"] for wait in document["waits"])
 
 
-@every
-def test_causes_share_out_every_cycle_once(name: str) -> None:
-    by_line = files(name).by_line()
+def test_causes_share_out_every_cycle_once(folder: Path) -> None:
+    by_line = plain(folder).by_line()
     stall = sum(token.stall for tokens in by_line.values() for token in tokens)
     for by in ("cause", "instruction", "producer"):
-        document = told(name, "causes", "--by", by, "--top", "0")
+        document = told(folder, "causes", "--by", by, "--top", "0", *ALL)
         assert document["totals"]["stall"] == stall == sum(row["stall"] for row in document["rows"])
         assert document["totals"]["idle"] == sum(row["idle"] for row in document["rows"])
         for row in document["rows"]:
@@ -175,16 +257,17 @@ def test_causes_share_out_every_cycle_once(name: str) -> None:
             own = {line: sum(token.stall for token in tokens) for line, tokens in by_line.items()}
             assert said == {line: cycles for line, cycles in own.items() if cycles}
     unexplained = sum(
-        row["stall"] for row in told(name, "causes", "--top", "0")["rows"] if row["cause"] == "unexplained"
+        row["stall"]
+        for row in told(folder, "causes", "--top", "0", *ALL)["rows"]
+        if row["cause"] == "unexplained"
     )
     assert document["totals"]["explained_share_of_stall"] == pytest.approx(1 - unexplained / stall, abs=1e-6)
 
 
-@every
-def test_loops_count_jumps_back_and_the_time_between(name: str) -> None:
+def test_loops_count_jumps_back_and_the_time_between(folder: Path) -> None:
     taken: Counter[tuple[int, int]] = Counter()
     between: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for wave in files(name).waves:
+    for wave in plain(folder).waves:
         last: dict[tuple[int, int], int] = {}
         for token, after in zip(wave.tokens, wave.tokens[1:], strict=False):
             if token.kind == JUMP and after.line <= token.line:
@@ -193,7 +276,7 @@ def test_loops_count_jumps_back_and_the_time_between(name: str) -> None:
                 if key in last:
                     between[key].append(after.time - last[key])
                 last[key] = after.time
-    rows = told(name, "loops", "--top", "0")["rows"]
+    rows = told(folder, "loops", "--top", "0")["rows"]
     assert {(row["branch"], row["head"]): row["taken"] for row in rows} == dict(taken)
     for row in rows:
         values = sorted(between[row["branch"], row["head"]])
@@ -203,28 +286,35 @@ def test_loops_count_jumps_back_and_the_time_between(name: str) -> None:
             assert row["median"] == pytest.approx(statistics.median(values), rel=0.02)
 
 
-@every
-def test_barriers_measure_arrivals(name: str) -> None:
-    found = files(name)
-    meetings: dict[tuple[int, int, int, int], list[int]] = defaultdict(list)
+def test_barriers_measure_arrivals(meeting: Path) -> None:
+    found = plain(meeting)
+    meetings: dict[tuple[int, int, int, int], list[Token]] = defaultdict(list)
     for wave in found.waves:
-        arrived = [token.time for token in wave.tokens if found.text(token.line) == "s_barrier"]
-        for instance, time in enumerate(arrived):
-            meetings[wave.se, wave.slot, wave.number, instance].append(time)
-    skews = [max(times) - min(times) for times in meetings.values() if len(times) > 1]
-    said = told(name, "loops", "--by", "barriers", "--top", "0")
+        arrived = [token for token in wave.tokens if found.text(token.line) == "s_barrier"]
+        for instance, token in enumerate(arrived):
+            meetings[wave.se, wave.slot, wave.number, instance].append(token)
+    whole = [tokens for tokens in meetings.values() if len(tokens) > 1]
+    skews = [spread([token.time for token in tokens]) for tokens in whole]
+    releases = [spread([token.end for token in tokens]) for tokens in whole]
+    said = told(meeting, "loops", "--by", "barriers", "--top", "0")
     assert sorted(row["skew"] for row in said["rows"]) == sorted(skews)
     assert said["barriers"]["instances"] == len(skews)
     assert said["barriers"]["max_skew"] == (max(skews) if skews else None)
+    assert said["barriers"]["median_skew"] == (statistics.median_high(skews) if skews else None)
+    assert said["barriers"]["max_release_spread"] == (max(releases) if releases else None)
 
 
-@every
-def test_occupancy_counts_the_waves_of_the_device(name: str) -> None:
+def spread(times: list[int]) -> int:
+    """Cycles from the first to the last."""
+    return max(times) - min(times)
+
+
+def test_occupancy_counts_the_waves_of_the_device(folder: Path) -> None:
     groups: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for se, begin, end in files(name).lives:
+    for se, begin, end in plain(folder).lives:
         for key in ("all", f"SE{se}"):
             groups[key].append((begin, end))
-    rows = {row["se"].replace(" ", ""): row for row in told(name, "occupancy")["rows"]}
+    rows = {row["se"].replace(" ", ""): row for row in told(folder, "occupancy")["rows"]}
     assert set(rows) == set(groups)
     for key, lives in groups.items():
         row = rows[key]
@@ -246,9 +336,8 @@ def test_occupancy_counts_the_waves_of_the_device(name: str) -> None:
         assert row["tail_share_of_time"] == pytest.approx((last - levels[above + 1][0]) / (last - first))
 
 
-@every
-def test_summary_adds_states_and_lives(name: str) -> None:
-    found, document = files(name), told(name, "summary")
+def test_summary_adds_states_and_lives(folder: Path) -> None:
+    found, document = plain(folder), told(folder, "summary", *ALL)
     states: Counter[int] = Counter()
     for wave in found.waves:
         for state, cycles in wave.timeline:
@@ -293,58 +382,69 @@ def passing(found: Plain, waves: list[Any]) -> set[int]:
     return cycles
 
 
-@pytest.mark.parametrize("name", SMALLER)
-def test_bubbles_charge_cycles_in_which_nothing_happens_one_by_one(name: str) -> None:
-    """Times are multiples of 4 cycles here, so a step of 4 looks at every cycle.
+def issuing_in(found: Plain, waves: list[Any], rule: str) -> set[int]:
+    """Every fourth cycle in which a wave issues.
 
     What is spent under s_endpgm beyond one issue turn is no issue: the wave waits for its last operations.
-    A matrix instruction works for its passes, behind those in front of it on its SIMD.
+    The reference does not know that.
     """
-    found = files(name)
+    cycles: set[int] = set()
+    for token in (token for wave in waves for token in wave.tokens):
+        is_end = found.text(token.line) == "s_endpgm" and not rule
+        cycles |= set(range(token.issue, token.issue + 4 if is_end else token.end, 4))
+    return cycles
+
+
+def waiting_in(waves: list[Any]) -> dict[int, list[int]]:
+    """Of every fourth cycle in which waves live, the lines that they are at."""
+    place: dict[int, list[int]] = defaultdict(list)
+    for wave in waves:
+        lines: dict[int, int] = {}
+        before = wave.begin
+        for token in wave.tokens:
+            lines.update(dict.fromkeys(range(before, token.end, 4), token.line))
+            before = max(before, token.end)
+        for time in range(wave.begin, wave.end, 4):
+            place[time].append(lines.get(time, wave.tokens[-1].line))
+    return place
+
+
+@pytest.mark.parametrize("rule", ["", "reference"])
+def test_bubbles_charge_cycles_in_which_nothing_happens_one_by_one(short: Path, rule: str) -> None:
+    """Times are multiples of 4 cycles here, so a step of 4 looks at every cycle.
+
+    A matrix instruction works for its passes, after those in front of it on its SIMD; the reference does not
+    count that.
+    """
+    found = plain(short)
     charged: dict[int, float] = defaultdict(float)
     resident = issuing = matrix = 0
     for waves in found.simds().values():
         times = [t for wave in waves for token in wave.tokens for t in (token.time, token.issue, token.end)]
         assert not [time for time in times if (time - times[0]) % 4]
-        busy = {
-            time
-            for wave in waves
-            for token in wave.tokens
-            for time in range(
-                token.issue, token.issue + 4 if found.text(token.line) == "s_endpgm" else token.end, 4
-            )
-        }
-        computing = passing(found, waves)
-        place: dict[int, list[int]] = defaultdict(list)  # of a cycle, the lines that are waited in
-        for wave in waves:
-            lines = {}
-            before = wave.begin
-            for token in wave.tokens:
-                lines.update(dict.fromkeys(range(before, token.end, 4), token.line))
-                before = max(before, token.end)
-            for time in range(wave.begin, wave.end, 4):
-                place[time].append(lines.get(time, wave.tokens[-1].line))
+        busy, place = issuing_in(found, waves, rule), waiting_in(waves)
+        computing = set() if rule else passing(found, waves)
         resident += 4 * len(place)
         issuing += 4 * len(busy)
         matrix += 4 * len(computing & place.keys())
         works = busy | computing
-        for time, lines_there in place.items():
+        for time, lines in place.items():
             if time not in works:
-                for line in lines_there:
-                    charged[line] += 4 / len(lines_there)
-    document = told(name, "bubbles", "--top", "0")
+                for line in lines:
+                    charged[line] += 4 / len(lines)
+    document = told(short, "bubbles", "--top", "0", *(["--rule", rule] if rule else []))
     totals = document["totals"]
     assert (totals["simd_cycles"], totals["issuing"], totals["mfma"]) == (resident, issuing, matrix)
     assert totals["bubbles"] == pytest.approx(sum(charged.values()))
+    assert rule or told(short, "latency")["totals"]["mfma_busy"] == matrix
     assert {row["instruction"]: row["bubbles"] for row in document["rows"]} == pytest.approx(
         charged, abs=0.01
     )
 
 
-@every
-def test_flame_loses_nothing_and_nests(name: str) -> None:
-    by_line = files(name).by_line()
-    document = told(name, "flame")
+def test_flame_loses_nothing_and_nests(folder: Path) -> None:
+    by_line = plain(folder).by_line()
+    document = told(folder, "flame")
     frames = document["frames"]
     whole = sum(token.duration + token.gap for tokens in by_line.values() for token in tokens)
     assert document["total"] == whole == sum(frame["self"] for frame in frames)
@@ -366,10 +466,9 @@ def test_flame_loses_nothing_and_nests(name: str) -> None:
         assert own == Counter({line: cycles for line, cycles in expected.items() if cycles})
 
 
-@every
-def test_latency_splits_what_was_spent(name: str) -> None:
-    found = files(name)
-    document = told(name, "latency", "--top", "0")
+def test_latency_splits_what_was_spent(folder: Path) -> None:
+    found = plain(folder)
+    document = told(folder, "latency", "--top", "0", *ALL)
     spent = {
         line: sum(t.duration + t.gap for t in tokens)
         for line, tokens in found.by_line().items()
@@ -383,11 +482,8 @@ def test_latency_splits_what_was_spent(name: str) -> None:
     assert document["totals"]["total"] == sum(spent.values())
 
 
-@pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_triage_claims_no_more_than_there_is_and_shows_where(name: str) -> None:
-    if name == "moe_reduce":
-        return  # takes as long as all others
-    found, document = files(name), told(name, "triage", "--top", "0", "--all", "--waves", "all")
+def test_triage_claims_no_more_than_there_is_and_shows_where(varied: Path) -> None:
+    found, document = plain(varied), told(varied, "triage", "--top", "0", "--all", "--waves", "all")
     waves = {wave.name: wave for wave in found.waves}
     totals = document["totals"]
     assert totals["simd_cycles"] == sum(
@@ -409,10 +505,8 @@ def test_triage_claims_no_more_than_there_is_and_shows_where(name: str) -> None:
                 assert (token.time, token.end) == (place["start"], place["end"])
 
 
-@pytest.mark.parametrize("name", captures.SYNTHETIC)
-def test_bounds_of_made_up_captures_are_below_what_there_is(name: str) -> None:
-    done = run("triage", str(captures.synthetic_path(name)), "--top", "0", "--all", "--json")
-    document = json.loads(done.out)
+def test_bounds_of_waits_are_below_what_there_is(bounded: Path) -> None:
+    document = told(bounded, "triage", "--top", "0", "--all")
     silent = document["totals"]["no_issue"]
     for one in document["findings"]:
         is_of_waits = one["unit"] == "cycles in which a SIMD held a traced wave"
@@ -420,17 +514,17 @@ def test_bounds_of_made_up_captures_are_below_what_there_is(name: str) -> None:
             assert one["cycles"] <= silent, one["name"]
 
 
-def test_index_adds_up_every_capture() -> None:
-    captures.need_shared()
-    done = run("index", str(captures.SHARED / "traces"), "--jobs", "0", "--json")
+def test_index_adds_up_every_capture(library: Library) -> None:
+    done = run("index", str(library.root), "--jobs", "0", "--json")
     rows = {row["capture"]: row for row in json.loads(done.out)["captures"]}
-    assert len(rows) == len(captures.TRACES)
+    assert rows.keys() == library.captures.keys()
     durations = [row["duration"] for row in rows.values()]
     known = [one for one in durations if one is not None]
     assert durations == [*sorted(known, reverse=True), *[None] * (len(durations) - len(known))]
-    for name in NAMES:
-        found = files(name)
-        row, spent = rows[captures.trace_path(name).name], found.by_line()
+    assert 1 < len(known) < len(durations)
+    for folder in library.summed:
+        found = plain(folder)
+        row, spent = rows[folder.name], found.by_line()
         whole = costs([token for tokens in spent.values() for token in tokens])
         assert (row["hits"], row["latency"], row["stall"]) == (
             whole["hits"],
@@ -441,14 +535,13 @@ def test_index_adds_up_every_capture() -> None:
         assert stalls[row["top_instruction"]] == max(stalls.values())
         assert row["top_share_of_stall"] == pytest.approx(max(stalls.values()) / whole["stall"], abs=1e-6)
         assert row["waves"] == len(found.waves)
-    a, b = (captures.trace_path(f"flash_attn_small_{which}").name for which in ("before", "after"))
+    a, b = library.replicates
     assert (rows[a]["replicate"], rows[b]["replicate"]) in {(b, ""), ("", a), (b, a)}
 
 
-def test_compare_puts_cycles_against_waves() -> None:
-    a, b = (files(f"flash_attn_small_{which}") for which in ("before", "after"))
-    folders = [str(captures.trace_path(f"flash_attn_small_{which}")) for which in ("before", "after")]
-    document = json.loads(run("compare", *folders, "--top", "0", "--json").out)
+def test_compare_puts_cycles_against_waves(pair: tuple[Path, Path]) -> None:
+    a, b = map(plain, pair)
+    document = json.loads(run("compare", *map(str, pair), "--top", "0", "--json").out)
     tokens = [[token for wave in one.waves for token in wave.tokens] for one in (a, b)]
     # What waves drain under s_endpgm is left out, since the slot may be free before.
     ends = ({at for at, row in enumerate(one.code) if str(row[0]).startswith("s_endpgm")} for one in (a, b))
@@ -470,52 +563,49 @@ def test_compare_puts_cycles_against_waves() -> None:
         assert row["cycles_a"] == pytest.approx(own / waves[0], abs=0.001)
 
 
-@every
-def test_check_counts_what_it_shows(name: str) -> None:
-    found = files(name)
-    notes = {note["name"]: note for note in told(name, "check")["notes"]}
+def test_check_counts_what_it_shows(noted: Path) -> None:
+    found = plain(noted)
+    notes = {note["name"]: note for note in told(noted, "check")["notes"]}
     executed = {line for line, tokens in found.by_line().items() if tokens}
-    if "mapping" in notes:
-        said = {one["name"]: one["value"] for one in notes["mapping"]["evidence"]}
-        rows = [row for row in found.code if not str(row[0]).lstrip().startswith(LABEL)]
-        assert said["source lines"] == len({row[3] for row in rows if row[3]})
-        places = Counter(str(found.code[line][3]) for line in executed if found.code[line][3])
-        assert said["instructions on it"] == pytest.approx(max(places.values()) / sum(places.values()))
-    if "representative" in notes:
-        said = {one["name"]: one["value"] for one in notes["representative"]["evidence"]}
-        own = [wave.end - wave.begin for wave in found.waves]
-        lives = [end - begin for _, begin, end in found.lives]
-        assert said["traced"] == len(own)
-        assert said["their mean life"] == pytest.approx(statistics.fmean(own))
-        others = (sum(lives) - sum(own)) / (len(lives) - len(own))
-        assert said["mean of the others"] == pytest.approx(others)
-    assert executed
+    said = {one["name"]: one["value"] for one in notes["mapping"]["evidence"]}
+    rows = [row for row in found.code if not str(row[0]).lstrip().startswith(LABEL)]
+    assert said["source lines"] == len({innermost(row) for row in rows} - {""})
+    places = Counter(innermost(found.code[line]) for line in executed)
+    del places[""]
+    assert said["instructions on it"] == pytest.approx(max(places.values()) / sum(places.values()))
+    said = {one["name"]: one["value"] for one in notes["representative"]["evidence"]}
+    own = [wave.end - wave.begin for wave in found.waves]
+    lives = [end - begin for _, begin, end in found.lives]
+    assert said["traced"] == len(own)
+    assert said["their mean life"] == pytest.approx(statistics.fmean(own))
+    others = (sum(lives) - sum(own)) / (len(lives) - len(own))
+    assert said["mean of the others"] == pytest.approx(others)
 
 
-def test_pc_samples_are_added_up() -> None:
-    rows = json.loads((captures.trace_path("pcsampling") / "code.json").read_text())["code"]
+def test_pc_samples_are_added_up(sampled: Path) -> None:
+    rows = json.loads((sampled / "code.json").read_text())["code"]
     issued, stalled = sum(row[10] for row in rows), sum(row[11] for row in rows)
-    totals = told("pcsampling", "hotspot")["totals"]
-    assert (totals["latency"], totals["stall"]) == (issued + stalled, stalled) == (4690, 3384)
-    reasons = told("pcsampling", "summary")["stall_reasons"]
+    totals = told(sampled, "hotspot")["totals"]
+    assert (totals["latency"], totals["stall"]) == (issued + stalled, stalled)
+    assert issued
+    reasons = told(sampled, "summary")["stall_reasons"]
     by_reason = sorted(sum(row[12][at] for row in rows) for at in range(10))
     assert sorted(value for name, value in reasons.items() if name != "issued") == [n for n in by_reason if n]
     assert reasons["issued"] == issued
     line = max(range(len(rows)), key=lambda at: rows[at][11])
-    samples = told("pcsampling", "line", str(line))["samples"]
+    samples = told(sampled, "line", str(line))["samples"]
     assert (samples["issued"], samples["stalled"]) == tuple(rows[line][10:12])
     assert sum(samples["reasons"].values()) == rows[line][11]
 
 
-def test_counters_are_added_up() -> None:
-    folder = captures.synthetic_path("counters_gfx9")
-    names = json.loads((folder / "filenames.json").read_text())["counter_names"]
+def test_counters_are_added_up(counted: Path) -> None:
+    names = json.loads((counted / "filenames.json").read_text())["counter_names"]
     sums: Counter[int] = Counter()
-    for path in folder.glob("se*_perfcounter.json"):
+    for path in counted.glob("se*_perfcounter.json"):
         for _, *values, _cu, bank in json.loads(path.read_text())["data"]:
             for at, value in enumerate(values):
                 sums[4 * bank + at] += value
-    rows = json.loads(run("counters", str(folder), "--raw", "--json").out)["counters"]
+    rows = json.loads(run("counters", str(counted), "--raw", "--json").out)["counters"]
     said = {row["name"]: row["total"] for row in rows}
     assert any(total is not None for total in said.values())
     for at, name in enumerate(names):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import captures
+from tests.real import captures
 from tests.support.command_runs import run
 
 every = pytest.mark.parametrize("name", captures.GOLDEN)
