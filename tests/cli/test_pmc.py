@@ -11,16 +11,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from tests.support import captures
-from tests.support.pmc import write_long
-
-GOLDEN = captures.SHARED / "golden" / "pmc_l2_analyzer"
-CASES = {
-    "case1_kern_a_ideal8.59": (["--kernel", "kern_a", "--ideal-mb", "8590"], True),
-    "case2_other_ea1": (["--kernel", "other", "--channels", "1"], True),
-    "case3_all_l2only": ([], False),
-    "case4_nomatch": (["--kernel", "no_such_kernel"], True),
-}
+from tests.support.pmc import write_long, write_tables
 
 
 @pytest.fixture(autouse=True)
@@ -28,23 +19,62 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "140")
 
 
-def tables(with_memory: bool = True) -> list[str]:
-    captures.need_shared()
-    return [str(GOLDEN / "synth_l2.csv"), *([str(GOLDEN / "synth_ea.csv")] if with_memory else [])]
+@pytest.fixture
+def tables(tmp_path: Path) -> list[str]:
+    """The two tables."""
+    return [str(path) for path in write_tables(tmp_path)]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_text_of_the_script(case: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words, with_memory = CASES[case]
-    code = main(["pmc", *tables(with_memory), "--like", *words])
-    expected = (GOLDEN / f"{case}.txt").read_text()
-    failed = re.search(r"^rc=1\n", expected, re.MULTILINE)
-    assert capsys.readouterr().out == expected.replace("rc=1\n", "")
-    assert code == (2 if failed else 0)
+def test_the_text_of_the_script(tables: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """All reads but those of 32 bytes are of 64, on two channels."""
+    assert main(["pmc", *tables, "--like", "--kernel", "kern_a", "--ideal-mb", "8590"]) == 0
+    hits, misses, reads, partial = 35_000, 1_965_000, 140_000_000, 700_000
+    size = 2 * (64 * (reads - partial) + 32 * partial)
+    assert (
+        capsys.readouterr().out
+        == f"""\
+  Dispatches matched: 2
+
+  L2 cache
+  --------
+  TCC_HIT_sum  = {hits:,}
+  TCC_MISS_sum = {misses:,}
+  L2 hit rate  = {100 * hits / (hits + misses):.1f}%   (streaming decode: ~1-3% expected)
+  TCP->TCC read req (L1->L2) = 1,100,000
+
+  HBM read efficiency
+  -------------------
+  TCC_EA0_RDREQ (L2->HBM) = {reads:,}
+  32B partial fraction    = {100 * partial / reads:.1f}%   (~0% = full 64B lines, no waste)
+  DRAM reads              = 138,000,000
+  est HBM read bytes      = {size / 1e9:.1f} GB  (EA0 x2 channels)
+  ideal bytes             = {2 * 8.59:.1f} GB  (8.59 GB x 2 disp)
+  over-fetch ratio        = {size / (2 * 8.59e9):.2f}x   (~1.0 = no redundant fetch)
+
+  Verdict
+  -------
+  L2 hit rate is near-zero => pure streaming, no reuse to exploit.
+  Improving 'L2 hit rate' is a non-goal here; only real KV reuse
+  (shared-prefix serving) would change it.{" "}
+  Line utilization is full (>=95% 64B) => no spatial-locality waste.
+"""
+    )
 
 
-def test_our_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["pmc", str(GOLDEN), "--ideal-mb", "8590"]) == 0
+def test_the_text_of_the_script_without_memory_and_without_a_match(
+    tables: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["pmc", tables[0], "--like"]) == 0
+    text = capsys.readouterr().out
+    assert "  TCC_HIT_sum  = 535,000\n  TCC_MISS_sum = 2,465,000\n" in text
+    assert "HBM" not in text
+    assert text.endswith("  Verdict\n  -------\n"), "17.8 % hits, so there is nothing to say"
+    assert main(["pmc", *tables, "--like", "--kernel", "no_such_kernel"]) == 2
+    assert capsys.readouterr().out == "No matching counter rows found.\n"
+
+
+def test_our_table(tables: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pmc", str(Path(tables[0]).parent), "--ideal-mb", "8590"]) == 0
     text = capsys.readouterr().out
     rows = [re.split(r"\s{2,}", line) for line in text.splitlines()[:3]]
     assert rows[1] == [
@@ -65,8 +95,8 @@ def test_our_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "0.52 to 1.04, so no" in text
 
 
-def test_documents(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["pmc", *tables(), "--ideal-mb", "8590"]
+def test_documents(tables: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["pmc", *tables, "--ideal-mb", "8590"]
     assert main([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["schema"] == "rcv.pmc/2"
@@ -114,13 +144,13 @@ def test_missing_counters_come_with_the_command_that_records_them(
         (["nowhere.csv"], "nowhere.csv is missing"),
     ],
 )
-def test_mistakes(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["pmc", *tables(), *words]) == 2
+def test_mistakes(words: list[str], says: str, tables: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["pmc", *tables, *words]) == 2
     assert says in capsys.readouterr().err
 
 
-def test_numbers_that_cannot_be(capsys: pytest.CaptureFixture[str]) -> None:
+def test_numbers_that_cannot_be(tables: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["pmc", *tables(), "--ideal-mb", "0"])
+        main(["pmc", *tables, "--ideal-mb", "0"])
     assert stopped.value.code == 2
     assert "not a number above 0" in capsys.readouterr().err

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, in_forms, of_capture, run
+from tests.support.samples import sample_path, write_sample
 
-NAME = "flash_attn_small_after"
+HOT = "HOT"  # stands for the hottest source line
 NAMED = ("text", "producer_text", "top_text")  # keys of JSON whose value is the text of an instruction
 BESIDE = {"producer_text": "producer_source", "top_text": "top_source"}
 # The scripts that --like repeats name no place; findings have a test of their own.
@@ -28,10 +28,10 @@ MORE = {
     "place": ("{place} :line~0",),
     "flame": ("--content kernel --least 0", "--content source --least 0"),
     "loops": ("--by distance --top 0", "--by first --top 0"),
-    "line": ("973 --top 2",),
+    "line": ("{line} --top 2",),
     "wave": ("{wave} --tokens",),
     "search": ("--match s_ --top 0",),
-    "source": ("flash_attn_func.py:258",),
+    "source": (HOT,),
     "isa": ("", "--branches", "--blocks", "--match mfma --bars latency_stall"),
 }
 VARIANTS = [
@@ -43,94 +43,113 @@ VARIANTS = [
 ]
 
 
+@pytest.fixture
+def folder() -> Path:
+    """A capture with sources; tests/real gives others to the same tests, and so for the fixtures below."""
+    return sample_path("matmul_small")
+
+
+@pytest.fixture
+def hot() -> str:
+    """The source line on which it spends most."""
+    return "tile_io.h:20"
+
+
+@pytest.fixture
+def pair() -> tuple[Path, Path]:
+    """Two captures to compare."""
+    return sample_path("tutorial_before"), sample_path("tutorial_after")
+
+
 @cache
-def places() -> dict[str, frozenset[str]]:
+def places(*folders: Path) -> dict[str, frozenset[str]]:
     """The innermost places of each instruction text that has one, as code.json spells them."""
     found: dict[str, set[str]] = defaultdict(set)
-    for row in json.loads((captures.trace_path(NAME) / "code.json").read_text())["code"]:
-        found[row[0]].add((row[3] or "").split(" -> ")[0])
+    rows = [row for one in folders for row in json.loads((one / "code.json").read_text())["code"]]
+    for text, _, _, chain, *_ in rows:
+        if not text.startswith(";"):  # the name of a kernel, beside which its arguments stand
+            found[text].add((chain or "").split(" -> ")[0])
     return {text: frozenset(where) for text, where in found.items() if "" not in where}
 
 
 @cache
-def spelled() -> dict[str, tuple[str, ...]]:
+def spelled(*folders: Path) -> dict[str, tuple[str, ...]]:
     """The same for texts that no sentence holds by chance, with only the name of the file."""
     return {
         text: tuple(place.rsplit("/", 1)[-1] for place in where)
-        for text, where in places().items()
+        for text, where in places(*folders).items()
         if " " in text and len(text) > 12
     }
 
 
-def json_faults(value: Any, path: str = "") -> list[str]:
+def json_faults(folder: Path, value: Any, path: str = "") -> list[str]:
     """Objects that name an instruction without one of its places."""
     if isinstance(value, list):
-        return [fault for at, one in enumerate(value) for fault in json_faults(one, f"{path}[{at}]")]
+        return [fault for at, one in enumerate(value) for fault in json_faults(folder, one, f"{path}[{at}]")]
     if not isinstance(value, dict):
         return []
-    found = [fault for key, one in value.items() for fault in json_faults(one, f"{path}.{key}")]
+    found = [fault for key, one in value.items() for fault in json_faults(folder, one, f"{path}.{key}")]
     for key in NAMED:
         text = value.get(key)
-        if isinstance(text, str) and text in places():
+        if isinstance(text, str) and text in places(folder):
             place = value.get("branch_source" if "branch" in value else BESIDE.get(key, "source"))
-            if place not in places()[text]:
+            if place not in places(folder)[text]:
                 found.append(f"{path}.{key}: {text!r} has {place!r}")
     return found
 
 
-def csv_faults(text: str) -> list[str]:
+def csv_faults(folder: Path, text: str) -> list[str]:
     """Rows with more instructions than places of them."""
     faults = []
     for row in csv.reader(io.StringIO(text)):
-        named = {cell for cell in row if cell in places()}
-        beside = [cell for cell in row if any(cell in places()[one] for one in named)]
+        named = {cell for cell in row if cell in places(folder)}
+        beside = [cell for cell in row if any(cell in places(folder)[one] for one in named)]
         if len(beside) < len(named):
             faults.append(f"{row}")
     return faults
 
 
-def text_faults(text: str, reach: int = 1) -> list[str]:
+def text_faults(text: str, *folders: Path, reach: int = 1) -> list[str]:
     """Lines with an instruction that have no place of it, nor one of the `reach` - 1 lines behind them."""
     lines, faults = text.split("\n"), []
     for at, line in enumerate(lines):
         around = "\n".join(lines[at : at + reach])
-        named = {
-            one for first, texts in by_first_word().items() if first in line for one in texts if one in line
-        }
+        of_line = [texts for first, texts in by_first_word(*folders).items() if first in line]
+        named = {one for texts in of_line for one in texts if one in line}
         for word in named:
             longer = any(word != other and word in other for other in named)
-            if not longer and not any(place in around for place in spelled()[word]):
+            if not longer and not any(place in around for place in spelled(*folders)[word]):
                 faults.append(line)
     return faults
 
 
 @cache
-def by_first_word() -> dict[str, list[str]]:
+def by_first_word(*folders: Path) -> dict[str, list[str]]:
     """The texts of `spelled` by their first words, of which there are few."""
     found: dict[str, list[str]] = defaultdict(list)
-    for text in spelled():
+    for text in spelled(*folders):
         found[text.split(" ", 1)[0]].append(text)
     return found
 
 
 @pytest.mark.parametrize(("command", "more"), VARIANTS)
-def test_every_instruction_has_its_place(command: str, more: str) -> None:
-    folder = captures.trace_path(NAME)
+def test_every_instruction_has_its_place(command: str, more: str, folder: Path, hot: str) -> None:
+    more = more.replace(HOT, hot)
     document, table, shown = in_forms(command, folder, more, (("--json",), ("--csv",), ()))
     if document.code == 2 and command == "flame":
         return  # nothing leads through this line
     assert (document.code, document.err) == (0, "")
-    assert not json_faults(json.loads(document.out))[:3]
+    assert not json_faults(folder, json.loads(document.out))[:3]
     if command != "place":  # a row a fact: its places are rows as well
-        assert not csv_faults(table.out)[:3]
+        assert not csv_faults(folder, table.out)[:3]
     # The facts of a place are one below the other.
-    assert not text_faults(shown.out, 2 if command == "place" else 1)[:3]
+    assert not text_faults(shown.out, folder, reach=2 if command == "place" else 1)[:3]
 
 
 @pytest.mark.parametrize("by", ["instruction", "block", "listing", "flame"])
-def test_rows_of_compare_have_their_place(by: str) -> None:
-    pair = [str(captures.trace_path(f"flash_attn_small_{when}")) for when in ("before", "after")]
-    words = ("compare", *pair, "--by", by, "--top", "0")
+def test_rows_of_compare_have_their_place(by: str, pair: tuple[Path, Path]) -> None:
+    known = places(pair[1])
+    words = ("compare", *map(str, pair), "--by", by, "--top", "0")
     document = json.loads(run(*words, "--json").out)
     for row in document.get("rows", []):
         for side in ("a", "b"):
@@ -140,31 +159,36 @@ def test_rows_of_compare_have_their_place(by: str) -> None:
     if by in ("instruction", "listing"):
         texts = [row.get("text_b", row.get("text")) for row in document["rows"] if row["instruction_b"] >= 0]
         lines = [row["source_b"] for row in document["rows"] if row["instruction_b"] >= 0]
-        assert sum(text in places() for text in texts) > 100
+        assert sum(text in known for text in texts) > 100
         for text, source in zip(texts, lines, strict=True):
-            assert text not in places() or source in places()[text]
-    assert not text_faults(run(*words).out)[:3]
+            assert text not in known or source in known[text]
+    assert not text_faults(run(*words).out, *pair)[:3]
 
 
-def test_index_names_the_source_of_its_top_instruction(tmp_path: Path) -> None:
-    folder = tmp_path / "lib" / captures.trace_path(NAME).name
-    folder.parent.mkdir()
-    folder.symlink_to(captures.trace_path(NAME))
-    found = run("index", str(folder.parent), "--json")
+def test_index_names_the_source_of_its_top_instruction(folder: Path, tmp_path: Path) -> None:
+    link = tmp_path / "lib" / "one"
+    link.parent.mkdir()
+    link.symlink_to(folder)
+    found = run("index", str(link.parent), "--json")
     row = json.loads(found.out)["captures"][0]
-    told = json.loads((folder / "code.json").read_text())["code"][row["top_instruction"]]
-    assert (row["top_text"], row["top_source"]) == (told[0], told[3].rsplit("/", 1)[-1])
+    text, _, _, chain, *_ = json.loads((folder / "code.json").read_text())["code"][row["top_instruction"]]
+    assert (row["top_text"], row["top_source"]) == (text, chain.split(" -> ")[0].rsplit("/", 1)[-1])
 
 
-def test_a_capture_without_mapping_has_a_dash_or_no_column() -> None:
-    folder = captures.trace_path("pa_mqa_small")
+def test_a_capture_without_mapping_has_a_dash_or_no_column(tmp_path: Path) -> None:
+    write_sample("straggler", tmp_path)
+    code = json.loads((tmp_path / "code.json").read_text())
+    code["code"] = [[*row[:3], "", *row[4:]] for row in code["code"]]
+    (tmp_path / "code.json").write_text(json.dumps(code))
     for command in ("isa", "waits", "causes", "bubbles", "latency"):
-        assert ":0" not in of_capture(command, folder, "--top 3").out
-    rows = json.loads(of_capture("isa", folder, "--top 3", "--json").out)["rows"]
+        found = of_capture(command, tmp_path, "--top 3")
+        assert found.code == 0
+        assert ":0" not in found.out
+    rows = json.loads(of_capture("isa", tmp_path, "--top 3", "--json").out)["rows"]
     assert [row["source"] for row in rows] == [""] * 3
 
 
-def test_tables_of_a_report_have_their_place(tmp_path: Path) -> None:
+def test_tables_of_a_report_have_their_place(folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "report.md"
-    assert run("report", str(captures.trace_path(NAME)), "--out", str(target)).code == 0
-    assert not text_faults(target.read_text(encoding="utf-8").replace("\\", ""))[:3]
+    assert run("report", str(folder), "--out", str(target)).code == 0
+    assert not text_faults(target.read_text(encoding="utf-8").replace("\\", ""), folder)[:3]

@@ -13,9 +13,8 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.results.triage import finding_table
-from tests.support import captures
 from tests.support.findings import findings_near
-from tests.support.samples import write_sample
+from tests.support.samples import sample_path, write_sample
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
@@ -27,18 +26,18 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 
 
 def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.trace_path("pa_mqa_big")
+    folder = sample_path("matmul_small")
     document = json.loads(run(capsys, folder, "--json", "--top", 0))
     trace = open_trace(folder)
     found = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert document["schema"] == "rcv.triage/2"
     assert document["findings"] == finding_table(found.findings).rows()
-    assert document["waves"] == {"read": 32, "traced": 32, "counted": 32, "missing": 0}
+    assert document["waves"] == {"read": 24, "traced": 24, "counted": 24, "missing": 0}
     assert document["totals"]["no_issue"] <= document["totals"]["simd_cycles"]
 
 
 def test_csv_has_a_row_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = captures.trace_path("flash_attn_small_after")
+    folder = sample_path("matmul_small")
     rows = list(csv.DictReader(io.StringIO(run(capsys, folder, "--csv", "--top", 4))))
     document = json.loads(run(capsys, folder, "--json", "--top", 4))
     assert [row["name"] for row in rows] == [one["name"] for one in document["findings"]]
@@ -49,14 +48,14 @@ def test_text_fits_the_screen_and_names_places(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    text = run(capsys, captures.trace_path("flash_attn_small_after"), "--top", 4)
+    text = run(capsys, sample_path("matmul_small"), "--top", 4)
     assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith((" 1", " 2", " 3", " 4")))
     assert "Duration" in text
     assert " 1  " in text
     assert "· instruction " in text
     assert "--top 0 shows all" in text
     assert "Gains are bounds" in text
-    assert text.splitlines()[1].startswith("Launch-bound: "), "the class is the first sentence"
+    assert text.splitlines()[1].startswith("Latency-bound: "), "the class is the first sentence"
     assert "of the kernel's duration" in text
     assert "simd" not in " ".join(
         line for line in text.splitlines() if "·" not in line and "/simd" not in line
@@ -64,7 +63,7 @@ def test_text_fits_the_screen_and_names_places(
 
 
 def test_markdown_has_a_section_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, captures.trace_path("vec_add"), "--markdown", "--top", 3)
+    text = run(capsys, sample_path("reduction"), "--markdown", "--top", 3)
     assert text.count("\n## ") == 3
     assert "**Fix**: " in text
 

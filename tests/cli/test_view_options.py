@@ -10,19 +10,19 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.cli.opening import batches
-from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
-from tests.support.captures import trace_path
+from tests.support.opened import sample_trace
+from tests.support.samples import sample_path
 
-NAME = "flash_attn_small_before"
+NAME = "matmul_small"
 
 
 @pytest.fixture(scope="module")
 def trace() -> Trace:
-    """A real capture with a few waves."""
-    return open_trace(trace_path(NAME))
+    """A capture with a few waves."""
+    return sample_trace(NAME)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> Any:
     """Run a command on the capture and return its document."""
 
     def run(command: str, *words: str) -> dict[str, Any]:
-        assert main([command, str(trace_path(NAME)), *words, "--json"]) == 0
+        assert main([command, str(sample_path(NAME)), *words, "--json"]) == 0
         return dict(json.loads(capsys.readouterr().out))
 
     return run
@@ -44,7 +44,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> Any:
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """Run words that cannot be right and return the sentence."""
-    assert main([words[0], str(trace_path(NAME)), *words[1:]]) == 2
+    assert main([words[0], str(sample_path(NAME)), *words[1:]]) == 2
     return capsys.readouterr().err
 
 
@@ -140,7 +140,7 @@ def test_text_and_csv_of_the_new_commands(capsys: pytest.CaptureFixture[str], wa
     )  # fmt: skip
     for command, *words in commands:
         for form in ((), ("--csv",)):
-            assert main([command, str(trace_path(NAME)), *words, *form]) == 0, (command, words)
+            assert main([command, str(sample_path(NAME)), *words, *form]) == 0, (command, words)
             assert len(capsys.readouterr().out.splitlines()) > 1, (command, words)
 
 
