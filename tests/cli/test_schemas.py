@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,25 +15,29 @@ from jsonschema_rs import Draft202012Validator, meta
 from rcv_py.cli.options.commands import COMMANDS, FOLDED
 from rcv_py.cli.schemas import BY_ID, SCHEMAS, of_command, schema_document
 from rcv_py.synth.samples import SAMPLES
-from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run
-from tests.support.samples import write_sample
+from tests.support.pmc import write_tables
+from tests.support.samples import sample_path, write_sample
 from tests.support.schema_outline import outline
 
 WITHOUT_JSON = {"view", "shot", "mcp", "completion", "help"}  # there is no result for a script
-SMALL = tuple(name for name in captures.TRACES if name != "moe_reduce")
-WITH_ALL_VARIANTS = (
-    "flash_attn_small_before",
-    "pa_mqa_small",
-    "pcsampling",
-)  # others have the same fields: of them what is golden, which is printed anyway
 SMALLEST = "straggler"  # sample
-WITH_ALL_HERE = "markers"  # sample: fields of variants that no real and no golden capture has
+WITH_ALL_VARIANTS = ("markers", "counters", "pc_sampling")  # samples: others have the same fields
 OF_OTHERS_KINDS = (
     *("matmul_tiled", "vector_add", "reduction", "gfx11", "gfx12", "rivals", "untold", "combined", "ceiling"),
     *("crowded", "groups_256", "groups_512", "groups_1024", "ping_pong", "tutorial_before", "tutorial_after"),
     *("spm_gfx12", "other_simd"),
 )  # other kernels, but no other kinds of files than the rest of the samples
+AS_WELL = {  # what the kernels of some of them add to documents of commands
+    "matmul_tiled": ("loops", "latency", "roofline"),
+    "vector_add": ("bubbles", "causes", "latency", "triage"),
+    "reduction": ("bubbles", "causes"),
+    "kernels": ("triage",),
+    "ceiling": ("registers", "triage"),
+    "rivals": ("whatif",),
+    "combined": ("check",),
+    "tutorial_before": ("triage",),
+}
 WITHOUT_WAVES = "placeholder"  # sample: what there is to say of a capture in which nothing ran
 SHOW_FILES = (  # commands whose documents show which files there are; all others tell of the kernel
     *("info", "check", "summary", "counters", "events", "notes", "occupancy", "waves", "wave", "units"),
@@ -74,67 +79,86 @@ def hold_all(folder: Path, most: int | None = None, commands: Iterable[str] = ON
             assert BY_ID[document["schema"]].command == name
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_real_captures(name: str) -> None:
-    hold_all(captures.trace_path(name), None if name in WITH_ALL_VARIANTS else 1)
-
-
-@pytest.mark.parametrize("name", captures.SYNTHETIC)
-def test_captures_with_counters_markers_and_other_generations(name: str) -> None:
-    hold_all(captures.synthetic_path(name))
-
-
-@pytest.mark.parametrize("name", [name for name in SAMPLES.ids() if name not in OF_OTHERS_KINDS])
-def test_samples(name: str, tmp_path: Path) -> None:
-    """Every kind of capture that the simulator writes; which kernel ran changes numbers, and no form.
+@pytest.mark.parametrize(
+    "name", [name for name in SAMPLES.ids() if name not in OF_OTHERS_KINDS or name in AS_WELL]
+)
+def test_samples(name: str) -> None:
+    """Every kind of capture that the simulator writes; which kernel ran changes numbers, and few forms.
 
     That was counted: in documents of the samples and of the commands left out no field has a type or one of
     the words that a schema lists, is null, an empty list, zero or below, that is not so in a document of the
     same command on another capture of this file.
     """
-    write_sample(name, tmp_path / name, 0)
-    if name == WITH_ALL_HERE:
-        hold_all(tmp_path / name)
+    if name in WITH_ALL_VARIANTS:
+        hold_all(sample_path(name))
+    elif name == WITHOUT_WAVES:
+        hold_all(sample_path(name), 1)
     else:
-        hold_all(tmp_path / name, 1, ON_A_CAPTURE if name == WITHOUT_WAVES else SHOW_FILES)
+        files = () if name in OF_OTHERS_KINDS else SHOW_FILES
+        hold_all(sample_path(name), 1, {*files, *AS_WELL.get(name, ())})
 
 
-def test_captures_below_a_folder_and_between_two(tmp_path: Path) -> None:
-    root = captures.SHARED / "traces"
-    captures.need_shared()
-    a, b = (str(captures.trace_path(f"flash_attn_small_{name}")) for name in ("before", "after"))
-    small = str(captures.trace_path("pa_mqa_small"))
-    names = [entry["capture"] for entry in checked(run("info", str(root), "--json"))["captures"]]
-    assert len(names) == len(captures.TRACES)
-    assert checked(run("index", str(root), "--jobs", "0", "--json"))["about"]["captures"]
+@dataclass
+class Library:
+    """Captures below a folder: how many, two builds of a kernel, and another kernel."""
+
+    root: Path
+    captures: int
+    pair: tuple[Path, Path]
+    other: Path
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    """Three small ones; tests/real gives real ones to the same test."""
+    names = ("groups_256", "groups_512", SMALLEST)
+    root = tmp_path / "library"
+    for name in names:
+        write_sample(name, root / name)
+    a, b, other = (root / name for name in names)
+    return Library(root, len(names), (a, b), other)
+
+
+def test_captures_below_a_folder_and_between_two(library: Library, tmp_path: Path) -> None:
+    a, b = map(str, library.pair)
+    root, other = str(library.root), str(library.other)
+    names = [entry["capture"] for entry in checked(run("info", root, "--json"))["captures"]]
+    assert len(names) == library.captures
+    assert checked(run("index", root, "--jobs", "0", "--json"))["about"]["captures"]
     for by in ("instruction", "source", "block", "class", "listing", "flame"):
         found = checked(run("compare", a, b, "--by", by, "--top", "5", "--json"))
         assert len(found["about"]["captures"]) == 2
-    assert checked(run("compare", a, small, "--json"))["kernel"] is None
-    assert len(checked(run("compare", a, b, small, "--json"))["captures"]) == 2
-    assert len(checked(run("trend", a, b, small, "--json"))["captures"]) == 3
+    assert checked(run("compare", a, other, "--json"))["kernel"] is None
+    assert len(checked(run("compare", a, b, other, "--json"))["captures"]) == 2
+    assert len(checked(run("trend", a, b, other, "--json"))["captures"]) == 3
     for name in ("one", "two"):
-        write_sample(SMALLEST, tmp_path / name, 0)
-    assert len(checked(run("triage", str(tmp_path), "--json"))["captures"]) == 2
+        write_sample(SMALLEST, tmp_path / "same" / name, 0)
+    assert len(checked(run("triage", str(tmp_path / "same"), "--json"))["captures"]) == 2
 
 
-def test_sources_and_counter_tables() -> None:
-    for name in ("flash_attn_small_before", "pcsampling", "vec_add"):
-        folder = str(captures.trace_path(name))
-        file = checked(run("source", folder, "--json"))["rows"][0]
-        path, line = file["file"], file["hottest_source_line"]
-        assert checked(run("source", folder, path, "--json"))["kind"] == "lines"
-        assert checked(run("source", folder, f"{path}:{line}", "--json"))["kind"] == "instructions"
-    tables = [
-        str(captures.SHARED / "golden" / "pmc_l2_analyzer" / f"synth_{name}.csv") for name in ("l2", "ea")
-    ]
+@pytest.fixture(params=["matmul_small", "pc_sampling", "vector_add"])
+def mapped(request: pytest.FixtureRequest) -> Path:
+    """A capture whose instructions have source places."""
+    return sample_path(request.param)
+
+
+def test_sources(mapped: Path) -> None:
+    folder = str(mapped)
+    file = checked(run("source", folder, "--json"))["rows"][0]
+    path, line = file["file"], file["hottest_source_line"]
+    assert checked(run("source", folder, path, "--json"))["kind"] == "lines"
+    assert checked(run("source", folder, f"{path}:{line}", "--json"))["kind"] == "instructions"
+
+
+def test_counter_tables(tmp_path: Path) -> None:
+    tables = [str(path) for path in write_tables(tmp_path)]
     for words in ((), ("--by", "dispatch"), ("--ideal-mb", "8590", "--kernel", "kern_a")):
         assert checked(run("pmc", *tables, *words, "--json"))["rows"]
         assert checked(run("pmc", tables[0], *words, "--json"))["rows"]
 
 
 def test_what_is_written_is_told(tmp_path: Path) -> None:
-    folder = str(captures.trace_path("pa_mqa_small"))
+    folder = str(sample_path(SMALLEST))
     out = str(tmp_path / "report.md")
     assert checked(run("report", folder, "--out", out, "--json"))["reports"][0]["file"] == out
     done = run("report", folder, str(tmp_path / "none"), "--out-dir", str(tmp_path), "--jobs", "1", "--json")
@@ -191,7 +215,7 @@ def fields(shape: dict[str, Any], place: str = "") -> Iterator[tuple[str, dict[s
 
 
 def test_a_document_with_a_strange_or_a_missing_field_is_noticed() -> None:
-    good = json.loads(of_capture("hotspot", captures.trace_path("pa_mqa_small"), "--top 4", "--json").out)
+    good = json.loads(of_capture("hotspot", sample_path(SMALLEST), "--top 4", "--json").out)
     assert validator("rcv.hotspot/2").is_valid(good)
     row, *rows = good["rows"]
     for bad in (
@@ -230,5 +254,5 @@ def test_schemas_are_found_by_command_and_name() -> None:
 def test_every_document_has_the_envelope() -> None:
     common = Draft202012Validator(schema_document("envelope"))
     for command, variants in ON_A_CAPTURE.items():
-        done = of_capture(command, captures.trace_path("pa_mqa_small"), variants[0], "--json")
+        done = of_capture(command, sample_path(SMALLEST), variants[0], "--json")
         assert common.is_valid(json.loads(done.out)), command

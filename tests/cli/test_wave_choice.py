@@ -9,9 +9,10 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.cli.options.commands import COMMANDS
-from tests.support import mixed
-from tests.support.captures import trace_path
 from tests.support.command_runs import CACHE
+from tests.support.early_waves import EARLY, SAMPLE, only, waves_of
+from tests.support.plain_capture import plain
+from tests.support.samples import sample_path, write_sample
 
 EXPLAINS = (
     "triage",
@@ -59,20 +60,28 @@ def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three waves that work and one that left early."""
-    return mixed.mixed(tmp_path_factory.mktemp("mixed"))
+    return mixed(tmp_path_factory.mktemp("mixed"))
 
 
-def totals(folder: Path, chosen: slice) -> tuple[int, int]:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four waves that work."""
+    return only(waves_of(sample_path(SAMPLE), "working")[:4], tmp_path_factory.mktemp("whole") / "whole")
+
+
+def mixed(place: Path) -> Path:
+    """Write a capture of three waves that work and one that left early below a folder."""
+    working, left = (waves_of(sample_path(SAMPLE), name) for name in WAYS if name != "all")
+    return only([*working[:3], left[-1]], place / "mixed")
+
+
+def totals(folder: Path, name: str) -> tuple[int, int]:
     """Stalled cycles and executions of some of the waves, by json and loops alone."""
-    stall = executions = 0
-    for path in mixed.wave_files(folder)[chosen]:
-        instructions = json.loads(path.read_text())["wave"]["instructions"]
-        stall += sum(one[2] for one in instructions)
-        executions += len(instructions)
-    return stall, executions
+    tokens = [token for wave in waves_of(folder, name) for token in wave.tokens]
+    return sum(token.stall for token in tokens), len(tokens)
 
 
-WAYS = {"working": slice(0, 3), "all": slice(None), "early-exit": slice(3, 4)}
+WAYS = ("working", "all", "early-exit")
 
 
 def test_every_command_that_sums_waves_takes_the_option() -> None:
@@ -85,8 +94,8 @@ def test_causes_sum_the_stall_of_the_chosen_waves(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     document = json.loads(run(capsys, "causes", folder, "--waves", name, "--json"))
-    assert document["totals"]["stall"] == totals(folder, WAYS[name])[0]
-    counted = len(mixed.wave_files(folder)[WAYS[name]])
+    assert document["totals"]["stall"] == totals(folder, name)[0]
+    counted = len(waves_of(folder, name))
     assert document["about"]["waves"] | {"text": ""} == {
         "chosen": name, "counted": counted, "read": 4, "traced": 4, "text": "",
     }  # fmt: skip
@@ -123,18 +132,19 @@ def test_what_is_counted_stays_counted_over_all_waves(
 
 
 def test_hotspot_counts_executions_of_a_population(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, chosen in WAYS.items():
+    for name in WAYS:
         if name != "all":  # the totals of code.json still count what was cut from the files
             document = json.loads(run(capsys, "hotspot", folder, "--waves", name, "--json"))
-            assert document["totals"]["hits"] == totals(folder, chosen)[1]
+            assert document["totals"]["hits"] == totals(folder, name)[1]
 
 
-def test_headings_say_which_waves_a_table_is_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_headings_say_which_waves_a_table_is_of(
+    folder: Path, whole: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for command in SUMMED:
         assert "Of 3 working waves of 4; --waves all sums all of them." in run(capsys, command, folder)
     assert "1 wave of 4 (early exit)" in run(capsys, "causes", folder, "--waves", "early exit")
     assert "Ranked: 3 working waves of 4" in run(capsys, "triage", folder)
-    whole = trace_path(mixed.SOURCE)
     assert "working" not in run(capsys, "causes", whole)
 
 
@@ -155,101 +165,113 @@ def test_waves_lists_populations_and_the_waves_of_one(
         ("working", 3, True),
         ("early-exit", 1, False),
     ]
-    assert document["rows"][1]["median_hits"] == mixed.KEPT + 1
+    assert document["rows"][1]["median_hits"] == EARLY
     rows = json.loads(run(capsys, "waves", folder, "--waves", "early-exit", "--json"))["rows"]
-    assert [row["wave"] for row in rows] == ["se3/simd3/slot0/wv0"]
+    assert [row["wave"] for row in rows] == [waves_of(folder, "early-exit")[0].name]
     assert "Shown are 1 wave of 4 (early exit)." in run(capsys, "waves", folder, "--waves", "early-exit")
 
 
 # -- nothing works --------------------------------------------------------------------------------------
 
 
-def test_a_capture_without_working_waves_ranks_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    folder = trace_path("mla_decode")
+def test_a_capture_without_working_waves_ranks_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left = waves_of(sample_path(SAMPLE), "early-exit")
+    folder = only(left, tmp_path / "left")
+    code = json.loads((folder / "code.json").read_text())["code"]
+    ran = f"{EARLY} of {len(code) - 1} instructions ran"  # the first row is the name of the kernel
     document = json.loads(run(capsys, "triage", folder, "--json"))
     assert document["findings"] == []
-    assert "All 32 traced waves left early: 17 of 4,948 instructions ran" in document["note"]
+    assert f"All {len(left)} traced waves left early: {ran}" in document["note"]
     for key in ("kernel_iteration_range", "att_target_cu", "att_shader_engine_mask"):
         assert key in document["note"]
     assert json.loads(run(capsys, "triage", folder, "--json", "--waves", "all"))["findings"]
-    assert "none of which works: 17 of 4,948 instructions ran" in run(capsys, "causes", folder)
+    assert f"none of which works: {ran}" in run(capsys, "causes", folder)
 
 
 # -- waves whose files are gone -------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def five_of_eight(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return mixed.without_files("flash_attn_small_after", tmp_path_factory.mktemp("five"), 5)
+def without_files(folder: Path, left: int) -> Path:
+    """Write a capture of sixteen waves of which only the last `left` files are there."""
+    write_sample("straggler", folder)
+    for path in sorted(folder.glob("se*_wv*.json"))[: 16 - left]:
+        path.unlink()
+    return folder
 
 
 @pytest.fixture(scope="module")
-def none_of_eight(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return mixed.without_files("flash_attn_small_after", tmp_path_factory.mktemp("none"), 0)
+def thirteen_of_16(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return without_files(tmp_path_factory.mktemp("thirteen"), 13)
+
+
+@pytest.fixture(scope="module")
+def none_of_16(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return without_files(tmp_path_factory.mktemp("none"), 0)
 
 
 def test_missing_files_are_the_reason_and_not_engines_left_out(
-    five_of_eight: Path, none_of_eight: Path, capsys: pytest.CaptureFixture[str]
+    thirteen_of_16: Path, none_of_16: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words in ((), ("--all",)):
-        text = run(capsys, "triage", five_of_eight, *words)
+        text = run(capsys, "triage", thirteen_of_16, *words)
         assert "3 wave files are missing or damaged" in text
         assert "shader engines, --all" not in text
         assert "--all looks" not in text
-    text = run(capsys, "triage", none_of_eight)
-    assert "8 wave files are missing or damaged" in text
+    text = run(capsys, "triage", none_of_16)
+    assert "16 wave files are missing or damaged" in text
     assert "--all looks" not in text
-    document = json.loads(run(capsys, "triage", five_of_eight, "--json"))
-    assert document["waves"] == {"read": 5, "traced": 8, "counted": 5, "missing": 3}
+    document = json.loads(run(capsys, "triage", thirteen_of_16, "--json"))
+    assert document["waves"] == {"read": 13, "traced": 16, "counted": 13, "missing": 3}
 
 
 @pytest.mark.parametrize("command", [*SUMMED, "line"])
 def test_tables_say_which_waves_they_lack(
-    command: str, five_of_eight: Path, capsys: pytest.CaptureFixture[str]
+    command: str, thirteen_of_16: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     more = (3,) if command == "line" else ()
-    text = run(capsys, command, five_of_eight, *more)
-    assert "3 of 8 traced waves could not be read: their files are missing or damaged." in text
+    text = run(capsys, command, thirteen_of_16, *more)
+    assert "3 of 16 traced waves could not be read: their files are missing or damaged." in text
 
 
 def test_no_wave_that_ran_it_is_not_said_of_waves_that_are_not_there(
-    none_of_eight: Path, five_of_eight: Path, capsys: pytest.CaptureFixture[str]
+    none_of_16: Path, thirteen_of_16: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for folder in (none_of_eight, five_of_eight):
+    for folder in (none_of_16, thirteen_of_16):
         code = json.loads((folder / "code.json").read_text())["code"]
         gone = json.loads((folder / "filenames.json").read_text())
         assert gone
         hits = code[3][6]
         text = run(capsys, "line", folder, 3)
         assert "No traced wave ran this instruction." not in text
-        if folder is none_of_eight:
+        if folder is none_of_16:
             assert f"code.json counts {hits} executions, but no wave could be read." in text
 
 
 def test_hidden_latency_is_told_of_the_waves_that_are_there(
-    five_of_eight: Path, none_of_eight: Path, capsys: pytest.CaptureFixture[str]
+    thirteen_of_16: Path, none_of_16: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The totals of the table are those of five files, not those of code.json."""
-    document = json.loads(run(capsys, "latency", five_of_eight, "--json", "--top", 0))
-    latency = 0
-    for path in mixed.wave_files(five_of_eight):
-        latency += sum(one[3] for one in json.loads(path.read_text())["wave"]["instructions"])
-    listed = json.loads(run(capsys, "latency", five_of_eight, "--json", "--top", 0, "--no-idle"))
+    """The totals of the table are those of thirteen files, not those of code.json."""
+    document = json.loads(run(capsys, "latency", thirteen_of_16, "--json", "--top", 0))
+    latency = sum(token.duration for wave in plain(thirteen_of_16).waves for token in wave.tokens)
+    listed = json.loads(run(capsys, "latency", thirteen_of_16, "--json", "--top", 0, "--no-idle"))
     assert listed["totals"]["total"] == latency
     assert document["totals"]["total"] > latency
-    text = run(capsys, "latency", none_of_eight)
-    assert "8 of 8 traced waves could not be read" in text
+    text = run(capsys, "latency", none_of_16)
+    assert "16 of 16 traced waves could not be read" in text
     assert "Hidden:" not in text
 
 
-def test_a_comparison_is_of_the_waves_that_work(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = trace_path(mixed.SOURCE)
-    document = json.loads(run(capsys, "compare", before, folder, "--json"))
+def test_a_comparison_is_of_the_waves_that_work(
+    folder: Path, whole: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(run(capsys, "compare", whole, folder, "--json"))
     said = [note for note in document["notes"] if note.startswith("Cycles of")]
     assert said == ["Cycles of B are those of 3 working waves of 4."]
-    assert [len(side) for side in (mixed.wave_files(before), mixed.wave_files(folder))] == [4, 4]
+    assert [len(waves_of(side, "all")) for side in (whole, folder)] == [4, 4]
     assert document["kernel"]["waves"] == [4, 3]
     assert document["kernel"]["hits_per_wave"][0] == document["kernel"]["hits_per_wave"][1]
-    everything = json.loads(run(capsys, "compare", before, folder, "--json", "--waves", "all"))
+    everything = json.loads(run(capsys, "compare", whole, folder, "--json", "--waves", "all"))
     assert everything["kernel"]["waves"] == [4, 4]
     assert everything["kernel"]["hits_per_wave"][1] < everything["kernel"]["hits_per_wave"][0]
