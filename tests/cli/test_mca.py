@@ -10,36 +10,43 @@ import pytest
 
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
-from tests.support.captures import trace_path
 from tests.support.command_runs import CACHE
+from tests.support.samples import sample_path
 
-FOLDER = trace_path("vec_add")
+
+@pytest.fixture
+def folder() -> Path:
+    """A capture of a kernel of three blocks, whose GPU is known."""
+    return sample_path("ceiling")
 
 
 def test_estimates_stand_beside_the_schedules(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = tmp_path / "llvm-mca"
     program.write_text(f"#!{sys.executable}\nimport sys\nprint('Total Cycles:', len(list(sys.stdin)))\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert main(["schedule", str(FOLDER), "--mca", "--json"], CACHE) == ExitCode.DONE
+    assert main(["schedule", str(folder), "--mca", "--json"], CACHE) == ExitCode.DONE
     document = json.loads(capsys.readouterr().out)
-    texts = [row[0] for row in json.loads((FOLDER / "code.json").read_text())["code"]]
-    (block,) = document["rows"]
-    inside = texts[block["first_instruction"] : block["last_instruction"] + 1]
-    plain = [text for text in inside if not text.startswith((";", "s_cbranch", "s_endpgm"))]
-    assert block["llvm_mca"] == len(plain) - document["llvm_mca_left_out"]
-    assert document["llvm_mca_target"] == "gfx950"
-    assert main(["schedule", str(FOLDER), "--mca"], CACHE) == ExitCode.DONE
-    assert "llvm-mca took gfx950" in capsys.readouterr().out
-    assert main(["schedule", str(FOLDER), "--json"], CACHE) == ExitCode.DONE
+    texts = [row[0] for row in json.loads((folder / "code.json").read_text())["code"]]
+    given = 0
+    for block in document["rows"]:
+        inside = texts[block["first_instruction"] : block["last_instruction"] + 1]
+        plain = [text for text in inside if not text.startswith((";", "s_cbranch", "s_endpgm"))]
+        assert 0 < block["llvm_mca"] <= len(plain)
+        given += len(plain)
+    assert sum(block["llvm_mca"] for block in document["rows"]) == given - document["llvm_mca_left_out"]
+    assert document["llvm_mca_target"] == "gfx942"
+    assert main(["schedule", str(folder), "--mca"], CACHE) == ExitCode.DONE
+    assert "llvm-mca took gfx942" in capsys.readouterr().out
+    assert main(["schedule", str(folder), "--json"], CACHE) == ExitCode.DONE
     assert "llvm_mca" not in json.loads(capsys.readouterr().out)["rows"][0]
 
 
 def test_without_the_program_it_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert main(["schedule", str(FOLDER), "--mca"], CACHE) == ExitCode.USAGE
+    assert main(["schedule", str(folder), "--mca"], CACHE) == ExitCode.USAGE
     assert "llvm-mca is not installed." in capsys.readouterr().err

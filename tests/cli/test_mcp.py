@@ -20,21 +20,22 @@ from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import ENDED, main
 from rcv_py.cli.mcp.handler import reply
-from tests.support.captures import ROOT, trace_path
 from tests.support.forked import Forks
 from tests.support.limits import HANG_S
 from tests.support.mcp_client import McpClient
+from tests.support.paths import ROOT
+from tests.support.samples import write_sample
 
 SAMPLE = "matmul_tiled"
-REAL = ("flash_attn_small_before", "flash_attn_small_after")
+PAIR = ("groups_256", "groups_512")
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of captures: a sample, real ones, one that is cut off, and links that lead out."""
+    """A folder of captures: a shipped one, two to compare, one that is cut off, and links that lead out."""
     place = tmp_path_factory.mktemp("mcp").resolve()
-    for name in REAL:
-        shutil.copytree(trace_path(name), place / "captures" / name)
+    for name in PAIR:
+        write_sample(name, place / "captures" / name)
     shutil.copytree(ROOT / "sample_traces" / SAMPLE, place / "captures" / SAMPLE)
     broken = place / "captures" / "broken"
     broken.mkdir()
@@ -105,17 +106,17 @@ def test_numbers_are_those_of_the_command_line(
     assert words[:2] == ["rcv", tool]
 
 
-def test_a_real_capture_gives_the_same_too(
+def test_a_comparison_is_that_of_the_command_line_and_a_long_answer_begins_as_it_does(
     agent: McpClient, place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before, after = (place / "captures" / name for name in REAL)
+    before, after = (place / "captures" / name for name in PAIR)
     result = agent.call("compare", folder=str(before), other=str(after), top=3, max_kb=0)
     assert result["structuredContent"] == printed(capsys, "compare", before, after, "--top=3")
     result = agent.call("triage", folder=str(before), max_kb=0)
     assert result["structuredContent"] == printed(capsys, "triage", before)
-    short = agent.call("causes", folder=str(before), max_kb=20)
+    short = agent.call("causes", folder=str(before), max_kb=4)
     whole = printed(capsys, "causes", before)
-    assert len(json.dumps(short["structuredContent"], separators=(",", ":"))) <= 20_000
+    assert len(json.dumps(short["structuredContent"], separators=(",", ":"))) <= 4_000
     assert "max_kb (0: all)" in short["content"][0]["text"]
     assert short["structuredContent"]["shortened"]
     assert short["structuredContent"]["totals"] == whole["totals"]

@@ -26,8 +26,9 @@ from rcv_py.cli.mcp.handler import (
 )
 from rcv_py.cli.mcp.tools import NO_TOOLS, AllowedPaths, Tool, tools
 from rcv_py.cli.options.commands import COMMANDS
-from tests.support.captures import ROOT, trace_path
+from tests.support.paths import ROOT
 from tests.support.processes import wait_until
+from tests.support.samples import sample_path
 
 TOOLS = tools(can_write=True)
 SAMPLES = ROOT / "sample_traces"
@@ -132,7 +133,7 @@ def test_what_has_no_list_is_left_out_the_largest_first() -> None:
     "command", ["triage", "hotspot", "causes", "isa", "waits", "info", "summary", "waves"]
 )
 def test_an_answer_has_eight_kilobytes_at_most(command: str) -> None:
-    folder = trace_path("flash_attn_small_after")
+    folder = sample_path("matmul_small")
     told = CommandRunner()([command, str(folder), "--json"], 8)
     assert told.document is not None
     assert size(told.document) + len(told.text) <= 8_000

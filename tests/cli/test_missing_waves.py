@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.support import captures
 from tests.support.command_runs import run
+from tests.support.samples import sample_path, write_sample
 
-ALL_GONE = "4 of 4 traced waves could not be read: their files are missing or damaged."
-PART_GONE = "3 of 4 traced waves could not be read: their files are missing or damaged."
+SAMPLE = "straggler"
+ALL_GONE = "16 of 16 traced waves could not be read: their files are missing or damaged."
+PART_GONE = "15 of 16 traced waves could not be read: their files are missing or damaged."
 
 
 def damaged(tmp_path: Path, left: int) -> str:
-    """A copy of a real capture of four waves, of which some files are left."""
+    """A copy of a capture of sixteen waves, of which some files are left."""
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
-    shutil.copytree(captures.trace_path("pa_mqa_small"), folder)
+    write_sample(SAMPLE, folder)
     for path in sorted(folder.glob("se*_wv*.json"))[left:]:
-        path.chmod(0o644)
-        folder.chmod(0o755)
         path.unlink()
     return str(folder)
 
@@ -74,7 +72,7 @@ def test_totals_of_no_wave_are_not_known(tmp_path: Path) -> None:
 
 
 def test_of_a_whole_capture_nothing_is_missing() -> None:
-    folder = str(captures.trace_path("pa_mqa_small"))
+    folder = str(sample_path(SAMPLE))
     assert json.loads(run("line", folder, "2", "--json").out)["missing"] == ""
     assert json.loads(run("units", folder, "--json").out)["missing"] == ""
     assert json.loads(run("triage", folder, "--json").out)["totals"]["simd_cycles"] > 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,8 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import AllowedPaths, tools
 from rcv_py.formats.notes.store import PLACE
-from tests.support.captures import trace_path
+from tests.support.plain_capture import plain
+from tests.support.samples import write_sample
 
 HOSTILE = "<img src=x onerror=alert(1)> [x](http://y) \x1b[31m"
 
@@ -25,7 +25,7 @@ HOSTILE = "<img src=x onerror=alert(1)> [x](http://y) \x1b[31m"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv(PLACE, str(tmp_path / "own"))
     made = tmp_path / "capture"
-    shutil.copytree(trace_path("pa_mqa_small"), made, copy_function=shutil.copyfile)
+    write_sample("straggler", made)
     return str(made)
 
 
@@ -38,18 +38,18 @@ def notes(capsys: Any, *words: str) -> dict[str, Any]:
 
 def test_notes_are_added_listed_and_removed(folder: str, capsys: Any) -> None:
     wave = str(rcv_py.open(folder).waves["wave"][0])
-    where = ("--line", "3", "--line", "5", "--wave", wave, "--at", "175000")
+    where = ("--line", "3", "--line", "5", "--wave", wave, "--at", "90000")
     added = notes(capsys, folder, "add", *where, "--title", "slow", "--note", "a\nb", "--severity", "error")
     (row,) = added["rows"]
     assert added["action"] == "add"
     assert added["changed"] == [row["id"]]
     assert Path(added["kept_in"]).is_file()
-    assert (row["instructions"], row["wave"], row["start"], row["end"]) == ([3, 5], wave, 175000, 175001)
+    assert (row["instructions"], row["wave"], row["start"], row["end"]) == ([3, 5], wave, 90_000, 90_001)
     assert (row["title"], row["text"], row["severity"], row["problem"]) == ("slow", "a\nb", "error", "")
-    notes(capsys, folder, "add", "--from", "174000", "--title", "until the end", "--author", "me")
+    notes(capsys, folder, "add", "--from", "89000", "--title", "until the end", "--author", "me")
     listed = notes(capsys, folder, "--match", "SLOW")
     assert [one["title"] for one in listed["rows"]] == ["slow"]
-    assert notes(capsys, folder)["rows"][1]["end"] == 179188
+    assert notes(capsys, folder)["rows"][1]["end"] == max(stay.end for stay in plain(Path(folder)).stays)
     assert main(["notes", folder]) == 0
     assert "2 of 2 notes." in capsys.readouterr().out
     left = notes(capsys, folder, "remove", "--id", row["id"][:6])
@@ -65,7 +65,7 @@ def test_notes_are_added_listed_and_removed(folder: str, capsys: Any) -> None:
         (("add", "--title", "x", "--wave", "se9/simd9/slot9/wv9"), "no wave se9"),
         (("add", "--title", "x", "--source", "7"), "names no file"),
         (("add", "--title", "x", "--source", "nowhere.py:7"), "no source file nowhere.py"),
-        (("add", "--title", "x", "--at", "175000", "--from", "1"), "--from belongs to"),
+        (("add", "--title", "x", "--at", "90000", "--from", "1"), "--from belongs to"),
         (("--title", "x"), "--title belongs to add"),
         (("remove",), "--id is missing"),
         (("remove", "--id", "zz"), "no note zz"),
@@ -116,7 +116,7 @@ def test_a_packed_capture_is_sent_with_its_notes(
 
 def test_scripts_read_and_write_them(folder: str) -> None:
     capture = rcv_py.open(folder)
-    id_ = capture.add_note("slow", instructions=[3], cycles=(174000, 175000), severity="warning")
+    id_ = capture.add_note("slow", instructions=[3], cycles=(89_000, 90_000), severity="warning")
     assert capture.notes["title"].tolist() == ["slow"]
     assert capture.notes.result[0].anchor.instructions == (3,)
     with pytest.raises(UsageError):

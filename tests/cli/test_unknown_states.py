@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.support import captures
 from tests.support.command_runs import run
+from tests.support.samples import write_sample
 
 STATES = ("exec", "wait", "stall", "idle")
 
@@ -25,24 +24,23 @@ def told(command: str, folder: Path, *words: str) -> str:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A capture whose wave files have no timelines."""
     made = tmp_path_factory.mktemp("untimed") / "ui_output_agent_1_dispatch_1"
-    shutil.copytree(captures.trace_path("pa_mqa_small"), made)
+    write_sample("straggler", made)
     found = 0
     for path in sorted(made.glob("se*_sm*.json")):
         content = json.loads(path.read_text())
         content["wave"]["timeline"] = []
-        path.chmod(0o644)
         path.write_text(json.dumps(content))
         found += 1
-    assert found == 4
+    assert found == 16
     return made
 
 
 def test_waves_have_dashes(folder: Path) -> None:
     rows = json.loads(told("waves", folder, "--json"))["rows"]
-    assert len(rows) == 4
+    assert len(rows) == 16
     assert all(row[state] is None for row in rows for state in STATES)
     assert all(row["hits"] for row in rows)
-    lines = told("waves", folder).splitlines()[1:5]
+    lines = told("waves", folder).splitlines()[1:17]
     assert all(line.split()[-4:] == ["–"] * 4 for line in lines)
 
 
