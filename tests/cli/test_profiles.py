@@ -10,10 +10,10 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.cli.test_schemas import checked
-from tests.support import captures
 from tests.support.command_runs import run
-from tests.support.golden_sqtt import raw_folder
+from tests.support.raw_samples import raw_sample
 from tests.support.rocpd import document, write
+from tests.support.samples import sample
 
 
 @pytest.mark.parametrize("name", ["out_results.db", "out_results.json"])
@@ -62,7 +62,7 @@ def test_a_database_of_another_program_is_refused_by_every_command(
 def test_raw_traces_inside_of_any_database_are_a_capture_of_its_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trace = raw_folder("gfx950/gemm_run_0") / "1_0_shader_engine_0_1.att"
+    trace = raw_sample("gfx9").folder / "1_0_shader_engine_0_1.att"
     with sqlite3.connect(tmp_path / "mine.rocpd") as database:
         database.execute("CREATE TABLE traces (se, dispatch, data)")
         database.execute("INSERT INTO traces VALUES (0, 1, ?)", (trace.read_bytes(),))
@@ -70,11 +70,17 @@ def test_raw_traces_inside_of_any_database_are_a_capture_of_its_name(
     assert main(["info", str(tmp_path / "mine.rocpd")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "mine"
-    assert any("4 traced (SE0: 4)" in line for line in lines)
+    waves = sum(se == 0 for se, *_ in sample("matmul_small")[1].waves)
+    assert any(f"{waves} traced (SE0: {waves})" in line for line in lines)
 
 
-def test_a_real_document_is_short_for_people() -> None:
-    path = captures.trace_path("flash_attn_small_after").parent / "small_results.json"
-    text = run("info", str(path)).out
-    assert "16 code objects, 2,216 kernels" in text
+def test_a_document_of_many_kernels_is_short_for_people(tmp_path: Path) -> None:
+    many = document()
+    (run_of,) = many["rocprofiler-sdk-tool"]
+    last = run_of["kernel_symbols"][-1]
+    more = [last | {"kernel_id": 10 + at, "kernel_name": f"k{at}.kd"} for at in range(2_000)]
+    run_of["kernel_symbols"] += more
+    (tmp_path / "out_results.json").write_text(json.dumps(many))
+    text = run("info", str(tmp_path / "out_results.json")).out
+    assert "2,002 kernels" in text
     assert len(text) < 4_000

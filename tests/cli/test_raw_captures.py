@@ -9,17 +9,20 @@ import pytest
 
 from rcv_py.formats.raw import open as opening
 from tests.support.command_runs import run
-from tests.support.golden_sqtt import raw_folder
+from tests.support.raw_samples import raw_sample
 
-NAME = "gfx1100/sync_run_0"  # of two dispatches
+
+@pytest.fixture
+def folder() -> Path:
+    """A folder of two dispatches on one GPU; tests/real gives a real one to the same tests."""
+    return raw_sample("gfx11").folder
 
 
 def captures(folder: Path) -> list[dict]:
     return orjson.loads(run("info", str(folder), "--json").out)["captures"]
 
 
-def test_a_table_tells_them_apart() -> None:
-    folder = raw_folder(NAME)
+def test_a_table_tells_them_apart(folder: Path) -> None:
     first, second = captures(folder)
     assert [(one["agent"], one["dispatch"]) for one in (first, second)] == [(0, 1), (0, 2)]
     size = sum(path.stat().st_size for path in folder.glob("*_1.att"))
@@ -29,10 +32,10 @@ def test_a_table_tells_them_apart() -> None:
 
 
 def test_what_is_not_decoded_has_a_kernel_and_no_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernels = [one["kernel"] for one in captures(raw_folder(NAME))]
-    for path in raw_folder(NAME).iterdir():
+    kernels = [one["kernel"] for one in captures(folder)]
+    for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     monkeypatch.setattr(opening, "is_quick", lambda *_: False)
     found = captures(tmp_path)
@@ -43,8 +46,7 @@ def test_what_is_not_decoded_has_a_kernel_and_no_numbers(
 
 
 @pytest.mark.parametrize("command", ["summary", "waits"])
-def test_commands_about_one_list_them(command: str) -> None:
-    folder = raw_folder(NAME)
+def test_commands_about_one_list_them(command: str, folder: Path) -> None:
     said = run(command, str(folder))
     assert said.code == 2
     assert "holds 2 captures, and one is needed" in said.err

@@ -1,0 +1,19 @@
+"""The rules of tests/cli/test_raw_captures.py on a real folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_raw_captures import (  # noqa: F401
+    test_a_table_tells_them_apart,
+    test_commands_about_one_list_them,
+    test_what_is_not_decoded_has_a_kernel_and_no_numbers,
+)
+from tests.real import captures
+
+
+@pytest.fixture
+def folder() -> Path:
+    return captures.SHARED / "raw" / "gfx1100" / "sync_run_0"
