@@ -14,9 +14,9 @@ import pytest
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.options.commands import COMMANDS
-from tests.support.captures import ROOT
 from tests.support.forked import Forks
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 from tests.support.samples import write_sample
 
 PAGE = (ROOT / "docs" / "automation.md").read_text()

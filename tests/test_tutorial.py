@@ -10,7 +10,7 @@ import pytest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.capture import Truth
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 from tests.support.samples import write_sample
 
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()

@@ -11,8 +11,8 @@ import pytest
 
 from rcv_py.cli.arguments import parser, shown_actions
 from rcv_py.cli.options.commands import COMMANDS
-from tests.support.captures import ROOT
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ import pytest
 
 from rcv_py.cli.mcp.handler import TIMEOUT_S, Request, ToolHandler, command_pool
 from rcv_py.cli.mcp.tools import AllowedPaths
-from tests.support.captures import ROOT
 from tests.support.mcp_client import McpClient
+from tests.support.paths import ROOT
 from tests.support.processes import gone, wait_until
 
 SAMPLE = "matmul_tiled"

@@ -15,8 +15,8 @@ import pytest
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
 from rcv_py.work.executors import MAX_CAPTURES_HERE, MAX_READ_HERE
-from tests.support.captures import ROOT
 from tests.support.mcp_client import McpClient
+from tests.support.paths import ROOT
 from tests.support.whole_capture import capture, write
 
 SECRET = "secretword"

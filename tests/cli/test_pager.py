@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.terminal import has_style, pager_words, watched, wrapped
-from tests.support.captures import ROOT
 from tests.support.forked import Forks
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 ROWS, COLUMNS = 24, 90

@@ -19,12 +19,12 @@ from jsonschema_rs import Draft202012Validator
 from rcv_py.cli.main import main
 from rcv_py.cli.schemas import BY_ID
 from rcv_py.work.recording.watching import appearing
-from tests.support import captures
+from tests.support.paths import ROOT
 from tests.support.rocprofv3 import installed
 from tests.support.yaml_subset import jobs
 
-GOOD = captures.ROOT / "sample_traces" / "matmul_tiled"
-EMPTY = captures.ROOT / "sample_traces" / "placeholder"  # waves ran on another compute unit
+GOOD = ROOT / "sample_traces" / "matmul_tiled"
+EMPTY = ROOT / "sample_traces" / "placeholder"  # waves ran on another compute unit
 PROGRAM = [sys.executable, "-c", "print('the program ran')"]
 FULL = "W0101 att.cpp:12 Thread trace buffer full!"
 
@@ -273,7 +273,7 @@ def test_ending_it_ends_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     recordings(monkeypatch, {"folder": GOOD})
     program = "import os, sys, time; print('pid', os.getpid(), flush=True); time.sleep(600)"
     words = [sys.executable, "-m", "rcv_py", "record", "--", sys.executable, "-c", program]
-    environment = os.environ | {"PYTHONPATH": str(captures.ROOT), "PYTHONUNBUFFERED": "1"}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
     ) as process:

@@ -11,8 +11,8 @@ import pytest
 
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.commands.shot import WINDOW_PACKAGES
-from tests.support.captures import ROOT
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 
 SAMPLE = str(ROOT / "sample_traces" / "matmul_tiled")
 NOT_THERE = (

@@ -57,9 +57,9 @@ from tests.formats.sqtt.mangled import read as read_stream
 from tests.formats.sqtt.rdna_streams import streams
 from tests.formats.sqtt.whole_stream import check
 from tests.fuzz.mutate import VALUES, damaged_bytes, damaged_text, damaged_tree
-from tests.support.captures import ROOT
 from tests.support.checked_kernels import plain
 from tests.support.object_files import code_file
+from tests.support.paths import ROOT
 from tests.support.whole_capture import CODE, capture, wave, write
 
 TYPED = (RcvError,)

@@ -29,7 +29,7 @@ from rcv_py.base.machine.compiled import cache_folder
 from rcv_py.formats.notes.store import user_folder
 from tests.formats.sqtt import mangled
 from tests.fuzz.areas import AREAS, TYPED, Ground, area_of
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 
 CPU_S = 5.0  # of an input
 MEMORY = 500 << 20  # bytes that an input may add to what a worker holds
