@@ -30,10 +30,10 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.formats.notes.store import PLACE as NOTES
 from rcv_py.formats.raw.kept import PLACE
-from tests.support.captures import ROOT
 from tests.support.forked import Forks, end_forks, fork_what_is_spawned, really_start, shared_forks
 from tests.support.kernels import kept_kernels
 from tests.support.limits import HANG_MS
+from tests.support.paths import ROOT
 from tests.support.samples import STORE
 
 sys.dont_write_bytecode = False  # as for the processes that tests start

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.captures import ROOT
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 
 ASKED = (
     "from rcv_py.base.resources import resource, samples\n"

@@ -222,6 +222,23 @@ def test_whatever_a_test_waits_for_has_the_same_limit() -> None:
     assert not found, "\n".join(found)
 
 
+def beside_the_clone(name: str, text: str) -> Iterator[str]:
+    """Lines of a test that ask for real captures, which do not come with a clone."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(r"^\s*(from|import) tests\.real\b|from tests import real\b|RCV_SHARED", line):
+            yield f"{name}:{number}: {line.strip()}"
+
+
+def test_only_the_tests_on_real_captures_ask_for_them() -> None:
+    assert list(beside_the_clone("planted", "from tests.real import captures"))
+    assert list(beside_the_clone("planted", "place = os.environ['RCV_SHARED']"))
+    tests = ROOT / "tests"
+    files = [path for path in sorted(tests.rglob("*.py")) if not path.is_relative_to(tests / "real")]
+    texts = {path.relative_to(ROOT): path.read_text() for path in files if path.name != "test_house.py"}
+    found = [one for name, text in texts.items() for one in beside_the_clone(str(name), text)]
+    assert not found, "\n".join(found)
+
+
 def test_the_product_waits_for_no_signal_that_may_have_come() -> None:
     assert not [module.name for module in modules().values() if "signal.pause" in module.text]
 

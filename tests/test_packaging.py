@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.support.captures import ROOT
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 
 PACKAGING = ROOT / "packaging"
 SHELL = sorted([*PACKAGING.rglob("*.sh"), PACKAGING / "linux" / "AppRun"])

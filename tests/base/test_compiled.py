@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from rcv_py.base.machine import compiled
-from tests.support.captures import ROOT
 from tests.support.kernels import kept_kernels
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 
 KERNEL = """
 from rcv_py.base.machine.compiled import kernel, part

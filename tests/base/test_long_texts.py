@@ -11,8 +11,8 @@ import pytest
 
 from rcv_py.base.text import no_formula
 from rcv_py.formats.uiout.run_files import run_facts
-from tests.support.captures import ROOT
 from tests.support.limits import HANG_S
+from tests.support.paths import ROOT
 
 CPU_S = 20  # in which the process is killed; expressions that take the square of a text take hours
 LONG = 400_000

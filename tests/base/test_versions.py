@@ -11,7 +11,7 @@ import pytest
 from rcv_py import __version__
 from rcv_py.base import versions
 from rcv_py.base.versions import PACKAGES, versions_text
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 
 
 def test_packages_are_those_of_the_project() -> None:

@@ -11,7 +11,7 @@ from rcv_py.work import load
 from rcv_py.work.pool import WorkerPool
 from rcv_py.work.processes import start_ahead
 from tests.support.busy_forever import BusyReader, stay
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 
 
 def waves(notes: Path) -> None:

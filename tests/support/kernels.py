@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from shutil import rmtree
 
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 
 COMPILER = "rcv_py/base/machine"
 BY = "base.machine.compiled import"  # in each file that holds kernels, or parts of them

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from rcv_py.base.languages import Catalogue, language_named
 from tests.house import modules
-from tests.support.captures import ROOT
+from tests.support.paths import ROOT
 from tests.support.samples import once
 
 WIDE = {code: code + 0xFEE0 for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))}

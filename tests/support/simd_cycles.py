@@ -17,7 +17,6 @@ PASSES = {
     "v_mfma_f32_32x32x16_bf16": 32,
     "v_mfma_f32_32x32x8_f16": 32,
     "v_mfma_f32_16x16x16_f16": 16,
-    "v_mfma_f32_32x32x8_f16": 32,
     "v_wmma_f32_16x16x16_f16": 32,  # gfx11: 4096 multiply-adds, 128 a cycle
 }
 END = 4  # cycles in which s_endpgm issues

@@ -10,8 +10,8 @@ import pytest
 
 from rcv_py.synth.samples import SAMPLES, SHIPPED
 from tests.golden.record import folder_digest
-from tests.support.captures import ROOT
 from tests.support.made_captures import main, write_large
+from tests.support.paths import ROOT
 from tests.synth.conftest import Written
 
 
