@@ -26,7 +26,9 @@ os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and t
 
 import pytest
 from hypothesis import HealthCheck, settings
+from PySide6.QtCore import SignalInstance
 from pytestqt.qtbot import QtBot
+from pytestqt.wait_signal import SignalBlocker
 
 from rcv_py.formats.notes.store import PLACE as NOTES
 from rcv_py.formats.raw.kept import PLACE
@@ -40,9 +42,6 @@ sys.dont_write_bytecode = False  # as for the processes that tests start
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell that starts us in the background ignores Ctrl+C for us, and for every program that we start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals):
-    wait.__kwdefaults__["timeout"] = HANG_MS  # tests give none
 
 settings.register_profile(
     "rcv",
@@ -221,6 +220,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     longest = [Path(__file__).parent / name for name in LONGEST]
     paths.sort(key=lambda path: longest.index(path) if path in longest else len(longest))
     items[:] = [item for path in paths for item in files[path]]
+
+
+class PatientBot(QtBot):
+    """Waits with the limit that all tests have: none gives one of its own."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = HANG_MS) -> None:
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: SignalInstance, *, timeout: int = HANG_MS, **more: Any) -> SignalBlocker:
+        return super().waitSignal(signal, timeout=timeout, **more)
+
+
+@pytest.fixture
+def qtbot(qapp: object, request: pytest.FixtureRequest) -> QtBot:
+    """The bot of pytest-qt, which is more patient."""
+    return PatientBot(request)
 
 
 @pytest.fixture(scope="session")

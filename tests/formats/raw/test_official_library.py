@@ -1,4 +1,4 @@
-"""Where AMD's decoder is looked for, and how its records are laid out; `test_official.py` calls a stand-in."""
+"""Where AMD's decoder is looked for, and how its records are laid out; test_official.py has a stand-in."""
 
 from __future__ import annotations
 
