@@ -7,9 +7,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from functools import partial
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -32,7 +29,6 @@ from pytestqt.wait_signal import SignalBlocker
 
 from rcv_py.formats.notes.store import PLACE as NOTES
 from rcv_py.formats.raw.kept import PLACE
-from tests.support.forked import Forks, end_forks, fork_what_is_spawned, really_start, shared_forks
 from tests.support.kernels import kept_kernels
 from tests.support.limits import HANG_MS
 from tests.support.paths import ROOT
@@ -117,7 +113,6 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[PLACE] = str(Path(os.environ[STORE]) / "decoded")  # nobody's cache is asked, or grows
         os.environ[NOTES] = str(Path(os.environ[STORE]) / "notes")  # nobody's notes are read, or changed
         os.environ[MACHINE_CODE] = str(kept_kernels(ROOT / "build" / "kernels"))
-    fork_what_is_spawned()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -132,41 +127,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return scheduling
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """A process of a run tells the first one what that shows, and not of every step of every test."""
-    for plugin in session.config.pluginmanager.get_plugins():
-        if type(plugin).__name__ == "WorkerInteractor":
-            plugin.sendevent = partial(_told, plugin.sendevent)
-
-
-def _told(send: Callable[..., None], name: str, **more: Any) -> None:
-    is_step = name in ("logstart", "logfinish")
-    if name == "testreport":
-        is_step = more["data"]["when"] != "call" and more["data"]["outcome"] == "passed"
-    if not is_step:
-        send(name, **more)
-
-
-def pytest_collection(session: pytest.Session) -> None:
-    """Each process of a run begins to import tests at another place: what one compiled, others read."""
-    given = getattr(session.config, "workerinput", None)
-    if given is None:
-        return
-    gc.disable()  # until all is collected: what is imported stays, and would be looked at in vain
-    paths = [Path(argument.partition("::")[0]).absolute() for argument in session.config.args]
-    files = sorted(file for path in paths for file in (path.rglob("test_*.py") if path.is_dir() else [path]))
-    first = len(files) * int(given["workerid"].removeprefix("gw")) // given["workercount"]
-    for file in files[first:] + files[:first]:
-        with suppress(Exception, pytest.skip.Exception):  # which is told when the file is collected
-            import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
-
-
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Tests and modules stay to the end: what collects garbage after every window need not look at them."""
     gc.collect()
     gc.freeze()
-    gc.enable()
     gc.set_threshold(20_000, 20, 20)  # tables of results are many objects, and next to none of them garbage
 
 
@@ -183,7 +147,6 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    end_forks()
     if not hasattr(config, "workerinput"):
         rmtree(os.environ.pop(STORE, ""), ignore_errors=True)
 
@@ -236,20 +199,6 @@ class PatientBot(QtBot):
 def qtbot(qapp: object, request: pytest.FixtureRequest) -> QtBot:
     """The bot of pytest-qt, which is more patient."""
     return PatientBot(request)
-
-
-@pytest.fixture(scope="session")
-def forks() -> Forks:
-    """Starts `rcv` without starting Python each time."""
-    return shared_forks()
-
-
-@pytest.fixture
-def real_starts() -> Iterator[None]:
-    """Processes that are spawned start Python, for tests about what such a process begins with."""
-    really_start()
-    yield
-    fork_what_is_spawned()
 
 
 @pytest.fixture(autouse=True)

@@ -14,9 +14,9 @@ import pytest
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.options.commands import COMMANDS
-from tests.support.forked import Forks
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
+from tests.support.programs import write_program
 from tests.support.samples import write_sample
 
 PAGE = (ROOT / "docs" / "automation.md").read_text()
@@ -27,7 +27,7 @@ NO_JQ = "#!/bin/sh\ncat >/dev/null 2>&1 </dev/stdin || :\n"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Path:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the captures that the page speaks of, and `rcv` on the path."""
     place = tmp_path_factory.mktemp("automation")
     write_sample("matmul_small", place / "before", seed=0)
@@ -39,7 +39,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Path:
     shutil.copytree(place / "after", place / "nightly" / "tuesday")
     tools = place / "bin"
     tools.mkdir()
-    forks.program(tools)
+    write_program(tools)
     if shutil.which("jq") is None:
         (tools / "jq").write_text(NO_JQ)
         (tools / "jq").chmod(0o755)

@@ -23,7 +23,6 @@ from tests.formats.test_broken_corpus import damaged as corpus
 from tests.support.command_runs import ON_A_CAPTURE, Run, a_place, run
 from tests.support.equal import ELSEWHERE as ELSEWHERE_IN_A_TRACE
 from tests.support.equal import differences
-from tests.support.forked import Forks
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
 from tests.support.samples import sample_path, write_sample
@@ -293,33 +292,31 @@ def shell(script: str, **more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_closed_and_full_outputs(tmp_path: Path, forks: Forks) -> None:
-    """What reads ours has enough, was never there, or is full; only what is closed is seen at a start."""
-    forked = f'rcv() {{ "{forks.program(tmp_path)}" "$@"; }}; '
+def test_closed_and_full_outputs() -> None:
+    """What reads ours has enough, was never there, or is full."""
     for script in (
-        f"{forked} rcv isa $FOLDER --json | head -n 2",
-        f"{forked} rcv isa $FOLDER | head -n 1",
+        "rcv isa $FOLDER --json | head -n 2",
+        "rcv isa $FOLDER | head -n 1",
         "rcv hotspot $FOLDER --json >&-",
         "rcv isa $FOLDER --csv >&-",
-        f"{forked} rcv --help | head -n 1",
+        "rcv --help | head -n 1",
     ):
         done = shell(script)
         assert (done.returncode, done.stderr) == (0, ""), script
     if Path("/dev/full").exists():
-        done = shell(f"{forked} rcv isa $FOLDER > /dev/full")
+        done = shell("rcv isa $FOLDER > /dev/full")
         assert done.returncode == ExitCode.USAGE
         assert done.stderr.startswith("rcv: The output cannot be written: ")
         assert done.stderr.count("\n") == 1
 
 
-def test_a_pipe_gets_the_same_text_everywhere(tmp_path: Path, forks: Forks) -> None:
+def test_a_pipe_gets_the_same_text_everywhere() -> None:
     script = "rcv hotspot $FOLDER --top 5; rcv triage $FOLDER"
     first = shell(script, LC_ALL="C").stdout
     assert "\x1b" not in first
-    forked = f'rcv() {{ "{forks.program(tmp_path)}" "$@"; }}; {script}'
     for more in ({}, {"TERM": "xterm-256color"}, {"FORCE_COLOR": "1", "NO_COLOR": "1"}):
-        assert shell(forked, **more).stdout == first, more
-    forced = shell(forked, FORCE_COLOR="1").stdout
+        assert shell(script, **more).stdout == first, more
+    forced = shell(script, FORCE_COLOR="1").stdout
     assert forced != first
     assert forced.replace("\x1b[1m", "").replace("\x1b[0m", "") == first
 

@@ -25,9 +25,9 @@ from rcv_py.base.whole_files import whole_file, whole_folder
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 from tests.support.command_runs import CACHE
-from tests.support.forked import Forked, Forks
 from tests.support.limits import HANG_S
 from tests.support.processes import gone, wait_until
+from tests.support.programs import start
 from tests.support.samples import write_sample
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -252,28 +252,28 @@ whole_files._opened = opened
 
 
 @contextmanager
-def started(forks: Forks, words: list[str], said: Path) -> Iterator[Forked]:
+def started(words: list[str], said: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process that has half a file, and waits; what it says on stderr goes to a file."""
     ours, theirs = os.pipe()
     with said.open("wb") as stderr, open(ours) as out:  # noqa: PTH123 - a pipe
-        process = forks.start(words, stdout=theirs, stderr=stderr.fileno(), before=SLOW)
+        process = start(words, before=SLOW, stdout=theirs, stderr=stderr)
         os.close(theirs)
         try:
             assert out.readline() == "ready\n"
             yield process
         finally:
-            with suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGKILL)
+            process.kill()
+            process.wait(HANG_S)
 
 
 @pytest.mark.parametrize("name", ["report html", "perfetto", "speedscope", "one csv", "index html"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
 def test_a_signal_leaves_the_old_file(
-    name: str, number: signal.Signals, capture: Path, tmp_path: Path, forks: Forks
+    name: str, number: signal.Signals, capture: Path, tmp_path: Path
 ) -> None:
     code = ExitCode.ENDED if number == signal.SIGTERM else ExitCode.STOPPED
     out = tmp_path / "out"
-    with started(forks, words_of(name, capture, out), tmp_path / "said") as process:
+    with started(words_of(name, capture, out), tmp_path / "said") as process:
         assert len(list(out.iterdir())) == 2, "the half file is beside the old one"
         os.kill(process.pid, number)
         assert process.wait(HANG_S) == code
@@ -285,13 +285,13 @@ def test_a_signal_leaves_the_old_file(
     )
 
 
-def test_reports_of_several_processes_that_are_ended(capture: Path, tmp_path: Path, forks: Forks) -> None:
+def test_reports_of_several_processes_that_are_ended(capture: Path, tmp_path: Path) -> None:
     """SIGTERM while the page of one is written: no part of a file is left, and no process."""
     for number in range(2):
         shutil.copytree(capture, tmp_path / "in" / f"capture{number}")
     out = tmp_path / "out"
     words = ["report", str(tmp_path / "in"), "--out-dir", str(out), "--jobs", "2"]
-    with started(forks, words, tmp_path / "said") as process:
+    with started(words, tmp_path / "said") as process:
         running = psutil.Process(process.pid)
         wait_until(lambda: len(running.children(recursive=True)) >= 2, "a process for each report")
         children = running.children(recursive=True)

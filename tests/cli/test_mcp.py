@@ -20,10 +20,10 @@ from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import ENDED, main
 from rcv_py.cli.mcp.handler import reply
-from tests.support.forked import Forks
 from tests.support.limits import HANG_S
 from tests.support.mcp_client import McpClient
 from tests.support.paths import ROOT
+from tests.support.programs import start
 from tests.support.samples import write_sample
 
 SAMPLE = "matmul_tiled"
@@ -224,7 +224,7 @@ def test_calls_are_under_way_at_a_time_can_be_cancelled_and_end_with_the_input(p
     ("number", "code"), [(signal.SIGTERM, ExitCode.ENDED), (signal.SIGINT, ExitCode.STOPPED)]
 )
 def test_a_signal_ends_it_though_its_input_goes_on(place: Path, number: int, code: int) -> None:
-    agent = McpClient("--root", place / "captures", starts=True)  # what Python does at its end is part of it
+    agent = McpClient("--root", place / "captures")
     os.kill(agent.process.pid, number)
     assert agent.process.wait(HANG_S) == code
     assert "Traceback" not in agent.close()
@@ -234,7 +234,7 @@ def test_a_signal_ends_it_though_its_input_goes_on(place: Path, number: int, cod
     ("number", "code"), [(signal.SIGTERM, ExitCode.ENDED), (signal.SIGINT, ExitCode.STOPPED)]
 )
 def test_a_signal_within_a_task_of_the_server_ends_it_without_a_word_of_that(
-    forks: Forks, place: Path, tmp_path: Path, number: int, code: int
+    place: Path, tmp_path: Path, number: int, code: int
 ) -> None:
     """A group of tasks wraps the exception in one of its own, which whoever runs them would print."""
     before = f"""
@@ -246,10 +246,9 @@ async def readline(file):
 
 AsyncFile.readline = readline
 """
-    forks.prepare("rcv_py.cli.mcp.server")
     words = ["mcp", "--root", str(place / "captures")]
     with (tmp_path / "said").open("w+") as said:
-        server = forks.start(words, stdout=said.fileno(), stderr=said.fileno(), before=before)
+        server = start(words, before=before, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
         assert server.wait(HANG_S) == code
         said.seek(0)
         assert said.read() == (f"rcv: {ENDED}\n" if code is ExitCode.ENDED else "")

@@ -159,7 +159,7 @@ def test_a_process_that_does_not_answer_is_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no kill -9")
 def test_nothing_goes_on_after_the_server_was_killed(place: Path) -> None:
-    agent = McpClient("--root", place, starts=True)
+    agent = McpClient("--root", place)
     server = psutil.Process(agent.process.pid)
     given = {"folder": SAMPLE, "panel": "isa"}
     for _ in range(2):

@@ -11,15 +11,14 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from rcv_py.cli.terminal import has_style, pager_words, watched, wrapped
-from tests.support.forked import Forks
 from tests.support.limits import HANG_S
 from tests.support.paths import ROOT
+from tests.support.programs import start
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 ROWS, COLUMNS = 24, 90
@@ -29,19 +28,17 @@ OnATerminal = Callable[..., tuple[str, int]]
 
 
 @pytest.fixture
-def on_a_terminal(forks: Forks) -> OnATerminal:
+def on_a_terminal() -> OnATerminal:
     """Runs rcv with its output on a terminal; returns what the terminal got, and the exit code."""
-    return partial(_on_a_terminal, forks)
+    return _on_a_terminal
 
 
-def _on_a_terminal(forks: Forks, *words: str, **environment: str) -> tuple[str, int]:
+def _on_a_terminal(*words: str, **environment: str) -> tuple[str, int]:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     base = {name: value for name, value in os.environ.items() if name not in ("PAGER", "COLUMNS", "NO_COLOR")}
     with Path(os.devnull).open("wb") as unheard:
-        child = forks.start(
-            words, stdout=theirs, stderr=unheard.fileno(), env={**base, "TERM": "xterm", **environment}
-        )
+        child = start(words, stdout=theirs, stderr=unheard, env={**base, "TERM": "xterm", **environment})
     os.close(theirs)
     got = b""
     try:

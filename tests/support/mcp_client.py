@@ -6,74 +6,26 @@ import json
 import os
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from tests.support.forked import shared_forks
 from tests.support.limits import HANG_S
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def _started(words: list[str], environment: Mapping[str, str]) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "rcv_py.cli.main", *words],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-class _ForkedServer:
-    """A server that was forked, with what `subprocess` tells of one."""
-
-    def __init__(self, words: list[str], environment: Mapping[str, str], before: str) -> None:
-        forks = shared_forks()
-        forks.prepare("rcv_py.cli.mcp.server")
-        (stdin, to_it), (from_it, stdout), (of_errors, stderr) = os.pipe(), os.pipe(), os.pipe()
-        self._forked = forks.start(
-            words, stdin=stdin, stdout=stdout, stderr=stderr, env=environment, before=before, forks=True
-        )
-        for number in (stdin, stdout, stderr):
-            os.close(number)
-        self.stdin = os.fdopen(to_it, "w", encoding="utf-8")
-        self.stdout = os.fdopen(from_it, encoding="utf-8")
-        self.stderr = os.fdopen(of_errors, encoding="utf-8")
-        self.pid = self._forked.pid
-        self.returncode: int | None = None
-
-    def wait(self, timeout: float) -> int:
-        """Return the exit code, once it has ended."""
-        if self.returncode is None:
-            self.returncode = self._forked.wait(timeout)
-        return self.returncode
+from tests.support.programs import start
 
 
 class McpClient:
-    """Starts the server and shakes hands with it; use it with `with`.
-
-    Where Linux lets us, the server is forked after the Python code `before`, unless it `starts` Python.
-    """
+    """Starts the server, after the Python code `before`, and shakes hands with it; use it with `with`."""
 
     def __init__(
         self,
         *words: object,
         env: Mapping[str, str] | None = None,
         before: str = "",
-        starts: bool = False,
     ) -> None:
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         given = [str(word) for word in ("mcp", *words)]
-        environment = {**os.environ, **(env or {})}
-        is_forked = sys.platform.startswith("linux") and not starts
-        self.process = (
-            _ForkedServer(given, environment, before) if is_forked else _started(given, environment)
-        )
+        self.process = start(given, before=before, env={**os.environ, **(env or {})}, text=True, **pipes)
         self._last = 0
         self._said: str | None = None
         self._answers: dict[int, dict[str, Any]] = {}

@@ -1,0 +1,31 @@
+"""`rcv` as a process of its own."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.support.paths import ROOT
+
+_MAIN = "import sys; from rcv_py.cli.main import main; sys.exit(main(sys.argv[1:]))"
+
+
+def start(
+    words: Sequence[str], *, before: str = "", env: Mapping[str, str] | None = None, **streams: Any
+) -> subprocess.Popen[Any]:
+    """Start `rcv` with these words, after the Python code `before`; `streams` are those of `Popen`."""
+    command = [sys.executable, "-c", f"{before}\n{_MAIN}", *words]
+    return subprocess.Popen(command, cwd=ROOT, env=env, **streams)
+
+
+def write_program(folder: Path) -> Path:
+    """Write `rcv`, a program that starts this checkout's in any folder, and return its path."""
+    path = folder / "rcv"
+    environment = f"PYTHONPATH={shlex.quote(str(ROOT))}${{PYTHONPATH:+:$PYTHONPATH}}"
+    path.write_text(f'#!/bin/sh\n{environment} exec {shlex.quote(sys.executable)} -m rcv_py "$@"\n')
+    path.chmod(0o755)
+    return path
