@@ -78,5 +78,6 @@ def long(request: pytest.FixtureRequest) -> Trace:
 
 def test_no_step_is_made_for_each_token(long: Trace) -> None:
     wave, rows = waits_of(long)
+    token_waits(wave, rows[0], long.code, long.gfxip)  # what is known of the program is found once
     calls = python_calls(lambda: token_waits(wave, rows[-1], long.code, long.gfxip))
     assert calls < len(wave.tokens) / 2
