@@ -4,7 +4,7 @@
 # Expected: gfx1250 has up to 1024 VGPRs, so a disassembly names v0 to v1023.
 # Instead: an operand has 8 bits. The upper two bits are state of the wave, set by s_set_vgpr_msb, for
 #   each operand position on its own. The disassembler prints the 8 bits: of a kernel with 298 VGPRs
-#   no register begins above v255. Triton's own assembly text tells the rest, but in comments:
+#   no register begins above v255. Triton's own assembly text gives the rest, but in comments:
 #   v[2:5] /*v[258:261]*/. Two instructions of the same bytes and the same text write different
 #   registers. And a tuple may cross the border: v[254:257] is printed without any comment.
 # Seen:
@@ -14,8 +14,8 @@
 #   disassembly:    ds_load_tr16_b128 v[254:257], v38 offset:4736
 #                   ds_load_tr16_b128 v[2:5], v38 offset:192
 #   highest register that an operand begins with: v254 in the disassembly, v294 with the comments
-# Why it matters: thread traces come with the disassembler's text. Who finds the instruction that a
-#   wait or a stall goes back to by register names takes v38 for v38 where it is v294. Without
+# Why it matters: thread traces come with the disassembler's text. A reader that finds the cause
+#   of a wait or a stall by register names takes v38 for v38 where it is v294. Without
 #   following s_set_vgpr_msb through the code, every dependency and liveness from there on is wrong.
 set -euo pipefail
 dir=$(mktemp -d)

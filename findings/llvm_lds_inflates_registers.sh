@@ -13,7 +13,7 @@
 # Why it matters: a profiler that takes VGPRs from the descriptor or the dispatch finds that registers
 #   limit occupancy as much as LDS does, and advises to save registers. There are none to save: they
 #   fall back by themselves once LDS shrinks. Triton hides this, as its LDS is dynamic. IREE shows it:
-#   a matmul of iree-base-compiler 3.13.0 with 50688 bytes of LDS tells 159 VGPRs and allocates 264.
+#   a matmul of iree-base-compiler 3.13.0 with 50688 bytes of LDS reports 159 VGPRs and allocates 264.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -60,10 +60,10 @@ def registers(lds):
 
 seen = []
 for lds in (4096, 16384, 32768, 65536):
-    told, allocated = registers(lds)
-    seen.append((told, allocated))
-    print(f"LDS {lds:5} bytes: metadata {told} VGPRs, descriptor allocates {allocated:3}")
-assert len({told for told, _ in seen}) == 1 and seen[0][0] < 8
+    reported, allocated = registers(lds)
+    seen.append((reported, allocated))
+    print(f"LDS {lds:5} bytes: metadata {reported} VGPRs, descriptor allocates {allocated:3}")
+assert len({reported for reported, _ in seen}) == 1 and seen[0][0] < 8
 assert [allocated for _, allocated in seen] == [8, 104, 176, 264]
 print("as described")
 PY

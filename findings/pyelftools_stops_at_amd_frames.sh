@@ -3,7 +3,7 @@
 # Expected: pyelftools reads unwind tables (.debug_frame) of any DWARF and prints an operation that it
 #   does not know by its number; for the ABI byte of AMD's code objects it has AMD's name or a number.
 # Instead: the tables of every AMD kernel hold a CFA in an address space, an operation 0xe9 of LLVM's
-#   own range with an operation code behind it. The description of the table raises KeyError: 233,
+#   own range followed by an operation code. The description of the table raises KeyError: 233,
 #   and with it all that is to be printed. Reading the entries works, so it is not noticed before.
 #   The header of the same file is named ARM's: the number 64 of the ABI byte is HSA's for AMD GPUs
 #   and ARM's EABI for ARM, and pyelftools does not look at the machine.

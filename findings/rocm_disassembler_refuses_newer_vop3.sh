@@ -17,7 +17,7 @@
 # Why it matters: a profiler disassembles with the ROCm that is installed, a kernel comes from the
 #   compiler in a Python wheel. Then listings have holes at the commonest instructions. A tool that
 #   goes on 4 bytes later, as is usual, takes the second half of the instruction for a v_cndmask
-#   that no one wrote, and counts instructions that never ran.
+#   that is not in the code, and counts instructions that never ran.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -4,7 +4,7 @@
 # Expected: a decoder that reads the bytes right also prints the registers that they name.
 # Instead: three kinds of operands are printed as other registers that exist as well. Accumulation
 #   registers of CDNA are printed as VGPRs of the same number, for MFMA, loads and moves; for two of the
-#   three a bare 1 far behind is what tells, for moves nothing. A load of CDNA without a scalar
+#   three only a bare 1 further on shows it, for moves nothing does. A load of CDNA without a scalar
 #   base has EXEC_HI for one. The upper half of a 16-bit register of RDNA4 is printed as the register
 #   128 above.
 # Seen:
@@ -16,7 +16,7 @@
 #           global_load_dwordx4(v[0:3], v[0], v[0], EXEC_HI, 0, 1)
 #   gfx1201 v_mov_b16_e32 v0.h, v1.l
 #           v_mov_b16_e32(v[128], v[1])
-# Why it matters: the texts are used to find who wrote what a wait waits for, and how many registers
+# Why it matters: the texts are used to find the instruction whose result a wait needs, and how many registers
 #   are live. Here the MFMA seems to overwrite its own operands, and the load seems to read the
 #   mask of active lanes, which every saveexec writes.
 set -euo pipefail

@@ -2,9 +2,9 @@
 # Package: tinygrad 0.14.0 (its decoder of SQ thread traces, which has no GPU to ask).
 # Expected: time of a decoded trace never runs backward. A timestamp that agrees with the cycles that
 #   the tokens before it counted changes nothing.
-# Instead, for CDNA: each absolute timestamp but the first sets the clock to what it tells, rounded down
+# Instead, for CDNA: each absolute timestamp but the first sets the clock to its value, rounded down
 #   to 4 cycles, and less 4. One that agrees moves the clock back by 4 cycles, one that is 3 cycles
-#   ahead also. An instruction behind it is then dated before the one ahead of it.
+#   ahead also. The instruction after it is then dated before the one in front of it.
 # Seen (time of the tokens; the first timestamp is 1000, 100 cycles are counted):
 #   second timestamp 1100: instruction at 100, timestamp at  96, instruction at  96
 #   second timestamp 1103: instruction at 100, timestamp at  96, instruction at  96
@@ -39,7 +39,7 @@ for second, expected in ((1100, [100, 96, 96]), (1103, [100, 96, 96]), (1104, [1
         instruction,
         token(CDNA_TIMESTAMP, timestamp=second),
         instruction,
-        token(CDNA_MISC) * 8,  # no time; the decoder needs bytes behind
+        token(CDNA_MISC) * 8,  # no time; the decoder needs more bytes
     ))
     kinds = [(type(one).__name__, one._time) for one in decode(data)]
     at = next(place for place, (kind, _) in enumerate(kinds) if kind == "CDNA_INST")

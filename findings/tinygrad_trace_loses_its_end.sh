@@ -4,14 +4,14 @@
 # Instead: the decoder keeps 64 bits in hand and takes from the stream as many as the token before was
 #   long. It stops once these are not there, though the next tokens are in hand already. Up to 8 bytes
 #   of tokens are lost, without an error: here both instructions and the end of the wave. With 8
-#   bytes of zeros behind, which are tokens themselves, all come out.
+#   bytes of zeros appended, which are tokens themselves, all come out.
 # Seen (RDNA3: header, start of a wave, two VALU instructions, end of the wave):
-#   no bytes behind: LAYOUT_HEADER WAVESTART
-#   4 bytes behind:  LAYOUT_HEADER WAVESTART VALUINST VALUINST
-#   8 bytes behind:  LAYOUT_HEADER WAVESTART VALUINST VALUINST WAVEEND NOP NOP
-# Why it matters: who cuts a trace at the write pointer, as its size tells, and decodes it loses the ends
+#   no bytes appended: LAYOUT_HEADER WAVESTART
+#   4 bytes appended:  LAYOUT_HEADER WAVESTART VALUINST VALUINST
+#   8 bytes appended:  LAYOUT_HEADER WAVESTART VALUINST VALUINST WAVEEND NOP NOP
+# Why it matters: a tool that cuts a trace at the write pointer, which is its size, loses the ends
 #   of the last waves. These waves then seem to be running when the trace ends, as if the buffer had
-#   been full, and the last wait of the kernel has no end. Zeros behind the data help.
+#   been full, and the last wait of the kernel has no end. Zeros after the data help.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -44,7 +44,7 @@ data = value.to_bytes((length + 7) // 8, "little")
 seen = {}
 for zeros in (0, 4, 8):
     seen[zeros] = [type(one).__name__ for one in decode(data + bytes(zeros))]
-    print(zeros or "no", "bytes behind:", *seen[zeros])
+    print(zeros or "no", "bytes appended:", *seen[zeros])
 assert seen[0] == ["LAYOUT_HEADER", "WAVESTART"]
 assert seen[4] == ["LAYOUT_HEADER", "WAVESTART", "VALUINST", "VALUINST"]
 assert seen[8][:5] == ["LAYOUT_HEADER", "WAVESTART", "VALUINST", "VALUINST", "WAVEEND"]

@@ -10,7 +10,7 @@
 #   gfx950  (0, 0) (8, 8) (8, 8) (8, 8)
 #   gfx1100 (0, 0) (8, 8) (8, 8) (8, 8) (8, 8) (8, 8) (8, 8) (8, 8)
 #   gfx1201 (0, 0) (8, 8) (8, 8) (8, 8) (8, 8) (8, 8) (8, 8) (8, 8)
-# Why it matters: of the equal waits the first is the one that waits for the loads; behind it they are
+# Why it matters: of the equal waits the first is the one that waits for the loads: after it they are
 #   all there. So the largest stall of such a kernel has no source line, while line 8 seems cheap.
 #   A view by lines that leaves line 0 out leaves the hot spot out.
 set -euo pipefail

@@ -4,11 +4,11 @@
 #   store, and needs a handful of SGPRs.
 # Instead, for gfx1250: every kernel begins with s_mov_b64 s[64:65], 0 and global_prefetch_b8 v0,
 #   s[64:65], a vector memory instruction on address zero plus the lane's number. No line of the source
-#   asks for it. As it uses s64 and s65, metadata tells at least 66 SGPRs of each kernel. For gfx1201
+#   asks for it. As it uses s64 and s65, the metadata of each kernel reports at least 66 SGPRs. For gfx1201
 #   neither is there.
 # Seen:
-#   gfx1201: SGPRs told  3, memory instructions: global_store_b32
-#   gfx1250: SGPRs told 66, memory instructions: global_prefetch_b8 global_store_b32
+#   gfx1201: SGPRs reported  3, memory instructions: global_store_b32
+#   gfx1250: SGPRs reported 66, memory instructions: global_prefetch_b8 global_store_b32
 #   gfx1250 begins:
 #     s_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 25, 1), 1
 #     s_mov_b64 s[64:65], 0
@@ -41,19 +41,19 @@ def look(target):
     made = triton.compile(ASTSource(fn=one, signature={"a": "*fp32"}), target=GPUTarget("hip", target, 32),
                           options={"num_warps": 1})
     text = made.asm["amdgcn"]
-    told = int(re.search(r"\.sgpr_count: +(\d+)", text)[1])
+    reported = int(re.search(r"\.sgpr_count: +(\d+)", text)[1])
     body = text[text.index("\none:") : text.index("s_endpgm")]
     code = [line.split(";")[0].strip() for line in body.splitlines() if re.match(r"\t[a-z]", line)]
     memory = [line.split()[0] for line in code if line.startswith(("global_", "flat_", "buffer_", "scratch_"))]
-    print(f"{target}: SGPRs told {told:2}, memory instructions:", *memory)
-    return told, memory, code
+    print(f"{target}: SGPRs reported {reported:2}, memory instructions:", *memory)
+    return reported, memory, code
 
 
-told, memory, _ = look("gfx1201")
-assert memory == ["global_store_b32"] and told < 16
-told, memory, code = look("gfx1250")
+reported, memory, _ = look("gfx1201")
+assert memory == ["global_store_b32"] and reported < 16
+reported, memory, code = look("gfx1250")
 print("gfx1250 begins:", *(" ".join(line.split()) for line in code[:4]), sep="\n  ")
-assert memory == ["global_prefetch_b8", "global_store_b32"] and told == 66
+assert memory == ["global_prefetch_b8", "global_store_b32"] and reported == 66
 assert any(line.split(None, 1) == ["s_mov_b64", "s[64:65], 0"] for line in code[:4])
 assert any(line.split()[:3] == ["global_prefetch_b8", "v0,", "s[64:65]"] for line in code[:4])
 print("as described")

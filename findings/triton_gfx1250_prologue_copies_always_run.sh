@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Package: triton 3.9.0 (compiles for AMD GPUs without one).
-# Expected: of a pipelined loop the loads that are issued before it stand behind a check that the loop
+# Expected: of a pipelined loop the loads that are issued before it follow a check that the loop
 #   has so many iterations, or have their lanes off. So a loop of one iteration loads one tile.
 # Instead, for gfx1250: all copies to LDS that stand before the loop are in the entry's straight line
 #   and run with all lanes. Where an iteration does not exist only the LDS address is replaced, by
@@ -11,7 +11,7 @@
 #   gfx1250 num_stages=2: 4 copies before the loop, 4 LDS addresses replaced, branches before or between: no
 #   gfx1250 num_stages=4: 12 copies before the loop, 12 LDS addresses replaced, branches before or between: no
 # Why it matters: with small K the trace of a pipelined kernel shows memory traffic that has no
-#   consumer: copies whose wait and whose data nobody needs. Bytes that are counted by executed
+#   consumer: copies whose wait and whose data are not needed. Bytes that are counted by executed
 #   instructions are up to num_stages - 1 times what the algorithm reads, with no mask to see.
 set -euo pipefail
 dir=$(mktemp -d)

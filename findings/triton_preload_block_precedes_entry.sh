@@ -3,7 +3,7 @@
 # Expected: a wave begins at the kernel's symbol, where also the kernel descriptor points, and the
 #   first row of the line table, marked prologue_end, is the first line that runs.
 # Instead, on gfx942 and gfx950: Triton has kernel arguments preloaded into SGPRs. The descriptor then
-#   tells a preload length, and firmware that knows preloading starts waves 256 bytes behind the
+#   has a preload length, and firmware that knows preloading starts waves 256 bytes after the
 #   symbol. What stands at the symbol is a fallback for old firmware: it loads the same arguments,
 #   waits and branches, and the rest of the 256 bytes is s_nop. The prologue_end row lies in it,
 #   and nowhere else. gfx1100 preloads nothing: there symbol, entry and prologue_end are where waves begin.

@@ -14,8 +14,8 @@
 #   gfx942  waves_per_eu=8: metadata 12 VGPRs, descriptor allocates  16
 #   gfx1100 waves_per_eu=1, 2 and 4: metadata 20 VGPRs, descriptor allocates 248
 # Why it matters: a trace of such a kernel shows two waves a SIMD, and the metadata gives room for
-#   eight. Who reads occupancy from .vgpr_count looks for a limit in LDS or in the grid, and who
-#   reads it from the dispatch looks for registers that no instruction uses.
+#   eight. A reader that takes occupancy from .vgpr_count looks for a limit in LDS or in the grid, and one
+#   that takes it from the dispatch looks for registers that no instruction uses.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -48,19 +48,19 @@ def registers(target, wave, hint):
     source = ASTSource(fn=scale_add, signature=types, constexprs={"BLOCK": 1024})
     options = {"num_warps": 4, "waves_per_eu": hint}
     made = triton.compile(source, target=GPUTarget("hip", target, wave), options=options)
-    told = int(re.search(r"\.vgpr_count: +(\d+)", made.asm["amdgcn"])[1])
+    reported = int(re.search(r"\.vgpr_count: +(\d+)", made.asm["amdgcn"])[1])
     elf = ELFFile(io.BytesIO(made.asm["hsaco"]))
     descriptor = elf.get_section_by_name(".rodata").data()
     granules = (struct.unpack_from("<I", descriptor, 48)[0] & 63) + 1  # COMPUTE_PGM_RSRC1
-    return told, granules * 8
+    return reported, granules * 8
 
 
 seen = {}
 for target, wave in (("gfx942", 64), ("gfx1100", 32)):
     for hint in (0, 1, 2, 4, 8):
-        told, allocated = seen[target, hint] = registers(target, wave, hint)
-        print(f"{target:7} waves_per_eu={hint}: metadata {told} VGPRs, descriptor allocates {allocated:3}")
-assert len({told for (target, _), (told, _) in seen.items() if target == "gfx942"}) == 1
+        reported, allocated = seen[target, hint] = registers(target, wave, hint)
+        print(f"{target:7} waves_per_eu={hint}: metadata {reported} VGPRs, descriptor allocates {allocated:3}")
+assert len({reported for (target, _), (reported, _) in seen.items() if target == "gfx942"}) == 1
 assert seen["gfx942", 0][1] < 32 and seen["gfx942", 8][1] < 32
 assert [seen["gfx942", hint][1] for hint in (1, 2, 4)] == [264, 176, 104]
 assert [seen["gfx1100", hint][1] for hint in (1, 2, 4)] == [248, 248, 248]

@@ -2,7 +2,7 @@
 # Packages: triton 3.9.0 and llvmlite 0.50.0 (LLVM 22.1), which both compile for AMD GPUs without one;
 #   pyelftools 0.33 and msgpack 1.2.4 to read the notes.
 # Expected: amdhsa.target in the note of a code object for gfx942 is amdgcn-amd-amdhsa--gfx942, as each
-#   reader takes apart: the processor stands behind the two dashes.
+#   reader takes apart: the processor follows the two dashes.
 # Instead: Triton's newer LLVM calls the architecture by the processor's version and the environment
 #   "unknown", and there are no two dashes. Machine and flags of the header are the same for both.
 # Seen:
@@ -12,7 +12,7 @@
 #   triton   gfx1100 amdgpu11.00-amd-amdhsa-unknown-gfx1100 flags 0x41
 # Why it matters: a reader that splits the target at "--", or that looks for "amdgcn", has no GPU for
 #   such kernels, so that it chooses no table of latencies, no disassembler, and no peak. What
-#   is behind the last dash works for both, and the header's flags do.
+#   follows the last dash works for both, and the header's flags do.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
