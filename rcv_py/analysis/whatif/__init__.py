@@ -1,4 +1,4 @@
-"""What if: a recording played again with something changed, to tell what the change would gain.
+"""What-if analysis: replay a recording with a change to predict what the change gains.
 
-Begin with `recording.py`, which says what is kept of a recording; `event_loop.py` plays it.
+Begin with `recording.py`, which describes the data kept of a recording; `event_loop.py` plays it.
 """

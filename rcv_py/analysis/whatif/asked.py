@@ -1,4 +1,4 @@
-"""Changes as people, scripts and agents ask for them: instructions by number, memory by name."""
+"""Changes as users, scripts and agents request them: instructions by number, memory units by name."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
 
-MEMORY = "memory"  # all units of memory
+MEMORY = "memory"  # all memory units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is to be changed, all of it together."""
+    """The changes to apply, all together."""
 
-    latency: Sequence[tuple[str, float]] = ()  # of a unit or an instruction, times a factor
-    move: Sequence[tuple[int, int]] = ()  # an instruction, and before which one it shall stand
-    relax: Sequence[tuple[int, int]] = ()  # a wait, and how many more operations it shall leave outstanding
+    latency: Sequence[tuple[str, float]] = ()  # a unit or an instruction, and the factor of its latency
+    move: Sequence[tuple[int, int]] = ()  # an instruction, and the instruction it moves before
+    relax: Sequence[tuple[int, int]] = ()  # a wait, and how many more operations it leaves outstanding
     only: Sequence[
         tuple[int, int]
-    ] = ()  # a wait, and a load that it shall wait for alone, or with others so given
-    dpp: Sequence[int] = ()  # moves across lanes that shall be operands of arithmetic
-    merge: Sequence[tuple[int, int]] = ()  # an access, and another that shall be part of it
-    free: Sequence[int] = ()  # instructions that shall take no time
+    ] = ()  # a wait, and a load; the wait waits only for the loads that are paired with it
+    dpp: Sequence[int] = ()  # cross-lane moves that become DPP operands of arithmetic
+    merge: Sequence[tuple[int, int]] = ()  # an access, and another access that becomes part of it
+    free: Sequence[int] = ()  # instructions that take no time
     no_barriers: bool = False
-    more_waves: int = 0  # on each SIMD
+    more_waves: int = 0  # additional waves on each SIMD
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The same as options of `rcv whatif`."""
+        """Return the changes as options of `rcv whatif`."""
         return (
             *(f"--latency={what}={factor:g}" for what, factor in self.latency),
             *(f"--move={line}:{before}" for line, before in self.move),
@@ -54,7 +54,7 @@ class Asked:
         )
 
     def changes(self, code: CodeTable) -> list[Change]:
-        """Return the changes; raise UsageError for what is no instruction, or one that never ran."""
+        """Return the changes; raise UsageError for a number that is no instruction or that never executed."""
         changes: list[Change] = [_latency(*given) for given in self.latency]
         changes += [Move(*given) for given in self.move]
         changes += [Relax(*given) for given in self.relax]
@@ -71,7 +71,7 @@ class Asked:
 
 
 def _together(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, tuple[int, ...]]]:
-    """What stands second in pairs, by what stands first."""
+    """Group the second values of the pairs by the first value."""
     found: dict[int, list[int]] = {}
     for first, second in pairs:
         found.setdefault(first, []).append(second)

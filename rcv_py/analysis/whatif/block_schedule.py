@@ -1,4 +1,4 @@
-"""How good the order of instructions in hot blocks is: as it ran, and in the best order that was found."""
+"""Rate the instruction order of hot blocks: the order that ran against the best order found."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 MOST_BLOCKS = 8
-LONGEST = 2_000  # instructions of a block that is looked at
-LEAST = 0.01  # of all cycles: blocks that cost less are left out
-TURNS = 4  # iterations of a loop that is one block, of which the last counts
-_USUAL = {VMEM: 800, LDS: 100, SMEM: 250}  # cycles of loads of which no wait tells
+LONGEST = 2_000  # instructions; longer blocks are left out
+LEAST = 0.01  # of all cycles; blocks that cost less are left out
+TURNS = 4  # simulated iterations of a single-block loop, of which the last counts
+_USUAL = {VMEM: 800, LDS: 100, SMEM: 250}  # cycles, for loads whose latency no wait shows
 _FENCES = re.compile(
     r"s_(barrier|c?branch|setpc|swappc|call|endpgm|sendmsg|sleep|setprio|setreg|sethalt|trap|dcache|icache|rfe)"
     r"|(buffer|global)_(inv|wb|gl)|s_set_gpr|s_memtime|s_memrealtime|exp"
@@ -40,20 +40,20 @@ _MEMORY_BIT, _LDS_BIT = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class BlockSchedule:
-    """One block; cycles are of one execution by one wave alone."""
+    """One block; cycles are for one execution by a single wave."""
 
     block: int
     first: int  # code row
     last: int  # code row
-    instructions: int  # waits and nops aside
+    instructions: int  # without waits and nops
     hits: int
     cost: int  # cycles of latency and idle, summed over waves
-    measured: float  # the same of one execution
-    length: int  # in the order that ran
-    best: int  # in the best order that was found
-    bound: int  # no order is shorter: cycles of issue, and in a loop those of its busiest unit
-    order: tuple[int, ...]  # code rows in that order
-    moves: tuple[tuple[int, int, int], ...]  # code row, before which one, cycles saved by it alone
+    measured: float  # the same cost, per execution
+    length: int  # cycles in the order that ran
+    best: int  # cycles in the best order found
+    bound: int  # no order is shorter: cycles of issue; in a loop also the cycles of its busiest unit
+    order: tuple[int, ...]  # code rows in the best order
+    moves: tuple[tuple[int, int, int], ...]  # code row, the row it moves before, cycles that this move saves
 
     @property
     def saved(self) -> float:
@@ -64,9 +64,9 @@ class BlockSchedule:
 def block_schedules(
     trace: Trace, code: CodeTable, known: WaitLatency, jumps: Branches | None = None
 ) -> tuple[BlockSchedule, ...]:
-    """Return the costliest blocks, the costliest first; `code` has the costs that count.
+    """Return the costliest blocks, the costliest first; costs are taken from `code`.
 
-    `known` are latencies that waits tell; loads without one take the median of their kind.
+    `known` are the latencies that waits show; loads without a known latency take the median of their kind.
     """
     table = blocks(trace.code, jumps)
     of_code = lines(trace.code, trace.gfxip, trace.target)
@@ -128,7 +128,7 @@ def _latencies(of_code: Lines, known: WaitLatency) -> np.ndarray:
 
 
 def _work(code: CodeTable, of_code: Lines, latency: np.ndarray, rows: range) -> Work:
-    """Return the instructions of a block."""
+    """Return the work that a block's instructions make."""
     kept = [row for row in rows if not (code.is_label[row] or _LEFT_OUT.match(code.text[row].strip()))]
     texts = [code.text[row].strip() for row in kept]
     unit = [int(of_code.unit[row]) for row in kept]
@@ -163,7 +163,7 @@ def _hold(of_code: Lines, row: int, unit: int) -> int:
 
 
 def _memories(text: str, unit: int) -> tuple[int, int]:
-    """Which memories an instruction reads and may write, as bits."""
+    """Return the memories that an instruction reads and those it may write, as bits."""
     if unit not in (VMEM, LDS, SMEM) or text.startswith(("ds_bpermute", "ds_permute", "ds_swizzle")):
         return 0, 0
     if text.startswith("flat_"):

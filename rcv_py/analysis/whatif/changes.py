@@ -1,7 +1,7 @@
-"""What can be changed about a recording before it is played: one class a kind of change.
+"""Changes that can be applied to a recording before it is played: one class per kind of change.
 
-A change takes instructions (code rows) and gives a recording in which each of their executions is otherwise.
-It changes distances, orders and who waits for whom; times come out of playing.
+A change selects instructions (code rows) and returns a recording in which all their executions are changed.
+It changes distances, orders and dependencies; playing the recording then gives the times.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ from rcv_py.analysis.attribution.lines import LDS, SMEM, VMEM
 from rcv_py.base.runs import borders, ranges, starts_run
 from rcv_py.base.text import some
 
-if TYPE_CHECKING:  # it imports a compiler, and a change is named long before it is played
+if TYPE_CHECKING:  # its import loads a compiler, which naming a change must not do
     from rcv_py.analysis.whatif.recording import Recording
 
 NOBODY = -1  # no token, wave or meeting, as in a recording
 UNITS = {"vmem": VMEM, "lds": LDS, "smem": SMEM}  # names of kinds of operations
 BYTES_A_CYCLE = {VMEM: 64, LDS: 128, SMEM: 16}
-RDNA_LATENCY = 4  # cycles that arithmetic waits for a result of arithmetic, beside its own turn
-NAMED = 3  # instructions that a text names
-LAUNCH = 32  # cycles between two launches on a SIMD where a slot is free, if nothing else is known
+RDNA_LATENCY = 4  # cycles that arithmetic waits for an arithmetic result, in addition to its own turn
+NAMED = 3  # instructions that a text names at most
+LAUNCH = 32  # default cycles between two launches on a SIMD while a slot is free
 
 
 class Change(Protocol):
-    """A change of a recording."""
+    """A change to a recording."""
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
 
     @property
     def text(self) -> str:
-        """What is changed, in a few words."""
+        """Describe the change in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Operations return after another time: `factor` times theirs, or `cycles`."""
+    """Operations return after a different latency: `factor` times their own, or `cycles`."""
 
-    lines: tuple[int, ...] = ()  # instructions; () all of the units
-    units: tuple[str, ...] = ()  # of UNITS; () all of them
+    lines: tuple[int, ...] = ()  # instructions; (): all instructions of the units
+    units: tuple[str, ...] = ()  # of UNITS; (): all units
     factor: float = 1.0
     cycles: int | None = None
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         is_meant = chosen(recording, self.lines)
         if not self.lines:
             names = self.units or tuple(UNITS)
@@ -62,7 +62,7 @@ class Latency:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         what = named(self.lines) or " and ".join(self.units) or "memory"
         if self.cycles is not None:
             return f"latency of {what} at most {self.cycles:,} cycles" if self.cycles else f"{what} at once"
@@ -71,13 +71,13 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """An instruction stands right before another one: the last one before it, or else the next."""
+    """Move an instruction right before the last execution of another one, or else before the next one."""
 
     line: int
     before: int
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         key = moved_keys(recording, self.line, self.before)
         owner = recording.owner
         place = np.argsort(np.lexsort((key[recording.order], owner)), kind="stable")
@@ -87,22 +87,22 @@ class Move:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         return f"instruction {self.line} moved before {self.before}"
 
 
 @dataclass(frozen=True, slots=True)
 class Relax:
-    """A wait allows `more` operations to stay outstanding: the newest of those that it waited for.
+    """A wait leaves `more` operations outstanding: the newest of the operations it waited for.
 
-    Operations that return in any order leave nothing to relax: only a count of 0 tells that one is there.
+    Operations that return in any order cannot be relaxed: only a count of 0 shows that one of them returned.
     """
 
     line: int
     more: int
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         counts = np.diff(recording.await_first)
         is_meant = chosen(recording, (self.line,)) & ~recording.is_loose
         kept = np.where(is_meant, np.maximum(counts - self.more, 0), counts)
@@ -111,41 +111,41 @@ class Relax:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         return f"wait {self.line} leaves {self.more} more outstanding"
 
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """A wait waits for operations of some instructions alone, as if it had been given the count for them."""
+    """A wait waits only for operations of given instructions, as if its count were set for them."""
 
     line: int
     needed: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         is_meant = np.repeat(chosen(recording, (self.line,)), np.diff(recording.await_first))
         is_needed = chosen(recording, self.needed)[recording.awaited]
         return _awaiting(recording, ~is_meant | is_needed)
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         return f"wait {self.line} only for {named(self.needed)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Dpp:
-    """Cross-lane moves by way of LDS become operands of arithmetic (DPP): nobody waits for them.
+    """Cross-lane moves through LDS become DPP operands of arithmetic, so that no wave waits for them.
 
-    What is left of a move is the distance that the program must keep between arithmetic and an operand that
-    comes from another lane: two turns on gfx9, the latency of arithmetic later.
+    A move then costs only the distance that the program must keep between arithmetic and an operand from
+    another lane: two turns on gfx9, the latency of arithmetic on later generations.
     """
 
     lines: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         is_meant = chosen(recording, self.lines)
         waits = np.unique(_waits(recording)[is_meant[recording.awaited]])
         without = _awaiting(recording, ~is_meant[recording.awaited])
@@ -159,18 +159,18 @@ class Dpp:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         return f"{named(self.lines)} by DPP"
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Accesses of some instructions become one of the first of them, as wide as all together."""
+    """Merge accesses of some instructions into the first one, as wide as all together."""
 
     lines: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         place = np.empty(len(recording), dtype=np.int64)
         place[recording.order] = np.arange(len(recording))
         mine = np.flatnonzero(chosen(recording, self.lines))
@@ -207,39 +207,39 @@ class Merge:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         return f"{named(self.lines)} as one access"
 
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """Instructions cost nothing: they issue at once, wait for nobody, and hold no unit.
+    """Instructions cost nothing: they issue at once, wait for nothing, and hold no unit.
 
-    Operations that others wait for still take their time.
+    Memory operations that other instructions wait for still take their time.
     """
 
     lines: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         is_meant = chosen(recording, self.lines)
         free = _awaiting(recording, ~is_meant[_waits(recording)])
         return replace(_costless(free, is_meant), delay=np.where(is_meant, 0, recording.delay))
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         return f"{named(self.lines)} for nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class NoBarrier:
-    """Nobody waits at a barrier: waves go on at once."""
+    """Barriers do not block: waves continue at once."""
 
-    lines: tuple[int, ...] = ()  # () all of them
+    lines: tuple[int, ...] = ()  # (): all barriers
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         is_meant = recording.meeting >= 0
         if self.lines:
             is_meant &= chosen(recording, self.lines)
@@ -252,18 +252,18 @@ class NoBarrier:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         return f"no wait at {named(self.lines) or 'any barrier'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Waves:
-    """A SIMD has room for more waves: each begins when a slot is free so much earlier."""
+    """A SIMD holds more waves: each begins as early as the additional slots allow."""
 
     more: int
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it; of waves that all fit at once nothing changes."""
+        """Return the recording with the change; nothing changes if all waves fit at once."""
         before, begin = recording.before.copy(), recording.begin.copy()
         for simd in np.unique(recording.simd).tolist():
             own = np.flatnonzero(recording.simd == simd)
@@ -286,30 +286,30 @@ class Waves:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         return f"{self.more} more {'wave' if self.more == 1 else 'waves'} a SIMD"
 
 
 def chosen(recording: Recording, lines: Collection[int]) -> np.ndarray:
-    """Return which tokens are executions of some instructions, bool."""
+    """Return which tokens are executions of the given instructions, bool."""
     is_meant = np.zeros(recording.rows + 1, dtype=bool)
     is_meant[[line for line in lines if 0 <= line < recording.rows]] = True
     return is_meant[recording.line]
 
 
 def _waits(recording: Recording) -> np.ndarray:
-    """The token that waits, of each row of `awaited`, int64."""
+    """The waiting token of each row of `awaited`, int64."""
     return np.repeat(np.arange(len(recording)), np.diff(recording.await_first))
 
 
 def _awaiting(recording: Recording, kept: np.ndarray) -> Recording:
-    """Return the recording with some of the operations that are awaited, bool [rows of `awaited`]."""
+    """Return the recording with only the awaited operations that `kept` selects, bool [rows of `awaited`]."""
     counts = np.bincount(_waits(recording)[kept], minlength=len(recording))
     return replace(recording, await_first=borders(counts), awaited=recording.awaited[kept])
 
 
 def _costless(recording: Recording, gone: np.ndarray) -> Recording:
-    """Return the recording with tokens that take nothing of their own and nobody meets at, bool [tokens]."""
+    """Return the recording with tokens `gone`, bool [tokens], that take no time and meet at no barrier."""
     return replace(
         recording,
         pace=np.where(gone, np.maximum(recording.pace - recording.busy, 0), recording.pace),
@@ -321,10 +321,10 @@ def _costless(recording: Recording, gone: np.ndarray) -> Recording:
 
 
 def moved_keys(recording: Recording, line: int, before: int) -> np.ndarray:
-    """Return keys that sort tokens of each wave into their new order, float64.
+    """Return keys that sort the tokens of each wave into their new order, float64.
 
-    An execution goes before the last execution of `before` since the one before it of its own instruction;
-    without such, before the next one until its own next execution; else it stays.
+    An execution moves before the last execution of `before` since the previous execution of `line`; if there
+    is none, before the next one that comes ahead of the next execution of `line`; else it stays.
     """
     place = np.empty(len(recording), dtype=np.int64)
     place[recording.order] = np.arange(len(recording))
@@ -355,12 +355,12 @@ _REPEATED = (
 
 
 def repeated(recording: Recording, times: int) -> Recording:
-    """Return the recording with each wave several times, one after the other in its slot."""
+    """Return the recording with each wave repeated `times` times in its slot."""
     n, waves, meetings = len(recording.latency), len(recording.begin), len(recording.members)
 
     def tiled(column: np.ndarray, step: int = 0, *, keeps: bool = False) -> np.ndarray:
         parts = [column + step * turn for turn in range(times)]
-        if keeps:  # NOBODY stays nobody
+        if keeps:  # NOBODY is kept as it is
             parts = [np.where(column < 0, column, part) for part in parts]
         return np.concatenate(parts).astype(column.dtype)
 
@@ -393,7 +393,7 @@ def repeated(recording: Recording, times: int) -> Recording:
 
 
 def _last_of_slots(recording: Recording) -> np.ndarray:
-    """The last wave of the slot of each wave."""
+    """The last wave in the slot of each wave."""
     last = np.arange(len(recording.begin))
     after = np.full(len(last), NOBODY)
     followed = np.flatnonzero(recording.before >= 0)
@@ -415,7 +415,7 @@ def _launch(recording: Recording, own: np.ndarray, room: int) -> int:
 
 
 def named(lines: Sequence[int]) -> str:
-    """Return `instructions 4, 7`, of many the first ones; "" for none."""
+    """Return `instructions 4, 7`, only the first ones of many; "" for none."""
     if not lines:
         return ""
     return f"{'instruction' if len(lines) == 1 else 'instructions'} {some([*map(str, lines)], NAMED)}"

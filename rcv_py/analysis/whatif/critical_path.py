@@ -1,16 +1,16 @@
-"""The critical path: the chain of events, each waiting for the one before, that a span is made of.
+"""The critical path: the chain of events, each waiting for its predecessor, that determines a span.
 
 ```
    wave 0   ▓issue▓─ pace ─▓load▓ · · · · · · ·▓wait▓─▓issue▓──▓barrier▓ · · ·
                               └──── latency ────┘                 │ opening
    wave 1   ▓issue▓──▓issue▓─────────▓barrier▓ · · · · · · · · · · └─▓issue▓── tail ─┤
 ```
-Walked backwards from the last end: an instruction issued when its wave had come to it, when the last
-operation that it waited for was back, when its barrier opened, or when its unit was free, whichever came
+The walk goes backwards from the last end.  An instruction issued when its wave reached it, when the last
+operation that it waited for returned, when its barrier opened, or when its unit became free, whichever came
 last.  Pieces of the path follow each other without a gap, so its length is the span.
 
-Slack of an instruction is how much later waves could have come to it, or it could have issued or returned,
-without making the span longer, the order in which units took instructions being as it was.
+The slack of an instruction is by how much its arrival, issue or return could be later without a longer span
+if units took instructions in the same order.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FAR = 1 << 62
 
 
 class PathCause(IntEnum):
-    """What a piece of the path was spent on."""
+    """The cause of a piece of the path."""
 
     ISSUE = 0
     GAP = 1
@@ -62,26 +62,26 @@ CAUSES = {
     PathCause.END: ("end of wave", "From the last instruction to the end of the wave."),
 }
 START, ARRIVED, RETURNED, OPENED, FREED = 0, 1, 2, 3, 4  # what an issue waited for last
-AT_END, AT_ISSUE, AT_ARRIVAL, AT_RETURN, AT_LEFT, AT_BEGIN, NOWHERE = 0, 1, 2, 3, 4, 5, 6  # where a walk is
+AT_END, AT_ISSUE, AT_ARRIVAL, AT_RETURN, AT_LEFT, AT_BEGIN, NOWHERE = 0, 1, 2, 3, 4, 5, 6  # state of a walk
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
     """Pieces of the path of a compute unit, in order of time; int64 columns, times as in the recording."""
 
-    token: np.ndarray  # -1: of none
+    token: np.ndarray  # -1: no token
     cause: np.ndarray  # PathCause
     begin: np.ndarray
     end: np.ndarray
-    wave: np.ndarray  # place in the recording
-    slack: np.ndarray  # [tokens], cycles that each could have come, issued and returned later
+    wave: np.ndarray  # index in the recording
+    slack: np.ndarray  # [tokens], cycles by which arrival, issue and return could each be later
 
     def __len__(self) -> int:
         return len(self.token)
 
     @property
     def length(self) -> int:
-        """Cycles of all pieces."""
+        """Total cycles of all pieces."""
         return int((self.end - self.begin).sum())
 
 
@@ -112,15 +112,15 @@ class Rows(NamedTuple):
 
 
 class Met(NamedTuple):
-    """When waves met at barriers, one row a meeting, int64."""
+    """When waves met at barriers, one row per meeting, int64."""
 
     last: ndarray  # the last arrival
-    who: ndarray  # the token that came last
+    who: ndarray  # the token that arrived last
     opening: ndarray
 
 
 class Lives(NamedTuple):
-    """When waves began and ended, and what held them, one row a wave, int64."""
+    """When waves began and ended, and what delayed their ends, one row per wave, int64."""
 
     begin: ndarray
     end: ndarray
@@ -128,11 +128,11 @@ class Lives(NamedTuple):
     tail: ndarray
     before: ndarray
     handover: ndarray
-    drain: ndarray  # CLASSES a wave: the operation of a class that returned last, -1: none
+    drain: ndarray  # [waves * CLASSES], the operation of each class that returned last, -1: none
 
 
 class Why(NamedTuple):
-    """What each token waited for last, int64; filled in."""
+    """What each token waited for last, int64; output."""
 
     source: ndarray
     by: ndarray
@@ -140,11 +140,11 @@ class Why(NamedTuple):
     back: ndarray
     older: ndarray  # the operation that its return waited for, -1: none
     left: ndarray
-    ahead: ndarray  # the operation that stood before it in the queue, -1: none
+    ahead: ndarray  # the operation before it in the queue, -1: none
 
 
 class Pieces(NamedTuple):
-    """What a walk finds, the last piece first; int64."""
+    """Pieces that a walk finds, the last piece first; int64."""
 
     token: ndarray
     cause: ndarray
@@ -155,18 +155,18 @@ class Pieces(NamedTuple):
 
 
 class Units(NamedTuple):
-    """Units and queues, int64; changed."""
+    """State of units and queues, int64; modified."""
 
     last: ndarray
     free: ndarray
     served: ndarray
     newest: ndarray
-    latest: ndarray  # CLASSES a wave: when all of a class are back
+    latest: ndarray  # [waves * CLASSES], when all operations of a class have returned
 
 
 @kernel
 def explain(rows: Rows, met: Met, units: Units, lives: Lives, why: Why) -> None:
-    """Find out what each token waited for last, in order of time.
+    """Determine what each token waited for last, in order of time.
 
     Every index comes from a recording whose columns agree.
     """
@@ -199,7 +199,7 @@ def explain(rows: Rows, met: Met, units: Units, lives: Lives, why: Why) -> None:
 
 @part
 def last_back(rows: Rows, why: Why, token: int) -> int:
-    """The operation that returned last of those that a token waits for, -1: none."""
+    """The operation that returned last among the operations a token waits for, -1: none."""
     last, latest = -1, -FAR
     for link in range(int(rows.await_first[token]), int(rows.await_first[token + 1])):
         operation = int(rows.awaited[link])
@@ -210,7 +210,7 @@ def last_back(rows: Rows, why: Why, token: int) -> int:
 
 @part
 def leave(rows: Rows, units: Units, lives: Lives, why: Why, place: tuple[int, int, int]) -> None:
-    """Find out when an operation leaves its queue and is back."""
+    """Determine when an operation leaves its queue and when it returns."""
     token, wave, sent = place
     queue, kind = int(rows.queue[token]), int(rows.in_order[token])
     left = sent
@@ -232,7 +232,7 @@ def leave(rows: Rows, units: Units, lives: Lives, why: Why, place: tuple[int, in
 
 @part
 def put(pieces: Pieces, token: int, cause: int, times: tuple[int, int], wave: int) -> None:
-    """Add a piece that takes any time."""
+    """Add a piece unless it takes no time."""
     begin, end = times
     at = int(pieces.filled[0])
     if end > begin and at < len(pieces.token):
@@ -243,7 +243,7 @@ def put(pieces: Pieces, token: int, cause: int, times: tuple[int, int], wave: in
 
 @part
 def end_of(rows: Rows, lives: Lives, why: Why, pieces: Pieces, wave: int) -> tuple[int, int]:
-    """Go back from the end of a wave; return where that leads to, and of which token or wave."""
+    """Go back from the end of a wave; return the next state and its token or wave."""
     end = int(lives.end[wave])
     if rows.first[wave + 1] == rows.first[wave]:
         put(pieces, -1, 10, (int(lives.begin[wave]), end), wave)
@@ -279,7 +279,7 @@ def issue_of(rows: Rows, met: Met, why: Why, pieces: Pieces, token: int) -> tupl
 
 @part
 def arrival_of(rows: Rows, lives: Lives, pieces: Pieces, token: int) -> tuple[int, int]:
-    """Go back from when a wave came to a token."""
+    """Go back from the arrival of a wave at a token."""
     wave, now = int(rows.owner[token]), int(rows.arrival[token])
     at = int(rows.place[token])
     if at == rows.first[wave]:
@@ -299,7 +299,7 @@ def return_of(rows: Rows, why: Why, pieces: Pieces, token: int) -> tuple[int, in
     wave, left, back = int(rows.owner[token]), int(why.left[token]), int(why.back[token])
     if why.older[token] >= 0:
         return AT_RETURN, int(why.older[token])
-    if left > back:  # what is known of queues says less than what was seen
+    if left > back:  # the estimate of the queue contradicts the recorded return
         put(pieces, token, 3, (int(rows.issue[token]), back), wave)
         return AT_ISSUE, token
     put(pieces, token, 3, (left, back), wave)
@@ -319,7 +319,7 @@ def left_of(rows: Rows, why: Why, pieces: Pieces, token: int) -> tuple[int, int]
 
 @part
 def begin_of(lives: Lives, pieces: Pieces, wave: int) -> tuple[int, int]:
-    """Go back from the launch of a wave: to the end of the one before in its slot, or to the first launch."""
+    """Go back from a wave's launch to the end of the previous wave in its slot, or to the first launch."""
     before, begin = int(lives.before[wave]), int(lives.begin[wave])
     if before >= 0:
         put(pieces, -1, 8, (int(lives.end[before]), begin), wave)
@@ -333,7 +333,7 @@ def begin_of(lives: Lives, pieces: Pieces, wave: int) -> tuple[int, int]:
 
 @part
 def last_of(lives: Lives) -> int:
-    """The wave that ends last, of equals the first."""
+    """The wave that ends last; the first such wave on a tie."""
     last = 0
     for wave in range(len(lives.end)):
         if lives.end[wave] > lives.end[last]:
@@ -345,7 +345,7 @@ def last_of(lives: Lives) -> int:
 def walk(rows: Rows, met: Met, lives: Lives, why: Why, pieces: Pieces) -> None:
     """Fill in the pieces of the path, from the last end back to the first begin.
 
-    Every index comes from a recording whose columns agree; there is room for all pieces that fit.
+    Every index comes from a recording whose columns agree; `pieces` has room for all pieces.
     """
     where, what = AT_END, last_of(lives)
     for _ in range(8 * len(rows.issue) + 4 * len(lives.end) + 8):
@@ -364,7 +364,7 @@ def walk(rows: Rows, met: Met, lives: Lives, why: Why, pieces: Pieces) -> None:
 
 
 class Graph(NamedTuple):
-    """What the times of a unit follow from."""
+    """What determines the times of a unit."""
 
     rows: Rows
     met: Met
@@ -373,12 +373,12 @@ class Graph(NamedTuple):
 
 
 class Late(NamedTuple):
-    """How late things may happen, int64; changed."""
+    """Latest times of events, int64; modified."""
 
     issue: ndarray  # [tokens]
-    comes: ndarray  # [tokens], when its wave comes to it
-    back: ndarray  # [tokens], the return of an operation
-    left: ndarray  # [tokens], when it leaves its queue
+    comes: ndarray  # [tokens], when the wave arrives at the token
+    back: ndarray  # [tokens], the return of the operation
+    left: ndarray  # [tokens], when the operation leaves its queue
     opens: ndarray  # [meetings], the last arrival
     end: ndarray  # [waves]
     following: ndarray  # [resources], the token that the unit took next
@@ -386,9 +386,9 @@ class Late(NamedTuple):
 
 @kernel
 def slacken(graph: Graph, late: Late, events: ndarray) -> None:
-    """Fill in how late each token may issue, events from the last to the first.
+    """Fill in how late each token may issue, from the last event to the first.
 
-    An event is a token (it issues), or the number of tokens and a token (its wave comes to it).
+    Event i is the issue of token i; event n + i (n tokens) is the arrival of a wave at token i.
     """
     tokens = len(graph.rows.issue)
     for at in range(len(events)):
@@ -401,7 +401,7 @@ def slacken(graph: Graph, late: Late, events: ndarray) -> None:
 
 @part
 def issues_late(graph: Graph, late: Late, token: int) -> None:
-    """Limit the issue of a token by what follows, and what it waits for by that."""
+    """Limit the issue of a token by its successors, and by that limit what the token waits for."""
     rows, met, lives, why = graph.rows, graph.met, graph.lives, graph.why
     wave, unit = int(rows.owner[token]), int(rows.resource[token])
     limit = int(late.issue[token])
@@ -429,7 +429,7 @@ def issues_late(graph: Graph, late: Late, token: int) -> None:
 
 @part
 def sent_late(rows: Rows, why: Why, late: Late, token: int) -> int:
-    """Return how late an operation may issue to be back in time, and limit those that it stands behind."""
+    """Return how late an operation may issue to return in time, and limit the operations before it."""
     back, older, ahead = int(late.back[token]), int(why.older[token]), int(why.ahead[token])
     if rows.queue[token] >= 0:
         back = min(back, int(late.end[int(rows.owner[token])]))
@@ -446,7 +446,7 @@ def sent_late(rows: Rows, why: Why, late: Late, token: int) -> int:
 
 @part
 def comes_late(rows: Rows, lives: Lives, late: Late, token: int) -> None:
-    """Limit what comes before the arrival at a token."""
+    """Limit the events that precede the arrival at a token."""
     wave, at = int(rows.owner[token]), int(rows.place[token])
     limit = int(late.issue[token]) - int(rows.delay[token]) - int(rows.least[token])
     signals = int(rows.signals[token])
@@ -517,7 +517,7 @@ def critical_path(recorded: Recording, played: Played) -> Path:
 
 
 def _rows(recorded: Recording, played: Played) -> Rows:
-    """The columns of tokens, and when waves came to each."""
+    """The columns of tokens, with the arrival time of the wave at each."""
     n, wide = len(played.issue), np.int64
     order, first = recorded.order, recorded.first
     place = np.empty(n, dtype=wide)
@@ -545,7 +545,7 @@ def _rows(recorded: Recording, played: Played) -> Rows:
 
 
 def _met(recorded: Recording, rows: Rows) -> Met:
-    """When the last wave came to each meeting, and with which token."""
+    """The last arrival at each meeting, and its token."""
     meetings = len(recorded.members)
     last, who = np.full(meetings, -FAR), np.full(meetings, NOBODY, dtype=np.int64)
     comers = np.flatnonzero(rows.signals >= 0)
@@ -558,7 +558,7 @@ def _met(recorded: Recording, rows: Rows) -> Met:
 
 
 def _slack(rows: Rows, met: Met, lives: Lives, why: Why, units: int) -> np.ndarray:
-    """How much later each token could issue and its operation leave its queue and return, int64."""
+    """By how much each token's arrival, issue, queue exit and return could all be later, int64."""
     n = len(rows.issue)
     end = int(lives.end.max())
     late = Late(
@@ -575,7 +575,7 @@ def _slack(rows: Rows, met: Met, lives: Lives, why: Why, units: int) -> np.ndarr
     in_time = np.empty(n, dtype=np.int64)
     in_time[rows.rank] = np.arange(n)
     events = np.lexsort((comes, np.tile(in_time, 2), time))[::-1].copy()
-    for _ in range(2):  # a barrier that opens the moment the last wave comes has its events the other way
+    for _ in range(2):  # if a barrier opens at the very moment of the last arrival, its events are reversed
         late.following.fill(NOBODY)
         slacken(Graph(rows, met, lives, why), late, events)
     is_sent = rows.queue >= 0
@@ -588,18 +588,18 @@ def _slack(rows: Rows, met: Met, lives: Lives, why: Why, units: int) -> np.ndarr
 
 @dataclass(frozen=True, eq=False)
 class PathTable:
-    """What the paths of all played compute units were spent on, one row an instruction and cause.
+    """What the paths of all played compute units were spent on, one row per instruction and cause.
 
-    Those with most cycles come first; then, with 0 cycles, instructions that no path goes through, those that
-    nearly are on one first.
+    Rows with the most cycles come first; then, with 0 cycles, instructions that are on no path, those with
+    the least slack first.
     """
 
-    line: np.ndarray  # int64, code row; -1: of no instruction
+    line: np.ndarray  # int64, code row; -1: no instruction
     cause: np.ndarray  # int64, PathCause; -1: not on a path
     cycles: np.ndarray  # int64
     times: np.ndarray  # int64, pieces
-    slack: np.ndarray  # int64, the least of all executions of the instruction; 0 on a path
-    length: int  # of all paths, which is the sum of the spans
+    slack: np.ndarray  # int64, the minimum over all executions of the instruction; 0 on a path
+    length: int  # of all paths: the sum of the spans
 
     def __len__(self) -> int:
         return len(self.line)

@@ -1,7 +1,7 @@
-"""Plays a recording: one loop over all waves of a compute unit, in order of time.
+"""Play a recording: one loop over all waves of a compute unit, in order of time.
 
-Every wave that is there waits for one moment, at which something of it happens: its token arrives, or tries
-for its unit.  The earliest moment comes first; at the same one, who was first in the recording.
+Every resident wave has one next event: its token arrives, or tries to take its unit.  The earliest event
+comes first; events at the same time keep the order of the recording.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from rcv_py.analysis.whatif.queues import CLASSES, FAR, FINE
 from rcv_py.analysis.whatif.recording import NOBODY, Recording
 from rcv_py.base.machine.compiled import kernel, part
 
-ARRIVES, TRIES = 0, 1  # what a wave waits for
+ARRIVES, TRIES = 0, 1  # the next event of a wave
 
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """When everything happened, in int64 cycles since the base of the recording."""
+    """When each event happened, in int64 cycles since the base of the recording."""
 
     issue: np.ndarray  # [tokens]
     begin: np.ndarray  # [waves]
@@ -29,7 +29,7 @@ class Played:
 
     @property
     def span(self) -> int:
-        """From the first begin to the last end."""
+        """Cycles from the first begin to the last end."""
         return int(self.end.max() - self.begin.min()) if len(self.end) else 0
 
 
@@ -51,51 +51,51 @@ class Tokens(NamedTuple):
     awaited: ndarray
     meeting: ndarray
     signals: ndarray
-    issue: ndarray  # when each issued; changed
-    back: ndarray  # when its operation returned; changed
+    issue: ndarray  # when each token issued; modified
+    back: ndarray  # when its operation returned; modified
 
 
 class Waves(NamedTuple):
     """Columns of waves, int64."""
 
     first: ndarray
-    begin: ndarray  # FAR: when the one before it has ended; changed
-    end: ndarray  # changed
+    begin: ndarray  # FAR until the previous wave in the slot has ended; modified
+    end: ndarray  # modified
     lead: ndarray
     tail: ndarray
-    after: ndarray  # the wave that has its slot next, NOBODY: none
+    after: ndarray  # the next wave in its slot, NOBODY: none
     handover: ndarray
     turn: ndarray  # the rank of its first token
-    done: ndarray  # tokens that have issued; changed
-    state: ndarray  # ARRIVES or TRIES; changed
-    beside: ndarray  # the wave that waits at the same barrier and came before; changed
-    latest: ndarray  # when all operations of a class are back, CLASSES a wave; changed
+    done: ndarray  # tokens that have issued; modified
+    state: ndarray  # ARRIVES or TRIES; modified
+    beside: ndarray  # the wave that arrived before at the same barrier and waits there; modified
+    latest: ndarray  # [waves * CLASSES], when all operations of a class have returned; modified
 
 
 class Shared(NamedTuple):
-    """What waves share, int64."""
+    """State that waves share, int64."""
 
-    free: ndarray  # when units are free; changed
-    depth: ndarray  # cycles of work that units take before they refuse
-    served: ndarray  # when queues are empty, in parts of a cycle; changed
+    free: ndarray  # when units are free; modified
+    depth: ndarray  # cycles of work that units accept before they refuse
+    served: ndarray  # when queues are empty, in parts of a cycle; modified
     members: ndarray  # of meetings
     opening: ndarray  # of meetings
-    last: ndarray  # arrival at a meeting; changed
-    arrived: ndarray  # how many; changed
-    waiting: ndarray  # who waits for it, the last that came; changed
+    last: ndarray  # last arrival at a meeting; modified
+    arrived: ndarray  # number of arrivals; modified
+    waiting: ndarray  # the wave that last began to wait for it; modified
 
 
 class Heap(NamedTuple):
-    """Waves and their moments, the next one first; int64, each with room for all waves."""
+    """Waves and the times of their events, the earliest first; int64, each column with room for all waves."""
 
     wave: ndarray
     moment: ndarray
     rank: ndarray
-    size: ndarray  # [2]: how many there are, and whether the first of them was taken
+    size: ndarray  # [2]: number of entries, and whether the first one has been taken
 
 
 def play(recording: Recording) -> Played:
-    """Return when everything happens."""
+    """Return when each event happens."""
     tokens, waves, meetings = len(recording.latency), len(recording.begin), len(recording.members)
     issue = np.full(tokens, FAR, dtype=np.int64)
     begin, end = np.full((2, waves), FAR, dtype=np.int64)
@@ -144,7 +144,7 @@ def play(recording: Recording) -> Played:
 
 @part
 def is_sooner(heap: Heap, one: int, other: int) -> bool:
-    """Whether a place of the heap comes before another."""
+    """Whether one heap entry comes before another."""
     if heap.moment[one] != heap.moment[other]:
         return bool(heap.moment[one] < heap.moment[other])
     return bool(heap.rank[one] < heap.rank[other])
@@ -152,7 +152,7 @@ def is_sooner(heap: Heap, one: int, other: int) -> bool:
 
 @part
 def swap(heap: Heap, one: int, other: int) -> None:
-    """Exchange two places."""
+    """Exchange two entries."""
     wave, moment, rank = int(heap.wave[one]), int(heap.moment[one]), int(heap.rank[one])
     heap.wave[one], heap.moment[one], heap.rank[one] = heap.wave[other], heap.moment[other], heap.rank[other]
     heap.wave[other], heap.moment[other], heap.rank[other] = wave, moment, rank
@@ -160,7 +160,7 @@ def swap(heap: Heap, one: int, other: int) -> None:
 
 @part
 def push(heap: Heap, wave: int, moment: int, rank: int) -> None:
-    """Add a wave, in the place of the one that was taken if that is still empty."""
+    """Add a wave, in the place of the taken wave if that is still empty."""
     if heap.size[1]:
         heap.size[1] = 0
         heap.wave[0], heap.moment[0], heap.rank[0] = wave, moment, rank
@@ -179,7 +179,7 @@ def push(heap: Heap, wave: int, moment: int, rank: int) -> None:
 
 @part
 def sink(heap: Heap) -> None:
-    """Move the first wave down to where it belongs."""
+    """Move the first entry down to its place."""
     place, size = 0, int(heap.size[0])
     while 2 * place + 1 < size:
         child = 2 * place + 1
@@ -193,7 +193,7 @@ def sink(heap: Heap) -> None:
 
 @part
 def close_up(heap: Heap) -> None:
-    """Fill the place of the wave that was taken, if nobody has."""
+    """Fill the place of the taken wave if it is still empty."""
     if heap.size[1]:
         heap.size[1] = 0
         heap.size[0] -= 1
@@ -203,7 +203,7 @@ def close_up(heap: Heap) -> None:
 
 @part
 def open_meeting(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, meeting: int) -> int:
-    """Let go on who waits for a meeting; return when it opened."""
+    """Release the waves that wait for a meeting; return when it opened."""
     opens = int(shared.last[meeting]) + int(shared.opening[meeting])
     wave = int(shared.waiting[meeting])
     shared.waiting[meeting] = -1
@@ -216,7 +216,7 @@ def open_meeting(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, meeti
 
 @part
 def come(shared: Shared, meeting: int, now: int) -> bool:
-    """Arrive at a meeting; whether all have."""
+    """Arrive at a meeting; return whether all members have arrived."""
     shared.arrived[meeting] += 1
     shared.last[meeting] = max(int(shared.last[meeting]), now)
     return bool(shared.arrived[meeting] >= shared.members[meeting])
@@ -224,16 +224,16 @@ def come(shared: Shared, meeting: int, now: int) -> bool:
 
 @part
 def wait_at(waves: Waves, shared: Shared, meeting: int, wave: int) -> None:
-    """Have a wave wait until a meeting opens."""
+    """Make a wave wait until a meeting opens."""
     waves.beside[wave] = shared.waiting[meeting]
     shared.waiting[meeting] = wave
 
 
 @part
 def ready_at(tokens: Tokens, token: int, now: int) -> int:
-    """When a token that arrives now has what it waits for, others of its workgroup aside.
+    """When the dependencies of a token that arrives now are met, other waves aside.
 
-    All of it is known: operations are those of its own wave, which issues in order.
+    All of these times are known: the operations belong to its own wave, which issues in order.
     """
     ready = now + int(tokens.least[token])
     for at in range(int(tokens.await_first[token]), int(tokens.await_first[token + 1])):
@@ -245,7 +245,7 @@ def ready_at(tokens: Tokens, token: int, now: int) -> int:
 
 @part
 def come_to(heap: Heap, tokens: Tokens, waves: Waves, wave: int, now: int) -> None:
-    """Come to the next token of a wave: at once to when it tries for its unit, unless it meets others."""
+    """Arrive at the next token; without a barrier, schedule its attempt to issue at once."""
     token = int(tokens.order[int(waves.first[wave]) + int(waves.done[wave])])
     if tokens.meeting[token] >= 0 or tokens.signals[token] >= 0:
         waves.state[wave] = ARRIVES
@@ -257,7 +257,7 @@ def come_to(heap: Heap, tokens: Tokens, waves: Waves, wave: int, now: int) -> No
 
 @part
 def arrive(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
-    """Meet others: find out when a token is ready, and try then; at a barrier that is not open, be woken."""
+    """Arrive at a barrier token: schedule its attempt to issue, or wait until its meeting opens."""
     wave, token, now = place
     ready = ready_at(tokens, token, now)
     waves.state[wave] = TRIES
@@ -277,7 +277,7 @@ def arrive(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tupl
 
 @part
 def go_on(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
-    """Have issued a token: signal, and come to the next one or to the end of the wave."""
+    """After the issue of a token, signal its meeting and go to the next token or the end of the wave."""
     wave, token, now = place
     waves.done[wave] += 1
     comes = int(tokens.signals[token])
@@ -295,7 +295,7 @@ def go_on(heap: Heap, tokens: Tokens, waves: Waves, shared: Shared, place: tuple
 
 @part
 def send(tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, int]) -> None:
-    """Put an operation on its way, which leaves its unit at a moment: find out when it is back."""
+    """Determine when an operation that leaves its unit at a given time returns."""
     wave, token, now = place
     queue, kind = int(tokens.queue[token]), int(tokens.in_order[token])
     gone = now
@@ -314,7 +314,7 @@ def send(tokens: Tokens, waves: Waves, shared: Shared, place: tuple[int, int, in
 
 @part
 def set_out(heap: Heap, tokens: Tokens, waves: Waves, wave: int) -> None:
-    """Have a wave begin: it comes to its first token, or to its end."""
+    """Begin a wave: go to its first token, or to its end."""
     now = int(waves.begin[wave]) + int(waves.lead[wave])
     if waves.first[wave] < waves.first[wave + 1]:
         come_to(heap, tokens, waves, wave, now)
@@ -324,7 +324,7 @@ def set_out(heap: Heap, tokens: Tokens, waves: Waves, wave: int) -> None:
 
 @part
 def finish(heap: Heap, tokens: Tokens, waves: Waves, wave: int, now: int) -> None:
-    """Have a wave end, and the next one of its slot begin."""
+    """End a wave, and begin the next one in its slot."""
     waves.end[wave] = now
     after = int(waves.after[wave])
     if after >= 0:
@@ -334,7 +334,7 @@ def finish(heap: Heap, tokens: Tokens, waves: Waves, wave: int, now: int) -> Non
 
 @part
 def take(tokens: Tokens, shared: Shared, token: int, now: int) -> int:
-    """Have a unit take a token that tries for it: return when it is done with that, or FAR if it refuses."""
+    """Return when the token's unit is done with it, or FAR if the unit refuses the token now."""
     unit = int(tokens.resource[token])
     if unit < 0:
         return now
@@ -346,9 +346,9 @@ def take(tokens: Tokens, shared: Shared, token: int, now: int) -> int:
 
 @kernel
 def loop(tokens: Tokens, waves: Waves, shared: Shared, heap: Heap) -> None:
-    """Fill in when tokens issue, and when waves begin (given for those that follow none) and end.
+    """Fill in when tokens issue and when waves begin and end; waves that follow none have a given begin.
 
-    Every index comes from a recording whose columns agree, and a heap has at most all waves.
+    Every index comes from a recording whose columns agree; a heap holds at most all waves.
     """
     for wave in range(len(waves.begin)):
         if waves.begin[wave] < FAR:
@@ -360,7 +360,7 @@ def loop(tokens: Tokens, waves: Waves, shared: Shared, heap: Heap) -> None:
         wave, now = int(heap.wave[0]), int(heap.moment[0])
         heap.size[1] = 1
         at = int(waves.first[wave]) + int(waves.done[wave])
-        if at >= int(waves.first[wave + 1]):  # all of it is done, or there was nothing
+        if at >= int(waves.first[wave + 1]):  # all tokens are done, or the wave has none
             finish(heap, tokens, waves, wave, now)
             continue
         token = int(tokens.order[at])

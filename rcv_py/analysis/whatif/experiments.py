@@ -1,4 +1,4 @@
-"""Which waves are played, and what is tried of a kernel when nobody says what to try."""
+"""Choose the waves to play, and the default experiments for a kernel."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 EVERYTHING = 1 << 62
-MOST_TOKENS = 2_000_000  # that are played: a second or two an experiment
+MOST_TOKENS = 2_000_000  # played tokens: a second or two per experiment
 EACH = 4  # instructions of each kind that are tried
-NOTABLE = 0.02  # of the span: what changes less is told as one line
+NOTABLE = 0.02  # of the span: experiments that change less are summed up in one line
 
 
 class Sample(NamedTuple):
-    """Waves that are played: those of some shader engines, or of a stretch of the time of one."""
+    """Waves to play: the waves of some shader engines, or of a part of the time of one engine."""
 
     rows: tuple[int, ...]  # of the wave index
     engines: tuple[int, ...]
-    of: int  # waves that there are
-    tokens: int = 0  # that they have, by the size of their files
+    of: int  # total number of waves
+    tokens: int = 0  # of the chosen waves, estimated from the size of their files
 
     @property
     def is_part(self) -> bool:
-        """Whether some are left out."""
+        """Whether waves are left out."""
         return len(self.rows) < self.of
 
 
 def sample(trace: Trace, most: int = MOST_TOKENS) -> Sample:
-    """Return the waves of as many shader engines as have at most so many tokens, at least of one.
+    """Return the waves of the first shader engines that have at most `most` tokens together, at least one.
 
-    The first engines are taken; how many tokens a wave has is told by the size of its file.  Of a single one
-    that has more than anybody waits for, those that begin in the middle of its time.
+    The tokens of a wave are estimated from the size of its file.  If a single engine has too many tokens,
+    only waves that begin in the middle of its time are returned.
     """
     index = trace.waves
     engines = np.unique(index.se)
@@ -69,20 +69,20 @@ class Experiment:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the changes."""
         return "; ".join(change.text for change in self.changes)
 
 
 def usual_experiments(player: Player, code: CodeTable) -> list[Experiment]:
-    """Return what is worth trying: what would tell most about where the time goes.
+    """Return the experiments that show best where the time goes.
 
-    Each kind of memory twice as fast; the operations that were waited for longest; the longest waits one
-    operation more relaxed; no barriers; nothing spent on waits by count (s_nop).
+    They are: each kind of memory twice as fast; the operations that were waited for longest; the longest
+    waits, each with one more operation outstanding; no barriers; no cycles in waits by count (s_nop).
     """
     recordings = player.recordings()
     changes: list[Change] = [Latency(units=(name,), factor=0.5) for name in UNITS]
     rows = len(code)
-    waited = np.zeros(rows + 1)  # cycles that ended with the return of an operation, by its instruction
+    waited = np.zeros(rows + 1)  # cycles of waits for the return of an operation, by its instruction
     stalled = np.zeros(rows + 1)  # cycles of waits, by instruction
     for one in recordings:
         np.add.at(waited, one.line[one.is_measured], one.latency[one.is_measured])
@@ -101,7 +101,7 @@ def usual_experiments(player: Player, code: CodeTable) -> list[Experiment]:
 
 
 def ranked(player: Player, experiments: Sequence[Experiment], *, is_quick: bool = False) -> list[Prediction]:
-    """Return what each experiment would change, what gains most first."""
+    """Return the prediction for each experiment, the largest gain first."""
     found = [player.predict(one.changes, is_quick=is_quick) for one in experiments]
     return sorted(found, key=lambda one: one.share)
 

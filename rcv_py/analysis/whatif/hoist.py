@@ -1,4 +1,4 @@
-"""Loads issued before others that are needed later, and waits that leave those outstanding."""
+"""Issue loads before other loads that are needed later, and leave those outstanding at the wait."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EACH = 4  # groups of moves that are tried one by one, those with the largest bo
 
 @dataclass(frozen=True, slots=True)
 class Hoist:
-    """Loads stand before another one, and their wait leaves what is needed later to the next wait."""
+    """Move loads before another load, and leave the loads that are needed later to the next wait."""
 
     wait: int
     loads: tuple[int, ...]  # in the order in which they issue
@@ -28,7 +28,7 @@ class Hoist:
     until: tuple[int, ...]  # waits that wait for them instead
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         for load in self.loads:
             recording = Move(load, self.before).of(recording)
         waits = np.repeat(np.arange(len(recording)), np.diff(recording.await_first))
@@ -46,14 +46,14 @@ class Hoist:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         names = some([*map(str, self.loads)], NAMED)
         loads = f"{'load' if len(self.loads) == 1 else 'loads'} {names}"
         return f"{loads} before {self.before}, and wait {self.wait} for no more than that"
 
 
 def _next(recording: Recording, tokens: np.ndarray, lines: Sequence[int]) -> np.ndarray:
-    """Return the next execution of any of some instructions behind each token in its wave, -1: none."""
+    """Return the next execution of any of the instructions after each token in its wave, -1: none."""
     place = np.empty(len(recording), dtype=np.int64)
     place[recording.order] = np.arange(len(recording))
     marks = np.sort(place[chosen(recording, lines)])
@@ -65,14 +65,14 @@ def _next(recording: Recording, tokens: np.ndarray, lines: Sequence[int]) -> np.
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Moves that only help together: each wait leaves to the next one what the one before it left."""
+    """Moves that help only together: each wait defers to the next one what the previous wait left."""
 
-    hoists: tuple[Hoist, ...]  # in the order of the program
-    rows: tuple[int, ...]  # of the order of loads
+    hoists: tuple[Hoist, ...]  # in program order
+    rows: tuple[int, ...]  # of the load order
 
 
 def groups(found: LoadOrder) -> list[Group]:
-    """Return what would set right inverted waits, the largest bound first."""
+    """Return the moves that correct inverted waits, the largest bound first."""
     rows: dict[int, list[int]] = {}
     place: dict[int, int] = {}
     for row, (wait, before) in enumerate(zip(found.wait.tolist(), found.before.tolist(), strict=True)):
@@ -106,7 +106,7 @@ def groups(found: LoadOrder) -> list[Group]:
 
 
 def goes_with(found: LoadOrder) -> dict[int, list[int]]:
-    """Return for each inverted wait (code row) the others of its group."""
+    """Return for each inverted wait (code row) the other waits of its group."""
     every = [[hoist.wait for hoist in group.hoists] for group in groups(found)]
     return {wait: [other for other in waits if other != wait] for waits in every for wait in waits}
 
@@ -115,12 +115,12 @@ def goes_with(found: LoadOrder) -> dict[int, list[int]]:
 class Tried:
     """Predictions of moves."""
 
-    of_row: dict[int, Prediction]  # by row of the order of loads; others were not tried
-    together: Prediction | None  # of all moves that were tried; None: there was none
+    of_row: dict[int, Prediction]  # by row of the load order; only rows that were tried
+    together: Prediction | None  # for all tried moves; None: nothing was tried
 
 
 def tried(player: Player, found: LoadOrder, most: int = EACH) -> Tried:
-    """Predict what the moves with the largest bounds would gain, group by group and all together."""
+    """Predict the gain of the moves with the largest bounds, group by group and all together."""
     made = groups(found)[:most]
     of_row: dict[int, Prediction] = {}
     for group in made:

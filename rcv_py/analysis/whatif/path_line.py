@@ -1,6 +1,6 @@
-"""The critical path as a timeline draws it: which wave it goes through when, and why.
+"""The critical path as a timeline draws it: which wave it passes through when, and why.
 
-It imports nothing that compiles, so that who only draws waits for no compiler.
+This module imports nothing that compiles, so drawing does not wait for the compiler.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _COLUMNS = ("wave", "line", "cause", "begin", "end")
 
 @dataclass(frozen=True, eq=False)
 class PathLine:
-    """Pieces in order of time, int64 columns; of a compute unit each begins where the one before it ends."""
+    """Pieces in order of time, int64 columns; pieces of a compute unit follow each other without a gap."""
 
     wave: np.ndarray  # row of the wave index
-    line: np.ndarray  # code row, -1: of no instruction
+    line: np.ndarray  # code row, -1: no instruction
     cause: np.ndarray  # PathCause
     begin: np.ndarray  # cycles, aligned
     end: np.ndarray
@@ -28,16 +28,16 @@ class PathLine:
 
     @classmethod
     def joined(cls, parts: Sequence[PathLine]) -> PathLine:
-        """Return several, one after the other."""
+        """Return several paths, one after the other."""
         nothing = np.zeros(0, dtype=np.int64)
         return cls(*(np.concatenate([nothing, *(getattr(one, name) for one in parts)]) for name in _COLUMNS))
 
     @property
     def cycles(self) -> int:
-        """Cycles of all pieces."""
+        """Total cycles of all pieces."""
         return int((self.end - self.begin).sum())
 
     def at(self, wave: int, time: int) -> int:
-        """Return the piece that goes through a wave at a time, -1 for none."""
+        """Return the piece that is in a wave at a time, -1: none."""
         found = np.flatnonzero((self.wave == wave) & (self.begin <= time) & (time < self.end))
         return int(found[0]) if len(found) else -1

@@ -1,4 +1,4 @@
-"""What a change would gain: the recording played without and with it, under several guesses."""
+"""Predict what a change gains: play the recording with and without it, under several guesses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rcv_py.analysis.whatif.event_loop import Played, play
 from rcv_py.analysis.whatif.recording import OTHERS, USUAL, Guess, Recording, recording
 from rcv_py.base.progress import checkpoint
 
-AT_ONCE = 2  # compute units that are played side by side
+AT_ONCE = 2  # compute units that are played in parallel
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class UnitChange:
 class Prediction:
     """What a change does to the traced compute units, all together.
 
-    `share` is the change of their spans, -0.1 a tenth less; `low` and `high` are the least and the most of it
-    under all guesses and over the units one by one.
+    `share` is the relative change of their spans, -0.1 for a tenth less; `low` and `high` are the least and
+    the greatest change over all guesses and over the single units.
     """
 
     text: str
@@ -42,12 +42,12 @@ class Prediction:
     life_before: float  # mean cycles of a wave
     life_after: float
     units: tuple[UnitChange, ...]
-    guesses: tuple[str, ...]  # what is taken for true, in words
+    guesses: tuple[str, ...]  # the assumptions, in words
     tokens: int
 
     @property
     def share(self) -> float:
-        """The change of the span, as a part of it."""
+        """The relative change of the span."""
         return self.after / self.before - 1 if self.before else 0.0
 
 
@@ -66,20 +66,20 @@ class Player:
         return self._made[guess]
 
     def unchanged(self, guess: Guess = USUAL, times: int = 1) -> list[tuple[Recording, Played]]:
-        """Return what is changed of each compute unit: its waves, so many times where none queues."""
+        """Return each compute unit before a change; its waves run `times` times if none of them queues."""
         if (guess, times) not in self._played:
             made = []
             for one in self.recordings(guess):
                 checkpoint()
                 base = one if times == 1 or (one.before >= 0).any() else repeated(one, times)
                 made.append((base, play(base)))
-            self._played[guess, times] = made  # all of them: it may be stopped, or asked in two threads
+            self._played[guess, times] = made  # stored whole: a run may be cancelled or called in two threads
         return self._played[guess, times]
 
     def changed(self, changes: Sequence[Change]) -> Iterator[tuple[int, Recording, Played]]:
-        """Yield each compute unit with some changes, under the usual guess: base, recording, and its times.
+        """Yield the base, recording and times of each compute unit with the changes, under the usual guess.
 
-        The base is what times count from, in aligned cycles.
+        Times count from the base, which is in aligned cycles.
         """
         unchanged = self.unchanged(times=_times(changes))
         for stream, (base, _) in zip(self._streams, unchanged, strict=True):
@@ -88,11 +88,11 @@ class Player:
             yield stream.base, made, play(made)
 
     def path(self, changes: Sequence[Change] = ()) -> PathTable:
-        """Return what the critical paths of the compute units are spent on, with some changes."""
+        """Return what the critical paths of the compute units are spent on, with the given changes."""
         return path_table([(made, played) for _, made, played in self.changed(changes)])
 
     def predict(self, changes: Sequence[Change], *, is_quick: bool = False) -> Prediction:
-        """Play all units without and with some changes; `is_quick`: under the usual guess alone."""
+        """Play all units with and without the changes; `is_quick`: only under the usual guess."""
         shares: list[float] = []
         usual: tuple[list[Played], list[Played]] = ([], [])
         times = _times(changes)
@@ -127,14 +127,14 @@ class Player:
 
 
 def applied(recorded: Recording, changes: Sequence[Change]) -> Recording:
-    """Return a recording with several changes, one after the other."""
+    """Return a recording with the changes, applied one after the other."""
     for change in changes:
         recorded = change.of(recorded)
     return recorded
 
 
 def _times(changes: Sequence[Change]) -> int:
-    """How often waves are played one after the other, where none queues and some have to come sooner."""
+    """How often waves are repeated, in case none queues and the changes let waves start sooner."""
     return 2 if any(isinstance(change, Waves) for change in changes) else 1
 
 

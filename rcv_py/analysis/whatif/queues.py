@@ -1,17 +1,17 @@
-"""How units of memory were seen to work: what they refused, what stood in their queues, what returned when.
+"""How memory units worked in a trace: what they refused, what queued, and when operations returned.
 
 ```
    issue        sent                  left                       back
    ──┤ pipe: hold ┤ queue: service ▒▒▒▒▒▒▒┤ latency ───────────────────┤
 ```
-A pipe takes an operation while less than `depth` cycles of work lie in it: else the instruction stalls.  What
-leaves it waits until memory has served all before it, which takes time by bytes, and returns `latency` cycles
-after that, but not before older operations of its wave that return in order.
+A pipe takes an operation while it holds less than `depth` cycles of work; otherwise the instruction stalls.
+An operation that leaves the pipe waits until memory has served all earlier ones, which takes time by bytes.
+It returns `latency` cycles after that, but not before older operations of its wave that return in order.
 
-None of that is in a capture.  What is: when each operation issued, and when those returned that a wait
-stalled for.  Distances of operations that stalled one after the other are what each held the pipe; the bytes
-a cycle are those under which the rest, the latency of an instruction, differs least from time to time; if no
-such number makes it differ clearly less, nobody queued.
+A capture records none of that.  It records when each operation issued, and when an operation returned that a
+wait stalled for.  Distances between operations that stalled one after the other are how long each held the
+pipe.  The rate is the bytes per cycle under which the rest, the latency of an instruction, varies least; if
+no rate reduces the variation clearly, there was no queue.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.base.machine.compiled import kernel
 from rcv_py.base.runs import starts_run
 
-FINE = 256  # parts of a cycle in which service is counted
-CLASSES = 4  # orders of return a wave has: none, loads, stores, LDS
+FINE = 256  # parts of a cycle in which service time is counted
+CLASSES = 4  # return orders of a wave: none, loads, stores, LDS
 FAR = 1 << 62
-ENDLESS = 1 << 40  # cycles of work that no pipe refuses
+ENDLESS = 1 << 40  # cycles of work; a pipe of this depth refuses nothing
 LDS_BYTES = 128  # a cycle
-_RATES = (0.25, 256.0)  # bytes a cycle between which memory is looked for
-_EXACT = 0.0003  # how exactly the slowest is found under which hardly an operation returns before it leaves
-_FEW = 100  # one of so many may
-_TRIED = 32  # rates above that
-_CLEARLY = 0.85  # so much of the difference may be left for a queue to be believed
+_RATES = (0.25, 256.0)  # bytes per cycle, the range searched for the memory rate
+_EXACT = 0.0003  # precision of the slowest rate under which hardly an operation returns before it leaves
+_FEW = 100  # one operation in this many may
+_TRIED = 32  # rates tried above that
+_CLEARLY = 0.85  # the largest share of the variation that may remain if there is a queue
 _ENOUGH = 8  # returns of an instruction from which on they count
-_RIVALS = 32  # waits of arithmetic for that of other waves that tell how long it holds its SIMD
-_LONGER = 512  # cycles by which one operation may hold its pipe longer than such ones usually do
-_REFUSED = 3  # distances of stalled operations that tell how long they held the pipe
+_RIVALS = 32  # waits of arithmetic for other waves' arithmetic that show how long it holds its SIMD
+_LONGER = 512  # cycles by which an operation may hold its pipe longer than usual for its kind
+_REFUSED = 3  # distances of stalled operations that show how long they held the pipe
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What is estimated from a stream.  `unit` and `hold` are of each code row and one more."""
+    """Estimates from a stream.  `hold`, `service`, `moves`, `order`: one entry per code row and one more."""
 
-    hold: np.ndarray  # int64, cycles its pipe takes nothing else
+    hold: np.ndarray  # int64, cycles during which its pipe takes nothing else
     depth: dict[int, int]  # by unit: cycles of work a pipe holds before it refuses
     service: np.ndarray  # int64, parts of a cycle that memory is busy with it
-    moves: np.ndarray  # int64, bytes of a wave
+    moves: np.ndarray  # int64, bytes per wave
     order: np.ndarray  # int64, of CLASSES
 
 
@@ -64,33 +64,33 @@ class Rows(NamedTuple):
 
     unit: ndarray
     issue: ndarray
-    ready: ndarray  # when nothing but the unit held it back
-    stretch: ndarray  # by how much more its hold may turn out; 0: its form says what it is
+    ready: ndarray  # when only the unit held it back
+    stretch: ndarray  # by how much longer its hold may be; 0: its form determines the hold
 
 
 class Units(NamedTuple):
-    """Units, int64; all but `depth` are changed."""
+    """State of units, int64; all but `depth` are modified."""
 
     depth: ndarray
     free: ndarray
-    since: ndarray  # from when on it has refused without a gap
-    last: ndarray  # what it took last, a place in Rows
+    since: ndarray  # since when it has refused without a gap
+    last: ndarray  # what it took last, an index in Rows
 
 
 class Taken(NamedTuple):
-    """What comes out, int64, of each of Rows."""
+    """Results for each of Rows, int64."""
 
-    hold: ndarray  # given, and corrected by what was seen
+    hold: ndarray  # given, and corrected by the recorded issues
     sent: ndarray  # when the unit was done with it
-    since: ndarray  # from when on the unit refused until it took this one
+    since: ndarray  # since when the unit refused until it took this one
 
 
 @kernel
 def take(rows: Rows, units: Units, taken: Taken) -> None:
-    """Go through what units took, and correct how long each held its unit by when the next one issued.
+    """Go through what units took, and correct how long each held its unit by the next issue.
 
-    Nothing issues while its unit refuses, so a hold that says so was shorter; what was ready before and came
-    a bit later tells that the hold was longer.
+    Nothing issues while its unit refuses, so an issue during a hold shows that the hold was shorter; an
+    instruction that was ready earlier but issued a bit later shows that it was longer.
     """
     for at in range(len(rows.unit)):
         unit, issue = int(rows.unit[at]), int(rows.issue[at])
@@ -112,7 +112,7 @@ def take(rows: Rows, units: Units, taken: Taken) -> None:
 
 
 def left(sent: np.ndarray, service: np.ndarray) -> np.ndarray:
-    """When memory is done with operations, in parts of a cycle; they come in order, one is served at a time.
+    """When memory is done with operations, in parts of a cycle; it serves one at a time, in order.
 
     `sent` int64 in cycles, ascending.
     """
@@ -122,9 +122,9 @@ def left(sent: np.ndarray, service: np.ndarray) -> np.ndarray:
 
 @kernel
 def serve_all(sent: ndarray, service: ndarray, latest: ndarray, gone: ndarray) -> None:
-    """As `left`, but nobody leaves later than it is back: then it was served quicker.
+    """Like `left`, but no operation leaves later than it returns: then its service was shorter.
 
-    `service` is corrected, `gone` filled in.
+    `service` is corrected; `gone` is the output.
     """
     done = -FAR
     for at in range(len(sent)):
@@ -135,32 +135,32 @@ def serve_all(sent: ndarray, service: ndarray, latest: ndarray, gone: ndarray) -
 
 
 def serve(sent: np.ndarray, service: np.ndarray, latest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return when operations leave a queue, in cycles, and how long each was really served, in parts."""
+    """Return when operations leave a queue, in cycles, and how long each was actually served, in parts."""
     gone, service = np.zeros_like(sent), service.copy()
     serve_all(sent, service, latest, gone)
     return gone, service
 
 
 def cycles(parts: np.ndarray) -> np.ndarray:
-    """Whole cycles after which so many parts are over."""
+    """Whole cycles in which the given parts are over."""
     return -(-parts // FINE)
 
 
 @kept
 def returns(stream: Stream) -> tuple[np.ndarray, np.ndarray]:
-    """Return operations whose return a wait stalled for, int64, ascending, and when that was, int64."""
+    """Return the operations that a wait stalled for, int64, ascending, and when each returned, int64."""
     ends = wait_ends(stream)
     is_held = stream.tokens.stall[ends.token] > stream.lines.step
     token, back = ends.operation[is_held], stream.issue[ends.token[is_held]]
     rows = np.lexsort((back, token))
     token, back = token[rows], back[rows]
-    first = starts_run(token)  # a later wait says nothing new
+    first = starts_run(token)  # a later wait adds no information
     return token[first], back[first]
 
 
 @kept
 def seen(stream: Stream) -> Seen:
-    """Return what a stream tells of its pipes, and the order in which operations return."""
+    """Return the estimates for the pipes of a stream, and the order in which operations return."""
     lines = stream.lines
     lanes = 64 if lines.step == 4 else 32
     moves = np.array([max(access_width(text), 0) for text in lines.texts]) * lanes
@@ -177,7 +177,7 @@ def seen(stream: Stream) -> Seen:
 
 
 def _pipe(stream: Stream, unit: int, hold: np.ndarray) -> int:
-    """Fill in how long operations of a unit hold its pipe, and return how much work that takes."""
+    """Fill in how long operations of a unit hold its pipe; return how much work the pipe takes."""
     token = in_time(stream, stream.of_unit(unit))
     issue, line = stream.issue[token], stream.line[token]
     if len(token) < _REFUSED:
@@ -185,19 +185,19 @@ def _pipe(stream: Stream, unit: int, hold: np.ndarray) -> int:
     stalls = np.append(False, stream.start[token[1:]] <= issue[:-1])
     both = np.flatnonzero(stalls[1:] & stalls[:-1])
     distance = issue[both + 1] - issue[both]
-    for group in (hold, np.arange(len(hold))):  # of those that hold it as long by their form, then of each
+    for group in (hold, np.arange(len(hold))):  # first by the hold of their form, then each code row
         middle, count = medians(group[line[both]], distance, int(group.max()) + 1)
         is_known = (count >= _REFUSED)[group] & (stream.lines.unit == unit)
         hold[is_known] = middle[group][is_known]
     work = cycles(left(issue, hold[line] * FINE))
-    ahead = work[:-1] - issue[1:]  # when the next one issues
+    ahead = work[:-1] - issue[1:]  # at the issue of the next one
     full = ahead[stalls[1:] & ~stalls[:-1]]
     full = full[full > 0]
     return int(np.median(full)) if len(full) >= _REFUSED else ENDLESS
 
 
 def _vector(stream: Stream, hold: np.ndarray) -> None:
-    """Raise how long arithmetic holds its SIMD to the least that another wave waited behind it."""
+    """Raise how long arithmetic holds its SIMD to the minimum time that another wave waited for it."""
     token = in_time(stream, stream.of_unit(VALU))
     token = token[np.argsort(stream.simd[stream.owner[token]], kind="stable")]
     before, after = token[:-1], token[1:]
@@ -213,7 +213,7 @@ def _vector(stream: Stream, hold: np.ndarray) -> None:
 
 
 def _service(stream: Stream, moves: np.ndarray, hold: np.ndarray, depth: int) -> np.ndarray:
-    """How long memory is busy with each code row, in parts of a cycle, int64."""
+    """How long memory is busy with an operation of each code row, in parts of a cycle, int64."""
     nothing = np.zeros(len(moves), dtype=np.int64)
     token = in_time(stream, stream.of_unit(VMEM))
     line = stream.line[token]
@@ -246,8 +246,8 @@ def _service(stream: Stream, moves: np.ndarray, hold: np.ndarray, depth: int) ->
 
     allowed = early(nothing) + len(at) // _FEW
 
-    # A queue that never empties tells its rate exactly: a bit slower, and operations return before they
-    # leave.
+    # A queue that never empties shows its rate exactly: at a slightly slower rate, operations return before
+    # they leave.
     slow, fast = _RATES
     while fast / slow > 1 + _EXACT:
         middle = float(np.sqrt(slow * fast))
@@ -265,9 +265,9 @@ def pipe(
     hold: np.ndarray,
     depth: Sequence[int] | np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for how long each really held its unit, when that was done with it, and since when it refused.
+    """Return how long each row held its unit, when the unit was done with it, and since when it refused.
 
-    All int64, rows in order of issue; `depth` is of each unit: 0 for one that takes one at a time.
+    All int64, rows in order of issue; `depth` is per unit: 0 for a unit that takes one operation at a time.
     """
     limit = np.array(depth, dtype=np.int64)
     rows = Rows(unit.astype(np.int64), issue, ready, np.where(limit[unit] > 0, np.maximum(hold, _LONGER), 0))
@@ -278,12 +278,12 @@ def pipe(
 
 
 def in_time(stream: Stream, token: np.ndarray) -> np.ndarray:
-    """Tokens in the order in which they issued."""
+    """Tokens in order of issue."""
     return token[np.argsort(stream.issue[token], kind="stable")]
 
 
 def medians(group: np.ndarray, value: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The lower median of the values of each group, 0 of none, and how many it has; int64 [size]."""
+    """The lower median of the values of each group, 0 if empty, and the group's size; int64 [size]."""
     count = np.bincount(group, minlength=size)
     middle = np.zeros(size, dtype=np.int64)
     rows = np.lexsort((value, group))

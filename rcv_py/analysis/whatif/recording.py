@@ -1,4 +1,4 @@
-"""What is kept of a recording to play it again: orders, distances and who waits for whom, no times.
+"""The replayable form of a recording: orders, distances and dependencies, no times.
 
 A token of a wave
 
@@ -7,13 +7,13 @@ A token of a wave
    ────────────┤ ·····················├── delay ────┤▒▒▒ contention ▒├──────── pace ────────┤
                                       └ counters, barrier ─┘
 ```
-arrives `pace` cycles after the one before issued.  It is ready when all operations that it waits for have
-returned, when its barrier opens, at the earliest `least` cycles after its arrival, and `delay` cycles after
-all that.  It issues when its unit takes it: the unit is held for `hold` cycles after each issue.  An
-operation of memory then queues (`queues.py`).  A wave ends when all its operations have returned.
+arrives `pace` cycles after its predecessor issued.  It is ready when all operations that it waits for have
+returned and its barrier has opened, at the earliest `least` cycles after its arrival; `delay` is added to
+that.  It issues when its unit takes it: the unit is held for `hold` cycles after each issue.  A memory
+operation then queues (`queues.py`).  A wave ends when all its operations have returned.
 
-All of that is told by the recorded times, so that playing them gives the same times again.  What a stall was
-spent on is told so: cycles in which the unit was taken without a gap until the instruction issued are
+All of that is derived from the recorded times, so that playing it gives the same times again.  A stall is
+divided like this: cycles in which the unit was taken without a gap until the instruction issued are
 contention, the rest is delay.
 """
 
@@ -45,55 +45,55 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 
 NOBODY = -1
-_OWN = (NONE, BRANCH, MESSAGE)  # units that nobody else takes from a wave
-_OF_SIMD = (VALU, MATRIX)  # the others are shared by the SIMDs of a compute unit
+_OWN = (NONE, BRANCH, MESSAGE)  # units that no other wave takes
+_OF_SIMD = (VALU, MATRIX)  # the other units are shared by the SIMDs of a compute unit
 _QUEUES = {VMEM: 0, LDS: 1, SMEM: 2}
-_PLACES = MESSAGE + 1  # numbers of units a SIMD has
-_END_TURNS = 5  # cycles of the end of a wave that waits for nothing, in turns
+_PLACES = MESSAGE + 1  # unit numbers per SIMD
+_END_TURNS = 5  # turns that the end of a wave takes if it waits for nothing
 _OF_A_LINE = 4  # samples from which on an instruction is judged by its own latencies
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Waves of one compute unit as they can be played again.  Numbers are int64, times and distances cycles.
+    """Waves of one compute unit in a form that can be played.  Numbers are int64, times and distances cycles.
 
     Tokens are rows of the columns; wave i executes `order[first[i]:first[i + 1]]`, one after the other.
     """
 
     first: np.ndarray  # int64 [waves + 1]
     order: np.ndarray  # int64 [tokens]
-    line: np.ndarray  # int64, code row; as many as there are rows: none
+    line: np.ndarray  # int64, code row; `rows`: none
     unit: np.ndarray  # uint8, of `attribution.lines`
-    pace: np.ndarray  # from its issue to the arrival of the next one
+    pace: np.ndarray  # from its issue to the arrival of the next token
     busy: np.ndarray  # part of the pace in which it issued or executed
-    least: np.ndarray  # from its arrival until it is ready, at least
-    delay: np.ndarray  # from being ready to being issued, contention aside
+    least: np.ndarray  # minimum from its arrival until it is ready
+    delay: np.ndarray  # from ready to issue, without contention
     issued: np.ndarray  # when it issued
-    resource: np.ndarray  # what it takes, NOBODY: nothing that others want
+    resource: np.ndarray  # the resource that it takes, NOBODY: nothing that others compete for
     hold: np.ndarray  # for how long
-    rank: np.ndarray  # of two that could go at the same moment the lower one does: order of issue
+    rank: np.ndarray  # order of issue; the lower rank goes first at the same moment
     # memory
-    queue: np.ndarray  # where operations wait for those before them, NOBODY: it is none
+    queue: np.ndarray  # where operations wait for earlier ones, NOBODY: no operation
     service: np.ndarray  # parts of a cycle that the queue is busy with it
-    latency: np.ndarray  # from leaving the queue (of others: from issue) to return, of what is awaited
+    latency: np.ndarray  # from leaving the queue (without a queue: from issue) to the return
     in_order: np.ndarray  # class of operations of a wave that return in order of issue; 0: none
     moves: np.ndarray  # bytes
-    is_measured: np.ndarray  # bool, a wait ended with its return
+    is_measured: np.ndarray  # bool, a wait ended at its return
     # counters: token i waits for operations `awaited[await_first[i]:await_first[i + 1]]`
     await_first: np.ndarray  # int64 [tokens + 1]
     awaited: np.ndarray  # int64, tokens of the same wave, in order of issue
     is_loose: np.ndarray  # bool [tokens], waits for operations that return in any order
     # barriers
     meeting: np.ndarray  # at which the token waits, NOBODY: none
-    signals: np.ndarray  # meeting that the token arrives at, which most often is the same
+    signals: np.ndarray  # meeting that the token arrives at, usually the same
     members: np.ndarray  # int64 [meetings], arrivals that open it
     opening: np.ndarray  # int64 [meetings], cycles from the last arrival until it opens
     # waves
     begin: np.ndarray  # int64 [waves]
     lead: np.ndarray  # int64 [waves], from its begin to the arrival of its first token
-    tail: np.ndarray  # int64 [waves], from the last issue to its end, operations on their way aside
-    before: np.ndarray  # int32 [waves], the wave that its slot was freed by, NOBODY: it begins when it did
-    handover: np.ndarray  # int64 [waves], from that end to its begin
+    tail: np.ndarray  # int64 [waves], from the last issue to its end, pending operations aside
+    before: np.ndarray  # int32 [waves], the wave whose end freed its slot, NOBODY: it begins as recorded
+    handover: np.ndarray  # int64 [waves], from the end of that wave to its begin
     simd: np.ndarray  # int32 [waves]
     slot: np.ndarray  # int32 [waves]
     row: np.ndarray  # int64 [waves], of the wave index
@@ -106,22 +106,22 @@ class Recording:
 
     @property
     def owner(self) -> np.ndarray:
-        """The wave of each token, int64, in the order of the columns as they were recorded."""
+        """The wave of each token, int64, in the recorded order of the columns."""
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What is taken for true where the recording does not tell."""
+    """An assumption where the recording has no data."""
 
     text: str = ""  # the guess in words
-    latency: float = 1.0  # of operations nobody stalled for: so many times what such ones usually take
-    has_contention: bool = True  # False: what a stall at a busy unit was spent on stays as it is
+    latency: float = 1.0  # of operations that no wait stalled for: this factor times the usual latency
+    has_contention: bool = True  # False: stalls at a busy unit stay as they are
 
 
 USUAL = Guess("operations that nobody stalled for took as long as such ones usually take")
-# Of 29,756 returns that waits of real captures show one in 27 took longer than twice the median of its
-# instruction.  Nothing speaks for all others having come just in time for a wait that did not stall.
+# Of 29,756 returns that waits of real captures show, one in 27 took longer than twice the median of its
+# instruction.  It is unlikely that all other operations returned just in time for a wait that did not stall.
 OTHERS = (
     Guess("the range also tries: operations that nobody stalled for took half as long as usual", latency=0.5),
     Guess(
@@ -141,7 +141,7 @@ def streams(trace: Trace, waves: Sequence[Wave]) -> list[Stream]:
 
 
 def recording(stream: Stream, guess: Guess = USUAL) -> Recording:
-    """Return what is kept of the waves of a compute unit; what no guess changes is shared by all of them."""
+    """Return the replayable form of a compute unit's waves; all guesses share the parts that none changes."""
     frame = _frame(stream)
     units = _units(stream, guess)
     memory = _memory(stream, frame.counted, units.taken.sent, frame.life_tail, guess.latency)
@@ -167,11 +167,11 @@ def recording(stream: Stream, guess: Guess = USUAL) -> Recording:
 
 @dataclass(frozen=True, eq=False)
 class _Frame:
-    """What no guess changes."""
+    """The parts that no guess changes."""
 
     columns: dict[str, Any]  # of Recording
     counted: _Awaits  # operations alone
-    results: np.ndarray  # int64 [tokens], cycles until what reads a matrix result can go, 0 of others
+    results: np.ndarray  # int64 [tokens], cycles until a reader of a matrix result can issue, else 0
     life_tail: np.ndarray  # int64 [waves], from the last issue to the end
 
 
@@ -256,10 +256,10 @@ class _Barriers(NamedTuple):
 
 
 def _awaits(stream: Stream) -> _Awaits:
-    """Return what tokens wait for, and where that begins."""
+    """Return the operations that tokens wait for, and where each token's operations begin."""
     links, n = stream.links, len(stream)
     wait = links.token[links.row_of]
-    key = np.unique(wait * n + links.producers)  # a wait on two counters names an operation of both once
+    key = np.unique(wait * n + links.producers)  # an operation counts once for a wait on both its counters
     wait, awaited = key // max(n, 1), key % max(n, 1)
     is_loose = np.zeros(n, dtype=bool)
     is_loose[links.token[~links.is_ordered]] = True
@@ -267,9 +267,9 @@ def _awaits(stream: Stream) -> _Awaits:
 
 
 def _with_results(stream: Stream, awaits: _Awaits) -> tuple[_Awaits, np.ndarray]:
-    """Return what tokens wait for with the matrix results that they read, and when those are there, int64.
+    """Add the matrix results that tokens read to their dependencies; return when those are ready, int64.
 
-    A result is there after the documented cycles, or sooner if any instruction was seen to read it sooner.
+    A result is ready after the documented cycles, or sooner if an instruction read it sooner in the trace.
     """
     n, lines = len(stream), stream.lines
     latency = np.zeros(n, dtype=np.int64)
@@ -292,9 +292,9 @@ def _with_results(stream: Stream, awaits: _Awaits) -> tuple[_Awaits, np.ndarray]
 def _memory(stream: Stream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray, factor: float) -> _Memory:
     """Return how operations queue and how long they take after that.
 
-    Where a wait ended with an operation its return is known; else it took as long after its queue as such
-    operations take, but returned before the first wait for it that did not stall, before newer operations
-    that return in order, and before its wave ended.
+    If a wait ended with an operation, its return is known.  Else it took the usual time of its kind after its
+    queue, but returned before the first wait for it that did not stall, before newer operations that return
+    in order, and before its wave ended.
     """
     issue, n, told = stream.issue, len(stream), seen(stream)
     numbers = np.full(_PLACES, NOBODY, dtype=np.int64)
@@ -329,9 +329,9 @@ def _memory(stream: Stream, awaits: _Awaits, sent: np.ndarray, tail: np.ndarray,
 def _latest(
     stream: Stream, awaits: _Awaits, operation: np.ndarray, tail: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return when each token's operation was back at the latest, and of which waves that was the end.
+    """Return the latest possible return of each token's operation, and for which waves that was the end.
 
-    `operation` are tokens in order of their wave and, in it, of their class.
+    `operation` are tokens ordered by wave and then by class.
     """
     n = len(stream)
     first, issue, owner = stream.tokens.first, stream.issue, stream.owner
@@ -344,7 +344,7 @@ def _latest(
     drains[owner[open_]] = True
     drains &= tail > _END_TURNS * stream.lines.step
     latest[open_] = (last + tail)[owner[open_]]
-    # What is newer and returns in order was back no earlier.
+    # Newer operations that return in order returned no earlier.
     group = owner[operation] * CLASSES + seen(stream).order[stream.line[operation]]
     rows = operation[::-1]
     backwards = np.cumsum(starts_run(group[::-1]))
@@ -356,7 +356,7 @@ def _latest(
 
 
 def _in_order(stream: Stream, operation: np.ndarray, back: np.ndarray) -> np.ndarray:
-    """When operations return if those of a class do so in order of issue; rows as in `_latest`."""
+    """When operations return if each class returns in order of issue; rows as in `_latest`."""
     group = stream.owner[operation] * CLASSES + seen(stream).order[stream.line[operation]]
     value = back[operation]
     shift = np.cumsum(starts_run(group)) * (int(value.max(initial=0)) - int(value.min(initial=0)) + 1)
@@ -368,7 +368,7 @@ def _in_order(stream: Stream, operation: np.ndarray, back: np.ndarray) -> np.nda
 def _usual(stream: Stream, known: np.ndarray, latency: np.ndarray) -> np.ndarray:
     """How long operations of each code row usually take after their queue, int64.
 
-    Of what nothing of its kind was measured, as long as the survey says.
+    A kind without measurements takes the latency from the survey.
     """
     usual = np.rint(np.exp(stream.survey.mean[stream.engine])).astype(np.int64)
     form = stream.lines.form.astype(np.int64)
@@ -380,7 +380,7 @@ def _usual(stream: Stream, known: np.ndarray, latency: np.ndarray) -> np.ndarray
 
 
 def _barriers(stream: Stream) -> _Barriers:
-    """Return at which meeting tokens wait and arrive, how many arrivals open it, and how much later."""
+    """Return the meetings where tokens wait and arrive, the arrivals that open each, and its delay."""
     at, met, n = stream.crossings, stream.meetings, len(stream)
     meeting, signals = np.full((2, n), NOBODY, dtype=np.int64)
     meeting[at.token] = met.of
@@ -396,13 +396,13 @@ def _barriers(stream: Stream) -> _Barriers:
 
 
 def _arrivals(stream: Stream) -> np.ndarray:
-    """When waves arrived at barriers: where it is one instruction, when they came to it."""
+    """When waves arrived at barriers; for a single barrier instruction, when they came to it."""
     at = stream.crossings
     return np.where(at.signal == at.token, stream.start[at.token], stream.issue[at.signal])
 
 
 def _ready(stream: Stream, frame: _Frame, back: np.ndarray) -> np.ndarray:
-    """When tokens were ready, their own delay aside; `back` is when operations and results were there."""
+    """When tokens were ready, without their own delay; `back` is when operations and results were ready."""
     first, awaited, opening = (frame.columns[name] for name in ("await_first", "awaited", "opening"))
     ready = stream.start + frame.columns["least"]
     waits = np.flatnonzero(np.diff(first))
@@ -418,9 +418,9 @@ def _ready(stream: Stream, frame: _Frame, back: np.ndarray) -> np.ndarray:
 
 
 def _units(stream: Stream, guess: Guess) -> _Units:
-    """Return what each token takes, and for how long nobody else got it.
+    """Return which unit each token takes, and for how long no other token got it.
 
-    A unit is held as long as its form says, but never longer than until the next one was seen to begin.
+    A unit is held as long as the form of the instruction says, but never past the next recorded begin.
     """
     unit, told = stream.unit.astype(np.int64), seen(stream)
     is_simd = np.isin(unit, _OF_SIMD)
@@ -441,7 +441,7 @@ def _units(stream: Stream, guess: Guess) -> _Units:
 
 
 def _slots(stream: Stream, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return whose end freed the slot of each wave, and how long after it the wave began."""
+    """Return the wave whose end freed the slot of each wave, and how long after that end the wave began."""
     waves = stream.tokens.waves
     keys = np.array([(wave.id.simd, wave.id.slot) for wave in waves], dtype=np.int64).reshape(-1, 2)
     before = np.full(len(waves), NOBODY, dtype=np.int32)

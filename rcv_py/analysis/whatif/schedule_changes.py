@@ -1,4 +1,4 @@
-"""Changes of a schedule that remedies of findings ask for: loads ahead, waits later, nothing between."""
+"""Schedule changes for the remedies of findings: loads earlier, waits later, no gaps."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 from rcv_py.analysis.whatif.changes import chosen, named
 from rcv_py.base.runs import starts_run
 
-if TYPE_CHECKING:  # it imports a compiler, and a change is named long before it is played
+if TYPE_CHECKING:  # its import loads a compiler, which naming a change must not do
     from rcv_py.analysis.whatif.recording import Recording
 
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """Who waits for an execution of an instruction waits for the one before it: data an iteration earlier.
+    """Waits for an execution of an instruction wait for the previous one: data an iteration earlier.
 
-    That is a second set of registers, or a second buffer: each iteration works on what the one before
-    loaded.  The first execution of a wave is waited for as it was.
+    That is a second set of registers, or a second buffer: each iteration works on what the previous iteration
+    loaded.  The first execution of a wave is waited for as before.
     """
 
     lines: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         rows = np.flatnonzero(chosen(recording, self.lines))
         owner, line = recording.owner[rows], recording.line[rows]
         by_line = np.lexsort((rows, line, owner))
@@ -38,19 +38,19 @@ class Ahead:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         return f"{named(self.lines)} an iteration ahead"
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """An instruction stands so many executed instructions later, at the end of its wave at the latest."""
+    """Move an instruction `by` executed instructions later, at most to the end of its wave."""
 
     line: int
     by: int
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         place = np.arange(len(recording)) + 0.0
         is_meant = recording.line[recording.order] == self.line
         key = np.where(is_meant, place + self.by + 0.5, place)
@@ -58,22 +58,22 @@ class Later:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         how = "instruction" if self.by == 1 else "instructions"
         return f"instruction {self.line} moved {self.by} {how} down"
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Instructions issue as soon as their unit is free: no gap before them, nothing that they wait for.
+    """Instructions issue as soon as their unit is free: no gap before them, no dependencies.
 
-    Counters and barriers are waited for all the same.
+    Waits for counters and barriers remain.
     """
 
     lines: tuple[int, ...]
 
     def of(self, recording: Recording) -> Recording:
-        """Return the recording with it."""
+        """Return the recording with the change."""
         is_meant = chosen(recording, self.lines)
         at = np.flatnonzero(is_meant[recording.order])
         at = at[~np.isin(at, recording.first)]
@@ -88,5 +88,5 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """What is changed."""
+        """Describe the change."""
         return f"{named(self.lines)} without delay"

@@ -1,4 +1,4 @@
-"""The instructions of waves as they would run, and where the critical path goes: in aligned cycles."""
+"""The predicted instructions of waves, and the course of the critical path, in aligned cycles."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from rcv_py.model.waves import Wave
 
 
 def predicted_tokens(player: Player, changes: Sequence[Change], waves: Iterable[Wave]) -> dict[int, Tokens]:
-    """Return the instructions of waves with some changes, by row of the wave index.
+    """Return the predicted instructions of waves with some changes, by row of the wave index.
 
-    Waves whose compute unit is not among the played are left out.  Times are aligned cycles, as those of
-    waves.
+    Waves whose compute unit was not played are left out.  Times are aligned cycles, as in `waves`.
     """
     wanted = {wave.row: wave for wave in waves}
     found: dict[int, Tokens] = {}
@@ -61,7 +60,7 @@ def _tokens(base: int, recorded: Recording, played: Played, place: int, wave: Wa
     start[1:] = np.minimum(issue[1:], issue[:-1] + pace[:-1])
     start[:1] = np.minimum(issue[:1], played.begin[place] + recorded.lead[place])
     busy = recorded.busy[order]
-    if wave.tokens.lane is None:  # of such a generation the next one begins when this one has issued
+    if wave.tokens.lane is None:  # in such a generation, the next instruction begins when this one has issued
         busy[:-1] = np.clip(start[1:] - issue[:-1], 0, busy[:-1])
     own = order - low
     return Tokens(
