@@ -1,1 +1,1 @@
-"""Why every stalled and idle cycle was spent: a cause, its evidence, and the instruction to blame."""
+"""Attribution of every stalled and idle cycle: its cause, the evidence, and the responsible instruction."""

@@ -1,14 +1,14 @@
-"""Stalls for what arrives late: the other waves at a barrier, and instructions that were not there.
+"""Stalls for late arrivals: of other waves at a barrier, and of instructions that were not fetched yet.
 
 The n-th barriers of the waves of a workgroup belong together (`analysis/waves/workgroups.py`), whichever
-`s_barrier` each of them stands at.
+`s_barrier` each wave stands at.
 
-SIMDs of a compute unit share little.  Arithmetic of two SIMDs that stalls at the same place of the program at
-the same time had only the delivery of instructions in common:
+SIMDs of a compute unit share little.  If arithmetic of two SIMDs stalls at the same place of the program at
+the same time, only instruction delivery can be the common cause:
 
 ```
 SIMD 0   line 1139  ████████████████████│      the same 64 bytes of code, released in the same turn:
-SIMD 2   line 1139         █████████████│      what held both is outside of either SIMD
+SIMD 2   line 1139         █████████████│      the common cause is outside of either SIMD
 ```
 """
 
@@ -27,11 +27,11 @@ from rcv_py.model.kinds import TokenKind
 
 
 def claim_barriers(stream: Stream, ledger: Ledger) -> None:
-    """Charge barriers to what the wave that arrived last did longest while this wave was waiting.
+    """Charge barriers to what the last wave to arrive did longest while this wave was waiting.
 
-    The last to arrive waits for nobody: what the barrier itself takes is its own.  If all traced waves were
-    there long before the release, an untraced one was last: the cause is still the barrier, without a
-    producer.
+    The last wave to arrive waits for no other: the cost of the barrier itself is charged to that wave.  If
+    all traced waves arrived long before the release, an untraced wave was last: the cause is still the
+    barrier, without a producer.
     """
     rows = ledger.of_lines(stream.lines.is_barrier)
     if not len(rows):
@@ -62,15 +62,15 @@ def _crossing(at: TokenCrossings, token: np.ndarray) -> np.ndarray:
 
 
 def longest_before(stream: Stream, wave: np.ndarray, stop: np.ndarray, since: np.ndarray) -> np.ndarray:
-    """Return the token that took longest of those a wave ran since a time and before its token `stop`.
+    """Return the longest token that a wave ran since a time and before its token `stop`.
 
-    Of the token that was under way at that time only what came later counts.  Where there is none in front it
-    is `stop`.
+    Only the later part of a token that was running at that time counts.  If there is no earlier token, the
+    result is `stop`.
     """
     first = stream.tokens.first[wave]
     begin = np.maximum(first_from(stream.start, first, stop, since + 1) - 1, first)
     under_way = stream.ends(begin) - np.maximum(stream.start[begin], since)
-    # Of all tokens only those behind it that any of the waves ran.
+    # Only tokens after `begin` that any of the waves ran.
     meant = IntervalSet.of(begin + 1, stop)
     rows = ranges(meant.begin, meant.end - meant.begin)
     if not len(rows):
@@ -80,12 +80,12 @@ def longest_before(stream: Stream, wave: np.ndarray, stop: np.ndarray, since: np
     return np.where((later >= 0) & (length[later] > under_way), rows[later], begin)
 
 
-_INSIDE = (NONE, VALU, SALU)  # units of which every SIMD has its own
-_LOOKED_AT = 8  # neighbours in time that are looked at
+_INSIDE = (NONE, VALU, SALU)  # units that every SIMD has for itself
+_LOOKED_AT = 8  # neighbours in time that are compared
 
 
 def claim_fetch(stream: Stream, ledger: Ledger) -> None:
-    """Charge the stall of the first instruction of a wave and of those behind taken branches."""
+    """Charge the stall of the first instruction of a wave and of instructions after taken branches."""
     token = ledger.token
     is_first = stream.is_first(token)
     before = np.maximum(token - 1, 0)
@@ -95,10 +95,10 @@ def claim_fetch(stream: Stream, ledger: Ledger) -> None:
 
 
 def claim_shared_fetch(stream: Stream, ledger: Ledger) -> None:
-    """Charge stalls that began or ended within a turn of one on another SIMD in the same 64 bytes of code.
+    """Charge stalls that begin or end within a turn of a stall on another SIMD in the same 64 bytes of code.
 
-    Only what no other rule explains counts, and only instructions that use nothing outside of their SIMD;
-    of tokens without a code line that is not known.
+    Only cycles that no other rule explains count, and only instructions that use nothing outside of their
+    SIMD; tokens without a code line are left out.
     """
     is_meant = np.isin(stream.lines.unit, _INSIDE)
     is_meant[-1] = False
@@ -111,8 +111,8 @@ def claim_shared_fetch(stream: Stream, ledger: Ledger) -> None:
 def has_partner(stream: Stream, ledger: Ledger, rows: np.ndarray, shift: int = 0) -> np.ndarray:
     """Return which rows share place and time with another SIMD of their compute unit, bool.
 
-    With a `shift` (cycles) the others are looked for at another time: how often they are found there is how
-    often place and time are shared by chance.
+    With a `shift` (cycles) the partners are searched at another time: the matches found there show how often
+    place and time agree by chance.
     """
     token = ledger.token[rows]
     owner = stream.owner[token]
@@ -127,7 +127,7 @@ def has_partner(stream: Stream, ledger: Ledger, rows: np.ndarray, shift: int = 0
 
 
 def _near(moment: np.ndarray, shift: int, simd: np.ndarray, step: int) -> np.ndarray:
-    """Return for which moments, shifted, there is a moment of another SIMD within a step, bool."""
+    """Return which moments, shifted, are within a step of a moment of another SIMD, bool."""
     order = np.argsort(moment, kind="stable")
     low = np.searchsorted(moment[order], moment + shift - step, side="left")
     high = np.searchsorted(moment[order], moment + shift + step, side="right")

@@ -1,4 +1,4 @@
-"""Attribution of all waves, or of one token: the rules in their order, and the table they make."""
+"""Attribution of all waves, or of one token: the rules in their order, and the resulting table."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _CAUSES = len(Cause)
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """Stalled and idle cycles, one row a line, cause and producer; most cycles first.
+    """Stalled and idle cycles, one row per line, cause and producer; most cycles first.
 
     Cycles are summed over the waves that were read.  They are attribution, not elapsed time: several waves
-    stall at once, and what others cover costs nothing.
+    stall at once, and cycles that other waves cover cost nothing.
     """
 
     line: np.ndarray  # int32 [n], code row that was late; -1: tokens without a code line
     cause: np.ndarray  # uint8 [n], Cause
-    producer: np.ndarray  # int32 [n], code row that made it late, -1: none is known
+    producer: np.ndarray  # int32 [n], code row that made it late, -1: unknown
     stall: np.ndarray  # int64 [n], cycles
     idle: np.ndarray  # int64 [n], cycles
     count: np.ndarray  # int64 [n], executions
-    guessed: np.ndarray  # int64 [n], cycles of which the producer is one of several that fit
+    guessed: np.ndarray  # int64 [n], cycles whose producer is one of several candidates
     assumption: str = ""
-    waves: int = 0  # that were read
+    waves: int = 0  # waves that were read
     of: int = 0  # waves of the trace
 
     def __len__(self) -> int:
@@ -84,35 +84,35 @@ class Attribution:
         return _share(self.idle, self.cause)
 
     def where(self, rows: np.ndarray) -> Attribution:
-        """Return some of the rows (bool or places) as a table of their own."""
+        """Return some of the rows (bool or indices) as a separate table."""
         return of_rows(self, rows)
 
     def by_line(self) -> Attribution:
-        """One row a line, whatever the cause; cause and producer are those of its largest row."""
+        """One row per line, over all causes; cause and producer come from its largest row."""
         return _grouped(self, self.line)
 
     def by_cause(self) -> Attribution:
-        """One row a cause; line and producer are those of its largest row."""
+        """One row per cause; line and producer come from its largest row."""
         return _grouped(self, self.cause)
 
     def by_producer(self) -> Attribution:
-        """One row a producer (-1: none); line and cause are those of its largest row."""
+        """One row per producer (-1: none); line and cause come from its largest row."""
         return _grouped(self, self.producer)
 
 
 @dataclass(frozen=True, eq=False)
 class ParcelClaims:
-    """The claims of a parcel's stalls, or of its gaps: of all tokens that touch its slab."""
+    """The claims of a parcel's stalls, or of its gaps, for all tokens that touch its slab."""
 
     stream: Stream
     claims: Claims
     spent: Spent
     is_idle: bool
-    counts: np.ndarray  # int64, rows of the claims that count: of tokens of chosen waves that start inside
+    counts: np.ndarray  # int64, rows of the claims that count: tokens of chosen waves that start in the slab
 
     @cached_property
     def key(self) -> np.ndarray:
-        """One number for line, cause and producer of each claim, int64, for `rows_of`."""
+        """One number for line, cause and producer of each claim, int64, as `rows_of` takes it."""
         stream, claims, outside = self.stream, self.claims, self.stream.survey.last.line
         blamed, code_rows = claims.producer, len(stream.lines) - 1
         producer = np.where(blamed < 0, code_rows, stream.line.take(np.maximum(blamed, 0)))
@@ -129,10 +129,10 @@ class ParcelClaims:
 
 
 def claims_of(trace: Trace, parcel: Parcel, stream: Stream) -> Iterator[ParcelClaims]:
-    """Yield the claims of a parcel: first those of its stalls, then those of its gaps.
+    """Yield the claims of a parcel: first for its stalls, then for its gaps.
 
-    The stream is of the same waves, and may serve other pieces of their time.  Who lets go of the first
-    before asking for the second (`map` does) never has both in memory.
+    The stream has the same waves, and may serve other parts of their time.  A caller that releases the first
+    before it requests the second (as `map` does) never has both in memory.
     """
     touches = parcel.is_counted
     if not touches.all():
@@ -149,7 +149,7 @@ def _claimed(parcel: Parcel, stream: Stream, ledger: Ledger, *, is_idle: bool) -
 
 
 def _beside(stream: Stream, touches: np.ndarray) -> np.ndarray:
-    """Tokens whose stall may touch one of these, bool: the last rule looks at what no other explains."""
+    """Tokens whose stall may touch one of `touches`, bool; the last rule compares unexplained stalls."""
     rows = np.flatnonzero(touches)
     if len(rows) in (0, len(touches)):
         return touches
@@ -160,14 +160,14 @@ def _beside(stream: Stream, touches: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What some parcels say: one row a key of line, cause and producer; int64 each."""
+    """Sums of some parcels: one row per key of line, cause and producer; int64 each."""
 
     key: np.ndarray
     stall: np.ndarray  # cycles
     idle: np.ndarray  # cycles
     times: np.ndarray  # executions
     guessed: np.ndarray  # cycles
-    waves: int  # that were counted
+    waves: int  # counted waves
 
     @classmethod
     def of(cls, claims: Iterable[ParcelClaims], parcel: Parcel) -> Sums:
@@ -176,7 +176,7 @@ class Sums:
 
     @classmethod
     def of_parts(cls, parts: Iterable[tuple[np.ndarray, ...]], parcel: Parcel) -> Sums:
-        """Return the sums of what `sums_of` says of the claims of a parcel."""
+        """Return the sums of `sums_of` results for the claims of a parcel."""
         return cls._summed(parts, len(parcel.own.waves))
 
     @classmethod
@@ -203,7 +203,7 @@ def _merge(parts: Sequence[Sums]) -> Sums:
 
 
 def attribution_by(survey: Survey) -> Reduction[Sums, Attribution]:
-    """Return the attribution of waves by what all waves of the capture say."""
+    """Return the attribution of waves, given the survey of all waves of the capture."""
     return Reduction(partial(_map, survey), _merge, table_of, is_together=True)
 
 
@@ -215,27 +215,27 @@ def attribution(
 ) -> Attribution:
     """Return why the waves whose index row is in `rows` (None: all) stalled and idled, each wave once.
 
-    Waves that are not in `rows` still count as competitors for units.  Sums of stall and idle are exactly
-    those of the tokens.
+    Waves that are not in `rows` still count as competitors for units.  Sums of stall and idle equal the
+    sums of the tokens exactly.
     """
     return ATTRIBUTION.of(trace, batches, rows)
 
 
 @dataclass(frozen=True, eq=False)
 class TimedClaims:
-    """When chosen waves spent claimed cycles, one row a span; no two spans of a wave overlap."""
+    """When chosen waves spent claimed cycles, one row per span; spans of a wave do not overlap."""
 
     key: np.ndarray  # int64, for `rows_of`
-    owner: np.ndarray  # int64, place of the wave in the parcel
+    owner: np.ndarray  # int64, index of the wave in the parcel
     begin: np.ndarray  # int64, aligned cycles
     end: np.ndarray  # int64, aligned cycles
 
 
 def timed(each: ParcelClaims, is_meant: np.ndarray) -> TimedClaims:
-    """Return when the cycles of the claims of some waves (bool [waves]) were spent, in the slab or around it.
+    """Return when the claimed cycles of some waves (bool [waves]) were spent, in the slab or around it.
 
-    Where several causes share the stall of a token, a cause has the cycles that its rule looked at, and of
-    those that no earlier rule has taken the first.
+    If several causes share the stall of a token, each cause has the cycles that its rule matched: the first
+    of them that no earlier rule took.
     """
     stream, spans = each.stream, each.spent.spans()
     owner = stream.owner.take(each.claims.token.take(spans.claim))
@@ -246,7 +246,7 @@ def timed(each: ParcelClaims, is_meant: np.ndarray) -> TimedClaims:
 
 
 def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
-    """Return the row of a table that each key of a TimedClaims belongs to, int64, -1 if it has none."""
+    """Return the table row that each key of a TimedClaims belongs to, int64, -1: none."""
     line, producer = (
         np.where(column < 0, code_rows, column).astype(np.int64) for column in (table.line, table.producer)
     )
@@ -259,14 +259,14 @@ def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
 
 
 def stalls(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
-    """Return the stalled cycles of tokens (None: all) with causes, by the rules in their order."""
+    """Return the stalled cycles of tokens (None: all) with causes; rules apply in order."""
     ledger = before_shared_fetch(stream, is_meant)
     claim_shared_fetch(stream, ledger)
     return ledger
 
 
 def before_shared_fetch(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
-    """Return the stalled cycles by all rules but the last, which takes what no other explains."""
+    """Return the stalled cycles by all rules but the last, which takes unexplained cycles."""
     is_stalled = stream.tokens.stall > 0
     token = np.flatnonzero(is_stalled if is_meant is None else is_stalled & is_meant)
     line, lines = stream.line.take(token), stream.lines
@@ -293,7 +293,7 @@ def before_shared_fetch(stream: Stream, is_meant: np.ndarray | None = None) -> L
 
 
 def _packed(line: np.ndarray, cause: np.ndarray, producer: np.ndarray, code_rows: int) -> np.ndarray:
-    """One number for a line, a cause and a producer; `code_rows` stands for no line."""
+    """One number for a line, a cause and a producer; `code_rows` represents no line."""
     return (line * _CAUSES + cause) * (code_rows + 1) + producer
 
 
@@ -308,7 +308,7 @@ def sums_of(each: ParcelClaims) -> tuple[np.ndarray, ...]:
 
 
 def table_of(trace: Trace, part: Sums) -> Attribution:
-    """Return the table that sums make."""
+    """Return the attribution table of the sums."""
     wide = len(trace.code) + 1
     producer, rest = part.key % wide, part.key // wide
     line, cause = rest // _CAUSES, rest % _CAUSES
@@ -329,7 +329,7 @@ def table_of(trace: Trace, part: Sums) -> Attribution:
 
 
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
-    """Sums by a key; other columns from the row with most cycles, which is the first."""
+    """Sum by a key; other columns come from the row with most cycles, which is the first."""
     key, columns = key.astype(np.int64), (table.stall, table.idle, table.count, table.guessed)
     first = np.unique(key, return_index=True)[1]
     key, stall, idle, count, guessed = saturated.summed(key, *columns)
@@ -369,8 +369,8 @@ class TokenCause:
 def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: int) -> tuple[TokenCause, ...]:
     """Return the causes of the token at `row`, most cycles first, its stall before its gap.
 
-    Of other waves only those on the same compute unit that lived at the same time are looked at; nothing else
-    can hold an instruction back.
+    The analysis includes only waves on the same compute unit that lived at the same time; no other wave can
+    hold an instruction back.
     """
     waves = _neighbours(batches, wave)
     stream = engine_stream(trace, waves)
@@ -399,7 +399,7 @@ def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: in
 
 
 def uncounted_beside(trace: Trace, batches: Iterable[WaveBatch], wave: Wave) -> int:
-    """Return how many waves that may have held those of a wave back are not among these."""
+    """Return how many waves that may have delayed a wave are missing from the batches."""
     index, here = trace.waves, {other.row for batch in batches for other in batch.waves}
     is_near = (index.se == wave.id.se) & ((index.cu == wave.cu) | (index.cu < 0))
     is_near &= (index.begin <= wave.end) & (index.end >= wave.begin)
@@ -413,4 +413,4 @@ def _neighbours(batches: Iterable[WaveBatch], wave: Wave) -> list[Wave]:
             is_there = other.id.se == wave.id.se and other.cu == wave.cu
             if is_there and other.begin <= wave.end and other.end >= wave.begin:
                 waves.setdefault(other.row, other)
-    return [waves[row] for row in sorted(waves)]  # as for the table, whatever was read first
+    return [waves[row] for row in sorted(waves)]  # in table order, not in the order of reading

@@ -1,7 +1,7 @@
-"""The causes of stalled and idle cycles: name, sentence, the evidence it needs, and colour.
+"""The causes of stalled and idle cycles: name, sentence, required evidence, and colour.
 
-No cause is a rest bin except UNEXPLAINED.  `certain` causes show in the instruction itself or in a replay of
-what it waited for; the others rest on what the trace shows of the same cycles, as `evidence` says.
+Only UNEXPLAINED collects the rest.  `certain` causes show in the instruction itself or in a replay of the
+operations it waited for; the others rest on other events in the same cycles, as `evidence` says.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rcv_py.model.kinds import TokenKind
 
 
 class Cause(IntEnum):
-    """Why a wave did not go on; the numbers are stable."""
+    """Why a wave did not continue; the numbers are stable."""
 
     UNEXPLAINED = 0
     OWN = 1
@@ -45,23 +45,23 @@ class Cause(IntEnum):
 
 
 class CauseText(NamedTuple):
-    """The words for a cause."""
+    """The texts for a cause."""
 
     name: str  # a few words, for tables
     sentence: str  # completes "stalled because"
-    evidence: str  # what has to be seen before a cycle is given this cause
+    evidence: str  # what the trace must show before a cycle gets this cause
     is_certain: bool
     colour: tuple[str, str | int]  # ("role", name) or ("kind", TokenKind)
 
 
 def _certain(name: str, sentence: str, evidence: str, colour: TokenKind | str) -> CauseText:
-    """A cause that shows in the instruction itself, or in a replay of what it waited for."""
+    """A cause that shows in the instruction itself, or in a replay of the operations it waited for."""
     is_role = isinstance(colour, str)
     return CauseText(name, sentence, evidence, True, ("role", colour) if is_role else ("kind", int(colour)))
 
 
 def _likely(name: str, sentence: str, evidence: str, colour: TokenKind | str) -> CauseText:
-    """A cause that rests on what the trace shows of the same cycles."""
+    """A cause that rests on other events in the same cycles of the trace."""
     return _certain(name, sentence, evidence, colour)._replace(is_certain=False)
 
 
@@ -70,7 +70,7 @@ def _replayed(name: str, sentence: str, colour: TokenKind) -> CauseText:
 
 
 def _queue(name: str, operations: str, crowd: str, colour: TokenKind) -> CauseText:
-    """A queue that was full; which operation filled it is a guess."""
+    """A full queue; which operation filled it is a guess."""
     return _likely(
         f"{name} queue full",
         f"it could not issue: earlier {operations} were under way",
@@ -186,8 +186,8 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
 }
 
 WAITS = tuple(cause for cause in Cause if cause.name.startswith("WAIT_"))
-# Their producers are guesses, even where the cause is right: what is in a queue is not recorded, and that
-# registers were still read or written is inferred from nearness alone.
+# Their producers are guesses, even if the cause is right: the trace does not record the contents of a queue,
+# and only the short distance suggests that registers were still being read or written.
 GUESSED = (Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.SCALAR_QUEUE, Cause.OPERAND_READ, Cause.REGISTER)
-# No instruction made the wave late: what it does takes its time, or the program was not there yet.
+# No instruction made the wave late: its own work takes the time, or the program was not fetched yet.
 WITHOUT_PRODUCER = (Cause.OWN, Cause.SLEEP, Cause.FETCH, Cause.LAUNCH)

@@ -1,7 +1,6 @@
-"""What an instruction does, who executes it, how long that takes, and what has to be waited for.
+"""What an instruction does, which unit executes it, how long that takes, and what must be waited for.
 
-Sentences are those of `program/families`; unit, passes and distances are those that the rules of attribution
-use.
+Sentences come from `program/families`; unit, passes and distances are the values that attribution rules use.
 """
 
 from __future__ import annotations
@@ -37,21 +36,21 @@ _PASS = 4  # cycles
 
 @dataclass(frozen=True, slots=True)
 class InstructionHelp:
-    """What is known of an instruction."""
+    """Facts about an instruction."""
 
     mnemonic: str
     what: str  # a sentence
     kind: str  # its class, in words
     unit: str
-    cycles: int  # that its unit takes nothing else, at least; 0: none
-    passes: int  # of the matrix unit, 4 cycles each; 0 for others, and where they are not known
-    flop: int  # operations of one execution: a wave for matrix instructions, a lane for others
-    counters: tuple[str, ...]  # that it raises, or waits for
-    distances: tuple[str, ...]  # sentences: what must lie between it and who needs its result
+    cycles: int  # minimum cycles during which its unit takes nothing else; 0: none
+    passes: int  # of the matrix unit, 4 cycles each; 0 for other units, and if unknown
+    flop: int  # operations of one execution: per wave for matrix instructions, per lane for others
+    counters: tuple[str, ...]  # counters that it raises, or waits for
+    distances: tuple[str, ...]  # sentences: what must lie between it and a reader of its result
 
 
 def instruction_help(text: str, gfxip: int, target: str, texts: tuple[str, ...] = ()) -> InstructionHelp:
-    """Return what is known of an instruction on a target; `texts` are those of its program."""
+    """Return the facts about an instruction on a target; `texts` are all instructions of its program."""
     plain = text.strip()
     unit, step = unit_of(plain), 4 if gfxip <= 9 else 1
     cycles = matrix_cycles(plain, target) or 0

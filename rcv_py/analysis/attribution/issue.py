@@ -1,7 +1,7 @@
 """Stalls of instructions that could not issue, and idle cycles between two instructions of a wave.
 
-The order of the rules is in `attribute.stalls`.  An operand that is not there always holds an instruction
-back, so registers come first; a full queue shows in operations in flight and by elimination, so it is late.
+The order of the rules is in `attribute.stalls`.  A missing operand always holds an instruction back, so
+registers come first; a full queue is inferred from operations in flight and by elimination, so it comes late.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from rcv_py.analysis.attribution.uses import overwritten, uses
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
 from rcv_py.base.runs import ascending, largest_in, ranges, run_starts
 
-_FAR = 1 << 62  # cycles before all others
+_FAR = 1 << 62  # cycles; before all other times
 READING = 16  # turns after its issue in which a memory instruction may still read registers
 
 _QUEUES = {VMEM: Cause.MEMORY_QUEUE, LDS: Cause.LDS_QUEUE, SMEM: Cause.SCALAR_QUEUE}
-# So many operations of the unit must be in flight.  In real captures stalls grow with their number:
+# Operations of the unit that must be in flight.  In real captures, stalls grow with their number:
 # with fewer they last a cycle on average, as with none; with more, ten to a hundred times as long.
 CROWD = {VMEM: 3, LDS: 3, SMEM: 9}
 
@@ -57,7 +57,7 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
         ready += np.where(of_writer == VALU, TO_MEMORY * lines.step, result)
     else:
         ready = np.maximum(stream.issue[writer] + lines.result[stream.line[writer]], stream.ends(writer))
-    # The operand that is there last decides, of equals the one that is furthest back.
+    # The last operand to be ready decides; on a tie, the writer furthest back.
     first = run_starts(row)
     if not len(first):
         return
@@ -68,9 +68,9 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
 
 
 def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
-    """Charge stalls while their SIMD's matrix unit worked, to the matrix instruction in front.
+    """Charge stalls while their SIMD's matrix unit worked to the matrix instruction that occupied it.
 
-    It holds back matrix instructions, and on gfx9 packed and double precision arithmetic, which need it too.
+    It delays matrix instructions, and on gfx9 packed and double precision arithmetic, which need it too.
     """
     lines = stream.lines
     for is_meant, tail in ((lines.unit == MATRIX, 0), (lines.shares_matrix, TAIL)):
@@ -90,7 +90,7 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
 def _covered(
     stream: Stream, lane: np.ndarray, busy: IntervalSet, ledger: Ledger, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rows of which some cycles are covered, these, and the shifts of the rows to their lanes."""
+    """Return the rows with some covered cycles, these cycles, and the shifts of the rows to their lanes."""
     shift = _shift(stream, lane, ledger.token.take(rows))
     cycles = busy.covered(ledger.at.take(rows) + shift, ledger.end.take(rows) + shift)
     some = np.flatnonzero(cycles)
@@ -98,12 +98,12 @@ def _covered(
 
 
 def _shift(stream: Stream, lane: np.ndarray, token: np.ndarray) -> np.ndarray:
-    """What brings times of tokens onto an axis where lanes (int64 [waves]) do not overlap, int64."""
+    """The offset that puts times of tokens on an axis where lanes (int64 [waves]) do not overlap, int64."""
     return (lane * stream.stride).take(stream.owner.take(token))
 
 
 def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
-    """Charge what the wave's previous instruction, or for vector ones its last such, held by its form."""
+    """Charge stalls to the wave's previous (or last vector) instruction while its form held the unit."""
     unit = stream.lines.unit
     is_vector = (unit == VALU) | (unit == MATRIX)
     rows = np.flatnonzero(ledger.left > 0)
@@ -118,7 +118,7 @@ def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
 def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
     """Charge cycles in which another wave of the SIMD issued to the same unit.
 
-    The producer is the instruction of another wave that had the unit for most of these cycles.
+    The producer is the instruction of another wave that held the unit for most of these cycles.
     """
     of_line = np.where(stream.lines.unit == MATRIX, VALU, stream.lines.unit)
     if not stream.has_mates.any():
@@ -145,9 +145,9 @@ def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
 
 
 def _near(work: Work, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return the places of the operations that may have a unit between some begins and ends, int64.
+    """Return the rows of operations that may hold a unit between the given begins and ends, int64.
 
-    These are on the axis of the units; so few rows are often left that few operations are near.
+    Times are on the axis of the units; often so few rows are left that few operations are near.
     """
     first = np.searchsorted(work.reach, begin, side="right")
     near = IntervalSet.of(first, np.searchsorted(work.key, end, side="left"))
@@ -155,10 +155,10 @@ def _near(work: Work, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
-    """Charge memory instructions that were not accepted while a CROWD of others of the unit was in flight.
+    """Charge memory instructions that their unit did not accept while CROWD of its operations were in flight.
 
-    The producer is the operation behind which the unit took nothing for the longest part of the stall: one
-    of several in the queue, which the trace does not show.
+    The producer is the operation after which the unit took nothing for the longest part of the stall: one of
+    several in the queue, which the trace does not show.
     """
     for each, cause in _QUEUES.items():
         rows = ledger.of_lines(stream.lines.unit == each)
@@ -177,12 +177,12 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
     """Charge vector arithmetic to a memory instruction of its wave that may still read its operands.
 
-    Issued at most READING turns before and not waited for since, that is either the last vector instruction
-    in front, or a copy to LDS whose address is overwritten.  In real captures such arithmetic stalls without
-    another cause more often than other arithmetic: behind vector memory 2 to 14 times, behind LDS accesses 3
-    to 5 times, overwriting 5 times as often as what is just as near and overwrites nothing.  Behind
-    cross-lane moves, for matrix instructions behind LDS and for the addresses of other loads no such thing is
-    seen: they are no evidence.
+    The memory instruction issued at most READING turns before and was not waited for since.  It is either the
+    last vector instruction before, or a copy to LDS whose address is overwritten.  In real captures, such
+    arithmetic stalls without another cause more often than other arithmetic: 2 to 14 times after vector
+    memory, 3 to 5 times after LDS accesses, and 5 times for overwriting, compared to equally near
+    instructions that overwrite nothing.  There is no such effect after cross-lane moves, for matrix
+    instructions after LDS and for the addresses of other loads: they are no evidence.
     """
     lines, unit = stream.lines, stream.lines.unit
     is_vector = (unit == VALU) | (unit == MATRIX)
@@ -231,12 +231,12 @@ def _held_longest(
     tail: int = 0,
     queue: int = NONE,
 ) -> np.ndarray:
-    """Return the token that had the unit longest while each row stalled, the first of equals; -1: none.
+    """Return the token that held the unit longest while each row stalled, the first on a tie; -1: none.
 
     `lane` (int64 [waves]) is the unit of each wave, `work` are the operations; each holds the unit for `tail`
-    cycles more.  A wave issues nothing while it stalls, so what is issued meanwhile is of others; of what was
-    issued before, the last may still have the unit.  A `queue` holds its last operation until it takes the
-    next: it may be one of a wave that is not there, as in `Ledger`.
+    additional cycles.  A wave issues nothing while it stalls, so operations issued meanwhile belong to other
+    waves; of the earlier operations, only the last may still hold the unit.  A `queue` holds its last
+    operation until it takes the next; that operation may belong to an absent wave, as in `Ledger`.
     """
     if not len(rows):
         return rows
@@ -263,9 +263,10 @@ def _held_longest(
 def _outside(
     stream: Stream, front: np.ndarray, token: np.ndarray, time: np.ndarray, queue: int
 ) -> np.ndarray:
-    """Return the last operation of a queue before each time if a wave that is not there issued it.
+    """Return the last operation of a queue before each time if an absent wave issued it.
 
-    -2 less its row in LastOperations, else -1; `front` is the last one of those that are there, -1: none.
+    The value is -2 less its row in LastOperations, else -1; `front` is the last operation of present waves,
+    -1: none.
     """
     outside = np.full(len(token), -1, dtype=np.int64)
     last, owner = stream.survey.last, stream.owner[token]
@@ -286,9 +287,9 @@ def _outside(
     return outside
 
 
-MAX_CHANGE = 3  # turns: gaps up to here between different units are the change itself
-MAX_RESULT = 6  # turns that a scalar result of vector arithmetic takes at most
-MAX_DISTANCE = 2  # instructions: how far back a scalar result is looked for
+MAX_CHANGE = 3  # turns: gaps up to this length between different units are the change itself
+MAX_RESULT = 6  # turns: maximum latency of a scalar result of vector arithmetic
+MAX_DISTANCE = 2  # instructions: how far back a scalar result is searched
 
 
 def gaps(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
@@ -303,7 +304,7 @@ def gaps(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
     before = np.maximum(token - 1, 0)  # a first token has no gap left
     line_before = stream.line.take(before)
     unit, unit_before = lines.unit.take(line), lines.unit.take(line_before)
-    # What follows a branch, taken or not, waits for its decision and for instructions.
+    # An instruction after a branch, taken or not, waits for the decision and for instruction fetch.
     rows = ledger.open(unit_before == BRANCH)
     ledger.rest(rows, Cause.FETCH, before[rows])
     _claim_scalar_results(stream, ledger)
@@ -315,7 +316,7 @@ def gaps(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
 
 
 def _claim_scalar_results(stream: Stream, ledger: Ledger) -> None:
-    """Scalar results of arithmetic take some turns before other units see them."""
+    """Charge gaps until a scalar result of arithmetic is visible to another unit, which takes some turns."""
     rows = ledger.open(ledger.left <= MAX_RESULT * stream.lines.step)
     token, unit = ledger.token[rows], stream.lines.unit
     pairs = uses(stream.lines, stream.history, token, (VALU, SALU))

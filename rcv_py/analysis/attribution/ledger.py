@@ -1,7 +1,7 @@
 """Book-keeping: every cycle of a stall or gap is given to exactly one cause.
 
-Rules claim cycles one after the other; a rule gets what is left.  What nobody claims is UNEXPLAINED, so sums
-are right whatever the rules do.
+Rules claim cycles one after the other; each rule gets what earlier rules left.  Unclaimed cycles are
+UNEXPLAINED, so sums are right whatever the rules do.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _IS_GUESS = np.isin(np.arange(len(Cause)), GUESSED)
 
 @dataclass(frozen=True, eq=False)
 class Claims:
-    """Cycles with a cause, one row a claim; a token may have several."""
+    """Cycles with a cause, one row per claim; a token may have several."""
 
     token: np.ndarray  # int64
     cause: np.ndarray  # uint8
-    producer: np.ndarray  # int64, token, -1: none, below: -2 less its row in LastOperations
+    producer: np.ndarray  # int64, token; -1: none; below -1: -2 less its row in LastOperations
     cycles: np.ndarray  # int64, more than 0
-    is_guess: np.ndarray  # bool, the producer is a guess: of a cause in GUESSED, or another fits as well
+    is_guess: np.ndarray  # bool, the producer is a guess: its cause is in GUESSED, or other candidates fit
 
     def __len__(self) -> int:
         return len(self.token)
@@ -37,7 +37,7 @@ class Claims:
 
 @dataclass(frozen=True, eq=False)
 class ClaimSpans:
-    """When the cycles of claims were spent: one row a span; those of a token do not overlap."""
+    """When the cycles of claims were spent, one row per span; spans of a token do not overlap."""
 
     claim: np.ndarray  # int64, row of the Claims
     begin: np.ndarray  # int64, cycles
@@ -45,14 +45,14 @@ class ClaimSpans:
 
 
 class Within(NamedTuple):
-    """Where cycles are claimed first, as far as they are open there."""
+    """The intervals from which cycles are claimed first, as far as they are open there."""
 
     covered: IntervalSet
-    shift: np.ndarray  # int64, what brings a time of each row that claims onto the axis of `covered`
+    shift: np.ndarray  # int64, offset that puts times of each claiming row on the axis of `covered`
 
 
 class _Part(NamedTuple):
-    """What one rule claimed."""
+    """The claims of one rule."""
 
     row: np.ndarray
     cause: np.ndarray
@@ -63,9 +63,9 @@ class _Part(NamedTuple):
 
 
 class Ledger:
-    """The stalls (or gaps) of some tokens, from `at` to `end`; `left` counts what has no cause yet.
+    """The stalls (or gaps) of some tokens, from `at` to `end`; `left` counts cycles without a cause.
 
-    `cycles` are those of the stall or gap: more than from begin to end where a stream cut absurd times.
+    `cycles` are the cycles of the stall or gap: more than `end - at` if a stream clipped invalid times.
     `line` are the rows of Lines of the tokens.
     """
 
@@ -80,11 +80,11 @@ class Ledger:
         return len(self.token)
 
     def open(self, is_meant: np.ndarray) -> np.ndarray:
-        """Rows that have cycles left and are meant, bool [rows]."""
+        """Rows that have cycles left and are selected, bool [rows]."""
         return np.flatnonzero((self.left > 0) & is_meant)
 
     def of_lines(self, is_meant: np.ndarray) -> np.ndarray:
-        """Rows that have cycles left and whose line is meant, bool [rows of Lines]."""
+        """Rows that have cycles left and whose line is selected, `is_meant` bool [rows of Lines]."""
         return self.open(is_meant.take(self.line))
 
     def take(
@@ -97,10 +97,10 @@ class Ledger:
         *,
         is_guess: bool | np.ndarray = False,
     ) -> None:
-        """Give so many cycles of each row, or what is left, to a cause; no row may be named twice.
+        """Charge `cycles` of each row, or what is left, to a cause; no row may occur twice.
 
-        They are the earliest that are open, those `within` a union before others.  `is_guess`: another
-        producer fits as well.
+        They are the earliest open cycles, cycles `within` a union first.  `is_guess`: another producer fits
+        as well.
         """
         got = np.minimum(np.maximum(cycles, 0), self.left.take(row))
         some = np.flatnonzero(got)
@@ -122,7 +122,7 @@ class Ledger:
     def until(
         self, row: np.ndarray, time: np.ndarray, cause: Cause | np.ndarray, producer: int | np.ndarray = -1
     ) -> None:
-        """Give the cycles before a time to a cause; what was claimed this way before stays."""
+        """Charge the cycles before a time to a cause; cycles that this method charged before stay."""
         reach, at = np.minimum(time, self.end.take(row)), self.at.take(row)
         self.take(row, np.maximum(reach - at, 0), cause, producer)
         self.at[row] = np.maximum(at, reach)
@@ -135,15 +135,15 @@ class Ledger:
         *,
         is_guess: bool | np.ndarray = False,
     ) -> None:
-        """Give all that is left of the rows to a cause."""
+        """Charge all remaining cycles of the rows to a cause."""
         self.take(row, self.left.take(row), cause, producer, is_guess=is_guess)
 
     def claims(self) -> Claims:
-        """All claims, and what is left as UNEXPLAINED."""
+        """All claims; remaining cycles are UNEXPLAINED."""
         return self.closed()[0]
 
     def closed(self) -> tuple[Claims, Spent]:
-        """The same, and when their cycles were spent: all that is needed of a ledger from then on."""
+        """All claims, and when their cycles were spent; the ledger itself is no longer needed."""
         self.rest(np.flatnonzero(self.left > 0), Cause.UNEXPLAINED)
         none = _Part(_NONE, _NONE.astype(np.uint8), _NONE, _NONE, _NONE.astype(bool), None)
         parts = self._parts or [none]
@@ -159,7 +159,7 @@ class Ledger:
 
 
 class _Share(NamedTuple):
-    """What one rule got."""
+    """The cycles that one rule got."""
 
     row: np.ndarray
     cycles: np.ndarray
@@ -168,7 +168,7 @@ class _Share(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Spent:
-    """When the cycles of claims were spent, as far as it is known without looking at each."""
+    """When the cycles of claims were spent, in a compact form that `spans` expands."""
 
     begin: np.ndarray  # int64, of each row of the ledger
     end: np.ndarray  # int64
@@ -176,14 +176,14 @@ class Spent:
     shares: tuple[_Share, ...]  # the claims, in order
 
     def spans(self) -> ClaimSpans:
-        """When the cycles of the claims were spent; those that a row has alone come first."""
+        """When the cycles of the claims were spent; claims that have their row alone come first."""
         row = self.row
-        is_alone = np.bincount(row, minlength=len(self.begin)).take(row) == 1  # all of its row
+        is_alone = np.bincount(row, minlength=len(self.begin)).take(row) == 1  # the only claim of its row
         alone = np.flatnonzero(is_alone)
-        whole = (column.take(row.take(alone)) for column in (self.begin, self.end))  # nothing of it is kept
+        whole = (column.take(row.take(alone)) for column in (self.begin, self.end))  # a generator keeps none
         spans = [ClaimSpans(alone, *whole)]
         rows = ascending(row.take(np.flatnonzero(~is_alone)))
-        # The cycles of the other rows that no claim has got yet, by row and time.
+        # The cycles of the other rows that no claim has yet, by row and time.
         open_ = ClaimSpans(rows, self.begin[rows], self.end[rows])
         first = 0
         for share in self.shares:
@@ -196,9 +196,9 @@ class Spent:
 
 
 def _taken(open_: ClaimSpans, part: _Share, some: np.ndarray) -> tuple[ClaimSpans, ClaimSpans]:
-    """Take what some rows of a part claim of open spans (`claim` is their row).
+    """Take the cycles that some rows of a part claim from open spans (`claim` is their row).
 
-    Return what is taken, by place in the part, and what stays open.
+    Return the taken spans, by index in the part, and the spans that stay open.
     """
     by_row = some[order(part.row[some])]
     rows = part.row[by_row]
@@ -212,7 +212,7 @@ def _taken(open_: ClaimSpans, part: _Share, some: np.ndarray) -> tuple[ClaimSpan
     else:
         shift = part.within.shift[claim]
         cut = part.within.covered.split(begin + shift, end + shift)
-        # By claim, what is within before what is not, then by time.
+        # By claim; cycles inside `within` before the others, then by time.
         in_order = np.lexsort((cut.begin, ~cut.is_inside, claim[cut.span]))
         claim, shift = claim[cut.span[in_order]], shift[cut.span[in_order]]
         begin, end = cut.begin[in_order] - shift, cut.end[in_order] - shift

@@ -1,4 +1,4 @@
-"""What each code line is to the attribution: its unit, what a wait for it is, its registers, its times."""
+"""Properties of each code line for attribution: unit, kind of wait, registers, and times."""
 
 from __future__ import annotations
 
@@ -51,25 +51,25 @@ QUARTER = r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_|v_mul_(lo|hi)_[iu]32|v_\w+_f64"
 _SHARES_MATRIX = r"v_pk_(mul|add|fma|mov)_(f32|b32)|v_(?!cvt)\w+_f64"
 _NUMBER = re.compile(r"\s+(0x[0-9a-fA-F]+|\d+)")
 RESULT_STATES = {8: 5, 16: 8, 32: 12, 64: 20}  # required distance, in turns, to a reader of a matrix result
-_CHAIN = 8  # cycles behind the passes before the result can be accumulated on
-TAIL = 12  # cycles behind the passes before packed arithmetic gets the unit (gfx9; seen without exception)
+_CHAIN = 8  # cycles after the passes before the result can be accumulated on
+TAIL = 12  # cycles after the passes before packed arithmetic gets the unit (gfx9; seen without exception)
 TO_MEMORY = 5  # turns from vector arithmetic to a memory instruction that reads its result (gfx9)
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Columns of all code lines and one row more, for tokens without a line."""
+    """Columns of all code lines, and one more row for tokens without a line."""
 
     texts: tuple[str, ...]  # disassembly
     unit: np.ndarray  # uint8, NONE to MESSAGE
-    form: np.ndarray  # uint8, Cause of a wait for it
+    form: np.ndarray  # uint8, Cause of a wait for the instruction
     lead: np.ndarray  # int64, cycles from issue until the unit begins: scaled matrix forms issue twice
-    hold: np.ndarray  # int64, cycles its unit takes nothing else of the wave, at least
+    hold: np.ndarray  # int64, minimum cycles during which its unit takes nothing else of the wave
     passes: np.ndarray  # int64, cycles of the matrix unit, 0 for others
-    result: np.ndarray  # int64, cycles from its issue until any other instruction can read its result
+    result: np.ndarray  # int64, cycles from issue until any other instruction can read the result
     shares_matrix: np.ndarray  # bool, vector arithmetic that runs on the matrix unit's datapath (gfx9)
     nop: np.ndarray  # int64, cycles of an s_nop
-    is_wait: np.ndarray  # bool, s_waitcnt and its like
+    is_wait: np.ndarray  # bool, s_waitcnt and the like
     is_nop: np.ndarray  # bool
     is_sleep: np.ndarray  # bool
     is_barrier: np.ndarray  # bool
@@ -85,12 +85,12 @@ class Lines:
 
 @lru_cache(maxsize=2)
 def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
-    """Return the columns; cached, since every look at a program needs them."""
+    """Return the columns; cached, since every analysis of a program needs them."""
     texts = [*(text.strip() for text in code.text), ""]
     place_of: dict[str, int] = {}
     place = np.array([place_of.setdefault(_mnemonic(text), len(place_of)) for text in texts])
 
-    def that(pattern: str) -> np.ndarray:  # of the mnemonic, of which a program has a tenth as many as lines
+    def that(pattern: str) -> np.ndarray:  # by mnemonic: a program has a tenth as many mnemonics as lines
         fits = re.compile(pattern).match
         return np.array([fits(mnemonic) is not None for mnemonic in place_of], dtype=bool)[place]
 
@@ -98,9 +98,9 @@ def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
     step = 4 if gfxip <= 9 else 1
     passes = np.append(matrix_passes(code, target).cycles, 0)
     lead = np.where(that(r"v_mfma_scale") & (step == 4), step, 0)
-    # A matrix instruction takes two turns to issue, lanes at a quarter of the rate take four.
+    # A matrix instruction takes two turns to issue; quarter-rate instructions take four.
     turns = np.where(unit == MATRIX, 2, np.where(that(QUARTER) & (unit == VALU), 4, 1))
-    # Results are there after the required distances on gfx9, and a bit after the passes later.
+    # Results are ready after the required distances on gfx9, and shortly after the passes on later ones.
     result = np.where(passes > 0, passes + _CHAIN, 0)
     for cycles, states in RESULT_STATES.items() if step == 4 else ():
         result[passes == cycles] = (states + 1) * step
@@ -128,7 +128,7 @@ def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
 
 
 def _mnemonic(text: str) -> str:
-    """The first word of a text, which all but waits and registers are told by."""
+    """The first word of a text; it identifies everything but waits and registers."""
     return text.split(maxsplit=1)[0] if text else ""
 
 
@@ -142,6 +142,6 @@ def _first(table: tuple[tuple[re.Pattern[str], int], ...], text: str, otherwise:
 
 
 def _turns(text: str) -> int:
-    """How many turns an s_nop takes, 0 for other instructions."""
+    """The turns that an s_nop takes, 0 for other instructions."""
     operand = _NUMBER.search(text)
     return (1 + (number(operand[1]) if operand else 0)) if text.startswith("s_nop") else 0

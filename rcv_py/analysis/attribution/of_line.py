@@ -1,4 +1,4 @@
-"""Why one instruction was late, over all its executions: a row a cause, with those to blame."""
+"""Why one instruction was late, over all its executions: one row per cause, with its producers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class Blamed:
 
     line: int  # code row
     cycles: int  # stalled and idle
-    is_guess: bool  # one of several that fit
+    is_guess: bool  # one of several candidates
 
 
 @dataclass(frozen=True, slots=True)
 class LineCause:
-    """Cycles of one cause, of all executions of an instruction."""
+    """Cycles of one cause, over all executions of an instruction."""
 
     cause: Cause
     stall: int  # cycles
-    idle: int  # cycles, before it
+    idle: int  # cycles before it
     blamed: tuple[Blamed, ...]  # most cycles first
 
     @property
@@ -37,7 +37,7 @@ class LineCause:
 def causes_of(table: Attribution, line: int) -> tuple[LineCause, ...]:
     """Return the causes of the cycles that a code row was late, most cycles first.
 
-    Their sums of stall and idle are those of the row.
+    Their sums of stall and idle equal the sums of the row.
     """
     own = table.where(table.line == line)
     found = []

@@ -1,6 +1,6 @@
-"""The executed instructions of one shader engine as columns, with everything the rules need.
+"""The executed instructions of one shader engine as columns, with everything that the rules need.
 
-What every rule looks at is made once: the tokens of each unit, those of a unit in order of time.
+Columns that every rule needs are made once: the tokens of each unit, also in order of time.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from rcv_py.base.runs import borders, order, repeated
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 
-_FARTHEST = 1 << 62  # cycles: no time that is shifted by `stride` is as late
+_FARTHEST = 1 << 62  # cycles: times shifted by `stride` are earlier
 _SHARED = 1 << 40  # cycles: earlier times, and thousands of units, fit into a key with the number of a token
-_MARGIN = 4096  # cycles behind the last time in which results may still be on their way
+_MARGIN = 4096  # cycles after the last time in which results may still be on their way
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
     """Tokens of some waves of one shader engine, wave by wave.  Times are int64 cycles since `base`.
 
-    Times that only a damaged file holds, years behind the base, are taken as just before `stride`;
-    `tokens.stall` is always that of the token.
+    Times years after the base, which only a damaged file has, are clipped to just before `stride`;
+    `tokens.stall` is never clipped.
     """
 
     tokens: TokenColumns
@@ -43,15 +43,15 @@ class Stream:
     links: WaitLinks
     base: int
     line: np.ndarray  # int64 [n], row of `lines`; the last one if no code line matched
-    owner: np.ndarray  # int64 [n], place of the wave
+    owner: np.ndarray  # int64 [n], index of the wave
     start: np.ndarray  # int64 [n]
     issue: np.ndarray  # int64 [n]
     latest: int  # no time is later
     simd: np.ndarray  # int64 [waves], number of its SIMD
     cu: np.ndarray  # int64 [waves], number of its compute unit
-    stride: int  # no time is as late as this; times a SIMD, unit, wave or cache line still fit into int64
+    stride: int  # later than all times; times the number of SIMDs, units, waves or cache lines, it fits int64
     crossings: TokenCrossings  # barriers the waves went through; times are aligned, not since `base`
-    meetings: Meetings  # of those
+    meetings: Meetings  # of the crossings
     survey: Survey
     engine: int  # row of the survey
 
@@ -69,7 +69,7 @@ class Stream:
 
     @cached_property
     def _stops(self) -> np.ndarray:
-        """The latest end of a token of each wave, int64, 0 of waves without any."""
+        """The latest end of a token of each wave, int64, 0 for waves without tokens."""
         some = np.flatnonzero(np.diff(self.tokens.first))
         stops = np.zeros(len(self.simd), dtype=np.int64)
         if len(some):
@@ -80,8 +80,8 @@ class Stream:
     def flight(self) -> np.ndarray:
         """Cycles from the issue of each token until its operation was done at the latest.
 
-        That is the end of the first wait for it; operations nobody waited for count until the end of their
-        wave.  int32 (int64 if it must).
+        That is the end of the first wait for it; operations that no instruction waited for count until the
+        end of their wave.  int32 (int64 if needed).
         """
         done = repeated(self._stops, np.diff(self.tokens.first))
         links = self.links
@@ -95,7 +95,7 @@ class Stream:
 
     @cached_property
     def has_mates(self) -> np.ndarray:
-        """Whether another wave of its SIMD was there while each wave was, or kept a unit; bool [waves]."""
+        """Whether another wave of its SIMD overlapped each wave, or held a unit meanwhile; bool [waves]."""
         some, held = np.flatnonzero(np.diff(self.tokens.first)), int(self.lines.hold.max())
         begin = since(self.tokens.lives[0], self.base, self.stride)
         end = np.zeros(len(begin), dtype=np.int64)
@@ -107,16 +107,16 @@ class Stream:
         rows = order(begin + shift)
         begin, end = (begin + shift)[rows], (end + shift)[rows]
         is_met = np.zeros(len(rows), dtype=bool)
-        is_met[rows[1:]] = begin[1:] < np.maximum.accumulate(end)[:-1]  # one that came before is still there
+        is_met[rows[1:]] = begin[1:] < np.maximum.accumulate(end)[:-1]  # an earlier wave is still resident
         is_met[rows[:-1]] |= begin[1:] < end[:-1]
         return is_met
 
     def first(self, token: np.ndarray) -> np.ndarray:
-        """The first token of the wave of each of these, int64."""
+        """The first token of the wave of each given token, int64."""
         return self.tokens.first.take(self.owner.take(token))
 
     def is_first(self, token: np.ndarray) -> np.ndarray:
-        """Whether each of these (ascending) is the first token of its wave, bool."""
+        """Whether each given token (ascending) is the first token of its wave, bool."""
         first = self.tokens.first
         at = np.searchsorted(token, first)
         is_first = np.zeros(len(token), dtype=bool)
@@ -130,7 +130,7 @@ class Stream:
 
     @cached_property
     def _by_unit(self) -> tuple[np.ndarray, np.ndarray]:
-        """All tokens, those of each unit one after the other (int32), and where each unit begins (int64)."""
+        """All tokens grouped by unit (int32), and where each unit begins (int64)."""
         tokens = np.argsort(self.unit, kind="stable").astype(np.int32)
         return tokens, borders(np.bincount(self.unit, minlength=MESSAGE + 1))
 
@@ -151,14 +151,14 @@ class Stream:
 
     @cached_property
     def lds_accesses(self) -> np.ndarray:
-        """The tokens of accesses to LDS, int64, ascending: of its unit, but for moves across lanes."""
+        """The tokens of accesses to LDS, int64, ascending: tokens of its unit except cross-lane moves."""
         lds = self.of_unit(LDS)
         is_access = self.lines.form.take(self.line.take(lds)) == Cause.WAIT_LDS
         return lds.take(np.flatnonzero(is_access))
 
     @cached_property
     def unions(self) -> dict[tuple[int, int], IntervalSet]:
-        """When units were busy by a rule, by unit and its number: made once for all pieces of a parcel."""
+        """When units were busy for a rule, by unit and its number: made once for all pieces of a parcel."""
         return {}
 
     @cached_property
@@ -166,7 +166,7 @@ class Stream:
         return {}
 
     def work(self, unit: int) -> Work:
-        """What a unit took, VALU with matrix instructions, SIMD by SIMD, and how long it was held by each."""
+        """The operations of a unit, SIMD by SIMD, and how long each held it; VALU includes matrix ones."""
         if unit not in self._works:
             token = self.vector if unit == VALU else self.of_unit(unit)
             rows, key = self._in_order(token, self.simd)
@@ -187,7 +187,7 @@ class Stream:
         return {}
 
     def queue(self, unit: int) -> Work:
-        """What a unit took, compute unit by compute unit, and the cycles until it took the next each time."""
+        """The operations of a unit, compute unit by compute unit, and the cycles until it took the next."""
         if unit not in self._queues:
             token = self.of_unit(unit)
             rows, key = self._in_order(token, self.cu)
@@ -195,7 +195,7 @@ class Stream:
         return self._queues[unit]
 
     def _in_order(self, token: np.ndarray, lane: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows of tokens (ascending) by lane (int64 [waves]) and issue, and the keys of a Work."""
+        """Return rows of tokens (ascending) by lane (int64 [waves]) and issue, and the keys for a Work."""
         key = repeated(lane * self.stride, np.diff(np.searchsorted(token, self.tokens.first)))
         key += self.issue.take(token)
         rows = order(key)
@@ -207,7 +207,7 @@ class Stream:
     def held(self, token: np.ndarray, issue: np.ndarray) -> np.ndarray:
         """Cycles from the issue of tokens until their units are free again, int64.
 
-        By the trace on gfx9, else by the form.
+        Taken from the trace on gfx9, else from the form of the instruction.
         """
         held = self.lines.hold.take(self.line.take(token))
         if self.lines.step == 4:
@@ -215,7 +215,7 @@ class Stream:
         return held
 
     def last_of(self, places: np.ndarray, token: np.ndarray) -> np.ndarray:
-        """Return for each token the last of some (ascending) before it in its wave, int64, -1: none."""
+        """Return for each token the last of `places` (ascending) before it in its wave, int64, -1: none."""
         if not len(places):
             return np.full(len(token), -1, dtype=np.int64)
         at = np.searchsorted(places, token) - 1
@@ -225,35 +225,35 @@ class Stream:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Operations of a kind of unit, one unit after the other, in order of issue.
+    """Operations of one kind of unit, one unit after the other, in order of issue.
 
-    Times are on an axis where units do not overlap: of each, `stride` later than of the one before.  A parcel
-    keeps those of all its tokens, so what a sum tells is made when it is asked for.
+    Times are on an axis where units do not overlap: each is shifted by `stride` against the previous one.  A
+    parcel keeps the operations of all its tokens, so sums are computed on demand.
     """
 
     token: np.ndarray  # int32
     stride: int
     key: np.ndarray  # int64, when each was issued, ascending
-    held: np.ndarray  # int32 (int64 if it must), cycles from its issue in which it has the unit
+    held: np.ndarray  # int32 (int64 if needed), cycles from issue during which it holds the unit
 
     def __len__(self) -> int:
         return len(self.token)
 
     @property
     def reach(self) -> np.ndarray:
-        """When all units up to here were free again, int64, ascending."""
+        """When all units up to this row were free again, int64, ascending."""
         return self.key + self._late
 
     @cached_property
     def _late(self) -> np.ndarray:
-        """The same since each was issued, which mostly needs half of the memory."""
+        """`reach` relative to the issue of each row, which usually needs half of the memory."""
         reach = np.maximum.accumulate(self.key + self.held)
         reach -= self.key
         return narrow(reach)
 
 
 def _until_next(key: np.ndarray, stride: int) -> np.ndarray:
-    """Cycles until the unit took the next operation of its compute unit after each, int64; 0 for the last."""
+    """Cycles until the unit took its compute unit's next operation after each, int64; 0 for the last."""
     held = np.append(np.diff(key), 0)
     lane = key // stride
     last = np.flatnonzero(lane[1:] != lane[:-1])  # of a compute unit

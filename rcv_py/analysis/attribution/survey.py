@@ -1,9 +1,9 @@
-"""What only all waves of a capture tell, of what the rules ask: three facts that no part of them has.
+"""Three facts that attribution needs and that only all waves of a capture together provide.
 
-How long operations usually take is measured where a wait left no choice, and decides which operation ended
-the other waits.  Workgroups are as large as most are, so who met at a barrier is told by all barriers.  And a
-full queue is blamed on the operation that it took last, however long ago that was.  Everything else that a
-rule looks at happened on the same compute unit at about the same time.
+How long operations usually take is measured at waits with a single candidate; it decides which operation
+ended the other waits.  Workgroups are as large as most of them are, so all barriers are needed to determine
+which waves met.  A full queue is blamed on the operation that it took last, however long ago that was.
+Everything else that a rule needs happened on the same compute unit at about the same time.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 
-BEYOND = 1.25  # times the 99th percentile of LDS latencies: no access takes as long
-SEEN = 3  # instructions whose LDS latencies are measured, from which on that is known of all
+BEYOND = 1.25  # times the 99th percentile of LDS latencies: no access takes this long
+SEEN = 3  # instructions with measured LDS latencies that suffice for a limit on all
 _USUAL = {  # cycles of an operation that no wait measured, by kind
     Cause.WAIT_LDS: 100,
     Cause.WAIT_CROSS_LANE: 100,
@@ -40,9 +40,9 @@ _USUAL = {  # cycles of an operation that no wait measured, by kind
 }
 _MEMORY = 800  # cycles of all other operations that no wait measured
 _WIDE = 0.7  # spread of the logarithm of such a latency
-_SPREAD, _WEIGHT = 0.25, 4  # spread before anything is measured, and how many samples it counts as
+_SPREAD, _WEIGHT = 0.25, 4  # prior spread, and the number of samples that it counts as
 _OF_A_LINE = 4  # samples from which on an instruction is judged by its own latencies
-_APART = 0.3  # spread of the logarithm from one instruction of a kind to another
+_APART = 0.3  # spread of the logarithm between instructions of a kind
 _SHIFT = 31  # bits of an age in a key
 _OLDEST = (1 << _SHIFT) - 1  # cycles, a second
 
@@ -57,7 +57,7 @@ class Candidates:
 
     @property
     def is_alone(self) -> np.ndarray:
-        """Whether the wait has no other, bool."""
+        """Whether the wait has no other candidate, bool."""
         return starts_run(self.token) & ends_run(self.token)
 
 
@@ -68,10 +68,10 @@ def candidates(
     issue: np.ndarray,
     issued: Callable[[np.ndarray], np.ndarray],
 ) -> Candidates:
-    """Of operations in order only the newest, of others of each kind, and of scalar loads each.
+    """Return the newest of operations in order, the newest of each other kind, and every scalar load.
 
     An operation that two counters count (flat) is one candidate.  `line` (rows of `of_code`) and `issue` are
-    columns of all tokens; `issued` tells when some operations were done issuing.
+    columns of all tokens; `issued` returns when given operations finished issuing.
     """
     row, operation = links.row_of, links.producers
     form, is_scalar = (column.take(line.take(operation)) for column in (of_code.form, of_code.unit == SMEM))
@@ -91,8 +91,8 @@ def candidates(
 class LastOperations:
     """The last operation of each memory unit that each wave issued: by unit, time and wave.
 
-    Only those that none of them follows within MARGIN cycles: a wave that issued another one is a neighbour
-    of all that find it the last.
+    An operation is left out if another one follows within MARGIN cycles: the wave that issued the follower
+    is a neighbour of all waves for which the operation would be the last.
     """
 
     place: np.ndarray  # int64, `place_of` its unit
@@ -101,7 +101,7 @@ class LastOperations:
     line: np.ndarray  # int64, row of Lines
 
     def of(self, place: int) -> slice:
-        """Those of a unit."""
+        """The operations of a unit."""
         low, high = np.searchsorted(self.place, (place, place + 1)).tolist()
         return slice(low, high)
 
@@ -116,14 +116,14 @@ def place_of(se: Numbers, cu: Numbers, unit: Numbers) -> Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """The answer; engines are those of the waves that were read."""
+    """The three facts; engines are the shader engines of the waves that were read."""
 
     engine: np.ndarray  # int64 [e], shader engines, ascending
-    mean: np.ndarray  # float64 [e, rows of Lines], of the logarithm of the latency of each operation
-    spread: np.ndarray  # float64 [e, rows of Lines], of that logarithm
-    longest: np.ndarray  # float64 [e, rows of Lines], cycles that no operation takes longer; inf: not known
+    mean: np.ndarray  # float64 [e, rows of Lines], mean logarithm of the latency of each operation
+    spread: np.ndarray  # float64 [e, rows of Lines], spread of that logarithm
+    longest: np.ndarray  # float64 [e, rows of Lines], cycles that no operation exceeds; inf: unknown
     delay: np.ndarray  # int64 [e], cycles that a barrier itself takes, as in Meetings
-    group: np.ndarray  # int32 [waves of the trace], workgroup of each among those of its engine; -1: not read
+    group: np.ndarray  # int32 [waves of the trace], workgroup of each within its engine; -1: not read
     last: LastOperations
 
     def place(self, se: int) -> int:
@@ -137,7 +137,7 @@ class Survey:
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """What some waves say: how often each operation took how long, their barriers and last operations."""
+    """Data from some waves: the latencies of each operation, barriers and last operations."""
 
     key: np.ndarray  # int64: engine, row of Lines, cycles
     times: np.ndarray  # int64
@@ -167,7 +167,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Seen:
 
 
 def _last_operations(tokens: TokenColumns, line: np.ndarray, unit_of: np.ndarray) -> LastOperations:
-    """Return them; `unit_of` is the unit of each row of Lines."""
+    """Return the last operations; `unit_of` is the unit of each row of Lines."""
     wave, se, cu = (
         np.array(column, dtype=np.int64)
         for column in zip(*((-1, 0, 0), *((one.row, one.id.se, one.cu) for one in tokens.waves)), strict=True)
@@ -233,7 +233,7 @@ def _unfollowed(last: LastOperations) -> LastOperations:
 def _latency(
     of_code: Lines, line: np.ndarray, age: np.ndarray, times: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and spread of the logarithm of the latencies of each line, else of its kind, else the usual."""
+    """Mean and spread of the log latency of each line; else of its kind; else the default."""
     form = of_code.form.astype(np.int64)
     usual = np.array([float(_USUAL.get(Cause(cause), _MEMORY)) for cause in range(len(Cause))])
     mean, spread = np.log(usual)[form], np.full(len(form), _WIDE)
@@ -252,9 +252,9 @@ def _latency(
 
 
 def _longest(of_code: Lines, line: np.ndarray, age: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Cycles beyond those of almost all LDS operations that were measured, for these; infinite for others.
+    """Cycles that exceed almost all measured LDS latencies, for LDS operations; infinite for others.
 
-    What a single instruction took says nothing of others, which may stand behind more accesses in the queue.
+    A single instruction says nothing about others, which may have more accesses before them in the queue.
     """
     longest = np.full(len(of_code), np.inf)
     for cause in (Cause.WAIT_LDS, Cause.WAIT_CROSS_LANE):

@@ -1,11 +1,11 @@
-"""Which earlier instruction wrote what an executed one reads.
+"""Which earlier instruction wrote the registers that an executed instruction reads.
 
-That depends only on the code lines that ran before, so tokens with the same last lines are looked at once,
-and what was found is kept for the waves to come.  A result further back than WINDOW instructions is never
-waited for: on gfx9 the longest distance is 21 turns, and later a matrix instruction takes 32 cycles.
+That depends only on the code lines that ran before, so tokens with the same last lines are analysed once, and
+the results are kept for later waves.  A result further back than WINDOW instructions is never waited for: on
+gfx9 the longest distance is 21 turns, and on later generations a matrix instruction takes 32 cycles.
 
-Most tokens stand behind the WINDOW lines that are in front of them in the program; then the line says it all.
-Behind a jump it is the line, how far the jump is back, and what ran before that.
+Most tokens follow the WINDOW lines that precede them in the program; then the line alone is the key.  After
+a jump the key is the line, the distance to the jump, and the lines that ran before the jump.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from rcv_py.analysis.core.kept import kept
 from rcv_py.base.runs import borders, of_ranges, order, ranges, repeated, starts_run
 
 WINDOW = 32  # instructions
-_NO_LINE = 1 << 40  # from here on numbers of no line: what is random of them differs from that of any line
-_MOST_KNOWN = 1 << 14  # sequences of lines that are kept
+_NO_LINE = 1 << 40  # numbers from here on are no lines, so their random values differ from those of lines
+_MOST_KNOWN = 1 << 14  # sequences of lines that are cached
 _AT_ONCE = 1 << 15  # tokens whose last lines are summed up at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Uses:
-    """One row a reader and writer, nearest writers first within a reader."""
+    """One row per reader and writer, nearest writers first within a reader."""
 
-    row: np.ndarray  # int64, place in the readers
+    row: np.ndarray  # int64, index in the readers
     writer: np.ndarray  # int64, token
 
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """How far back what each sequence of lines wants was last offered."""
+    """For each sequence of lines, how far back the registers it wants were last offered."""
 
-    context: np.ndarray  # uint64, ascending, a number for each sequence
+    context: np.ndarray  # uint64, ascending, a hash of each sequence
     first: np.ndarray  # int64 [n + 1]
     back: np.ndarray  # int64, instructions, ascending within a sequence
 
     def place(self, context: np.ndarray) -> np.ndarray:
-        """The row of each sequence, int64, -1 if it is not known."""
+        """The row of each sequence, int64, -1: unknown."""
         if not len(self.context):
             return np.full(len(context), -1, dtype=np.int64)
         at = np.minimum(np.searchsorted(self.context, context), len(self.context) - 1)
@@ -57,17 +57,17 @@ class History:
     """The lines that ran before each token of some waves."""
 
     def __init__(self, line: np.ndarray, first: np.ndarray) -> None:
-        """`line` are rows of Lines, `first` (int64 [waves + 1]) the tokens that waves begin with."""
+        """`line` are rows of Lines, `first` (int64 [waves + 1]) the first token of each wave."""
         self.line, self._first = line, first
 
     @cached_property
     def _lines(self) -> int:
-        """More than the row of any line that ran."""
+        """A number greater than the row of any line that ran."""
         return int(self.line.max(initial=0)) + 1
 
     @cached_property
     def _jumps(self) -> np.ndarray:
-        """Tokens that do not follow the line in front of them, int64."""
+        """Tokens whose line does not follow the previous line in the program, int64."""
         is_jump = np.ones(len(self.line) + 1, dtype=bool)
         np.not_equal(self.line[1:] - self.line[:-1], 1, out=is_jump[1:-1])
         is_jump[self._first] = True
@@ -75,19 +75,19 @@ class History:
 
     @cached_property
     def _run(self) -> np.ndarray:
-        """The place in `_jumps` of the last jump up to each token, int32."""
+        """The index in `_jumps` of the last jump up to each token, int32."""
         place = np.arange(len(self._jumps), dtype=np.int32)
         return repeated(place, np.diff(self._jumps, append=len(self.line)))
 
     def start(self, token: np.ndarray) -> np.ndarray:
-        """The first token of the waves of some tokens, int64."""
+        """The first token of each given token's wave, int64."""
         return self._first[np.searchsorted(self._first, token, side="right") - 1]
 
     @cached_property
     def _behind(self) -> tuple[np.ndarray, np.ndarray]:
-        """What jumps stand behind, and are: a number for each sequence of last lines, and that of each jump.
+        """Return the hash of each sequence of last lines before a jump, and each jump's sequence (row).
 
-        The number is a sum of random ones, one of each line, times powers of another by how far back it is.
+        The hash sums a random number per line, multiplied by a power that depends on the line's distance.
         """
         random = _random(np.arange(self._lines))
         power, inverse = _powers()
@@ -111,9 +111,9 @@ class History:
         return known, place.reshape(-1)
 
     def contexts(self, readers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the sequences of last lines of tokens: number and one token of each, and that of each token.
+        """Return the sequences of last lines: hash, one token of each, and each token's sequence.
 
-        Tokens are not empty.
+        `readers` is not empty.
         """
         known, place = self._behind
         run, lines = self._run.take(readers), self._lines
@@ -133,7 +133,7 @@ class History:
 
 
 def _random(number: np.ndarray) -> np.ndarray:
-    """A number for each that looks like a random one, uint64: the finalizer of splitmix64."""
+    """A pseudo-random number for each number, uint64: the finalizer of splitmix64."""
     mixed = number.astype(np.uint64) + np.uint64(_ODD)
     mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
@@ -145,7 +145,7 @@ _ODD = 0x9E3779B97F4A7C15
 
 @lru_cache(maxsize=1)
 def _powers() -> tuple[np.ndarray, np.ndarray]:
-    """Powers from 0 on of an odd number and of its inverse, as many as are needed at once; uint64."""
+    """Powers of an odd number and of its inverse, from 0 on, as many as needed at once; uint64."""
     shape = (2, _AT_ONCE + WINDOW)
     powers = np.full(shape, [[_ODD], [pow(_ODD, -1, 1 << 64)]], dtype=np.uint64)
     powers[:, 0] = 1
@@ -154,19 +154,19 @@ def _powers() -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Registers:
-    """Registers that lines want of the lines before them, and offer to those behind.
+    """Registers that lines want from earlier lines, and offer to later lines.
 
-    What was found of a sequence of lines is kept.
+    Results for a sequence of lines are cached.
     """
 
     def __init__(self, wanted: np.ndarray, offered: np.ndarray, is_meant: np.ndarray) -> None:
-        """`wanted` and `offered` are uint64 [rows of Lines, words]; offers of lines that are not meant count
-        only as the last ones."""
+        """`wanted` and `offered` are uint64 [rows of Lines, words]; offers of lines not in `is_meant` only
+        hide earlier offers."""
         self._wanted, self._offered, self._is_meant = wanted, offered, is_meant
         self._known = _NOTHING_KNOWN
 
     def pairs(self, history: History, readers: np.ndarray) -> Uses:
-        """Return the tokens that were the last to offer what each reader wants, each pair once."""
+        """Return the tokens that last offered the registers each reader wants, each pair once."""
         if not len(readers):
             return Uses(readers, readers)
         context, one, of = history.contexts(readers)
@@ -178,7 +178,7 @@ class _Registers:
     def _looked_up(
         self, history: History, context: np.ndarray, readers: np.ndarray
     ) -> tuple[_Known, np.ndarray]:
-        """Return what is known with some sequences, each of which ends with a reader, and the row of each."""
+        """Return the cache, with the sequences that end with `readers` added, and the row of each."""
         known = self._known
         if len(known.context) > _MOST_KNOWN:
             known = _NOTHING_KNOWN
@@ -196,7 +196,7 @@ class _Registers:
         return known, place
 
     def _backs(self, history: History, readers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (place in readers, instructions back) of every last one that offered something wanted."""
+        """Return (index in readers, instructions back) of every last offer of a wanted register."""
         missing = self._wanted[history.line[readers]].copy()
         start = history.start(readers)
         places, backs = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
@@ -223,7 +223,7 @@ def _tables(lines: Lines) -> dict[object, _Registers]:
 def uses(lines: Lines, history: History, readers: np.ndarray, units: tuple[int, ...]) -> Uses:
     """Return for each reader (token) the last writer of each register it reads, each pair once.
 
-    Pairs with writers of other units are left out; they still overwrite.
+    Pairs with writers of units not in `units` are left out; those writers still overwrite.
     """
     tables = _tables(lines)
     if units not in tables:
@@ -234,7 +234,7 @@ def uses(lines: Lines, history: History, readers: np.ndarray, units: tuple[int, 
 def overwritten(lines: Lines, history: History, writers: np.ndarray, form: Cause) -> Uses:
     """Return for each token the last reader before it of each register it writes, each pair once.
 
-    Only readers of which a wait has that cause count; `Uses.writer` is the reader here.
+    Only readers whose waits have the cause `form` count; `Uses.writer` is the reader here.
     """
     tables = _tables(lines)
     if form not in tables:

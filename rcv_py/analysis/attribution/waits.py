@@ -1,19 +1,19 @@
-"""Waits for counters and hazard nops: instructions whose stall says itself what it is for.
+"""Waits for counters and hazard nops: instructions that state what their stall is for.
 
-A counter whose operations return in order ends a wait with the newest one required.  Two cases leave a
+If the operations of a counter return in order, the newest required one ends a wait.  Two cases leave a
 choice: a wait on several counters, and scalar loads, which return in any order.  Then each operation is
-judged as if it had been the last, by two facts: how likely it is to take exactly as long as it would have
-taken, and how likely all others were back by then.
+judged as if it had been the last, by two probabilities: that it takes exactly as long as it would have
+taken, and that all others were back by then.
 
 ```
 global_load ───────────────────────┐
-        ds_read ─────┐             │    LDS never took as long: it was back before, so it was the load
+        ds_read ─────┐             │    LDS never took this long: it was back before, so the load was last
                s_waitcnt ──────────┴ vmcnt(0) lgkmcnt(0)
 ```
 
-Latencies are those of the same instruction, or kind of operation, where a wait left no choice (`survey`).
-Their logarithm has a mean and a spread; the tails are those of Student's t, since memory now and then takes
-far longer than usual.
+Latencies are measured for the same instruction, or kind of operation, at waits with one candidate (`survey`).
+Their logarithm has a mean and a spread; the tails follow Student's t, since memory occasionally takes far
+longer than usual.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from rcv_py.analysis.attribution.uses import uses
 from rcv_py.analysis.core.kept import kept
 from rcv_py.base.runs import borders, run_starts, starts_run
 
-SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several
+SURE = 0.9  # minimum probability of the likeliest operation; below it the producer is one of several
 _FREEDOM = 4.0  # of Student's t
 
 
 @dataclass(frozen=True, eq=False)
 class WaitEnds:
-    """One row a wait that required something, in order of tokens."""
+    """The end of each wait that required something, in order of tokens."""
 
     token: np.ndarray  # int64, the wait
-    operation: np.ndarray  # int64, token of the likeliest to have ended it
-    is_guess: np.ndarray  # bool, another one fits as well
+    operation: np.ndarray  # int64, token of the likeliest operation to have ended it
+    is_guess: np.ndarray  # bool, another operation fits as well
 
 
 @kept
@@ -55,19 +55,20 @@ def wait_ends(stream: Stream) -> WaitEnds:
     score = _score(stream, found)
     group = borders(starts_run(found.token))[1:] - 1
     best = np.maximum.reduceat(score, first)
-    nothing = ~np.isfinite(best)  # none is possible, so none is less possible than another
+    nothing = ~np.isfinite(best)  # no candidate is possible, so all are equally likely
     score[nothing[group]], best[nothing] = 0.0, 0.0
     weight = np.exp(score - best[group])
-    # Of equals the newest: candidates of a wait are in order of issue.
+    # On a tie the newest: candidates of a wait are in order of issue.
     chosen = np.maximum.reduceat(np.where(score == best[group], np.arange(len(score)), -1), first)
     sure = weight[chosen] / np.add.reduceat(weight, first)
     return WaitEnds(found.token[first], found.operation[chosen], sure < SURE)
 
 
 def _score(stream: Stream, found: Candidates) -> np.ndarray:
-    """Logarithm of the likelihood that a candidate was the last, but for what all of a wait have in common.
+    """Log likelihood that a candidate returned last, up to a term that all candidates of a wait share.
 
-    That is the density of its latency by the probability that it was back before, which all others have.
+    That is the density of its latency divided by the probability that it was back before; the product of
+    these probabilities over all candidates is the shared term.
     """
     survey, at, line = stream.survey, stream.engine, stream.line[found.operation]
     mean, age = survey.mean[at, line], found.age.astype(np.float64)
@@ -84,7 +85,7 @@ def _score(stream: Stream, found: Candidates) -> np.ndarray:
 def claim_waits(stream: Stream, ledger: Ledger) -> None:
     """Charge waits to the operation that ended them, by `wait_ends`.
 
-    A wait that stalls no longer than one turn waited for nothing.
+    A wait that stalls for at most one turn waited for nothing.
     """
     step = stream.lines.step
     rows = ledger.of_lines(stream.lines.is_wait)
@@ -102,7 +103,7 @@ def claim_waits(stream: Stream, ledger: Ledger) -> None:
 
 
 def claim_nops(stream: Stream, ledger: Ledger) -> None:
-    """Give s_nop its turns, charged to the result it covers, and s_sleep all it took."""
+    """Charge the turns of s_nop to the result it covers, and all of s_sleep to itself."""
     lines = stream.lines
     rows = ledger.of_lines(lines.is_nop)
     token = ledger.token[rows]
@@ -112,14 +113,14 @@ def claim_nops(stream: Stream, ledger: Ledger) -> None:
 
 
 def covered(stream: Stream, nops: np.ndarray) -> np.ndarray:
-    """Return the instruction whose result each s_nop covers, int64, -1 if none is seen.
+    """Return the instruction whose result each s_nop covers, int64, -1: none found.
 
-    It is the last vector or matrix instruction before the nop that writes what the next instruction
-    behind it reads; matrix instructions are preferred, since only they need more than a few turns.
+    It is the last vector or matrix instruction before the nop that writes a register that the first
+    instruction after it reads; matrix instructions are preferred, since only they need more than a few turns.
     """
     reader = nops + 1
     limit = stream.tokens.first[1:][stream.owner[nops]]
-    for _ in range(3):  # waits and other nops may stand between
+    for _ in range(3):  # waits and other nops may be in between
         reader = reader + ((reader < limit) & (stream.unit[np.minimum(reader, len(stream) - 1)] == 0))
     there = np.flatnonzero(reader < limit)
     pairs = uses(stream.lines, stream.history, reader[there], (VALU, MATRIX))
