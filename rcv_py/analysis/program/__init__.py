@@ -1,4 +1,4 @@
-"""The program without its waves: blocks, loops, branches, labels, registers, forms of matrix instructions.
+"""The program without its waves: blocks, loops, branches, labels, registers, matrix instruction forms.
 
-The code table comes in.  Read `blocks.py` first.
+The input is the code table.  Read `blocks.py` first.
 """

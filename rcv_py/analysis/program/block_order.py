@@ -1,18 +1,18 @@
-"""The order of instructions in a block: what must stay before what, how long it takes, and a better one.
+"""Instruction order in a block: dependencies, the time an order takes, and a better order.
 
 ```
  0  load a             issues at 0, returns after its latency
- 1  v_add  …           nobody needs it yet
+ 1  v_add  …           no instruction needs it yet
  2  v_mul  v0, a       waits for the load
 ```
-One wave alone issues one instruction after the other: each when the one before has issued, its unit is free,
-what it reads has been computed, and what was loaded has returned (loads of one kind in order).  Waits and
-nops say nothing that this does not, and are left out.
+A single wave issues one instruction after the other: each when the previous one has issued, its unit is free,
+its operands have been computed, and its loads have returned (loads of one kind in order).  Waits and nops add
+no constraints, and are left out.
 
-An order is legal if it keeps every pair of which one writes a register that the other one touches, of which
-one may write memory that the other one accesses, and everything around barriers and the like in place.  The
-list scheduler takes what can issue first, of such what has the longest way to the end; physical registers
-stay what they are, so no order needs more of them.
+An order is legal if it keeps the order of two instructions when one writes a register that the other one
+uses, or one may write memory that the other one accesses, and if nothing crosses barriers and the like.  The
+list scheduler takes the instruction that can issue first; among several, the one with the longest way to the
+end.  Physical registers stay the same, so no order needs more of them.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ NO_KIND = -1
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Instructions of a block; waits and nops are not among them.  Times are int64 cycles."""
+    """Instructions of a block, without waits and nops.  Times are int64 cycles."""
 
     row: tuple[int, ...]  # code rows, ascending
     reads: tuple[int, ...]  # sets of registers
     writes: tuple[int, ...]
     busy: tuple[int, ...]  # until the next instruction of the wave can issue
-    unit: tuple[int, ...]  # that it takes
-    hold: tuple[int, ...]  # until its unit takes another one
-    result: tuple[int, ...]  # until what it writes can be read; of loads until they return
+    unit: tuple[int, ...]  # the unit that it takes
+    hold: tuple[int, ...]  # until its unit takes another instruction
+    result: tuple[int, ...]  # until its result can be read; for loads until they return
     kind: tuple[int, ...]  # loads of a kind return in order; NO_KIND
-    loads: tuple[int, ...]  # bits of memories that it reads
-    stores: tuple[int, ...]  # bits of memories that it may write
-    is_fence: tuple[bool, ...]  # barriers, branches: nothing is moved across
+    loads: tuple[int, ...]  # bits of the memories that it reads
+    stores: tuple[int, ...]  # bits of the memories that it may write
+    is_fence: tuple[bool, ...]  # barriers, branches: nothing moves across them
 
     def __len__(self) -> int:
         return len(self.row)
 
 
 def dependencies(work: Work) -> list[list[int]]:
-    """Return for each instruction those before it that must stay before it.
+    """Return for each instruction the earlier instructions that must stay before it.
 
-    Not all pairs are listed: what follows from others is left out where that is easy to see.
+    The list is not complete: pairs that clearly follow from others are left out.
     """
     registers, memories, last_fence = _Uses(), _Uses(), -1
     since_fence: list[int] = []
@@ -64,14 +64,14 @@ def dependencies(work: Work) -> list[list[int]]:
 
 
 class _Uses:
-    """Who wrote each of some places last, and who has read it since."""
+    """The last writer of each location (register or memory), and its readers since."""
 
     def __init__(self) -> None:
         self._writer: dict[int, int] = {}
         self._readers: dict[int, list[int]] = {}
 
     def before(self, at: int, reads: int, writes: int) -> set[int]:
-        """Return what stays before an instruction that reads and writes these places."""
+        """Return the instructions that must precede one that reads and writes these locations."""
         needs: set[int] = set()
         for place in _bits(reads | writes):
             if place in self._writer:
@@ -96,8 +96,8 @@ def _bits(value: int) -> list[int]:
 def length(work: Work, order: Sequence[int], turns: int = 1) -> int:
     """Return the cycles of an order, from its first issue until the next instruction can issue.
 
-    With several `turns` it is run so often, one after the other, and the last one counts: that is how a loop
-    runs whose iterations overlap.
+    The order runs `turns` times in sequence, and the last run counts: that models a loop with overlapping
+    iterations.
     """
     player = _Player(work)
     begin = 0
@@ -126,12 +126,12 @@ class _Player:
         ready = self._ready
         for bit in self._read[at]:
             moment = max(moment, ready.get(bit, 0))
-        for bit in self._written[at]:  # what is on its way is not overwritten
+        for bit in self._written[at]:  # a pending result must not be overwritten
             moment = max(moment, ready.get(bit, 0))
         return moment
 
     def issue(self, at: int) -> None:
-        """Let an instruction issue, and keep when its unit is free and its results are there."""
+        """Issue an instruction; record when its unit is free and its results are ready."""
         work, moment = self._work, self.when(at)
         self.now = moment + work.busy[at]
         self._free[work.unit[at]] = moment + work.hold[at]
@@ -154,7 +154,7 @@ def heights(work: Work, needs: Sequence[Sequence[int]]) -> list[int]:
 
 
 def scheduled(work: Work, turns: int = 1) -> list[int]:
-    """Return the shortest order that was found, places in `work`; at worst the one that there is."""
+    """Return the shortest order found, as indices in `work`; at worst the given order."""
     needs = dependencies(work)
     height = heights(work, needs)
     given = list(range(len(work)))
@@ -164,7 +164,7 @@ def scheduled(work: Work, turns: int = 1) -> list[int]:
 
 
 def _listed(work: Work, needs: Sequence[Sequence[int]], height: Sequence[int], patience: int) -> list[int]:
-    """What can issue within `patience` cycles of the first that can, and has most behind it, comes next."""
+    """Schedule by height among the instructions that can issue within `patience` cycles of the first one."""
     missing = [len(before) for before in needs]
     behind: list[list[int]] = [[] for _ in needs]
     for at, before in enumerate(needs):
@@ -191,17 +191,17 @@ def _listed(work: Work, needs: Sequence[Sequence[int]], height: Sequence[int], p
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """An instruction that pays when it alone is moved up."""
+    """An instruction that saves cycles if it alone is moved up."""
 
-    at: int  # place in the work
-    before: int  # place of the instruction that it should stand before
+    at: int  # index in the work
+    before: int  # index of the instruction that it should precede
     saved: int  # cycles
 
 
 def moves(work: Work, turns: int = 1, most: int = 64) -> list[Moved]:
-    """Return loads that pay when each alone is moved up as far as it may, the best first.
+    """Return loads that save cycles if each alone is moved up as far as possible, the best first.
 
-    Of more than `most` loads those with the longest latencies are tried.
+    Only the `most` loads with the longest latencies are tried.
     """
     needs, given = dependencies(work), list(range(len(work)))
     usual = length(work, given, turns)

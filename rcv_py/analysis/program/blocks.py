@@ -1,10 +1,10 @@
-"""Basic blocks: runs of code lines that are entered at the top and left at the bottom.
+"""Basic blocks: runs of code lines that are entered only at the top and left only at the bottom.
 
 ```
  row                      block
   0  ; my_kernel          0 my_kernel   the entry: a kernel begins
   1  s_load_dword …       0
-  2  ds_read …            1 block 1     somebody jumps here
+  2  ds_read …            1 block 1     the target of a jump
   6  s_cbranch_scc1 -5    1             a branch ends its block
   7  s_endpgm             2 block 2
 ```
@@ -30,13 +30,13 @@ class Label:
     row: int  # of the code table
     name: str
     cost: int  # cycles of latency from here to the next label
-    share: float  # of what all labels cost, 0 to 1
+    share: float  # of the cost of all labels, 0 to 1
     codeobj: int
     address: int
 
 
 def labels(code: CodeTable, cost: np.ndarray | None = None) -> tuple[Label, ...]:
-    """Return the labels in program order; `cost` (int64, one a code row) is by default the latency."""
+    """Return the labels in program order; `cost` (int64, one per code row) is by default the latency."""
     rows = np.flatnonzero(code.is_label)
     costs = np.diff(borders(code.latency if cost is None else cost)[np.append(rows, len(code))])
     whole = max(int(costs.sum()), 1)
@@ -56,14 +56,14 @@ def labels(code: CodeTable, cost: np.ndarray | None = None) -> tuple[Label, ...]
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """One row a block, in program order; every code line belongs to exactly one."""
+    """One row per block, in program order; every code line belongs to exactly one block."""
 
     first: np.ndarray  # int32, first code row
-    stop: np.ndarray  # int32, code row behind the last one
-    name: tuple[str, ...]  # that of its label, else `block` and its number
-    label: np.ndarray  # int32, code row of the label it begins with, -1 if there is none
-    head: np.ndarray  # int32, its first instruction; its first row if it has none
-    kernel: np.ndarray  # int32, row of `CodeTable.kernels`, -1 if it belongs to none
+    stop: np.ndarray  # int32, code row after the last one
+    name: tuple[str, ...]  # the name of its label, else `block` and its number
+    label: np.ndarray  # int32, code row of the label it begins with, -1: none
+    head: np.ndarray  # int32, its first instruction; its first row if it has no instruction
+    kernel: np.ndarray  # int32, row of `CodeTable.kernels`, -1: none
     is_entry: np.ndarray  # bool, a kernel begins here
     edge_from: np.ndarray  # int32 [edges], block
     edge_to: np.ndarray  # int32 [edges], block that may run next
@@ -79,9 +79,9 @@ class Blocks:
 
 @dataclass(frozen=True, eq=False)
 class BlockCosts:
-    """One row a block: sums over its instructions."""
+    """One row per block: sums over its instructions."""
 
-    lines: np.ndarray  # int64, instructions, labels not counted
+    lines: np.ndarray  # int64, instructions without labels
     hits: np.ndarray  # int64, executions of its first instruction
     latency: np.ndarray  # int64
     stall: np.ndarray  # int64
@@ -97,9 +97,9 @@ class BlockCosts:
 def blocks(code: CodeTable, jumps: Branches | None = None) -> Blocks:
     """Return the blocks of all kernels.
 
-    A block begins at a kernel, at a label, behind a branch or an end of the program, and wherever a jump
-    goes to: by the operand of a direct branch, else by the jumps that were seen (`jumps`).  A jump that was
-    seen to go elsewhere than its operand says (tokens are missing in the record) counts for nothing.
+    A block begins at a kernel, at a label, after a branch or an end of the program, and at every jump target.
+    The target is the operand of a direct branch, else the targets of recorded jumps (`jumps`).  A recorded
+    jump that contradicts its operand (tokens are missing in the record) is ignored.
     """
     n = len(code)
     how = flow(code)
@@ -136,7 +136,7 @@ def blocks(code: CodeTable, jumps: Branches | None = None) -> Blocks:
 
 
 def by_label(table: Blocks) -> Blocks:
-    """Return the blocks joined into sections: from each label or kernel to the next one; without edges."""
+    """Return the blocks merged into sections: from each label or kernel to the next; without edges."""
     starts = np.flatnonzero((table.label >= 0) | table.is_entry | (np.arange(len(table)) == 0))
     first = table.first[starts]
     stop = np.append(first[1:], table.stop[-1:]).astype(np.int32)[: len(first)]
@@ -173,7 +173,7 @@ def block_costs(table: Blocks, code: CodeTable, costs: CodeTable | CostColumns) 
 
 
 def _begins(code: CodeTable, how: Flow, target: np.ndarray) -> np.ndarray:
-    """Return whether each row begins a block; a run of labels belongs to the block behind it."""
+    """Return whether each row begins a block; a run of labels belongs to the block after it."""
     n = len(code)
     begins = np.zeros(n, dtype=bool)
     begins[:1] = True
@@ -181,7 +181,7 @@ def _begins(code: CodeTable, how: Flow, target: np.ndarray) -> np.ndarray:
     begins[1:] |= code.codeobj[1:] != code.codeobj[:-1]
     begins[1:] |= how.is_branch[:-1] | ~how.falls[:-1]
     begins[1:] |= code.is_label[1:] & ~code.is_label[:-1]
-    # A jump to the instruction behind labels enters at the first of the labels.
+    # A jump to an instruction after labels enters at the first of the labels.
     not_label = np.where(code.is_label, -1, np.arange(n))
     run_first = np.maximum.accumulate(np.append(-1, not_label))[:n] + 1
     begins[run_first[target]] = True

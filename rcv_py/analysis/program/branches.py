@@ -1,7 +1,7 @@
-"""Which code lines may jump, where to by their text, and where jumps went when they ran.
+"""Which code lines may jump, the targets in their text, and the targets that recorded jumps went to.
 
-A direct branch says how far it jumps: a signed 16-bit number of words of 4 bytes from the next instruction,
-or the name of a label.
+The operand of a direct branch is a signed 16-bit number of words of 4 bytes from the next instruction, or the
+name of a label.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
 _WORD = 4  # bytes; a branch is one word
-_ENDS = ("s_branch", "s_endpgm", "s_setpc", "s_rfe")  # nothing behind them runs next
+_ENDS = ("s_branch", "s_endpgm", "s_setpc", "s_rfe")  # the next line does not run after them
 _JUMPS = ("s_branch", "s_cbranch", "s_call", "s_setpc", "s_swappc", "s_subvector_loop", "s_rfe")
 _SETTERS = ("s_set", "s_swap")  # of the program counter, if the text says `pc`
 _COMMENT = re.compile(r"\s*(//|;).*$")
@@ -32,17 +32,17 @@ _COMMENT = re.compile(r"\s*(//|;).*$")
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """One row a code line."""
+    """One row per code line."""
 
     is_branch: np.ndarray  # bool, it may jump
-    falls: np.ndarray  # bool, the line behind it may run next
-    target: np.ndarray  # int32, code row a direct branch jumps to; -1: it is none, or the text does not say
+    falls: np.ndarray  # bool, the next line may run after it
+    target: np.ndarray  # int32, code row that a direct branch jumps to; -1: not direct, or not in its text
     sets_pc: np.ndarray  # bool, it writes the program counter
 
 
 @kept
 def flow(code: CodeTable) -> Flow:
-    """Return how control may leave each line, by texts and addresses alone; computed once a table."""
+    """Return how control may leave each line, from texts and addresses alone; computed once per table."""
     n = len(code)
     is_branch = np.array([text.startswith(_JUMPS) for text in code.text], dtype=bool) & ~code.is_label
     ends = np.array([text.startswith(_ENDS) for text in code.text], dtype=bool) & ~code.is_label
@@ -72,7 +72,7 @@ class _Places:
         }
 
     def of(self, row: int) -> int:
-        """The row a branch jumps to, -1 if its text does not say."""
+        """The row a branch jumps to, -1 if its text does not state it."""
         words = _COMMENT.sub("", self._code.text[row]).replace(",", " ").split()
         last = words[-1] if len(words) > 1 else ""
         codeobj = int(self._code.codeobj[row])
@@ -88,7 +88,7 @@ class _Places:
         return self._at.get((codeobj, following + _WORD * distance), -1)
 
     def _is_dense(self, row: int, codeobj: int, following: int) -> bool:
-        """Whether addresses are those of the machine: the line behind the branch is a word further."""
+        """Whether addresses are machine addresses: the line after the branch is one word further."""
         later = row + 1
         while later < len(self._code) and self._code.is_label[later]:
             later += 1
@@ -102,10 +102,10 @@ def _label(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """One row a pair of code lines between which a jump went, sorted by (source, target).
+    """One row per pair of code lines between which a jump went, sorted by (source, target).
 
-    The last three columns have one row a code line and tell of all its executions, those too whose next token
-    is not recorded.
+    The last three columns have one row per code line and count all its executions, including those whose next
+    token is not recorded.
     """
 
     source: np.ndarray  # int32, code row of the branch
@@ -122,10 +122,10 @@ class Branches:
 
 @dataclass(frozen=True, eq=False)
 class BranchTable:
-    """One row a branch instruction, in program order, whether it ran or not."""
+    """One row per branch instruction, in program order, whether it ran or not."""
 
     row: np.ndarray  # int32, code row
-    target: np.ndarray  # int32, code row it jumps to by its text, else where it jumped most; -1 if unknown
+    target: np.ndarray  # int32, code row of its target by its text, else the most frequent; -1: unknown
     taken: np.ndarray  # int64, times it jumped
     not_taken: np.ndarray  # int64, times it fell through
 
@@ -139,7 +139,7 @@ def branches(
     """Return the jumps of one wave, or of the waves of batches whose index row is in `rows` (None: all).
 
     A jump is a token of kind JUMP, or one that writes the program counter; it went to the line of the next
-    token of its wave.  Tokens that matched no code line count nowhere.
+    token of its wave.  Tokens that match no code line are ignored.
     """
     chosen = [of_waves([waves])] if isinstance(waves, Wave) else token_columns(waves, rows)
     return _made(_merge([_jumps(tokens, code) for tokens in chosen]), code)
@@ -150,14 +150,14 @@ class _Jumps:
     """The jumps of some waves."""
 
     pairs: Sums  # source << 32 | target, and times
-    lines: Sums  # code row, and times it jumped, fell through and ran
+    lines: Sums  # code row, and how often it jumped, fell through and ran
 
 
 def _jumps(tokens: TokenColumns, code: CodeTable) -> _Jumps:
     n = len(code)
     line, ran, setters = tokens.code_rows(n), tokens.executions(n), flow(code).sets_pc
     is_jump = tokens.kind == TokenKind.JUMP
-    if ran[setters].any():  # few programs do
+    if ran[setters].any():  # rare
         is_jump |= np.append(setters, False)[line]
     jump, through = np.flatnonzero(is_jump), line[tokens.kind == TokenKind.NEXT]
     jump = jump[line[jump] < n]
@@ -203,10 +203,10 @@ BRANCHES = Reduction(_map, _merge, _finish)
 
 
 def branch_table(jumps: Branches, how: Flow) -> BranchTable:
-    """Return one row for each code line that may jump or was seen to."""
+    """Return one row for each code line that may jump or did jump in the trace."""
     rows = np.flatnonzero(how.is_branch | (jumps.jumped > 0) | (jumps.passed > 0)).astype(np.int32)
     target = how.target.copy()
-    order = np.argsort(jumps.taken, kind="stable")  # the most frequent one is written last and stays
+    order = np.argsort(jumps.taken, kind="stable")  # the most frequent target is written last and stays
     order = order[target[jumps.source[order]] < 0]
     target[jumps.source[order]] = jumps.target[order]
     return BranchTable(rows, target[rows], jumps.jumped[rows], jumps.passed[rows])

@@ -1,10 +1,10 @@
-"""Do the instruction texts belong to the trace?
+"""Check that the instruction texts belong to the trace.
 
-The record tells of every execution which unit it went to, and so does the mnemonic of its instruction.
+The record states the unit of every execution, and the mnemonic of an instruction implies its unit.
 
-Both agree on every execution of a genuine capture.  If `code.json` is that of another build, of another code
-object, or shifted by a row, executions of loads fall on arithmetic and the like: then every text, source
-place and cause is that of another instruction, and nothing may be concluded from them.
+Both agree on every execution of a genuine capture.  If `code.json` belongs to another build or another code
+object, or is shifted by a row, executions of loads fall on arithmetic and the like: then every text, source
+location and cause belongs to another instruction, and no conclusion from them is valid.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-# Genuine captures have no mismatch at all; texts shifted by a single row had 24 % and more.  One in two
-# hundred leaves room for an instruction that a later device sends elsewhere.
+# Genuine captures have no mismatch at all; texts shifted by a single row had 24 % and more.  The limit of 1
+# in 200 leaves room for an instruction that a later device executes on another unit.
 MAX_MISMATCHES = 0.005
-MIN_MISMATCHES = 4  # executions: fewer prove nothing
+MIN_MISMATCHES = 4  # executions; fewer prove nothing
 EXAMPLES = 3
 
 # Kinds that mean the same unit: branches taken or not, matrix instructions that the record calls VALU, and
-# vector memory whatever the address space.  Messages, s_endpgm and barriers are told differently by
-# generation and are not judged.
+# vector memory in any address space.  Messages, s_endpgm and barriers are recorded differently by each
+# generation and are not checked.
 _SAME = {
     TokenKind.NEXT: TokenKind.JUMP,
     TokenKind.MATRIX: TokenKind.VALU,
     TokenKind.FLAT: TokenKind.VMEM,
     TokenKind.BVH: TokenKind.VMEM,
 }
-_UNIT = {  # what is judged, in words
+_UNIT = {  # names of the checked units
     TokenKind.SMEM: "SMEM",
     TokenKind.SALU: "SALU",
     TokenKind.VMEM: "VMEM",
@@ -52,25 +52,25 @@ _UNIT = {  # what is judged, in words
 
 @dataclass(frozen=True, slots=True)
 class CodeMatch:
-    """How many executions went to another unit than their instruction's text names."""
+    """How many executions went to another unit than the text of their instruction implies."""
 
     judged: int  # executions whose kind and whose mnemonic are known
     mismatched: int
-    examples: tuple[tuple[int, TokenKind, int], ...] = ()  # (code row, unit that was recorded, executions)
+    examples: tuple[tuple[int, TokenKind, int], ...] = ()  # (code row, recorded unit, executions)
 
     @property
     def share(self) -> float:
-        """Mismatching part of the judged executions, 0 if none was judged."""
+        """Mismatching part of the judged executions, 0 if there are none."""
         return self.mismatched / self.judged if self.judged else 0.0
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the texts are those of other code."""
+        """Whether the texts belong to other code."""
         return self.mismatched >= MIN_MISMATCHES and self.share > MAX_MISMATCHES
 
     @property
     def sentence(self) -> str:
-        """What was found; "" if the texts fit."""
+        """The result in words; "" if the texts fit."""
         if not self.is_wrong:
             return ""
         return (
@@ -81,13 +81,13 @@ class CodeMatch:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What the list of problems says of it; nothing if the texts fit."""
+        """The entries for the list of problems; none if the texts fit."""
         if not self.is_wrong:
             return ()
         return (Problem(Severity.ERROR, "code.json", self.sentence, f"{CONSEQUENCE} {REMEDY}"),)
 
     def examples_text(self, code: CodeTable) -> str:
-        """The instructions with most mismatches and where they went, as a sentence; "" if the texts fit."""
+        """The instructions with the most mismatches and their recorded units; "" if the texts fit."""
         told = [f"#{row} {code.text[row].strip()} went to {_UNIT[kind]}" for row, kind, _ in self.examples]
         return f"For example {'; '.join(told)}." if told and self.is_wrong else ""
 
@@ -105,7 +105,7 @@ UNKNOWN = CodeMatch(0, 0)
 
 
 def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
-    """Return how well the executions of some waves fit the instruction texts, each wave once."""
+    """Return how well the executions of some waves match the instruction texts, each wave once."""
     return MATCH.of(trace, batches)
 
 

@@ -1,11 +1,11 @@
-"""Data flow over basic blocks: what holds at their borders, as sets that are integers with a bit a fact.
+"""Data flow over basic blocks: facts at block borders, as sets that are integers with one bit per fact.
 
 ```
 forward    in[b]  = union of out[p] over blocks p before b,  out = gen | (in & ~kill)
-backward   out[b] = union of in[s]  over blocks s behind b,  in  = gen | (out & ~kill)
+backward   out[b] = union of in[s]  over blocks s after b,   in  = gen | (out & ~kill)
 ```
-Sets only grow until nothing changes any more (Aho, Sethi, Ullman: iterative data-flow analysis), which does
-not depend on the order of blocks; the order only decides how soon.
+Sets grow until nothing changes (Aho, Sethi, Ullman: iterative data-flow analysis).  The result does not
+depend on the order of blocks; only the number of steps does.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from operator import or_
 from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.base.progress import checkpoint
 
-Ways = Sequence[Sequence[int]]  # of each block: others, by number
-_CHECKED = 4096  # blocks that are looked at between two checkpoints
+Ways = Sequence[Sequence[int]]  # for each block: other blocks, by number
+_CHECKED = 4096  # blocks between two checkpoints
 
 
 def ways(table: Blocks) -> tuple[list[list[int]], list[list[int]]]:
-    """Return the blocks that may run before each block, and those that may run behind it."""
+    """Return the blocks that may run before each block, and the blocks that may run after it."""
     before: list[list[int]] = [[] for _ in range(len(table))]
     behind: list[list[int]] = [[] for _ in range(len(table))]
     for source, target in zip(table.edge_from.tolist(), table.edge_to.tolist(), strict=True):
@@ -33,12 +33,12 @@ def ways(table: Blocks) -> tuple[list[list[int]], list[list[int]]]:
 
 
 def forward(gen: Sequence[int], kill: Sequence[int], before: Ways, behind: Ways) -> list[int]:
-    """Return the union of what the blocks before each block may hand over, at its begin."""
+    """Return the facts that may reach the begin of each block: the union over its predecessors."""
     return _spread(gen, kill, before, behind, range(len(gen)))
 
 
 def backward(gen: Sequence[int], kill: Sequence[int], before: Ways, behind: Ways) -> list[int]:
-    """Return the union of what the blocks behind each block may ask for, at its end."""
+    """Return the facts that may be needed at the end of each block: the union over its successors."""
     return _spread(gen, kill, behind, before, range(len(gen) - 1, -1, -1))
 
 

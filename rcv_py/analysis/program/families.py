@@ -1,4 +1,4 @@
-"""What an instruction does, in a sentence, by the family of its mnemonic; from gfx9 to gfx12."""
+"""A sentence about what an instruction does, by the family of its mnemonic; from gfx9 to gfx12."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COMPARED = {
     "o": "comparable (no NaN)",
     "class": "of a class of floats",
 }
-# The first that fits the mnemonic without its encoding; {0} and so on are its groups.
+# The first pattern that matches the mnemonic without its encoding; {0} and so on are its groups.
 _WHAT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
@@ -389,7 +389,7 @@ _TURN = re.compile(r"\{([tc]?)(\d)\}")
 
 
 def what_it_does(text: str) -> str:
-    """Return a sentence about an instruction by its mnemonic; "" if no family fits."""
+    """Return a sentence about an instruction by its mnemonic; "" if no family matches."""
     plain = _ENCODING.sub("", text.strip().partition(" ")[0].lower())
     for pattern, sentence in _WHAT:
         if found := pattern.match(plain):

@@ -1,7 +1,7 @@
 """What an instruction does, by its mnemonic: finer than TokenKind, from gfx9 to gfx12.
 
-Waits are told apart by the counter that they wait for.  A wait for several counters is a class of its own:
-the text does not say which of them kept the wave.
+Waits are divided by the counter that they wait for.  A wait for several counters is a separate class: the
+text does not state which counter delayed the wave.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _all(before: Iterable[str], after: str) -> str:
     return "|".join(f"{first}{rest}" for first in before for rest in after.split("|"))
 
 
-# The first that fits: how a mnemonic begins.  Prefixes, for patterns would be compiled at every start.
+# The first prefix that matches the mnemonic.  Patterns would have to be compiled at every start.
 _RULES = tuple(
     (tuple(beginnings.split("|")), of)
     for beginnings, of in (
@@ -135,7 +135,7 @@ _RULES = tuple(
 
 
 def instruction_class(text: str) -> InstructionClass:
-    """Return what an instruction does; OTHER for labels and what no rule knows."""
+    """Return what an instruction does; OTHER for labels and if no rule matches."""
     plain = text.strip().lower()
     mnemonic, _, operands = plain.partition(" ")
     if _WAIT.match(mnemonic):

@@ -1,4 +1,4 @@
-"""What a kernel is written in, told by its source files, and the words that its users know."""
+"""The language a kernel is written in, derived from its source files, and the terms that its users know."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOOKED_AT = 400  # lines of a source that are searched for signs
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A way to write kernels: how its users say that loads are to be issued ahead, or registers limited."""
+    """A kernel language, with its terms for issuing loads ahead and for limiting registers."""
 
     name: str
     prefetch: str
@@ -26,7 +26,7 @@ class Language:
 UNKNOWN = Language(
     "", "double-buffer the loads", "use smaller tiles or less unrolling, so that fewer values live at once"
 )
-# The first that fits.
+# The first language that matches.
 LANGUAGES = (
     Language(
         "FlyDSL",
@@ -64,9 +64,9 @@ LANGUAGES = (
 
 
 def language(trace: Trace) -> Language:
-    """Return the language of the source file with most cost, UNKNOWN if no file tells.
+    """Return the language of the source file with most cost, UNKNOWN if no file shows it.
 
-    Signs of a library may stand in any of the sources: kernels call its helpers.
+    Signs of a library may be in any of the sources: kernels call its helpers.
     """
     code = trace.code
     rows = np.flatnonzero(code.leaf >= 0)

@@ -1,19 +1,19 @@
 """Which registers hold a value that is still needed, at every instruction of a program.
 
 ```
-                               live behind it
+                               live after it
  v_mov_b32   v0, 1             v0
  v_mov_b32   v1, 2             v0 v1        pressure 2: the peak
  v_add_f32   v2, v0, v1        v2
  global_store v[4:5], v2       nothing
 ```
-A register is live where some way through the program reads it before it is written anew (backward data flow
-over the control-flow graph), and where anything may have written it: what comes with the launch (arguments,
-ids) counts from the begin of the program to its last use.  Where some lanes may be switched off, writing a
-vector register keeps what the other lanes hold, so what was live stays live.
+A register is live if some path through the program reads it before it is overwritten (backward data flow
+over the control-flow graph), and if something may have written it: a launch value (arguments, ids) counts
+from the begin of the program to its last use.  If some lanes may be disabled, writing a vector register keeps
+the values of the other lanes, so the register stays live.
 
-The pressure of an instruction is what must be held at a time: what is needed before it, or what is needed
-behind it and what it writes, whichever is more.  No allocation can do with fewer there.
+The pressure of an instruction is the number of registers that must be held at a time: those needed before it,
+or those needed after it and those it writes, whichever is more.  No allocation needs fewer there.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ _EXEC = 1 << SPECIAL["exec"]
 
 @dataclass(frozen=True, eq=False)
 class LiveRegisters:
-    """Rows are those of the code."""
+    """Rows are the rows of the code table."""
 
-    held: tuple[int, ...]  # sets of registers that are needed before or behind each row, or written by it
+    held: tuple[int, ...]  # sets of registers that are needed before or after each row, or written by it
     pressure: np.ndarray  # int32 [rows, files], how many of each file must be held at a time
 
     def peak(self, *files: RegisterFile, first: int = 0, stop: int | None = None) -> int:
-        """Return the first row with the highest pressure of these files together, -1 if there is none."""
+        """Return the first row with the highest pressure of these files together, -1: none."""
         part = self.pressure[first:stop, list(files)].sum(axis=1)
         return first + int(part.argmax()) if part.any() else -1
 
@@ -97,9 +97,9 @@ def ranges_text(found: tuple[int, ...], letter: str) -> str:
 
 @kept
 def live_registers(code: CodeTable) -> LiveRegisters:
-    """Return what is held at every row of a program; computed once a table."""
+    """Return the registers held at every row of a program; computed once per table."""
     flow = _Flow(code)
-    # What is read before anything wrote it comes with the launch.
+    # A register that is read before it is written gets its value at launch.
     given = flow.needed([_writes(known, is_whole=True) for known in flow.known])
     kills = [
         _writes(known, is_whole=not (is_partial or _KEEPS.match(text)))
@@ -121,7 +121,7 @@ class _Flow:
         self.spans = list(zip(self.table.first.tolist(), self.table.stop.tolist(), strict=True))
 
     def needed(self, kills: Sequence[int]) -> list[int]:
-        """Return what is needed behind each block, where each row ends what `kills` has of it."""
+        """Return what is needed after each block; `kills` are the registers whose values each row ends."""
         uses, ends = [], []
         for number, (first, stop) in enumerate(self.spans):
             _pause(number)
@@ -134,9 +134,9 @@ class _Flow:
         return backward(uses, ends, *self.ways)
 
     def written(self, behind: Sequence[int]) -> list[int]:
-        """Return what may have been written before each block, or came with the launch.
+        """Return what may have been written before each block, or was set at launch.
 
-        `behind` is what is needed behind each block if every write ends what was there.
+        `behind` is what is needed after each block if every write ends the previous value.
         """
         makes, begins = [], []
         for number, (first, stop) in enumerate(self.spans):
@@ -158,7 +158,7 @@ class _Flow:
         return behind
 
     def held(self, kills: Sequence[int], behind: Sequence[int], written: Sequence[int]) -> LiveRegisters:
-        """Return the answer: what is needed and may have been written."""
+        """Return the registers that are needed and may have been written."""
         held = [0] * len(self.texts)
         pressure = np.zeros((len(held), len(FILE_NAMES)), dtype=np.int32)
         for number, (first, stop) in enumerate(self.spans):
@@ -184,15 +184,15 @@ def _pause(number: int) -> None:
 
 
 def _writes(known: Registers, *, is_whole: bool) -> int:
-    """What a row ends: of vector registers nothing where not all of their lanes are written."""
+    """The registers whose values a row ends: no vector registers unless all of their lanes are written."""
     return known.writes if is_whole else known.writes & ~_VECTOR
 
 
 def _partial(texts: Sequence[str], code: CodeTable) -> list[bool]:
-    """Whether some lanes may be switched off at each row, by the order of the text.
+    """Whether some lanes may be disabled at each row, by the order of the text.
 
-    Compilers nest what narrows the mask of lanes and what restores it; a loop that goes on with some lanes
-    off has them off from its begin on.
+    Compilers nest the instructions that narrow the lane mask and those that restore it; a loop that continues
+    with some lanes disabled counts as having them disabled from its begin.
     """
     begins = {kernel.first for kernel in code.kernels}
     depth, deep = 0, []

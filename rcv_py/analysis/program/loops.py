@@ -1,4 +1,4 @@
-"""Loops of a program: jumps back to a block through which every way to the jump leads.
+"""Loops of a program: backward jumps to a block that every path to the jump goes through.
 
 ```
  block   depth
@@ -8,10 +8,10 @@
    3  ┘    2     jumps back to 2
    4  ┘    1     jumps back to 1
 ```
-The header of a loop dominates the block that jumps back (Aho, Sethi, Ullman: natural loops); a jump to a
-lower address that does not, as compilers use them for code moved out of line, makes no loop.  Dominators are
-those of Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (1979), the simple form
-with compressed paths: nearly linear, so that a program made to be slow is not.
+The header of a loop dominates the block that jumps back (Aho, Sethi, Ullman: natural loops).  Other jumps to
+a lower address, which compilers use for code moved out of line, make no loop.  Dominators are computed as in
+Lengauer and Tarjan, "A fast algorithm for finding dominators in a flowgraph" (1979), in the simple form with
+compressed paths: nearly linear even for adversarial programs.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.analysis.program.branches import Branches
 from rcv_py.base.runs import ascending
 
-Ways = Sequence[Sequence[int]]  # of each block: its neighbours
+Ways = Sequence[Sequence[int]]  # for each block: its neighbours
 
 
 def immediate_dominators(after: Ways, before: Ways, roots: Sequence[int]) -> list[int]:
-    """Return the nearest other block on every way from any root to each block; -1 if there is none.
+    """Return the nearest other block on every path from any root to each block; -1: none.
 
-    A root is dominated by nothing but itself: ways into it do not count.  Every block must be reached.
+    A root is dominated only by itself: edges into it do not count.  Every block must be reachable.
     """
     count = len(after)
     vertex, number, parent = _walk(after, roots)
@@ -59,8 +59,8 @@ def immediate_dominators(after: Ways, before: Ways, roots: Sequence[int]) -> lis
 def intervals(above: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return when a walk over the tree enters and leaves each block, int64.
 
-    Block a dominates block b if `enter[a] <= enter[b]` and `leave[b] <= leave[a]`.  `above` is what
-    `immediate_dominators` returns.
+    Block a dominates block b if `enter[a] <= enter[b]` and `leave[b] <= leave[a]`.  `above` is the result of
+    `immediate_dominators`.
     """
     below: list[list[int]] = [[] for _ in above]
     for block, parent in enumerate(above):
@@ -82,7 +82,7 @@ def intervals(above: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _walk(after: Ways, roots: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-    """Blocks in the order of a walk from a made-up block before all roots, its numbers, and its tree."""
+    """Blocks in depth-first order from a virtual block before all roots, their numbers, and the tree."""
     count = len(after)
     is_root = set(roots)
     vertex, number, parent = [count], [0] * (count + 1), [-1] * (count + 1)
@@ -100,7 +100,7 @@ def _walk(after: Ways, roots: Sequence[int]) -> tuple[list[int], list[int], list
 
 
 def _best(block: int, ancestor: list[int], label: list[int], semi: list[int]) -> int:
-    """The block with the least `semi` above this one in the forest; shortens the way there."""
+    """The block with the least `semi` above this block in the forest; compresses the path."""
     if ancestor[block] < 0:
         return block
     way = []
@@ -118,15 +118,15 @@ def _best(block: int, ancestor: list[int], label: list[int], semi: list[int]) ->
 
 @dataclass(frozen=True, eq=False)
 class Loops:
-    """One row a loop, sorted by its header; `depth_of_block` has one row a block."""
+    """One row per loop, sorted by its header; `depth_of_block` has one row per block."""
 
-    header: np.ndarray  # int32, block it begins with
+    header: np.ndarray  # int32, the block it begins with
     first: np.ndarray  # int32, lowest code row of its blocks
-    stop: np.ndarray  # int32, code row behind the highest one
+    stop: np.ndarray  # int32, code row after the highest one
     depth: np.ndarray  # int32, from 1; a loop inside another one is deeper
-    back: np.ndarray  # int64, times it was continued: ways taken back to the header
+    back: np.ndarray  # int64, times it was continued: back edges taken to the header
     rounds: np.ndarray  # int64, executions of the header
-    depth_of_block: np.ndarray  # int32 [blocks], in how many loops a block is
+    depth_of_block: np.ndarray  # int32 [blocks], number of loops around a block
 
     def __len__(self) -> int:
         return len(self.header)
@@ -138,7 +138,7 @@ class Loops:
 
 
 def loops(table: Blocks, jumps: Branches | None = None) -> Loops:
-    """Return the natural loops of all kernels; `jumps` counts their rounds (else they are 0).
+    """Return the natural loops of all kernels; `jumps` counts their iterations (without it 0).
 
     Nearly linear in blocks and edges, however deep loops are nested.
     """
@@ -173,9 +173,9 @@ def loops(table: Blocks, jumps: Branches | None = None) -> Loops:
 
 
 def _roots(table: Blocks, after: list[list[int]], before: list[list[int]]) -> list[int]:
-    """Return where a run may begin.
+    """Return the blocks where execution may begin.
 
-    Blocks that nothing known leads to count as places to begin, so that the rest says something all the same.
+    Blocks without a known predecessor count as such, so that the analysis covers the rest as well.
     """
     entries = [block for block in range(len(table)) if table.is_entry[block] or not before[block]]
     seen: set[int] = set()
@@ -195,13 +195,13 @@ def _roots(table: Blocks, after: list[list[int]], before: list[list[int]]) -> li
 def _nested(
     headers: list[int], tails: dict[int, list[int]], before: list[list[int]]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the lowest and the highest block of the loop of each header, and in how many loops a block is.
+    """Return the lowest and the highest block of each header's loop, and the loop depth of each block.
 
-    All have one row a block.  `headers` come from the innermost outwards: what is inside a loop that is known
-    is one block from then on, its header, as no other of its blocks is entered from outside of it.
+    All have one row per block.  `headers` are sorted from the innermost: a finished loop is then a block,
+    its header, since no other of its blocks is entered from outside.
     """
     count = len(before)
-    outer, whole = [-1] * count, list(range(count))  # the header of the loop around a block; where it went
+    outer, whole = [-1] * count, list(range(count))  # the header of the loop around a block; union-find
     low, high = list(range(count)), list(range(count))
     for header in headers:
         todo = [_find(whole, tail) for tail in tails[header]]
@@ -222,7 +222,7 @@ def _nested(
 
 
 def _find(whole: list[int], block: int) -> int:
-    """The header that a block has become part of; shortens the way there for the next time."""
+    """The header that a block has been merged into; compresses the path for later calls."""
     top = block
     while whole[top] != top:
         top = whole[top]
@@ -234,7 +234,7 @@ def _find(whole: list[int], block: int) -> int:
 def _continued(
     table: Blocks, tail: np.ndarray, head: np.ndarray, headers: np.ndarray, jumps: Branches
 ) -> np.ndarray:
-    """Return how often the ways back to each header were taken, int64."""
+    """Return how often the back edges to each header were taken, int64."""
     back = np.zeros(len(headers), dtype=np.int64)
     edge = tail.astype(np.int64) << 32 | head
     jump = table.of_row[jumps.source].astype(np.int64) << 32 | table.of_row[jumps.target]

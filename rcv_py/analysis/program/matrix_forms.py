@@ -1,11 +1,11 @@
-"""What a matrix instruction computes, and how many cycles it keeps the matrix unit of its SIMD busy.
+"""What a matrix instruction computes, and how many cycles it occupies the matrix unit of its SIMD.
 
 One execution of `v_mfma_f32_MxNxK_Bb_type` multiplies B pairs of an M x K by a K x N matrix:
 2 * M * N * K * B operations of the whole wave (AMD CDNA 3 ISA guide, MFMA).  Sparse forms (`smfmac`,
-`swmmac`) count as the dense product they stand for.
+`swmmac`) count as the dense product they represent.
 
-A pass is four cycles.  On CDNA a form takes 2, 4, 8 or 16 passes, by its shape and the type of its operands;
-the trace of gfx9 shows only the issue.  RDNA forms are known by operations a cycle of the unit.
+A pass is four cycles.  On CDNA a form takes 2, 4, 8 or 16 passes, by its shape and operand type; the trace of
+gfx9 shows only the issue.  RDNA forms are computed from the operations per cycle of the unit.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _FORM = re.compile(
     r"(?P<m>\d{1,4})x(?P<n>\d{1,4})x(?P<k>\d{1,4})(?P<is_new>_)?(?:(?P<blocks>\d{1,3})b_)?(?P<types>[a-z0-9_]*)"
 )
 _BLOCKS_BY_M = {32: 2, 16: 4, 4: 16}
-# (K, type) of the forms with several blocks where the old spelling does not say so, at every M of the table.
+# (K, type) of forms with several blocks that the old spelling does not state, at every M of the table.
 _SEVERAL = {(1, "f32"), (4, "f16"), (4, "i8"), (2, "bf16"), (4, "bf16_1k")}
 
 
 def matrix_flops(text: str) -> int:
-    """Return the operations of one execution by a wave; 0 for what is no matrix instruction."""
+    """Return the operations of one execution by a wave; 0 if it is no matrix instruction."""
     form = _FORM.match(text)
     if form is None:
         return 0
@@ -47,7 +47,7 @@ def matrix_flops(text: str) -> int:
 
 
 def matrix_types(text: str) -> tuple[str, str]:
-    """Return the type of the result and those of the operands as a mnemonic spells them; "" if it is none."""
+    """Return the result type and the operand types as the mnemonic spells them; "" if it is none."""
     form = _FORM.match(text)
     return ("", "") if form is None else (form["out"], form["types"])
 
@@ -67,7 +67,7 @@ def flops_of(code: CodeTable) -> np.ndarray:
     return np.array([matrix_flops(text.strip()) for text in code.text], dtype=np.float64)
 
 
-UNKNOWN_CYCLES = 16  # of a form that is in no table: the most frequent one
+UNKNOWN_CYCLES = 16  # of a form that is in no table: the most frequent value
 
 _FORMAT = re.compile(r"\b(?:cbsz|blgp):(\d)")
 _FULL = {4: 8, 16: 32, 32: 64}  # cycles by the first dimension, forms at the rate of f32
@@ -87,7 +87,7 @@ _GFX950_FORMS = {
     ("i8", 16, 64),
     ("i8", 32, 32),
 }
-_RDNA_MACS = {  # multiply-adds a cycle of one SIMD's matrix unit, by the width of an operand in bits
+_RDNA_MACS = {  # multiply-adds per cycle of one SIMD's matrix unit, by the width of an operand in bits
     "gfx11": {16: 128, 8: 128, 4: 256},
     "gfx12": {16: 256, 8: 512, 4: 1024},
 }
@@ -95,13 +95,13 @@ _RDNA_MACS = {  # multiply-adds a cycle of one SIMD's matrix unit, by the width 
 
 @dataclass(frozen=True, eq=False)
 class MatrixPasses:
-    """Cycles of every code line's matrix instruction."""
+    """Cycles of the matrix instruction in every code line."""
 
     cycles: np.ndarray  # int64 [code rows]; 0: no matrix instruction
-    unknown: tuple[str, ...]  # mnemonics that no table has; UNKNOWN_CYCLES is taken
+    unknown: tuple[str, ...]  # mnemonics that are in no table; they take UNKNOWN_CYCLES
 
     def of_tokens(self, tokens: TokenColumns) -> tuple[np.ndarray, np.ndarray]:
-        """Return the places of matrix instructions and how long each keeps the unit busy, int64 each."""
+        """Return the rows of matrix instructions and how long each occupies the unit, int64 each."""
         at = np.flatnonzero(tokens.kind == TokenKind.MATRIX)
         line = tokens.line[at]
         is_known = (line >= 0) & (line < len(self.cycles))
@@ -109,7 +109,7 @@ class MatrixPasses:
 
     @property
     def assumption(self) -> str:
-        """What is taken for granted, as a sentence; "" if there is no matrix instruction."""
+        """The assumption as a sentence; "" if there is no matrix instruction."""
         some = ascending(self.cycles[self.cycles > 0])
         if not len(some):
             return ""
@@ -136,9 +136,9 @@ class MatrixUse:
 
 
 def matrix_cycles(text: str, target: str) -> int | None:
-    """Return the cycles of one instruction on a target such as `gfx942`, None if they are not known.
+    """Return the cycles of one instruction on a target such as `gfx942`, None if unknown.
 
-    `gfx9` alone is no target: then the form itself tells the oldest generation that has it.
+    `gfx9` alone is no target: then the form itself implies the oldest generation that has it.
     """
     form = _FORM.match(text)
     if form is None:
@@ -160,13 +160,13 @@ def matrix_passes(code: CodeTable, target: str) -> MatrixPasses:
 
 
 def matrix_use(trace: Trace, batches: Iterable[WaveBatch]) -> MatrixUse:
-    """Return how long the matrix units worked, by the forms that ran, and how long a wave was there."""
+    """Return how long the matrix units worked, by the forms that ran, and how long waves were resident."""
     return MATRIX.of(trace, batches)
 
 
 @dataclass(frozen=True, eq=False)
 class _Use:
-    """What some waves did with the matrix units."""
+    """The use of the matrix units by some waves."""
 
     busy: int  # cycles
     executions: int
@@ -175,7 +175,7 @@ class _Use:
 
 @kept
 def passes_of(trace: Trace) -> MatrixPasses:
-    """Return those of the program of a capture."""
+    """Return the matrix cycles of the program of a capture."""
     return matrix_passes(trace.code, trace.target)
 
 
@@ -202,7 +202,7 @@ MATRIX = Reduction(_map, _merge, _finish)
 
 
 def _cdna_target(target: str, text: str, types: str, shape: tuple[int, int]) -> str:
-    """The given target if its forms are known, else the oldest one that has this form."""
+    """The given target if its forms are known, else the oldest target that has this form."""
     if target in _DOUBLE:
         return target
     if target in ("gfx940", "gfx941"):

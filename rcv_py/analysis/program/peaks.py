@@ -1,10 +1,10 @@
-"""What a compute unit can compute at most in a cycle, by instruction set and type of numbers.
+"""Peak operations of a compute unit per cycle, by instruction set and number type.
 
-Operations a cycle are peak rates of AMD's data sheets divided by compute units and peak engine clock, so that
-no clock is needed to compare with them: dense, one multiply-add being two operations.
+They are peak rates of AMD's data sheets divided by compute units and peak engine clock, so a comparison needs
+no clock: dense, a multiply-add counts as two operations.
 
 ```
-gfx942   1,307.4 TFLOP/s of f16 / (304 CU x 2.1 GHz) = 2,048 a CU and cycle
+gfx942   1,307.4 TFLOP/s of f16 / (304 CU x 2.1 GHz) = 2,048 per CU and cycle
 gfx950   2,516.6 TFLOP/s of f16 / (256 CU x 2.4 GHz) = 4,096
 gfx1100    122.8 TFLOP/s of f16 /  (96 CU x 2.5 GHz) =   512
 ```
@@ -22,7 +22,7 @@ from rcv_py.model.code import CodeTable
 
 MATRIX, VECTOR = "MFMA/WMMA", "VALU"
 
-# Operations a compute unit and cycle of the matrix units, by type of the operands.
+# Operations per compute unit and cycle of the matrix units, by operand type.
 _CDNA1 = {"f32": 256, "f16": 1024, "bf16": 512, "i8": 1024}
 _CDNA2 = {"f64": 256, "f32": 256, "f16": 1024, "bf16": 1024, "i8": 1024}
 _CDNA3 = {"f64": 256, "f32": 256, "xf32": 1024, "f16": 2048, "bf16": 2048, "i8": 4096, "f8": 4096}
@@ -40,7 +40,7 @@ MATRIX_PEAKS = {
     "gfx1200": _RDNA4,
     "gfx1201": _RDNA4,
 }
-# Of vector arithmetic, all lanes working: packed instructions and both halves of dual ones counted.
+# Vector arithmetic with all lanes active, including packed instructions and both halves of dual ones.
 _OLD = {"f64": 64, "f32": 128, "f16": 256, "bf16": 256}
 _RDNA = {"f64": 4, "f32": 256, "f16": 512, "bf16": 512}
 VECTOR_PEAKS = {
@@ -60,7 +60,7 @@ _SAME = {"gfx940": "gfx942", "gfx941": "gfx942", "gfx900": "gfx906"}
 
 _FORMATS = re.compile(r"\b(?:cbsz|blgp):(\d)")
 _VECTOR_TYPE = re.compile(r"_(f64|f32|bf16|f16)(?![a-z0-9])")
-_TYPES = (  # of operands, the first that is in the mnemonic behind the shape, else that of the result
+_TYPES = (  # operand types; the first that is in the mnemonic after the shape, else the result type
     ("xf32", "xf32"),
     ("fp8", "f8"),
     ("bf8", "f8"),
@@ -76,7 +76,7 @@ _TYPES = (  # of operands, the first that is in the mnemonic behind the shape, e
 
 
 def matrix_type(text: str) -> str:
-    """Return the type of the operands of a matrix instruction, a key of the peaks; "" if it is none."""
+    """Return the operand type of a matrix instruction, a key of the peaks; "" if it is none."""
     out, operands = matrix_types(text)
     if "f8f6f4" in operands:  # formats 0 and 1 have eight bits; 0 is not printed
         formats = [int(digit) for digit in _FORMATS.findall(text)]
@@ -85,23 +85,23 @@ def matrix_type(text: str) -> str:
 
 
 def vector_type(text: str) -> str:
-    """Return the type that a vector instruction computes with: the narrowest that it names; "" if none."""
+    """Return the type that a vector instruction computes with: the narrowest in its name; "" if none."""
     named = _VECTOR_TYPE.findall(text.split(" ", 1)[0])
     return named[-1] if named else ""
 
 
 def matrix_peak(target: str, type_: str) -> float:
-    """Return the operations a compute unit and cycle of the matrix units, nan if they are not known."""
+    """Return the matrix operations per compute unit and cycle, nan if unknown."""
     return float(MATRIX_PEAKS.get(_SAME.get(target, target), {}).get(type_, np.nan))
 
 
 def vector_peak(target: str, type_: str) -> float:
-    """Return the same of vector arithmetic."""
+    """Return the vector operations per compute unit and cycle, nan if unknown."""
     return float(VECTOR_PEAKS.get(_SAME.get(target, target), {}).get(type_, np.nan))
 
 
 def kinds_of(code: CodeTable) -> list[tuple[str, str]]:
-    """Return unit and type of what each row computes; empty texts where it computes nothing."""
+    """Return unit and type of the computation in each row; empty texts if it computes nothing."""
     return [_kind(text.strip()) for text in code.text]
 
 

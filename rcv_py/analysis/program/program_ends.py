@@ -1,6 +1,6 @@
-"""Time under s_endpgm: the trace counts it as execution, but a wave only waits there for its last operations.
+"""Time under s_endpgm: the trace counts it as execution, but the wave only waits for its last operations.
 
-It issues once, within `ISSUE` cycles; what the token lasts beyond that keeps its slot, not its SIMD.
+It issues once, within `ISSUE` cycles; the rest of the token occupies the wave's slot, not its SIMD.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def ends_of(code: CodeTable) -> np.ndarray:
 
 
 def under_end(piece: TokenColumns, ends: np.ndarray) -> np.ndarray:
-    """Return the cycles of each token beyond the issue of an end of a program, int64 [tokens]; else 0."""
+    """Return the cycles of each s_endpgm token beyond its issue, int64 [tokens]; 0 for other tokens."""
     rest = np.zeros(len(piece), dtype=np.int64)
     at, cycles = rests(piece, ends)
     rest[at] = cycles
@@ -29,7 +29,7 @@ def under_end(piece: TokenColumns, ends: np.ndarray) -> np.ndarray:
 
 
 def rests(piece: TokenColumns, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the tokens of which that is more than none, and these cycles, int64 each."""
+    """Return the tokens for which `under_end` is not 0, and these cycles, int64 each."""
     if not ends.any():
         return (np.zeros(0, dtype=np.int64),) * 2
     at = np.flatnonzero(np.append(ends, False)[piece.code_rows(len(ends))])

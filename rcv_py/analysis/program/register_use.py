@@ -1,4 +1,4 @@
-"""Which registers a program names: the least it must have been given, told by its text alone."""
+"""Which registers a program names: the minimum of its allocation, derived from its text alone."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MASK = re.compile(r"\b(?:exec|vcc)\b")
 
 @dataclass(frozen=True, slots=True)
 class RegisterUse:
-    """How many registers of each kind the text needs: the highest number that it names, and one."""
+    """How many registers of each kind the text needs: the highest number it names plus one."""
 
     vector: int
     accumulation: int
     scalar: int
-    is_wave32: bool  # masks of lanes are of 32 bits
+    is_wave32: bool  # lane masks have 32 bits
 
 
 def register_use(code: CodeTable, first: int = 0, stop: int | None = None) -> RegisterUse:
@@ -38,5 +38,5 @@ def register_use(code: CodeTable, first: int = 0, stop: int | None = None) -> Re
 
 
 def wave_lanes(trace: Trace) -> int:
-    """Return how many lanes a wave has: 64, and 32 on RDNA where no instruction names a mask of 64 bits."""
+    """Return the lanes of a wave: 64, or 32 on RDNA if no instruction names a 64-bit mask."""
     return 64 if trace.gfxip <= 9 or not register_use(trace.code).is_wave32 else 32

@@ -1,7 +1,7 @@
-"""Which registers an instruction reads and writes, told by its text, and where another one does.
+"""Which registers an instruction reads and writes, by its text, and where another instruction does.
 
-Sets of registers are integers with a bit a register: vector registers, accumulators, scalar registers, then
-the special ones.  What is not printed is known for the usual cases only (scc, vcc of carries, exec, m0).
+Sets of registers are integers with one bit per register: vector registers, accumulators, scalar registers,
+then the special ones.  Implicit operands are known for the usual cases only (scc, vcc of carries, exec, m0).
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ class Registers(NamedTuple):
 
 @lru_cache(maxsize=1 << 15)
 def registers(text: str) -> Registers:
-    """Return what one instruction writes and reads; nothing for what is no instruction."""
+    """Return what one instruction writes and reads; empty sets if the text is no instruction."""
     name, _, rest = text.strip().partition(" ")
     operands = [_bits(part.strip()) for part in rest.split(",")] if rest else []
     count = _destinations(name, text)
     writes, reads = (reduce(or_, part, 0) for part in (operands[:count], operands[count:]))
     if count and (_READS_FIRST.match(name) or _BOTH.match(name) or _ATOMIC.match(name)):
         reads |= writes
-    # What is not printed.
+    # Implicit operands.
     if _SETS_SCC.match(name):
         writes |= 1 << SPECIAL["scc"]
     if "saveexec" in name or name.startswith("v_cmpx"):
@@ -82,7 +82,7 @@ def words(sets: list[int]) -> np.ndarray:
     return np.frombuffer(data, dtype="<u8").reshape(len(sets), BITS // 64)
 
 
-@lru_cache(maxsize=1 << 13)  # of a program of 2,000 lines a quarter of the operands differ
+@lru_cache(maxsize=1 << 13)  # a program of 2,000 lines has a quarter as many different operands
 def _bits(operand: str) -> int:
     bits = 0
     for file, low, high, single, special in _REGISTER.findall(operand):
@@ -97,7 +97,7 @@ def _bits(operand: str) -> int:
 
 
 def _destinations(name: str, text: str) -> int:
-    """How many of the first operands are written."""
+    """The number of leading operands that are written."""
     if _NO_DESTINATION.match(name) or _TO_LDS.search(text):
         return 0
     if _ATOMIC.match(name) and not name.startswith("s_"):
@@ -107,9 +107,9 @@ def _destinations(name: str, text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """Registers that a piece [start, stop) of an instruction's text stands for, as sets.
+    """Registers that a part [start, stop) of an instruction's text represents, as sets.
 
-    The mnemonic stands for what is read or written without being printed.
+    The mnemonic represents implicit reads and writes.
     """
 
     start: int
@@ -120,13 +120,13 @@ class Operand:
 
     @property
     def registers(self) -> int:
-        """All of them."""
+        """All registers of the operand."""
         return self.writes | self.reads
 
 
 @lru_cache(maxsize=1 << 13)
 def operands(text: str) -> tuple[Operand, ...]:
-    """Return the registers of an instruction by where they stand, from the left; none of a label."""
+    """Return the registers of an instruction by their place in the text, from the left; none for a label."""
     body = _COMMENT.split(text, maxsplit=1)[0]
     known = registers(body)
     start = len(body) - len(body.lstrip())
@@ -152,10 +152,10 @@ def operands(text: str) -> tuple[Operand, ...]:
 
 
 def definition(texts: Sequence[str], row: int, wanted: int, region: range, loop: range | None = None) -> int:
-    """Return the row that wrote any of the registers `wanted` last before `row`; -1 if none in `region` did.
+    """Return the last row before `row` that wrote any of the registers `wanted`; -1: none in `region`.
 
-    Rows follow each other as in the program.  What only a later instruction of the `loop` around the row
-    writes comes from the iteration before.
+    Rows are in program order.  If only a later instruction of the `loop` around the row writes them, the
+    value comes from the previous iteration.
     """
     above = range(row - 1, region.start - 1, -1)
     below = range(loop.stop - 1, row - 1, -1) if loop is not None else range(0)
@@ -163,10 +163,10 @@ def definition(texts: Sequence[str], row: int, wanted: int, region: range, loop:
 
 
 def next_use(texts: Sequence[str], row: int, wanted: int, region: range, loop: range | None = None) -> int:
-    """Return the next row after `row` that reads any of the registers `wanted`, -1 if none in `region` does.
+    """Return the next row after `row` that reads any of the registers `wanted`; -1: none in `region`.
 
-    After the end of the program comes the begin of the `loop` around the row.  What is written anew before it
-    is read holds another value: it counts no more.
+    The begin of the `loop` around the row follows its end.  A register that is overwritten before it is read
+    holds another value and no longer counts.
     """
     around = range(loop.start, row + 1) if loop is not None else range(0)
     for at in (*range(row + 1, region.stop), *around):

@@ -1,16 +1,16 @@
-"""What a vector instruction (VALU) computes: floating-point operations of a lane, where its mnemonic says so.
+"""Floating-point operations per lane of a vector instruction (VALU), as far as its mnemonic states them.
 
 ```
 v_add, v_sub, v_mul                      1        of AMD's metric "VALU FLOPs": add + mul + trans + 2 fma
 v_exp, log, rcp, rsq, sqrt, sin, cos     1
 v_fma, v_fmac, v_mad, v_mac, v_div_fmas  2
 v_dotN                                  2 N       N products, each added
-v_pk_                                    as often as it has parts: 2
+v_pk_                                    times the number of parts: 2
 v_dual_a :: v_dual_b                     both
 ```
-of types f16, bf16, f32, f64 and mixes of them.  Comparisons, conversions, minima, maxima and integers are
-none.  The rule is that of ROCm Compute Profiler, which counts all lanes of a wave whatever the execution mask
-is, and so at most what was computed: a capture does not have the mask.
+for the types f16, bf16, f32, f64 and mixes of them.  Comparisons, conversions, minima, maxima and integers
+count 0.  ROCm Compute Profiler has the same rule: it counts all lanes of a wave whatever the execution mask
+is, which is an upper bound: a capture does not have the mask.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _HALVES = re.compile(r"\s*::\s*")
 
 
 def vector_flops(text: str) -> int:
-    """Return the floating-point operations of one execution by a lane; 0 where the mnemonic tells none."""
+    """Return the floating-point operations of one execution by a lane; 0 if the mnemonic states none."""
     return sum(_half(half) for half in _HALVES.split(text.strip()))
 
 
