@@ -1,4 +1,4 @@
-"""How long memory and barriers took, what of it other waves hide, and when nothing happened.
+"""How long memory and barriers took, how much of it other waves hid, and when a SIMD did nothing.
 
 Read `hidden_latency.py` and `bubbles.py` first.
 """

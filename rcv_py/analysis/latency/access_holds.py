@@ -1,17 +1,17 @@
-"""How long memory instructions hold their unit, and how long their width alone would: conflicts, inferred.
+"""How long memory instructions hold their unit, and how long their width alone requires: inferred conflicts.
 
 ```
 wave 0   I                          gets the unit at once
 wave 1   ░░░░░░░░I                  refused until the unit took it
-wave 2   ░░░░░░░░░░░░░░░░I          refused longer: the one before held the unit for 8 cycles
-wave 3   ░░░░░░░░░░░░░░░░░░░░░░░░I  and so did this one
+wave 2   ░░░░░░░░░░░░░░░░I          refused longer: wave 1 held the unit for 8 cycles
+wave 3   ░░░░░░░░░░░░░░░░░░░░░░░░I  and so did wave 2
                  ├──────┤├──────┤
 ```
-While instructions are refused one after the other, the distance of two is how long the first of them held the
-unit.  Its width needs so many cycles at least: 128 bytes a cycle of LDS, 64 of vector memory, and its issue,
-twice of two addresses (`ds_read2`).  LDS that is held longer has bank conflicts, vector memory lanes that lie
-apart (no coalescing).  That is inferred: a trace has no addresses.  Where only some SIMDs of a compute unit
-were traced, others take the unit in between and make it seem longer.
+While instructions are refused one after the other, the distance between two is how long the first one held
+the unit.  Its width requires a minimum: 128 bytes per cycle of LDS, 64 of vector memory, and its issue, twice
+for two addresses (`ds_read2`).  If LDS is held longer, it has bank conflicts; if vector memory is, its lanes
+are apart (no coalescing).  This is an inference: a trace has no addresses.  If only some SIMDs of a compute
+unit were traced, the others take the unit in between and make the hold seem longer.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ from rcv_py.model.waves import WaveBatch
 
 UNITS = {LDS: "LDS", VMEM: "VMEM"}
 BYTES_A_CYCLE = {LDS: 128, VMEM: 64}
-ENOUGH = 8  # distances of an instruction that tell how long it held its unit
-LONGER = 2.0  # times what its width needs: then something else is the matter
+ENOUGH = 8  # distances of an instruction that are needed to know how long it held its unit
+LONGER = 2.0  # times the minimum for its width: beyond it there is another cause
 _TWO = re.compile(r"ds_\w*2(st64|addr)?_")
 _LONGEST = (1 << 31) - 1  # cycles
 
 
 @dataclass(frozen=True, eq=False)
 class AccessHolds:
-    """One row an LDS or vector memory instruction that ran, most stall first."""
+    """One row per LDS or vector memory instruction that ran, most stall first."""
 
     line: np.ndarray  # int32, code row
     unit: np.ndarray  # uint8, of UNITS
-    width: np.ndarray  # int64, bytes a lane
+    width: np.ndarray  # int64, bytes per lane
     hits: np.ndarray  # int64, executions
-    refused: np.ndarray  # int64, of those: they stalled behind another access of the unit
+    refused: np.ndarray  # int64, executions that stalled after another access of the unit
     stall: np.ndarray  # int64, cycles of these stalls
-    samples: np.ndarray  # int64, executions of which it is seen how long they held the unit
+    samples: np.ndarray  # int64, executions for which the hold of the unit is known
     held: np.ndarray  # float64, cycles, the median at n // 2; nan without ENOUGH samples
-    needed: np.ndarray  # int64, cycles that the width takes at least
+    needed: np.ndarray  # int64, minimum cycles for the width
     is_part: bool  # SIMDs of a compute unit are missing
 
     def __len__(self) -> int:
@@ -62,23 +62,23 @@ class AccessHolds:
 
     @property
     def factor(self) -> np.ndarray:
-        """How many times longer they held the unit than their width needs, float64; nan: not seen."""
+        """How many times longer they held the unit than their width needs, float64; nan: unknown."""
         return self.held / self.needed
 
     @property
     def is_longer(self) -> np.ndarray:
-        """Whether that is more than the width explains, bool."""
+        """Whether the hold is longer than the width explains, bool."""
         return np.nan_to_num(self.factor) >= LONGER
 
     @property
     def beyond(self) -> np.ndarray:
-        """Cycles that all executions held the unit beyond what their width needs, float64; 0: not seen."""
+        """Cycles that all executions held the unit beyond the minimum of the width, float64; 0: unknown."""
         return np.nan_to_num(np.maximum(self.held - self.needed, 0)) * self.hits
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What some waves tell."""
+    """Data from some waves."""
 
     rows: Sums  # code row: executions, refused ones, cycles of these stalls
     distances: Sums  # code row << 32 | cycles, and how often
@@ -99,7 +99,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
         token, place = token[order], place[order]
         issue, start, end = tokens.issue[token], tokens.start[token], tokens.ends_at(token)
         is_refused = ~starts_run(place) & (tokens.stall[token] > of_code.step)
-        is_refused[1:] &= start[1:] <= end[:-1]  # also right behind it, in the same wave
+        is_refused[1:] &= start[1:] <= end[:-1]  # also right after it, in the same wave
         counts = parcel.is_counted[token]
         line, stall = row[token], np.where(is_refused, tokens.stall[token], 0)
         columns = (np.ones(len(token), dtype=np.int64), is_refused.astype(np.int64), stall)

@@ -1,8 +1,8 @@
-"""How many bytes a memory instruction moves a lane, and what the executed ones asked for in all.
+"""How many bytes a memory instruction moves per lane, and the total that the executed ones requested.
 
-The mnemonic says it: `_dwordx4` and `_b128` are 16 bytes, `_ushort` is 2.  Which lanes were active is not in
-the trace, so bytes are those of a full wave: an upper bound.  Nor is it known what a cache served: bytes are
-what the compute unit asked for, not what moved from DRAM.
+The width is in the mnemonic: `_dwordx4` and `_b128` are 16 bytes, `_ushort` is 2.  The trace does not record
+which lanes were active, so bytes are for a full wave: an upper bound.  Cache hits are unknown as well: bytes
+are those requested by the compute unit, not the DRAM traffic.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from rcv_py.analysis.program.register_use import wave_lanes
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-UNKNOWN = -1  # bytes of an instruction that no rule knows
-WIDEST = 16  # bytes a lane of the widest vector access
+UNKNOWN = -1  # bytes of an instruction that matches no rule
+WIDEST = 16  # bytes per lane of the widest vector access
 _SCALAR = re.compile(r"s_(?:buffer_|scratch_)?(?:load|store|atomic)")
 
 _DWORDS = {"": 4, "x2": 8, "x3": 12, "x4": 16, "x8": 32, "x16": 64}
@@ -36,11 +36,11 @@ def _bits(text: str) -> int:
     return int(text) // 8
 
 
-# The first rule that matches decides; its group gives the bytes a lane (of scalar instructions, a wave).
+# The first rule that matches decides; its group gives the bytes per lane (scalar instructions: per wave).
 _RULES: tuple[tuple[re.Pattern[str], Callable[[str], int]], ...] = tuple(
     (re.compile(pattern), size)
     for pattern, size in (
-        # No data, or a size that stands in a descriptor and not in the instruction.
+        # No data, or a size that is in a descriptor and not in the instruction.
         (r"(?:buffer|global|flat|scratch)_(?:wb|inv|gl[012]|wbinv|wbl2|prefetch)()", lambda _: 0),
         (r"(?:s_dcache|s_atc|s_prefetch|s_gl1|s_get_|ds_gws|ds_nop)()", lambda _: 0),
         (r"(?:tensor_|cluster_|image_bvh|ds_bvh)()", lambda _: 0),
@@ -69,9 +69,9 @@ _D16 = re.compile(r"\bd16\b")
 
 @lru_cache(maxsize=1 << 14)
 def access_width(text: str) -> int:
-    """Return the bytes that one instruction moves a lane; of scalar memory, a wave.
+    """Return the bytes that one instruction moves per lane; for scalar memory, per wave.
 
-    0 if it moves no data or its size stands in a descriptor, UNKNOWN if no rule knows it.
+    0 if it moves no data or its size is in a descriptor, UNKNOWN if no rule matches.
     """
     plain = text.strip().lower()
     name = plain.partition(" ")[0]
@@ -84,7 +84,7 @@ def access_width(text: str) -> int:
 
 
 def _image_width(name: str, text: str) -> int:
-    """Components by the mask, four bytes each: gathers always return four."""
+    """Components in the mask, four bytes each: gathers always return four components."""
     mask = _MASK.search(text)
     parts = 4 if "gather4" in name else int(mask[1], 0).bit_count() if mask else 1
     return parts * (2 if _D16.search(text) else 4)
@@ -101,34 +101,34 @@ _LOCAL_MEMORY = (InstructionClass.LDS,)
 
 
 def is_scalar(text: str) -> bool:
-    """Whether an instruction accesses scalar memory, whose bytes are those of a wave."""
+    """Whether an instruction accesses scalar memory, whose bytes are per wave."""
     return _SCALAR.match(text.strip()) is not None
 
 
 @dataclass(frozen=True, eq=False)
 class AccessWidths:
-    """Bytes a lane of each code row, and how much of it ran."""
+    """Bytes per lane of each code row, and how often it ran."""
 
-    width: np.ndarray  # int64 [code rows], bytes a lane; 0: no memory access or no data; UNKNOWN
+    width: np.ndarray  # int64 [code rows], bytes per lane; 0: no memory access or no data; UNKNOWN
     is_vector: np.ndarray  # bool [code rows], buffer, global, flat, scratch, image
     is_local: np.ndarray  # bool [code rows], LDS reads and writes
     executions: np.ndarray  # int64 [code rows], of the waves that were read
-    lanes: int  # of a wave
+    lanes: int  # per wave
     unit_cycles: int  # cycles in which a compute unit held a traced wave, summed over units
 
     @property
     def vector_bytes(self) -> int:
-        """Bytes that the executions of vector memory instructions asked for, all lanes active: at most."""
+        """Bytes that vector memory executions requested, with all lanes active: an upper bound."""
         width = np.maximum(0, self.width) * self.is_vector
         return int((width * self.executions).sum()) * self.lanes
 
     @property
     def vector_rate(self) -> float | None:
-        """Those bytes a compute unit and cycle; None if no unit held a wave."""
+        """Vector bytes per compute unit and cycle; None if no unit held a wave."""
         return self.vector_bytes / self.unit_cycles if self.unit_cycles else None
 
     def by_width(self, rows: np.ndarray) -> list[tuple[int, int]]:
-        """(bytes a lane, executions) of some code rows, most executions first."""
+        """(bytes per lane, executions) of some code rows, most executions first."""
         rows = rows[(self.width[rows] > 0) & (self.executions[rows] > 0)]
         widths, times = summed(self.width[rows], self.executions[rows])
         order = np.lexsort((-widths, -times))
@@ -144,9 +144,9 @@ def access_widths(
 
 @dataclass(frozen=True, eq=False)
 class _Accesses:
-    """What some waves executed, and when they lived."""
+    """Executions of some waves, and when the waves lived."""
 
-    executions: Sums  # code row, and times
+    executions: Sums  # code row, and count
     lives: np.ndarray  # int64 [waves, 3]: number of the compute unit, begin, end
 
 

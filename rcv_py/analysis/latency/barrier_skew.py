@@ -1,12 +1,12 @@
-"""Barriers: how far apart the waves of a workgroup arrive, and which one is last.
+"""Barriers: how far apart the waves of a workgroup arrive, and which wave is last.
 
 ```
-wave 0  ──b░░░░░░░░──    arrives first, and stalls until the last is there
+wave 0  ──b░░░░░░░░──    arrives first, and stalls until the last one arrives
 wave 1  ───────b░░░──
 wave 2  ──────────b──    the last: the skew is the distance of these two arrivals
 ```
-Which waves are a workgroup is told by `analysis/waves/workgroups.py`.  The n-th barriers that the waves of a
-group ran are one instance, whichever `s_barrier` each of them stood at.
+`analysis/waves/workgroups.py` determines the waves of a workgroup.  The n-th barriers that the waves of a
+group ran are one instance, whichever `s_barrier` each of them executed.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from rcv_py.analysis.waves.workgroups import Barriers, KnownBy, barriers_of, gro
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-MAX_SPREAD = 64  # cycles within which waves leave the same barrier; beyond it a group in the files is none
+MAX_SPREAD = 64  # cycles within which waves leave the same barrier; beyond it the recorded group is wrong
 
 
 @dataclass(frozen=True, eq=False)
 class BarrierSkew:
-    """One row an instance with at least two waves, by group and time."""
+    """One row per instance with at least two waves, by group and time."""
 
-    line: np.ndarray  # int32, code row of the barrier at which the last of them arrived
-    waves: np.ndarray  # int32, how many of the group were recorded
+    line: np.ndarray  # int32, code row of the barrier at which the last wave arrived
+    waves: np.ndarray  # int32, recorded waves of the group
     arrived: np.ndarray  # int64, cycles, aligned: the first arrival
     skew: np.ndarray  # int64, cycles from the first to the last arrival; a wave that ends counts as arrived
     spread: np.ndarray  # int64, cycles from the first to the last release
-    last: np.ndarray  # int32, row of the wave index of the last to arrive
+    last: np.ndarray  # int32, row of the wave index of the last wave to arrive
     stall: np.ndarray  # int64, cycles of stall of all counted waves
-    group: np.ndarray  # int32, number of the workgroup among those of the waves that were read
-    dropped: int  # instances whose waves were released too far apart to be of one group
-    known_by: KnownBy  # how the groups are known, the weakest of them
+    group: np.ndarray  # int32, number of the workgroup among the waves that were read
+    dropped: int  # instances whose waves were released too far apart for one group
+    known_by: KnownBy  # the source of the groups, the weakest of them
 
     def __len__(self) -> int:
         return len(self.line)
 
     @property
     def is_guess(self) -> bool:
-        """Whether a group is told by the starts of its waves alone."""
+        """Whether any group is inferred only from the starts of its waves."""
         return self.known_by == KnownBy.STARTS
 
     @property
@@ -57,7 +57,7 @@ class BarrierSkew:
 
 @dataclass(frozen=True, eq=False)
 class _Arrivals:
-    """Barriers of some waves, and the index rows of those that count."""
+    """Barriers of some waves, and the index rows of the waves that count."""
 
     barriers: Barriers
     counted: np.ndarray  # int64

@@ -1,4 +1,4 @@
-"""Bubbles: cycles in which a SIMD holds waves and nothing happens, charged to the instructions that wait.
+"""Bubbles: cycles in which a SIMD holds waves and nothing happens, charged to the waiting instructions.
 
 ```
 wave 0        ████░░░░░░██      █ issues   ░ stalls or has nothing to do
@@ -6,14 +6,13 @@ wave 1        ░░░░░░██░░░░
 matrix unit   mmmmm·······
 SIMD          ████·b██bb██      b: a bubble, half of each charged to the instruction of either wave
 ```
-A stall that another wave covers costs nothing here, which plain sums of stall do not tell, and neither does
-one under which the matrix unit works (`simd_work`: what counts as work).  Every other cycle with a wave is
-split equally among the waves that are there: each charges its share to the instruction it stalls in, to the
-one before which it is idle, or, behind its last token, as drain to that last one.  Only waves that were
-recorded count.
+A stall that another wave covers costs nothing here, unlike in plain sums of stalls; nor does a stall during
+which the matrix unit works (`simd_work` defines work).  Every other cycle with a wave is split equally among
+the resident waves: each charges its share to the instruction it stalls in, to the instruction before which it
+is idle, or, after its last token, to that token as drain.  Only recorded waves count.
 
-A wave under s_endpgm waits for its last operations: behind its issue that is drain as well.  The reference
-counts it as issue, which hides most bubbles of kernels that end with stores, and counts cycles in which only
+A wave under s_endpgm waits for its last operations: after its issue that is drain as well.  The reference
+counts it as issue, which hides most bubbles of kernels that end with stores; it counts cycles in which only
 the matrix unit works as bubbles.
 """
 
@@ -49,26 +48,26 @@ from rcv_py.model.waves import WaveBatch
 
 WAYS = ("idle", "stall", "drain")
 _SHARED = 18  # waves up to which a cycle is counted in parts
-_PARTS = math.lcm(*range(1, _SHARED + 1))  # of a cycle: every such number of waves divides them
+_PARTS = math.lcm(*range(1, _SHARED + 1))  # parts of a cycle, divisible by any number of waves up to _SHARED
 
 
 @dataclass(frozen=True, eq=False)
 class Bubbles:
-    """One row an instruction that is charged anything, most first; cycles summed over SIMDs."""
+    """One row per instruction that is charged anything, most first; cycles summed over SIMDs."""
 
     line: np.ndarray  # int32, code row; -1: tokens without a code line
     idle: np.ndarray  # float64, cycles before it
     stall: np.ndarray  # float64, cycles in it
-    drain: np.ndarray  # float64, cycles behind it, as the last of its wave
+    drain: np.ndarray  # float64, cycles after it, as the last instruction of its wave
     resident: int  # cycles in which a SIMD held a wave, summed over SIMDs
-    issuing: int  # cycles in which a SIMD issued; a few may lie behind the recorded end of a wave
+    issuing: int  # cycles in which a SIMD issued; a few may be after the recorded end of a wave
     no_issue: int  # cycles in which a SIMD held waves and issued nothing
     matrix: int  # cycles in which a SIMD held waves and its matrix unit worked; 0 by the reference's rule
     bubble: int  # cycles in which a SIMD held waves and nothing happened (the reference: and none issued)
     place: np.ndarray  # int32 [SIMDs], shader engine * 256 + SIMD
     of_simd: Mapping[str, np.ndarray]  # int64 [SIMDs], the same cycles of each SIMD, by those five names
-    waves: int  # how many were looked at
-    assumption: str = ""  # what is taken for granted about matrix instructions
+    waves: int  # number of waves analysed
+    assumption: str = ""  # about matrix instructions
 
     def __len__(self) -> int:
         return len(self.line)
@@ -86,10 +85,10 @@ class Bubbles:
 
 @dataclass(frozen=True, eq=False)
 class _Charged:
-    """What the waves of some slabs are charged."""
+    """Cycles charged to the waves of some slabs."""
 
-    key: np.ndarray  # int64: number of waves that share (0: any up to _SHARED), way, code row
-    parts: np.ndarray  # int64, cycles; of key 0 in parts of a cycle
+    key: np.ndarray  # int64: number of waves that share (0: any up to _SHARED), kind of wait, code row
+    parts: np.ndarray  # int64, cycles; for number 0 in parts of a cycle
     cycles: SimdCycles
     waves: int
 
@@ -157,7 +156,7 @@ def _finish(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, part: _
 
 
 def bubbles_by(rule: ReferenceRule, left_out: frozenset[int]) -> Reduction[_Charged, Bubbles]:
-    """Return the bubbles of waves by a rule; `left_out` is the answer of ASTRAY."""
+    """Return the bubbles of waves by a rule; `left_out` is the result of ASTRAY."""
     return Reduction(
         partial(_map, rule, left_out),
         _merge,
@@ -178,7 +177,7 @@ def bubbles(
 ) -> Bubbles:
     """Return the bubbles of the waves whose index row is in `rows` (None: all), each wave once.
 
-    Waves that are left out still issue and keep units busy; bubbles are split among those that count.
+    Waves that are left out still issue and keep units busy; bubbles are split among the waves that count.
     """
     return BUBBLES[rule].of(trace, batches, rows)
 
@@ -186,10 +185,10 @@ def bubbles(
 def _waiting(
     tokens: TokenColumns, shift: np.ndarray, rest: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield (line, begin, end) of what waves wait for, in the order of WAYS: parts of their lives.
+    """Yield (line, begin, end) of the waits of waves, in the order of WAYS, clipped to their lives.
 
-    What a token does while an earlier one of its wave is not done is the earlier one's, so that nothing is
-    charged twice where tokens overlap.
+    While an earlier token of the wave is not done, cycles belong to that token, so that overlapping tokens
+    are not charged twice.
     """
     owner, last_token = tokens.owner, np.flatnonzero(tokens.is_last)
     low, high = np.array([(wave.begin, wave.end) for wave in tokens.waves], dtype=np.int64).T + shift
@@ -208,7 +207,7 @@ def _waiting(
 
 
 def _done(tokens: TokenColumns, start: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The latest end of the tokens of the same wave before each of these rows."""
+    """The latest end of earlier tokens of the same wave, for each of the rows."""
     end = start + tokens.duration
     if not np.any((end[:-1] > start[1:]) & ~tokens.is_last[:-1]):
         return start[rows]  # nothing overlaps
@@ -226,14 +225,14 @@ def _cut(
 
 
 class _Sweep:
-    """The axis cut wherever a SIMD begins or ends to work, or a wave comes or goes."""
+    """The axis, cut wherever a SIMD begins or ends to work, or a wave begins or ends."""
 
     def __init__(self, begin: np.ndarray, end: np.ndarray, busy: IntervalSet) -> None:
         time = np.concatenate([begin, end])
         order = np.argsort(time, kind="stable")
         change, time = np.repeat([1, -1], len(begin))[order], time[order]
         last = ends_run(time)
-        time, waves = time[last], np.append(0, np.cumsum(change)[last])  # none before the first
+        time, waves = time[last], np.append(0, np.cumsum(change)[last])  # no wave before the first
         # Three sorted runs: a stable sort merges them, which is much faster than `np.unique`.
         cut = np.sort(np.concatenate([time, busy.begin, busy.end]), kind="stable")
         self._cut = cut[starts_run(cut)]
@@ -242,13 +241,13 @@ class _Sweep:
         is_busy = (covered >= 0) & (self._cut < busy.end[covered]) if len(busy.begin) else waves < 0
         self._waves = np.where(is_busy, 0, waves)
         many = ascending(self._waves[self._waves > _SHARED])
-        self.shared = (0, *many.tolist())  # numbers of waves that are told apart; 0: all that parts allow
+        self.shared = (0, *many.tolist())  # numbers of waves that need their own sum; 0: up to _SHARED waves
         self._length = np.diff(self._cut, append=self._cut[-1:])
 
     def until(self, shared: int) -> Callable[[np.ndarray], np.ndarray]:
-        """Return what tells what one wave that is there all the time is charged before each time.
+        """Return a function from times to the cycles that a wave resident from the start is charged before.
 
-        Parts of the cycles that up to _SHARED waves share, or whole cycles that so many `shared`.
+        In parts of a cycle for up to _SHARED waves (`shared` 0), else whole cycles that `shared` waves share.
         """
         waves = self._waves
         is_few = (waves > 0) & (waves <= _SHARED)

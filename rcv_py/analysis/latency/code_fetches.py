@@ -1,15 +1,15 @@
-"""Where waves waited for instructions: code lines that were not in the instruction cache.
+"""Where waves waited for instructions: code lines that missed the instruction cache.
 
 ```
          line 7           line 8 (64 bytes each)
 wave 0   ▓▓▓▓▓▓ ···········▓▓▓▓▓▓▓▓   a slow fetch: nothing ran for SLOW cycles or longer
-wave 1      ▓▓▓▓▓▓ ········▓▓▓▓▓▓▓▓   waits for the same
-wave 2                         ▓▓▓▓▓▓▓▓▓▓▓▓▓▓   the line is there
+wave 1      ▓▓▓▓▓▓ ········▓▓▓▓▓▓▓▓   waits for the same line
+wave 2                         ▓▓▓▓▓▓▓▓▓▓▓▓▓▓   the line is cached
 ```
-A wave executes nothing while it fetches, so a fetch is a gap in front of the first instruction of a code
-line, or behind a branch.  From the cache that takes up to 36 cycles on gfx9 in real captures, from beyond it
-several hundred: nothing lies between.  The cache is shared with compute units that were not traced, and its
-size is known from documents alone.
+A wave executes nothing while it fetches, so a fetch is a gap before the first instruction of a code line, or
+after a branch.  On gfx9 in real captures, a fetch from the cache takes up to 36 cycles, from beyond it
+several hundred, and nothing in between.  The cache is shared with compute units that were not traced, and
+its size is known from documents only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-SLOW = 64  # cycles of a gap from which on a line was not in the cache
+SLOW = 64  # cycles of a gap from which on the line counts as missing in the cache
 LINE = 64  # bytes
 # Bytes of the instruction cache that compute units share (AMD CDNA 2 and 3 white papers, RDNA white paper).
 _CACHES = (("gfx94", 1 << 16), ("gfx95", 1 << 16), ("gfx9", 1 << 15), ("gfx1", 1 << 15))
@@ -37,17 +37,17 @@ _CACHES = (("gfx94", 1 << 16), ("gfx95", 1 << 16), ("gfx9", 1 << 15), ("gfx1", 1
 
 @dataclass(frozen=True, eq=False)
 class CodeFetches:
-    """One row a code line that a wave had to wait for, most cycles first; int64 but for `line`."""
+    """One row per code line that a wave had to wait for, most cycles first; int64 except `line`."""
 
     first: np.ndarray  # int32, its first code row
     last: np.ndarray  # int32, its last code row
     arrivals: np.ndarray  # times that a wave came to it from another line
-    slow: np.ndarray  # times that it was not there
-    again: np.ndarray  # of those: a wave of the compute unit had run it before
+    slow: np.ndarray  # times that it was not in the cache
+    again: np.ndarray  # misses after a wave of the compute unit had already run it
     cycles: np.ndarray  # that waves waited
     longest: np.ndarray  # cycles
-    elsewhere: int  # cycles of gaps as long within lines, which are of other causes
-    capacity: int  # bytes that the cache holds; 0: not known
+    elsewhere: int  # cycles of equally long gaps within lines, which have other causes
+    capacity: int  # bytes of the cache; 0: unknown
 
     def __len__(self) -> int:
         return len(self.first)
@@ -65,11 +65,11 @@ class _Gaps:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What some waves tell."""
+    """Data from some waves."""
 
-    arrivals: Sums  # code row, how often a wave that counts came to its line by it
-    gaps: _Gaps  # of waves that count
-    earliest: _Gaps  # of all waves: when each line was first run on each unit; without cycles
+    arrivals: Sums  # code row, how often a counted wave came to its line there
+    gaps: _Gaps  # of counted waves
+    earliest: _Gaps  # of all waves: when each line first ran on each unit; without cycles
     elsewhere: int
 
 
@@ -93,7 +93,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
 
 
 def _arrivals(trace: Trace, tokens: TokenColumns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the code row of each token, which tokens come to another line, and whether each does."""
+    """Return each token's code row, the tokens that come to another line, and the latter as a mask."""
     of_code = lines(trace.code, trace.gfxip, trace.target)
     row = tokens.code_rows(len(trace.code))
     jumps = np.zeros(len(row), dtype=bool)
@@ -115,7 +115,7 @@ def _earliest(trace: Trace, tokens: TokenColumns) -> _Gaps:
 
 
 def _first_of(trace: Trace, gaps: _Gaps) -> _Gaps:
-    """The earliest of each line and unit, named by the first row of the line that is there."""
+    """The earliest run of each line and unit, with the first row of the line that ran."""
     block = lines(trace.code, trace.gfxip, trace.target).block[gaps.line]
     order = np.lexsort((gaps.line, gaps.start, block, gaps.cu))
     kept = order[starts_run(gaps.cu[order], block[order])]

@@ -1,13 +1,13 @@
-"""Chains of cross-lane operations through LDS: each waits for the one before, so their latencies add up.
+"""Chains of cross-lane operations through LDS: each waits for the previous one, so their latencies add up.
 
 ```
 ds_bpermute ─ s_waitcnt lgkmcnt(0) ─ v_add ─ ds_bpermute ─ s_waitcnt lgkmcnt(0) ─ v_add
 ╰────────────── one link ──────────────────╯╰────────────── the next ──────────────────╯
 ```
-Reductions are often written like this.  A link begins with the first cross-lane operation behind a wait and
-ends with the next link, or with the end of its wait.  Links are a chain if vector arithmetic lies between
-the wait of one and the operation of the next, and no branch.  What the arithmetic computes is not looked at,
-so that a chain may be avoidable (lanes of a row can be exchanged by DPP without LDS), but need not be.
+Reductions are often written like this.  A link begins with the first cross-lane operation after a wait and
+ends with the next link, or with the end of its wait.  Links form a chain if there is vector arithmetic
+between the wait of a link and the operation of the next, and no branch.  The analysis ignores what the
+arithmetic computes, so a chain may be avoidable (DPP exchanges lanes of a row without LDS), but need not be.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 OPERATIONS = ("ds_bpermute", "ds_permute", "ds_swizzle")
-MAX_DISTANCE = 64  # tokens between a wait and the next operation, at most
-MIN_LINKS = 2  # links of a chain
+MAX_DISTANCE = 64  # maximum tokens between a wait and the next operation
+MIN_LINKS = 2  # minimum links of a chain
 
 
 @dataclass(frozen=True, eq=False)
 class CrossLaneChains:
-    """One row a chain of the program, most cycles first: the same first and last line, as many links."""
+    """One row per chain of the program, most cycles first: same first and last line, same number of links."""
 
     first: np.ndarray  # int32, code row of its first operation
     last: np.ndarray  # int32, code row of its last wait
@@ -67,7 +67,7 @@ def _map(trace: Trace, parcel: Parcel) -> np.ndarray:
 
 @kept
 def _is_cross(code: CodeTable) -> np.ndarray:
-    """Whether each code row is such an operation, and tokens without one, bool [code rows + 1]."""
+    """Whether each code row is a cross-lane operation; False for tokens without one; bool [code rows + 1]."""
     return np.array([*(text.startswith(OPERATIONS) for text in code.text), False], dtype=bool)
 
 
@@ -98,7 +98,7 @@ def cross_lane(
 def _chains(piece: TokenColumns, links: WaitLinks, crossing: np.ndarray) -> np.ndarray:
     """Return (first line, last line, links, cycles, stall) of each executed chain.
 
-    `crossing` says which tokens are such operations, bool.
+    `crossing` marks the tokens that are cross-lane operations, bool.
     """
     row = np.flatnonzero(links.left == 0)
     row = row[crossing[links.newest[row]]]
@@ -108,7 +108,7 @@ def _chains(piece: TokenColumns, links: WaitLinks, crossing: np.ndarray) -> np.n
     ops = np.flatnonzero(crossing)
     owner = piece.owner[wait]
     behind = np.maximum(np.append(0, wait[:-1] + 1), piece.first[owner])
-    first = ops[np.minimum(np.searchsorted(ops, behind), len(ops) - 1)]  # the first one behind the last wait
+    first = ops[np.minimum(np.searchsorted(ops, behind), len(ops) - 1)]  # the first one after the last wait
     vector = np.append(0, np.cumsum(np.isin(piece.kind, (TokenKind.VALU, TokenKind.MATRIX))))
     leaves = np.append(0, np.cumsum(np.isin(piece.kind, (TokenKind.JUMP, TokenKind.NEXT))))
     follows = ~starts_run(owner)

@@ -1,6 +1,6 @@
-"""Hidden latency: which part of idle, stall and issue passed while the SIMD was busy with something better.
+"""Hidden latency: the part of idle, stall and issue during which the SIMD did other useful work.
 
-It is an estimate.  Latency that other waves cover costs no time; what remains is worth working on.
+It is an estimate.  Latency that other waves cover costs no time; the rest is worth working on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
-MATRIX, VALU, VMEM, SCALAR, OTHER = range(5)  # units, the more important first
+MATRIX, VALU, VMEM, SCALAR, OTHER = range(5)  # units, the most important first
 
 _UNITS = {
     TokenKind.MATRIX: MATRIX,
@@ -45,9 +45,9 @@ class SimdTokens:
     """Tokens of all waves, one wave after the other.  Times are int64 cycles since `base`."""
 
     places: tuple[tuple[int, int], ...]  # (se, simd) of each lane
-    lane: np.ndarray  # int64 [waves], the SIMD a wave ran on: place in `places`
+    lane: np.ndarray  # int64 [waves], the SIMD a wave ran on: index in `places`
     begin: np.ndarray  # int64 [waves]
-    wave: np.ndarray  # int64 [n], place of the token's wave
+    wave: np.ndarray  # int64 [n], index of the token's wave
     start: np.ndarray  # int64 [n]
     issue: np.ndarray  # int64 [n]
     end: np.ndarray  # int64 [n]
@@ -60,17 +60,17 @@ class SimdTokens:
 
     @property
     def span(self) -> int:
-        """No time is as late as this."""
+        """Greater than all times."""
         return int(max(self.end.max(initial=0), self.start.max(initial=0), self.begin.max(initial=0))) + 1
 
     @property
     def before(self) -> np.ndarray:
-        """The end of the token in front, at first the begin of the wave; int64."""
+        """The end of the previous token, for the first token the begin of the wave; int64."""
         return np.where(starts_run(self.wave), self.begin[self.wave], np.roll(self.end, 1))
 
     @property
     def latest(self) -> np.ndarray:
-        """The latest end of all tokens in front, at first the begin of the wave; int64."""
+        """The latest end of all earlier tokens, for the first token the begin of the wave; int64."""
         shift = self.wave * self.span
         return np.maximum.accumulate(self.before + shift) - shift
 
@@ -106,7 +106,7 @@ ASSUMPTION = (
 )
 
 _MATH, _VECTOR, _ALL = "math", "vector", "all"
-_CANDIDATES = (  # unit, list A, list B, lists in which the issue of the unit's own kind does not count
+_CANDIDATES = (  # unit, list A, list B, lists in which issue does not count
     (MATRIX, VALU, MATRIX, (True, True)),
     (VALU, VALU, MATRIX, (True, False)),
     (VMEM, _MATH, VMEM, (False, True)),
@@ -136,7 +136,7 @@ def reference_parts(tokens: SimdTokens) -> np.ndarray:
 
 
 def _lists(tokens: SimdTokens, issue: np.ndarray, length: np.ndarray) -> dict[int | str, IntervalSet]:
-    """The busy stretches of each unit and of their unions, on the axis of SIMDs."""
+    """The busy intervals of each unit and of their unions, on the axis of SIMDs."""
     lists: dict[int | str, IntervalSet] = {}
     is_matrix = tokens.unit == MATRIX
     for unit in (MATRIX, VALU, VMEM, SCALAR):
@@ -176,17 +176,17 @@ _COVERS_ISSUE = {VALU: MATRIX, VMEM: VALU, SCALAR: VMEM, OTHER: SCALAR}
 
 @dataclass(frozen=True, eq=False)
 class HiddenLatency:
-    """Hidden cycles of each code line, summed over the waves that were counted."""
+    """Hidden cycles of each code line, summed over the counted waves."""
 
     idle: np.ndarray  # int64 [code rows]
     stall: np.ndarray  # int64 [code rows]
     issue: np.ndarray  # int64 [code rows]
-    assumption: str  # what the estimate takes for granted
-    waves: int = 0  # that were counted
-    code: CodeTable | None = None  # the program with the totals of these waves; None: as the trace has it
+    assumption: str  # what the estimate assumes
+    waves: int = 0  # counted waves
+    code: CodeTable | None = None  # the program with the totals of these waves; None: the trace's own
 
     def parts(self, code: CodeTable, show_idle: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return hidden idle, stall and issue, none of them more than the line has of it; int64 each."""
+        """Return hidden idle, stall and issue, each limited to the line's total; int64 each."""
         idle, stall, issue = split_cycles(code.latency, code.stall, code.idle, show_idle)
         return np.clip(self.idle, 0, idle), np.clip(self.stall, 0, stall), np.clip(self.issue, 0, issue)
 
@@ -202,7 +202,7 @@ class HiddenLatency:
 
 @dataclass(frozen=True, eq=False)
 class _Hidden:
-    """What some waves say."""
+    """Hidden cycles of some waves."""
 
     cycles: np.ndarray  # int64 [3, code rows]: hidden idle, stall and issue
     counted: int  # waves
@@ -239,8 +239,8 @@ def _answer(trace: Trace, part: _Hidden, assumption: str) -> HiddenLatency:
     return HiddenLatency(idle, stall, issue, assumption, part.counted)
 
 
-# The reference queues all work of a unit from the first wave to the last, so that no moment but the end tells
-# what covered what: its part is the waves themselves, and whether each counts.
+# The reference queues all work of a unit from the first wave to the last, so covered cycles are known only at
+# the end: a partial result has the waves themselves, and whether each counts.
 _Waves = tuple[tuple[Wave, bool], ...]
 
 
@@ -258,7 +258,7 @@ def _finish_reference(trace: Trace, part: _Waves) -> HiddenLatency:
     by_simd: dict[tuple[int, int], list[tuple[Wave, bool]]] = {}
     for one in part:
         by_simd.setdefault((one[0].id.se, one[0].id.simd), []).append(one)
-    for some in by_simd.values():  # no queue is of two of them
+    for some in by_simd.values():  # SIMDs share no queue
         checkpoint()
         waves, counts = zip(*some, strict=True)
         tokens = simd_tokens(of_waves(waves))
@@ -282,17 +282,18 @@ def hidden_latency(
 ) -> HiddenLatency:
     """Return the hidden idle, stall and issue of every code line over the waves in `rows` (None: all).
 
-    `rows` are rows of the wave index; the other waves hide latency all the same.
+    `rows` are rows of the wave index; the other waves still hide latency.
 
     Our rule: a cycle counts as hidden when another wave of the SIMD keeps a unit of at least the same
-    importance busy (matrix, vector arithmetic, vector and local memory, scalar).  Busy times of a unit are
-    united; a matrix instruction is busy for the passes of its form.  The reference's: `reference_parts`.
+    importance busy (matrix, vector arithmetic, vector and local memory, scalar).  Overlapping busy times of a
+    unit count once; a matrix instruction is busy for the passes of its form.  For the reference's rule see
+    `reference_parts`.
     """
     return HIDDEN[rule].of(trace, batches, rows)
 
 
 def why_not_hidden(trace: Trace) -> str:
-    """Return why there is no hidden latency to tell, "" if there is."""
+    """Return why there is no hidden latency to report, "" if there is."""
     if not trace.has_thread_trace:
         return SAMPLED
     return "" if len(trace.waves) else NO_WAVES
@@ -340,8 +341,8 @@ def _parts(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> np.ndarray:
 def _busy(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> tuple[np.ndarray, ...]:
     """Begin, end, owner and unit of all work, and the lane of every owner.
 
-    Matrix work lasts for the passes of its instruction.  Every record of a sibling SIMD is its own owner, as
-    nobody knows its wave.
+    Matrix work lasts for the passes of its instruction.  Every record of a sibling SIMD is its own owner,
+    since its wave is unknown.
     """
     rows = np.flatnonzero(tokens.unit != OTHER)
     begin, end, unit = tokens.issue[rows], tokens.end[rows].copy(), tokens.unit[rows]
@@ -374,7 +375,7 @@ class HiddenTable:
 
     line: np.ndarray  # row of the code table
     total: np.ndarray  # latency, and idle if it is shown
-    seen: np.ndarray  # what nothing hides
+    seen: np.ndarray  # the part that nothing hides
     hidden: np.ndarray
     idle: np.ndarray  # hidden part of the idle time; 0 if idle is not shown
     stall: np.ndarray  # hidden part of the stall

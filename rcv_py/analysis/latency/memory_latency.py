@@ -41,7 +41,7 @@ ASSUMPTION = (
     "levels best; inside a queue of the compute unit the oldest operation comes back first; no sample means "
     "nothing in flight."
 )
-REFERENCE_INTERVAL = 40  # cycles between samples by the reference's rule, whatever the data say
+REFERENCE_INTERVAL = 40  # cycles between samples by the reference's rule, whatever the data contain
 REFERENCE_ASSUMPTION = (
     "The reference viewer's rule: operations of all waves come back in the order in which they were issued, "
     "loads and stores alike; samples are 40 cycles apart; what never came back is left out."
@@ -66,7 +66,7 @@ NO_WAVES = "Counters of operations in flight were recorded, but no wave with mem
 
 @dataclass(frozen=True, eq=False)
 class MemoryLatency:
-    """One row a counter and code line; the longest mean of a counter first."""
+    """One row per counter and code line; the longest mean of a counter first."""
 
     unit: np.ndarray  # str, what the counter counts, e.g. "LDS"
     line: np.ndarray  # int32, row of the code table
@@ -79,7 +79,7 @@ class MemoryLatency:
     stall: np.ndarray  # float64, cycles an execution stalled, on average
     interval: int  # cycles between samples; 0 without samples
     assumption: str
-    reason: str = ""  # why there is no row, and what to do
+    reason: str = ""  # why there are no rows, and what to do
 
     def __len__(self) -> int:
         return len(self.line)
@@ -90,17 +90,17 @@ def memory_latency(
 ) -> MemoryLatency:
     """Return the latency of memory instructions that a level counter counts.
 
-    Our rule: `split_levels`.  The reference's: all operations of a kind are one queue, and its mean issue and
-    stall are sums over all executions by the number of samples; ours are by the number of executions.
+    Our rule: `split_levels`.  The reference's: all operations of a kind are one queue, and mean issue and
+    stall are sums over all executions divided by the number of samples; ours divide by executions.
     """
     return MEMORY[rule].of(trace, batches)
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What some waves executed."""
+    """Memory operations of some waves."""
 
-    ops: MemoryOps  # none if the capture counts no level
+    ops: MemoryOps  # empty if the capture has no level counter
     waves: int
 
 
@@ -158,12 +158,11 @@ def _reference(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> 
 def reference_values(
     ops: MemoryOps, samples: CounterSamples, at: int, counter: LevelCounter
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return code line and latency of the operations of one shader engine that came back, oldest first.
+    """Return code line and latency of the completed operations of one shader engine, oldest first.
 
-    All operations of a kind on a shader engine are one queue: what is done at a sample is what was issued
-    less the level, and the oldest are done first.  Columns are int64 and
-    float64, cycles.  `at` is the counter's place; only the first bank is looked at, and a counter of the
-    second one is taken to be zero.
+    All operations of a kind on a shader engine are one queue: the number completed at a sample is the number
+    issued less the level, and the oldest complete first.  Columns are int64 and float64, cycles.  `at` is the
+    index of the counter; only the first bank is read, and a counter of the second bank is taken to be zero.
     """
     here = ops.rows(ops.se == samples.se)
     mine = here.of(counter)
@@ -213,7 +212,7 @@ def _estimate(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> _
 
 
 def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference: bool) -> MemoryLatency:
-    """Statistics of the latencies by line; lines of which no return is known are left out."""
+    """Statistics of the latencies by line; lines without a known return are left out."""
     line, latency, interval = values.line, values.latency, values.interval
     size = int(max(ops.line.max(initial=-1), line.max(initial=-1))) + 1
     known = ~np.isnan(latency)
@@ -225,7 +224,7 @@ def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference:
     mean = _mean(np.bincount(line[known], latency[known], size), count)
     square = np.bincount(line[known], (latency[known] - mean[line[known]]) ** 2, size)
     std = np.sqrt(np.where(count > 1, square / np.maximum(count - 1, 1), 0.0))
-    # How certain a mean is: the spread, and that a return is known to lie between two samples only.
+    # The uncertainty of a mean: the spread, and that a return is only known to be between two samples.
     divisor = (
         np.where(count == 1, 0.01, np.maximum(count - 1.5, 0.01)) if is_reference else np.maximum(count, 1)
     )
@@ -275,9 +274,9 @@ def _nothing(assumption: str, reason: str) -> MemoryLatency:
 def matched_lines(
     table: MemoryLatency, waits: WaitLatency | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the code line of each row, and its row in either table or -1; what counters know first.
+    """Return the code line of each row, and its row in either table or -1; counter rows first.
 
-    Lines of which waits tell upper bounds only are left out; `waits` is None until they are known.
+    Lines for which waits give only upper bounds are left out; `waits` is None until they are computed.
     """
     line, counter = table.line.astype(np.int64), np.arange(len(table))
     if waits is None:

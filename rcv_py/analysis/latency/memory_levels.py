@@ -1,9 +1,9 @@
-"""Memory instructions, the counters of how many are in flight, and how long operations take by these.
+"""Memory instructions, the counters of how many are in flight, and the latencies inferred from these.
 
 Let N(t, a) be how many operations of a queue were issued less than `a` cycles before the sample at t.  If a
-share p of them takes `a` cycles, then the level is the sum of p N(t, a) over queues and lengths.  Shares that
-fit the samples best are found by least squares; they say how much of each level belongs to which queue.
-Inside a queue the oldest operation is done first.
+share p of them takes `a` cycles, then the level is the sum of p N(t, a) over queues and lengths.  Least
+squares finds the shares that fit the samples best; they divide each level among the queues.  Inside a queue
+the oldest operation is done first.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ COLUMNS = 4  # values of a counter sample; bank b holds counters 4 b to 4 b + 3
 
 @dataclass(frozen=True, slots=True)
 class LevelCounter:
-    """A counter of operations in flight, and which instructions it counts."""
+    """A counter of operations in flight, and the instructions it counts."""
 
     name: str
-    unit: str  # for people
+    unit: str  # display name
     kinds: tuple[TokenKind, ...]
-    has_stores: bool  # whether stores come back by themselves, not behind the loads
+    has_stores: bool  # whether stores return independently, not after the loads
 
 
 LEVEL_COUNTERS = (
@@ -43,7 +43,7 @@ LEVEL_COUNTERS = (
 
 @dataclass(frozen=True, eq=False)
 class MemoryOps:
-    """Executed memory instructions, by wave, in a wave as it executed them."""
+    """Executed memory instructions by wave, in order of execution."""
 
     wave: np.ndarray  # int64 [n], row of the wave index
     se: np.ndarray  # int64 [n]
@@ -59,17 +59,17 @@ class MemoryOps:
         return len(self.line)
 
     def rows(self, chosen: np.ndarray) -> MemoryOps:
-        """Return some of them: a mask or row numbers."""
+        """Return selected rows: a mask or row numbers."""
         return of_rows(self, chosen)
 
     def of(self, counter: LevelCounter) -> MemoryOps:
-        """Return those that a counter counts."""
+        """Return the operations that a counter counts."""
         return self.rows(np.isin(self.kind, counter.kinds))
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """How many operations of a compute unit were in flight at some moments, sorted by time."""
+    """How many operations of a compute unit were in flight at sampled times, sorted by time."""
 
     time: np.ndarray  # int64, cycles, aligned
     level: np.ndarray  # int64
@@ -99,23 +99,23 @@ def memory_ops(tokens: TokenColumns, lines: int) -> MemoryOps:
 
 
 def all_ops(parts: Sequence[MemoryOps]) -> MemoryOps:
-    """Return the memory instructions of several sets of waves, which share none."""
+    """Return the memory instructions of several disjoint sets of waves."""
     ops = joined([memory_ops(of_waves(()), 0), *parts])
     return ops.rows(np.argsort(ops.wave, kind="stable"))
 
 
 def position(names: Iterable[str], counter: LevelCounter) -> int:
-    """Return the place of a counter among the recorded ones, -1 if it was not recorded."""
+    """Return the index of a counter among the recorded ones, -1 if it was not recorded."""
     names = [name.removeprefix("SQ_") for name in names]
     wanted = counter.name.removeprefix("SQ_")
     return names.index(wanted) if wanted in names else -1
 
 
 def levels(samples: CounterSamples, at: int, cu: int) -> Levels:
-    """Return the samples of one compute unit of the counter at place `at`, whichever bank that is in.
+    """Return the samples of one compute unit for the counter at index `at`, in any bank.
 
-    The interval is the most frequent distance of two samples.  Where the counters were silent for longer,
-    nothing was in flight: a sample of zero stands for it.  Behind the last sample nothing is known.
+    The interval is the most frequent distance between two samples.  If the counters recorded nothing for
+    longer, nothing was in flight: a zero sample represents that.  After the last sample nothing is known.
     """
     chosen = samples.bank == at // COLUMNS
     if cu >= 0:
@@ -136,7 +136,7 @@ def levels(samples: CounterSamples, at: int, cu: int) -> Levels:
 def with_silence(
     time: np.ndarray, level: np.ndarray, interval: int, longest: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return samples with a zero one interval behind each whose successor is further away than `longest`."""
+    """Return samples with a zero one interval after each whose successor is further away than `longest`."""
     gaps = np.flatnonzero(np.diff(time) > longest)
     at = np.concatenate([time, time[gaps] + interval])
     order = np.argsort(at, kind="stable")
@@ -144,7 +144,7 @@ def with_silence(
 
 
 def is_store(code: CodeTable, rows: np.ndarray) -> np.ndarray:
-    """Return which instructions only write: stores, and atomics that return nothing; bool."""
+    """Return which instructions only write: stores, and atomics without a result; bool."""
     table = np.zeros(len(code), dtype=bool)
     for row in ascending(rows).tolist():
         text = code.text[row]
@@ -160,9 +160,9 @@ def has_levels(trace: Trace) -> bool:
     return bool(trace.counters) and any(position(names, counter) >= 0 for counter in LEVEL_COUNTERS)
 
 
-LENGTHS = 24  # different latencies of a queue that are considered
-MAX_SAMPLES = 16_384  # that shares are fitted to
-_WEIGHT = 100.0  # of the wish that the shares of a queue sum up to one
+LENGTHS = 24  # candidate latencies of a queue
+MAX_SAMPLES = 16_384  # samples that shares are fitted to
+_WEIGHT = 100.0  # of the constraint that the shares of a queue sum to one
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,12 +186,12 @@ def split_levels(units: Sequence[QueueSamples]) -> list[list[np.ndarray]]:
 def returns(time: np.ndarray, level: np.ndarray, issue: np.ndarray, interval: int) -> np.ndarray:
     """Return when each operation of a queue was done, float64 cycles; NaN if that was after the last sample.
 
-    `issue` is sorted.  Of two samples between which an operation was done, the moment is interpolated.
+    `issue` is sorted.  The time is interpolated between the two samples around the completion.
     """
     if not len(time):
         return np.full(len(issue), np.nan)
     done = np.clip(np.searchsorted(issue, time, side="right") - level, 0, None)
-    # What is done never becomes less; noise is cut evenly from above and from below.
+    # The number of completed operations never decreases; noise is averaged from above and from below.
     done = (np.maximum.accumulate(done) + np.minimum.accumulate(done[::-1])[::-1]) / 2
     time = np.append(time[0] - interval, time).astype(np.float64)
     done = np.append(0.0, done)
@@ -220,7 +220,7 @@ def least_squares(normal: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _feasible(normal: np.ndarray, right: np.ndarray, x: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Solve for the free places, giving up those that would become negative; changes `free`."""
+    """Solve for the free entries, releasing entries that would become negative; modifies `free`."""
     while free.any():
         wish = np.zeros_like(x)
         wish[free] = np.linalg.lstsq(normal[np.ix_(free, free)], right[free], rcond=1e-12)[0]
@@ -235,7 +235,7 @@ def _feasible(normal: np.ndarray, right: np.ndarray, x: np.ndarray, free: np.nda
 
 
 def _lengths(units: Sequence[QueueSamples]) -> np.ndarray:
-    """The latencies to consider: up to somewhat more than one queue for all would need."""
+    """The latencies to consider: up to somewhat more than a single queue would need."""
     longest = 0.0
     for unit in units:
         issue = np.sort(np.concatenate(unit.issue))
@@ -270,7 +270,7 @@ def _shares(units: Sequence[QueueSamples], lengths: np.ndarray, queues: int) -> 
 
 
 def _split(unit: QueueSamples, lengths: np.ndarray, shares: np.ndarray) -> list[np.ndarray]:
-    """The level of each queue: what is expected, and its part of what was counted more or less."""
+    """The level of each queue: its expected level, and its part of the difference to the count."""
     time = unit.levels.time
     expected = np.stack(
         [
