@@ -1,4 +1,4 @@
-"""What waits waited for: counters replayed (`waitcnt/`), the wait of every token, sums by instruction.
+"""What waits waited for: replayed counters (`waitcnt/`), the wait of every token, sums by instruction.
 
 Read `waits.py` first.
 """

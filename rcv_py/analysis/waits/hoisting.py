@@ -1,13 +1,13 @@
-"""How far up a memory instruction may move inside of its basic block, told by texts alone.
+"""How far up a memory instruction may move inside its basic block, by the instruction texts alone.
 
 ```
- 283  buffer_load v[80:83] …        ▲ may stand before this one
- 285  v_add v3, v4, v5              │ touches nothing of 319
- 319  buffer_load v[70:73], v9 …    ┘ its address is there, its destination dead
+ 283  buffer_load v[80:83] …        ▲ 319 may move before this instruction
+ 285  v_add v3, v4, v5              │ uses no register of 319
+ 319  buffer_load v[70:73], v9 …    ┘ its address is ready, its destination is not in use
 ```
-It stays behind whatever writes its address, the mask of lanes or its destination, behind reads of its
-destination, behind barriers, cache maintenance and stores that may write what it reads, and where an address
-that was loaded itself is known to be there: a wait for all of a counter stands above, or somebody read it.
+It stays after instructions that write its address, the lane mask or its destination, after reads of its
+destination, after barriers and cache maintenance, and after stores that may write what it reads.  If its
+address was loaded, it stays after a wait for all of the counter or an instruction that read the address.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rcv_py.analysis.program.registers import BITS, SPECIAL, registers
 from rcv_py.analysis.waits.waitcnt.generations import Generation, generation_of
 from rcv_py.model.code import CodeTable
 
-FARTHEST = 512  # instructions that are looked at above a load
+FARTHEST = 512  # instructions above a load that are checked
 
 
 class Limit(IntEnum):
@@ -54,13 +54,13 @@ LIMIT_TEXT = {
 
 @dataclass(frozen=True, slots=True)
 class Hoist:
-    """How far an instruction may move; `renamed` is where its destination were other, free registers."""
+    """How far an instruction may move; `renamed_up` assumes other, free destination registers."""
 
     up: int  # instructions above it that it may pass
     limit: Limit
     at: int  # code row that limits it
     renamed_up: int
-    destination: int  # registers of 32 bits that it writes
+    destination: int  # 32-bit registers that it writes
 
 
 _C = InstructionClass
@@ -81,7 +81,7 @@ def _stores(text: str) -> bool:
 
 
 def _hides(store: str, load: InstructionClass) -> bool:
-    """Whether an instruction may write what a load of that class reads."""
+    """Whether an instruction may write what a load of the given class reads."""
     is_local = load is _C.LDS
     if instruction_class(store) is _C.LDS_DMA:
         return is_local or "store" in store
@@ -89,13 +89,13 @@ def _hides(store: str, load: InstructionClass) -> bool:
 
 
 class Hoists:
-    """Answers for a program; what was asked before is kept."""
+    """Results for a program, cached by row."""
 
     def __init__(self, code: CodeTable, gfxip: int, target: str) -> None:
         self._code, self._rules = code, generation_of(gfxip, target, code.text)
         self._texts = [text.strip() for text in code.text]
         self._known: dict[int, Hoist] = {}
-        self._rows: dict[int, list[int]] = {}  # registers that are on their way before each row of a block
+        self._rows: dict[int, list[int]] = {}  # registers with pending loads before each row of a block
 
     def of(self, row: int) -> Hoist:
         """Return how far the instruction at a code row may move."""
@@ -159,7 +159,7 @@ class Hoists:
 
 @lru_cache(maxsize=2)
 def _at_begin(code: CodeTable, rules: Generation) -> tuple[Blocks, list[int]]:
-    """Return the blocks of a program, and what loads may still write at the begin of each."""
+    """Return the blocks of a program, and the registers that loads may still write at each begin."""
     table = blocks(code)
     gens, kills = [], []
     for first, stop in zip(table.first.tolist(), table.stop.tolist(), strict=True):
@@ -178,7 +178,7 @@ _ONE = (1 << BITS) - 1
 
 @lru_cache(maxsize=1 << 14)
 def _step(rules: Generation, text: str) -> tuple[int, int]:
-    """Return what an instruction leaves on its way, and what is there behind it; sets of each counter."""
+    """Return the registers that become pending and those that are ready after it; sets per counter."""
     known, effect = registers(text), rules.effect(text)
     count = len(rules.order)
     everywhere = sum(1 << at * BITS for at in range(count))
@@ -201,7 +201,7 @@ def _any_counter(pending: int) -> int:
 
 @lru_cache(maxsize=2)
 def hoists(code: CodeTable, gfxip: int, target: str) -> Hoists:
-    """Return the answers for a program; cached, since every parcel of waves asks."""
+    """Return the results for a program; cached, since every parcel of waves needs them."""
     return Hoists(code, gfxip, target)
 
 

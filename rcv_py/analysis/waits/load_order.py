@@ -1,17 +1,17 @@
-"""Order of loads: waits that end late because what they wait for was issued last.
+"""Order of loads: waits that end late because the load they need was issued last.
 
 ```
  283  load a ─┐
- 285  load b ─┼─ in order ─┐      a wait for `c` waits for `a` and `b` too, whose data nobody needs before
- 319  load c ─┘            │      the next wait: it is inverted.  Were `c` issued before `a`, the wait could
- 332  s_waitcnt ◄──────────┘      leave `a` and `b` outstanding, and end earlier by what lies between
- 333  uses c                      `a` and `c`, at most by its stall.
+ 285  load b ─┼─ in order ─┐      a wait for `c` waits for `a` and `b` too, whose data is not used before the
+ 319  load c ─┘            │      next wait: it is inverted.  If `c` were issued before `a`, the wait could
+ 332  s_waitcnt ◄──────────┘      leave `a` and `b` outstanding, and end earlier by the time between
+ 333  uses c                      `a` and `c`, but by no more than its stall.
  360  s_waitcnt
  361  uses a, b
 ```
-Only counters whose results come back in order can be inverted.  Who needs what is told by the registers that
-executed instructions between two waits for the counter read or overwrite; where a load may stand, by
-`hoisting`.
+Only counters whose results return in order can be inverted.  The registers that executed instructions read or
+overwrite between two waits for the counter show which loads are needed; `hoisting` determines where a load
+may move.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-_BITS = 20  # of a code row in a key; larger programs are not looked at
+_BITS = 20  # of a code row in a key; larger programs are not analysed
 _MOST = (1 << _BITS) - 1
 NOWHERE = -1
 
 
 @dataclass(frozen=True, eq=False)
 class LoadOrder:
-    """One row an inverted wait and a load that it waits for too late, the largest bound first."""
+    """One row per inverted wait and load that it waits for too late, the largest bound first."""
 
     wait: np.ndarray  # int32, code row
-    load: np.ndarray  # int32, code row: what is needed
-    before: np.ndarray  # int32, code row that it should stand before; NOWHERE: it may not
-    hits: np.ndarray  # int64, executions of the wait that were inverted so
-    stall: np.ndarray  # int64, cycles, of those
-    bound: np.ndarray  # int64, cycles that the move can save at most, summed over waves; 0 without a place
-    registers: np.ndarray  # int32, vector registers more that the move takes
-    is_carried: np.ndarray  # bool, only once waits before it leave loads outstanding
+    load: np.ndarray  # int32, code row of the load that is needed
+    before: np.ndarray  # int32, code row that it should precede; NOWHERE: it may not move
+    hits: np.ndarray  # int64, executions of the wait that were inverted this way
+    stall: np.ndarray  # int64, cycles of these executions
+    bound: np.ndarray  # int64, maximum cycles that the move can save, summed over waves; 0 if it may not move
+    registers: np.ndarray  # int32, additional vector registers that the move needs
+    is_carried: np.ndarray  # bool, helps only after earlier waits leave loads outstanding
     limit: np.ndarray  # int32, code row that the load cannot be moved above
-    why: tuple[str, ...]  # what stands there, in words
+    why: tuple[str, ...]  # the reason for the limit, in words
     deferred: tuple[tuple[int, ...], ...]  # code rows of the loads that the wait could leave outstanding
     until: tuple[tuple[int, ...], ...]  # code rows of the waits that would wait for them instead
-    cycles: int  # that all waves lived
+    cycles: int  # summed lives of all waves
     waves: int
 
     def __len__(self) -> int:
@@ -70,10 +70,10 @@ class LoadOrder:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What some waves say: keys of (wait, load, place), and of (wait, deferred load, next wait)."""
+    """Sums of some waves by keys of (wait, load, place), and of (wait, deferred load, next wait)."""
 
-    moves: Sums  # executions, stall, bound, how many need other registers, and how many are carried
-    deferred: Sums  # times
+    moves: Sums  # executions, stall, bound, number that need other registers, number that are carried
+    deferred: Sums  # counts
     cycles: int
     waves: int
 
@@ -85,12 +85,12 @@ def load_order(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int]
 
 @dataclass(frozen=True, eq=False)
 class _Program:
-    """What a program's lines are to this analysis; the last row is for tokens without a line."""
+    """Columns of code lines for this analysis; the last row is for tokens without a line."""
 
     is_load: np.ndarray  # bool
     touches: np.ndarray  # uint64 [rows, words], registers that are read or written
     writes: np.ndarray  # uint64 [rows, words]
-    waits: np.ndarray  # bool [counters, rows], it waits for the counter
+    waits: np.ndarray  # bool [counters, rows], whether the line waits for the counter
 
 
 @lru_cache(maxsize=2)
@@ -130,18 +130,18 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """One row a wait for a counter and an operation, by wait and in order of issue.
+    """One row per wait for a counter and operation, by wait and in order of issue.
 
-    Operations are those that it released, and loads that waits before it released, which nobody has touched
-    yet: they could still be outstanding.  Rows of waits are numbers in `wait`.
+    Operations are those that the wait released, and loads that earlier waits released and no instruction has
+    used yet: they could still be outstanding.  `seg` are indices in `wait`.
     """
 
     seg: np.ndarray  # int64, number of the wait
     token: np.ndarray  # int64, the operation
     line: np.ndarray  # int64, its code row
-    is_idle: np.ndarray  # bool, a load whose data nobody touches before the next wait
+    is_idle: np.ndarray  # bool, a load whose data no instruction uses before the next wait
     is_load: np.ndarray  # bool
-    is_new: np.ndarray  # bool, it is this wait that released it
+    is_new: np.ndarray  # bool, this wait released it
     wait: np.ndarray  # int64 [waits], token
     wait_line: np.ndarray  # int64 [waits]
     until: np.ndarray  # int64 [waits], code row of the next wait of its wave, _MOST: none
@@ -157,7 +157,7 @@ class _Pairs:
         has_next = following < end
         touched = _touched(line, wait + 1, np.minimum(following, end), program)
         rows = np.flatnonzero(links.counter == counter)
-        is_known = np.ones(len(wait), dtype=bool)  # what is outstanding comes back in order
+        is_known = np.ones(len(wait), dtype=bool)  # outstanding operations return in order
         is_known[np.searchsorted(wait, links.token[rows])] = links.is_ordered[rows]
         counts = np.diff(links.first)[rows]
         token = links.producers[ranges(links.first[rows], counts)]
@@ -190,19 +190,19 @@ class _Pairs:
         return len(self.seg)
 
     def least(self, is_meant: np.ndarray) -> np.ndarray:
-        """The first operation that is meant of each wait, FAR of none; int64 [waits]."""
+        """The first selected operation of each wait, FAR if there is none; int64 [waits]."""
         least = np.full(len(self.wait), FAR)
         np.minimum.at(least, self.seg[is_meant], self.token[is_meant])
         return least
 
     def any(self, is_meant: np.ndarray) -> np.ndarray:
-        """Whether any operation of each wait is meant, bool [waits]."""
+        """Whether any operation of each wait is selected, bool [waits]."""
         found = np.zeros(len(self.wait), dtype=bool)
         found[self.seg[is_meant]] = True
         return found
 
 
-CARRIED = 8  # waits at which a load that nobody needs is looked at, the one that released it included
+CARRIED = 8  # waits at which an unused load is considered, including the wait that released it
 FAR = 1 << 62
 
 
@@ -224,19 +224,19 @@ _PIECE = 1 << 16  # tokens whose registers are in memory at a time
 
 @dataclass(frozen=True, eq=False)
 class _Inverted:
-    """What is wrong with each wait; tokens, int64 [waits]."""
+    """The inversion of each wait; tokens, int64 [waits]."""
 
-    newest: np.ndarray  # the newest load that is needed and stands behind one that is not; -1: none
-    place: np.ndarray  # before which the late loads may stand; FAR: nowhere
-    is_renamed: np.ndarray  # bool, into other registers
-    is_carried: np.ndarray  # bool, what it need not wait for was released before it
-    is_late: np.ndarray  # bool [pairs], a load that is to be moved
+    newest: np.ndarray  # the newest load that is needed and follows an idle load; -1: none
+    place: np.ndarray  # token that the late loads may move before; FAR: none
+    is_renamed: np.ndarray  # bool, with other destination registers
+    is_carried: np.ndarray  # bool, earlier waits released all idle loads
+    is_late: np.ndarray  # bool [pairs], a load that must move
 
 
 def _inverted(pairs: _Pairs, known: Hoists) -> _Inverted:
     first_idle = pairs.least(pairs.is_idle)
     is_late = ~pairs.is_idle & (pairs.token > first_idle[pairs.seg])
-    # What is no load (a store, a copy to LDS) may be needed without a register that says so.
+    # An operation other than a load (a store, a copy to LDS) may be needed without a register that shows it.
     is_late &= ~pairs.any(is_late & ~pairs.is_load)[pairs.seg]
     newest = np.full(len(pairs.wait), -1)
     np.maximum.at(newest, pairs.seg[is_late], pairs.token[is_late])
@@ -252,11 +252,11 @@ def _inverted(pairs: _Pairs, known: Hoists) -> _Inverted:
 def _places(
     pairs: _Pairs, is_late: np.ndarray, newest: np.ndarray, known: Hoists, *, is_renamed: bool
 ) -> np.ndarray:
-    """Return the first idle load of each wait before which all late ones may stand, FAR if there is none."""
+    """Return the first idle load of each wait that all late loads may move before, FAR if there is none."""
     late = np.flatnonzero(is_late)
     lines, number = numbered(pairs.line[late])
     up = passable(known, lines, is_renamed=is_renamed)[number]
-    # The first idle load of the same wait that the late one may pass: rows are in order of wait and issue.
+    # The first idle load of the same wait that the late load may pass: rows are in order of wait and issue.
     step = int(pairs.token.max(initial=0)) + 2
     key = pairs.seg * step + pairs.token
     idle = np.flatnonzero(pairs.is_idle)
@@ -330,7 +330,7 @@ def _unpacked(key: np.ndarray, place: int) -> np.ndarray:
 
 
 def _by_wait(key: np.ndarray) -> tuple[dict[int, tuple[int, ...]], dict[int, tuple[int, ...]]]:
-    """Return the loads that each wait could leave outstanding, and the waits behind it."""
+    """Return the loads that each wait could leave outstanding, and the waits that follow it."""
     lines: dict[int, set[int]] = {}
     until: dict[int, set[int]] = {}
     columns = (_unpacked(key, place).tolist() for place in (2, 1, 0))

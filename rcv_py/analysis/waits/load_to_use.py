@@ -1,12 +1,12 @@
-"""Load to use: how long before its wait an operation was issued, and how much work lay in between.
+"""Load to use: how long before its wait an operation was issued, and how much work ran in between.
 
 ```
 global_load ──┬── v_mfma ── v_mfma ── v_add ──┬── s_waitcnt
             issue        2 matrix, 1 vector   wait: its first attempt to issue
 ```
-An operation that is waited for sooner than its memory takes to answer stalls the wave; more work in between,
-or an earlier issue, would cover it.  Measured latencies are those of the same code line, measured by waits
-that stalled.  Only the first wait that required an operation counts as its use.
+An operation that is waited for before its memory answers stalls the wave; more work in between, or an earlier
+issue, would cover the latency.  Measured latencies are for the same code line, from waits that stalled.  Only
+the first wait that required an operation counts as its use.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from rcv_py.model.waves import WaveBatch
 
 @dataclass(frozen=True, eq=False)
 class LoadToUse:
-    """One row a code line whose results a wait required, most charged stall first; cycles.
+    """One row per code line whose results a wait required, most charged stall first; cycles.
 
-    A rank of n sorted samples is the one at n // 10, n // 2 or 9 n // 10.
+    `p10`, `median` and `p90` are the samples at n // 10, n // 2 and 9 n // 10 of the sorted n.
     """
 
     line: np.ndarray  # int32, code row of the operation
@@ -43,9 +43,9 @@ class LoadToUse:
     median: np.ndarray  # int64
     p90: np.ndarray  # int64
     matrix: np.ndarray  # int64, matrix instructions in between, median
-    vector: np.ndarray  # int64, vector instructions (no matrix ones) in between, median
+    vector: np.ndarray  # int64, vector instructions (without matrix ones) in between, median
     latency: np.ndarray  # float64, measured median, nan if no wait measured it
-    short: np.ndarray  # int64, executions waited for sooner than that latency; 0 if it is not known
+    short: np.ndarray  # int64, executions waited for sooner than that latency; 0 if it is unknown
     stall: np.ndarray  # int64, stall of waits whose newest required operation it was
     wait: np.ndarray  # int32, code row of the wait that required it most often
 
@@ -63,13 +63,13 @@ def load_to_use(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int
     return LOAD_TO_USE.of(trace, batches, rows)
 
 
-_SHIFT = 40  # bits of a value beside its line in a key
+_SHIFT = 40  # bits of a value in a key, below its line
 _MOST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
 
 
 @dataclass(frozen=True, eq=False)
 class _Uses:
-    """The uses of some waves: keys (line, value), and how many operations each stands for."""
+    """The uses in some waves: keys (line, value), and the number of operations for each."""
 
     distance: Sums  # cycles from issue to wait; and stall charged
     matrix: Sums  # matrix instructions in between
@@ -84,7 +84,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Uses:
     line, distance, matrix, vector, charged, wait = _uses(tokens, links, trace.gfxip)
     once = np.ones(len(line), dtype=np.int64)
     size = int(min(distance.max(initial=0), _MOST)) + 1
-    # Rows are ordered faster by small numbers.
+    # Small numbers make sorting rows faster.
     key, times, stall = summed(line * size + np.minimum(distance, _MOST), once, charged)
 
     def counts(value: np.ndarray) -> Sums:
@@ -145,7 +145,7 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
     known = wait_latency([part.samples])
     latency = np.full(len(trace.code) + 1, np.nan)
     latency[known.line] = known.median
-    # The wait that required an operation most often, of equals the one with the lower row.
+    # The wait that required an operation most often, on a tie the one with the lower row.
     pair, often = part.wait
     best = np.lexsort((-often, pair >> _SHIFT))
     best = best[starts_run(pair[best] >> _SHIFT)]
@@ -167,7 +167,7 @@ def _finish(trace: Trace, part: _Uses) -> LoadToUse:
 
 
 def _at_ranks(line: np.ndarray, values: Sums, ranks: Sequence[tuple[int, int]]) -> list[np.ndarray]:
-    """Return the value at each rank of each of these lines, int64."""
+    """Return the value at each rank of each given line, int64."""
     key, times, *_ = values
     found = at_ranks(np.searchsorted(line, key >> _SHIFT), key & _MOST, len(line), ranks, times)
     return [column.astype(np.int64) for column in found]

@@ -1,8 +1,8 @@
-"""Where above its place an instruction could stand, and what keeps it from going further, for people.
+"""Where above its place an instruction could stand, and what limits it, as sentences.
 
-Loads are judged by `hoisting`, which knows what is on its way and what may write the same memory.  Others
-pass nothing that writes what they read or touches what they write, and nothing that stores, waits, jumps or
-meets.
+`hoisting` handles loads; it knows which loads are pending and which stores may write the same memory.  Other
+instructions do not pass an instruction that writes what they read or uses what they write, nor any store,
+wait, jump or barrier.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rcv_py.analysis.program.registers import registers
 from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Limit, hoists, is_load
 from rcv_py.model.trace import Trace
 
-REACH = 64  # instructions that one which is no load may pass
+REACH = 64  # instructions that an instruction other than a load may pass
 _C = InstructionClass
 _MOVES = frozenset((_C.CROSS_LANE, _C.MATRIX, _C.VALU, _C.TRANSCENDENTAL, _C.SALU, _C.OTHER))
 STAYS = "Only what loads into registers or computes can be tried elsewhere."
@@ -25,7 +25,7 @@ HERE = "It stands there."
 
 @dataclass(frozen=True, slots=True)
 class RoomAbove:
-    """Code rows: an instruction may stand before each of those from `top` to its own."""
+    """Code rows: an instruction may stand before each row from `top` to its own."""
 
     top: int
     why: str  # a sentence: what keeps it from standing higher, or anywhere else
@@ -89,7 +89,7 @@ def _sentence(trace: Trace, at: int, why: str) -> str:
 
 
 def _above(trace: Trace, row: int, steps: int) -> int:
-    """The code row so many instructions above another, labels not counted."""
+    """The code row `steps` instructions above another, without counting labels."""
     while steps > 0 and row > 0:
         row -= 1
         steps -= not trace.code.is_label[row]

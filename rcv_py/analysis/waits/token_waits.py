@@ -1,4 +1,4 @@
-"""One executed instruction and its waits: what it waited for, token by token, or which wait released it."""
+"""One executed instruction and its waits: the operations it waited for, or the wait that released it."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class ReleasedBy:
     line: int  # code row
     counter: str  # "vmcnt"
     latency: int  # cycles from its issue to the end of the wait
-    is_exact: bool  # the latency is that of the memory; else it was less, or as much
+    is_exact: bool  # the latency is exact; else it is an upper bound
 
 
 @dataclass(frozen=True, slots=True)
 class TokenWaits:
-    """Exact dependencies of one token; both are empty for what neither waits nor is counted."""
+    """Exact dependencies of one token; both are empty if it neither waits nor is counted."""
 
     awaited: tuple[Awaited, ...] = ()  # oldest first, counter by counter
     released_by: tuple[ReleasedBy, ...] = ()
     is_wait: bool = False  # it waits for a counter
-    is_counted: bool = False  # it is an operation that a wait can wait for
+    is_counted: bool = False  # an operation that a wait can wait for
 
 
 def token_waits(wave: Wave, row: int, code: CodeTable, gfxip: int, target: str = "") -> TokenWaits:

@@ -1,12 +1,12 @@
-"""Waits of all waves together: who made them wait and for how long, and what that says about memory.
+"""Waits of all waves together: their producers, their stalls, and the memory latencies that they show.
 
-Where results of a counter come back in order, a wait that stalls ends when the newest operation it required
-was done: latency is that moment (start + stall of the wait) less the moment the operation was issued (start
-+ stall of the operation; on gfx9, where a token's busy time is the time it took to issue, its end).  If the
-wait hardly stalls, the operation was done before, and the same number is an upper bound.  A wait that
-required something of two counters gives only upper bounds, since either may have been the last.
+If the results of a counter return in order, a wait that stalls ends when the newest required operation is
+done.  The latency is that time (start + stall of the wait) less the issue of the operation (its start +
+stall; on gfx9, where a token's busy time is the time it took to issue, its end).  If the wait hardly stalls,
+the operation was done before, and the same number is an upper bound.  A wait that required operations of two
+counters gives only upper bounds, since either may have been the last.
 
-The stall of a wait is charged to the newest of what it required; where operations may come back in another
+The stall of a wait is charged to its newest required operation; where operations may return in another
 order, the newest is still the likeliest.
 """
 
@@ -30,10 +30,10 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-ISSUE = 4  # cycles a wait takes without waiting
+ISSUE = 4  # cycles of a wait that does not stall
 _SHIFT = 40  # bits of a latency in a key; one more says whether it is an upper bound
 _LONGEST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
-_PAIR_SHIFT = 32  # bits of a producer beside its wait in a key
+_PAIR_SHIFT = 32  # bits of a producer in a key, below its wait
 _NOBODY = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
 
 NO_SAMPLES = no_sums(1)
@@ -42,16 +42,16 @@ NO_SUMS = no_sums(3)
 
 @dataclass(frozen=True, eq=False)
 class WaitLatency:
-    """One row a code line that any wait measured or bounded, most exact samples first; cycles.
+    """One row per code line that any wait measured or bounded, most exact samples first; cycles.
 
-    Where `exact` is 0 only upper bounds are known and the statistics are nan.
+    If `exact` is 0, only upper bounds are known and the statistics are nan.
     """
 
     line: np.ndarray  # int32
     exact: np.ndarray  # int64, samples
     censored: np.ndarray  # int64, upper bounds
     p10: np.ndarray  # float64, the sample at n // 10 of the sorted n
-    median: np.ndarray  # float64, the sample at n // 2, which the reference results demand
+    median: np.ndarray  # float64, the sample at n // 2, as in the reference results
     p90: np.ndarray  # float64, the sample at 9 n // 10
     mean: np.ndarray  # float64
 
@@ -62,7 +62,7 @@ class WaitLatency:
 def measured(tokens: TokenColumns, links: WaitLinks) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows of links measure the latency of their newest producer, and which bound it, bool.
 
-    It was at most the time between issue and end of the wait.  Waits for address translation say nothing.
+    It is at most the time from issue to the end of the wait.  Waits for address translation measure nothing.
     """
     is_any = links.is_ordered & (links.counter != NUMBER_OF["x"])
     is_alone = starts_run(links.token) & ends_run(links.token)
@@ -77,7 +77,7 @@ def ages(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
 
 
 def latency_samples(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> Sums:
-    """Return keys (line, whether it is a bound, latency), and how many samples each stands for."""
+    """Return keys (line, whether it is a bound, latency), and the number of samples of each."""
     is_exact, is_bound = measured(tokens, links)
     line = tokens.line[links.newest].astype(np.int64) << (_SHIFT + 1)
     latency = np.clip(ages(tokens, links, gfxip), 0, _LONGEST)
@@ -110,10 +110,10 @@ def wait_latency(parts: Sequence[Sums]) -> WaitLatency:
 
 @dataclass(frozen=True, eq=False)
 class Blocking:
-    """One row a wait line that ran, most stall first; row i has the producers `first[i]:first[i + 1]`.
+    """One row per wait line that ran, most stall first; row i has the producers `first[i]:first[i + 1]`.
 
-    Producers of a wait are sorted by charged stall, then by line.  What is not charged to any is stall of
-    executions that had nothing outstanding as far as is known.
+    Producers of a wait are sorted by charged stall, then by line.  Stall without a producer belongs to
+    executions that had no known outstanding operations.
     """
 
     line: np.ndarray  # int32 [n], code row of the wait
@@ -129,14 +129,14 @@ class Blocking:
         return len(self.line)
 
     def producers(self, row: int) -> slice:
-        """Where the producers of a wait are."""
+        """The slice of the producers of a wait."""
         return slice(int(self.first[row]), int(self.first[row + 1]))
 
 
 def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -> Sums:
-    """Return keys (wait line, producer line or nobody), and executions, stall and measured ends of each.
+    """Return keys (wait line, producer line or _NOBODY), and executions, stall and measured ends of each.
 
-    `is_wait` says which of the code rows wait for a counter.
+    `is_wait` marks the code rows that wait for a counter.
     """
     line, rows = tokens.line, len(is_wait)
     waits = np.flatnonzero((line >= 0) & (line < rows))
@@ -147,7 +147,7 @@ def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -
     own = np.flatnonzero(hits)
     token, producer = links.token[links.row_of], line[links.producers]
     order = np.lexsort((producer, token))
-    order = order[starts_run(token[order], producer[order])]  # a producer once an execution
+    order = order[starts_run(token[order], producer[order])]  # each producer once per execution
     charging, newest = links.newest_of_waits()
     wait = np.concatenate([own, line[token[order]], line[charging]]).astype(np.int64)
     producer = np.concatenate([np.full(len(own), _NOBODY), producer[order], line[newest]])
@@ -183,17 +183,17 @@ def blocking(parts: Sequence[Sums]) -> Blocking:
 
 @dataclass(frozen=True, eq=False)
 class WaitSummary:
-    """The answer for the waves that were there."""
+    """Waits of the waves that were read."""
 
     blocking: Blocking
     latency: WaitLatency
-    waves: int  # how many
+    waves: int  # waves that were read
     of: int  # waves of the trace
 
 
 @dataclass(frozen=True, eq=False)
 class _Waits:
-    """What some waves say of waits."""
+    """Sums over the waits of some waves."""
 
     sums: Sums
     samples: Sums

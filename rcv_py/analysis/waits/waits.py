@@ -14,7 +14,7 @@ ARROW_COLORS = 13
 
 @dataclass(frozen=True, eq=False)
 class Arrows:
-    """One row an arrow, from a producer to the line that waits for it.
+    """One row per arrow, from a producer to the line that waits for it.
 
     `slot` 0 is next to the code.  An interior arrow crosses no other waiting line.
     """
@@ -30,7 +30,7 @@ class Arrows:
 
 
 def wait_pairs(waits: Waits) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct pairs (wait line, producer line), sorted; none with itself or with no code line."""
+    """Return the distinct pairs (wait line, producer line), sorted; none to itself or without a code line."""
     wait = np.repeat(waits.line, np.diff(waits.first)).astype(np.int64)
     producer = waits.depends_on.astype(np.int64)
     keep = (wait != producer) & (wait >= 0) & (producer >= 0)
@@ -67,7 +67,7 @@ def arrows(wait: np.ndarray, producer: np.ndarray) -> Arrows:
 def _place_far(
     slot: np.ndarray, far: np.ndarray, near: np.ndarray, wait: np.ndarray, producer: np.ndarray
 ) -> None:
-    """Fill in the slots of `far`, in that order; there are a few hundred arrows, not one a token."""
+    """Fill in the slots of `far`, in that order; its loop suits a few hundred arrows, not one per token."""
     top, bottom = np.minimum(wait, producer), np.maximum(wait, producer)
     # A wait's interior arrows on one side end next to each other; the slot outside the longest is kept free.
     outermost = near[np.append(slot[near][1:] <= slot[near][:-1], True)[: len(near)]]
