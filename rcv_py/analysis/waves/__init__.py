@@ -1,4 +1,4 @@
-"""Which waves belong together: workgroups by their barriers, populations by their way through the code.
+"""Which waves belong together: workgroups by their barriers, populations by their path through the code.
 
 Read `populations.py` first.
 """

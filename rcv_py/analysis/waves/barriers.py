@@ -1,15 +1,15 @@
-"""Barriers: when waves came to them, when they opened, and who was waited for.
+"""Barriers: when waves arrived, when they opened, and which wave the others waited for.
 
 Meetings are the n-th barriers of the waves of a workgroup:
 
 ```
 wave 0  ──b░░░░│──b░│──     its first and its second barrier
-wave 1  ─────b░│─b░░│──     came last to the first meeting, which opened a moment later
-wave 2  ──b░░░░│────■       ended instead of coming to the second: nobody waits for it any longer
+wave 1  ─────b░│─b░░│──     arrived last at the first meeting, which opened a moment later
+wave 2  ──b░░░░│────■       ended before the second meeting: the others no longer wait for it
 ```
-The hardware counts: a barrier opens when as many waves have arrived as are left of the workgroup.  So a wave
-that ends can be the one that all others waited for.
-Which waves are one workgroup is said by `workgroups.py`.
+The hardware counts: a barrier opens when as many waves have arrived as remain in the workgroup.  So a wave
+that ends can be the one that all others waited for.  `workgroups.py` determines which waves are one
+workgroup.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 
-RELEASE = 8  # cycles: the waves of a workgroup leave a barrier no further apart
-_WAITS, _SIGNALS = 1, 2  # what an instruction does at a barrier
+RELEASE = 8  # cycles within which the waves of a workgroup leave a barrier
+_WAITS, _SIGNALS = 1, 2  # role of an instruction at a barrier
 # Operands of s_barrier_signal and s_barrier_wait (gfx12) that mean the workgroup, not a cluster or a name.
 _WHOLE_GROUP = ("", "-1", "0xffff", "65535")
 
@@ -36,12 +36,12 @@ class Crossings:
     """Barriers that waves went through, one row each, wave by wave and in order."""
 
     line: np.ndarray  # int32 or int64, code row at which the wave signals
-    wave: np.ndarray  # int32 or int64, place of the wave
+    wave: np.ndarray  # int32 or int64, index of the wave
     nth: np.ndarray  # int32 or int64, from 0
     arrived: np.ndarray  # int64, cycles: when it signalled
     waited: np.ndarray  # int64, cycles: when it began to wait
-    released: np.ndarray  # int64, cycles: when it went on
-    is_held: np.ndarray  # bool: `released` is when the barrier opened; False: it may have been open before
+    released: np.ndarray  # int64, cycles: when it continued
+    is_held: np.ndarray  # bool: `released` is when the barrier opened; False: it may have opened earlier
 
     def __len__(self) -> int:
         return len(self.line)
@@ -49,17 +49,17 @@ class Crossings:
 
 @dataclass(frozen=True, eq=False)
 class TokenCrossings(Crossings):
-    """The same with the tokens, places in the columns that they were found in."""
+    """Crossings with their tokens, as indices in the columns they came from."""
 
     token: np.ndarray  # int64, the token that waits
-    signal: np.ndarray  # int64, the token that signals; `token` unless it is split
+    signal: np.ndarray  # int64, the token that signals; `token` unless the barrier is split
 
 
 def crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     """Return the barriers of some waves.
 
-    Only barriers of the whole workgroup: those of clusters and those with names hold other waves.  Some
-    captures of gfx9 have two tokens a barrier, a message and a wait, one after the other: they are one.
+    Only barriers of the whole workgroup count: cluster barriers and named barriers hold other waves.  Some
+    captures of gfx9 have two consecutive tokens per barrier, a message and a wait: they count as one.
     """
     known, found = _KNOWN.get(tokens, (None, None))
     if found is None or known is not code:
@@ -68,7 +68,7 @@ def crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     return found
 
 
-# Several analyses of the same columns ask the same.
+# Several analyses need the crossings of the same columns.
 _KNOWN: WeakKeyDictionary[TokenColumns, tuple[CodeTable, TokenCrossings]] = WeakKeyDictionary()
 
 
@@ -104,7 +104,7 @@ def _crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
 
 @kept
 def _roles(code: CodeTable) -> np.ndarray:
-    """The role of each code row, and that of tokens without one, int64 [code rows + 1]."""
+    """The role of each code row, and of tokens without a row, int64 [code rows + 1]."""
     return np.array([*map(_role, code.text), 0])
 
 
@@ -118,33 +118,33 @@ def _role(text: str) -> int:
     return _WAITS if name in ("s_barrier", "s_barrier_wait") else 0
 
 
-# Cycles from the last arrival to the first release: 4 or 8 on gfx9, without exception in real captures.  Of
-# later generations it is not known: the least of a capture counts there, if it is no longer than `MAX_DELAY`.
+# Cycles from the last arrival to the first release: 4 or 8 on gfx9, without exception in real captures.  For
+# later generations it is unknown: the minimum in a capture counts, if it is no longer than `MAX_DELAY`.
 GFX9_DELAY = 4
 MAX_DELAY = 16
-LATER = 4  # cycles that a barrier may take longer than it does at least
+LATER = 4  # cycles that a barrier may take beyond its minimum
 
 
 @dataclass(frozen=True, eq=False)
 class Meetings:
-    """One row a meeting, by workgroup and turn.  Times are cycles on the clock of the crossings."""
+    """One row per meeting, by workgroup and turn.  Times are cycles on the clock of the crossings."""
 
     of: np.ndarray  # int64 [crossings], meeting of each
-    waves: np.ndarray  # int64, how many of its waves were recorded there
+    waves: np.ndarray  # int64, recorded waves at the meeting
     last: np.ndarray  # int64, crossing of the wave that arrived last
     left: np.ndarray  # int64, wave that ended after all arrivals and so opened the barrier; -1: none
     first_arrived: np.ndarray  # int64
     last_arrived: np.ndarray  # int64, when `last` arrived, or when `left` ended
     released: np.ndarray  # int64, the first release of a wave that was held; FOREVER if none was
     spread: np.ndarray  # int64, cycles from the first to the last release of waves that were held
-    delay: int  # cycles from the last arrival to the first release that the barrier itself takes, at least
+    delay: int  # minimum cycles from the last arrival to the first release that the barrier itself takes
 
     def __len__(self) -> int:
         return len(self.last)
 
     @property
     def is_seen(self) -> np.ndarray:
-        """Whether the wave they waited for was recorded, bool: else it opened long after all that were."""
+        """Whether the wave they waited for was recorded, bool; else the barrier opened long afterwards."""
         return self.released - self.last_arrived <= self.delay + LATER
 
 
@@ -157,9 +157,9 @@ def meetings(
 ) -> Meetings:
     """Return the meetings of waves with these workgroups.
 
-    `last_end` is the end of each wave's last token (int64 [waves]).  How long the barrier itself takes
-    (`delay`, if it is not known) is the least time from a last arrival to a release, but not more than
-    `slowest`: where it always took longer, other waves came last that were not recorded.
+    `last_end` is the end of each wave's last token (int64 [waves]).  If `delay`, the time of the barrier
+    itself, is not given, it is the minimum time from a last arrival to a release, but at most `slowest`: if
+    it always took longer, unrecorded waves arrived last.
     """
     order = np.lexsort((at.arrived, at.nth, group[at.wave]))
     of_group, nth = group[at.wave[order]], at.nth[order]
@@ -181,11 +181,11 @@ def meetings(
         )
     ends = np.append(first[1:], len(order)) - 1
     arrived = at.arrived[order]
-    # A wave that was not held may have passed later than the barrier opened; if none was, that is not seen.
+    # A wave that was not held may have passed after the barrier opened; if none was held, that is unknown.
     released, held = at.released[order], at.is_held[order]
     earliest = np.minimum.reduceat(np.where(held, released, FOREVER), first)
     latest = np.maximum.reduceat(np.where(held, released, -FOREVER), first)
-    # The wave that ended last instead of coming: its next barrier would have been that of the meeting.
+    # The wave that ended last instead of arriving: its next barrier would have been this meeting.
     left, when = np.full(len(first), -1, dtype=np.int64), arrived[ends].copy()
     had = np.zeros(len(group), dtype=np.int64)
     np.maximum.at(had, at.wave, at.nth + 1)
@@ -213,7 +213,7 @@ def meetings(
 
 
 def last_ends(tokens: TokenColumns) -> np.ndarray:
-    """When the last token of each wave ended, int64 cycles; the begin of those without tokens."""
+    """When the last token of each wave ended, int64 cycles; the begin of waves without tokens."""
     ends = tokens.lives[0].copy()
     last = np.flatnonzero(tokens.is_last)
     duration = tokens.stall[last].astype(np.int64) + tokens.busy[last]

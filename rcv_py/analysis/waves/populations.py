@@ -1,24 +1,24 @@
-"""Populations: waves that took the same way through the code, and which of them did the work of the kernel.
+"""Populations: waves that took the same path through the code, and which populations did the kernel's work.
 
 ```
  block            a  a  b  a  c
  0  entry         x  x  x  x  x
  1  ┐ loop        x  x  .  x  .
- 2  ┘             x  x  .  .  .     cut: the buffer ended, the rest of its way is not known
+ 2  ┘             x  x  .  .  .     cut: the buffer ended, the rest of its path is unknown
  3  stores        x  x  .  .  .
  4  s_endpgm      x  x  x  .  .
 ```
-A way is the set of basic blocks that a wave executed; how often a loop ran is left aside.  `a` works, `b`
-left early; the fourth wave did not reach the end of the program, so it belongs to the way that its own is the
-beginning of.  `c` executed nothing but an end: it is empty.
+A path is the set of basic blocks that a wave executed; the number of loop iterations is ignored.  `a` works,
+`b` left early; the fourth wave did not reach the end of the program, so it joins the path that begins with
+its own.  `c` executed nothing but an end: it is empty.
 
-A way that reached the end of the program left early if it did none of the work that others of its kernel did
-(it stores nothing to memory or LDS, runs no atomic and no matrix instruction, goes round no loop) and either
-touches no vector memory at all or executes less than half of the instructions that the others reach.  When no
-wave of a kernel did any work, the program takes the place of the others: then all traced waves left early.
+A path that reached the end of the program left early if it did none of the work of others of its kernel (it
+stores nothing to memory or LDS, runs no atomic and no matrix instruction, iterates no loop) and either
+accesses no vector memory at all or executes less than half of the instructions that the others reach.  If no
+wave of a kernel did any work, the program replaces the others in this rule: then all traced waves left early.
 
-A choice says which waves a table is of: those that work, all of them, or those of one population.  Of a large
-capture whole shader engines are read, or stretches of the time of one, so that waves of a SIMD stay together.
+A choice selects the waves of a table: the working waves, all waves, or one population.  Of a large capture,
+whole shader engines are read, or parts of the time of one engine, so that waves of a SIMD stay together.
 """
 
 from __future__ import annotations
@@ -51,33 +51,33 @@ WORKING = "working"
 EARLY = "early exit"
 EMPTY = "empty"
 MAIN = "main way"
-LEFT_PART = 0.5  # a way that left early executes less than this part of the instructions that others reach
-TINY_PART = 0.25  # the same where nothing of the program stores, loops or multiplies matrices
-SUPERSETS = 16  # whole ways, those with most waves, that a cut wave may be the beginning of
+LEFT_PART = 0.5  # a path that left early executes less than this part of the instructions that others reach
+TINY_PART = 0.25  # the same if nothing in the program stores, loops or multiplies matrices
+SUPERSETS = 16  # complete paths (those with most waves) that a cut wave is compared with
 
 _C = InstructionClass
 _STORES = (_C.VMEM_STORE, _C.ATOMIC, _C.LDS_DMA, _C.LDS)
 _MEMORY = (*_STORES, _C.VMEM_LOAD)
-_ENTRY = 4  # bytes: the first block of a way
+_ENTRY = 4  # bytes: the first block of a path
 _NOTHING = (_C.NOP,)  # besides ends of the program: what an empty wave may have executed
 
 
 @dataclass(frozen=True, eq=False)
 class Populations:
-    """One row a population: those that work first, then by cycles; `label` has one row a traced wave."""
+    """One row per population: working ones first, then by cycles; `label` has one row per traced wave."""
 
     id: tuple[str, ...]  # short, for `--waves`: `working`, `early-exit`, `through-62`
-    name: tuple[str, ...]  # for people: `early exit`, `through instruction 62`
+    name: tuple[str, ...]  # display name: `early exit`, `through instruction 62`
     kernel: tuple[str, ...]  # symbol of the kernel, "" if unknown
     waves: np.ndarray  # int64, waves
-    cut: np.ndarray  # int64, of them: those whose record does not reach the end of the program
-    instructions: np.ndarray  # float64, executions a wave, median
+    cut: np.ndarray  # int64, waves whose record does not reach the end of the program
+    instructions: np.ndarray  # float64, executions per wave, median
     reached: np.ndarray  # int64, distinct instructions in its blocks
     cycles: np.ndarray  # int64, sum of the lives of its waves
     is_working: np.ndarray  # bool
-    blocks: tuple[np.ndarray, ...]  # int32, the basic blocks of the way, ascending
+    blocks: tuple[np.ndarray, ...]  # int32, the basic blocks of the path, ascending
     label: np.ndarray  # int32 [rows of the wave index], row of this table; -1: the wave was not read
-    ran: int  # distinct instructions that some wave executed
+    ran: int  # distinct instructions that any wave executed
     of: int  # instructions of the kernels that the waves executed
 
     def __len__(self) -> int:
@@ -90,12 +90,12 @@ class Populations:
 
     @property
     def read(self) -> int:
-        """How many waves were read."""
+        """The number of waves that were read."""
         return int(self.waves.sum())
 
     @cached_property
     def working(self) -> frozenset[int]:
-        """Rows of the wave index whose waves worked; none if all traced waves left early."""
+        """Rows of the wave index whose waves worked; empty if all traced waves left early."""
         return self.rows(np.flatnonzero(self.is_working))
 
     @property
@@ -115,33 +115,33 @@ def ran_text(table: Populations) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Program:
-    """What ways are judged by; one row a block."""
+    """Facts for judging paths; one row per block."""
 
     table: Blocks
     size: np.ndarray  # int64, instructions
     stores: np.ndarray  # bool
     matrix: np.ndarray  # bool
-    memory: np.ndarray  # bool, touches vector memory or LDS
+    memory: np.ndarray  # bool, accesses vector memory or LDS
     is_idle: np.ndarray  # bool [code rows], an end of the program or a nop
     is_end: np.ndarray  # bool [code rows]
 
     def reached(self, way: np.ndarray) -> int:
-        """Distinct instructions in the blocks of a way."""
+        """Distinct instructions in the blocks of a path."""
         return int(self.size[way].sum())
 
     def loops(self, way: np.ndarray) -> np.ndarray:
-        """Blocks that loops begin with, of which a way went through both ends; int32, ascending."""
+        """Header blocks of loops for which the path has both header and tail; int32, ascending."""
         here = np.zeros(len(self.table), dtype=bool)
         here[way] = True
         tail, head = self.table.edge_from, self.table.edge_to
         return ascending(head[(head <= tail) & here[head] & here[tail]])
 
     def works(self, way: np.ndarray) -> bool:
-        """Whether a way stores, multiplies matrices or goes round a loop."""
+        """Whether a path stores, multiplies matrices or iterates a loop."""
         return bool(self.stores[way].any() or self.matrix[way].any() or len(self.loops(way)))
 
     def left(self, way: np.ndarray, whole: np.ndarray) -> bool:
-        """Whether a way left early, when the others (or the program) reach the blocks `whole`."""
+        """Whether a path left early, given that the others (or the program) reach the blocks `whole`."""
         if len(way) == len(whole) or self.works(way):
             return False
         part = self.reached(way) / max(1, self.reached(whole))
@@ -150,7 +150,7 @@ class _Program:
         return part < LEFT_PART or bool(self.memory[whole].any() and not self.memory[way].any())
 
     def around(self, way: np.ndarray) -> np.ndarray:
-        """All blocks of the kernels that a way is in, ascending."""
+        """All blocks of the kernels that a path is in, ascending."""
         return np.flatnonzero(np.isin(self.table.kernel, ascending(self.table.kernel[way])))
 
 
@@ -161,36 +161,36 @@ class _Way:
     kernel: str
     blocks: np.ndarray  # int32, ascending
     waves: list[int]  # rows of `_Waves`
-    is_whole: bool  # one of them reached the end of the program
+    is_whole: bool  # at least one wave reached the end of the program
     is_empty: bool
     kind: str = WORKING
 
 
 @dataclass(frozen=True, eq=False)
 class _Waves:
-    """One row a wave that was read."""
+    """One row per wave that was read."""
 
     row: np.ndarray  # int64, row of the wave index
     tokens: np.ndarray  # int64
     life: np.ndarray  # int64, cycles
     at_end: np.ndarray  # bool, its last instruction ends the program
     is_empty: np.ndarray  # bool
-    way: np.ndarray  # int64, place of its way in `_Read`
+    way: np.ndarray  # int64, index of its path in `_Read`
 
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """What populations are made of."""
+    """The data that populations are computed from."""
 
     waves: _Waves
-    ways: tuple[bytes, ...]  # int32, the blocks of each way, ascending; each way once
+    ways: tuple[bytes, ...]  # int32, the blocks of each path, ascending; each path once
     ran: np.ndarray  # int64, code rows that any wave executed, ascending
 
 
 def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
-    """Return the waves that were read, grouped by the way they took through the code; each wave once.
+    """Return the waves that were read, grouped by their path through the code; each wave once.
 
-    Kernels are told apart.  A wave that the buffer cut belongs to the way that its own is the beginning of.
+    Each kernel has its own populations.  A wave that the buffer cut joins the path that begins with its own.
     """
     return POPULATIONS.of(trace, batches)
 
@@ -262,7 +262,7 @@ def _finish(trace: Trace, read: _Read) -> Populations:
     )
 
 
-# -- ways -----------------------------------------------------------------------------------------------
+# -- paths ----------------------------------------------------------------------------------------------
 
 
 POPULATIONS = Reduction(_map, _merge, _finish)
@@ -294,7 +294,7 @@ def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
     first, stop = tokens.first[some], tokens.first[some + 1]
     is_empty, at_end = np.ones(len(tokens.waves), dtype=bool), np.zeros(len(tokens.waves), dtype=bool)
     at_end[some] = is_end[line[stop - 1]]
-    is_empty[some] = ~does[line[(first + stop) // 2]]  # of most waves any token says so
+    is_empty[some] = ~does[line[(first + stop) // 2]]  # for most waves, any token shows it
     for wave in np.flatnonzero(is_empty).tolist():
         is_empty[wave] = not does[line[tokens.first[wave] : tokens.first[wave + 1]]].any()
     return _Waves(
@@ -308,9 +308,9 @@ def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
 
 
 def _ways(trace: Trace, waves: _Waves, sets: Sequence[bytes]) -> list[_Way]:
-    """Return one way a kernel and set of blocks; waves of an unknown kernel join what has their blocks.
+    """Return one path per kernel and set of blocks; waves of an unknown kernel join a path with their blocks.
 
-    Waves are in order of the wave index, in which kernels and ways are met.
+    Kernels and paths are in the order in which they first occur in the wave index.
     """
     names = trace.occupancy.names
     ids = trace.waves.kernel[waves.row].astype(np.int64)
@@ -340,9 +340,9 @@ def _ways(trace: Trace, waves: _Waves, sets: Sequence[bytes]) -> list[_Way]:
 
 
 def _joined(ways: list[_Way]) -> list[_Way]:
-    """Return the ways, those that the buffer cut joined with one that they are the beginning of.
+    """Return the paths; each path that the buffer cut is joined with a path that begins with it.
 
-    Among several that of most waves is taken, whole ways before cut ones.
+    Among several such paths, the one with most waves is taken, complete paths before cut ones.
     """
     whole = [way for way in ways if way.is_whole and not way.is_empty]
     whole.sort(key=lambda way: -len(way.waves))
@@ -359,11 +359,11 @@ def _joined(ways: list[_Way]) -> list[_Way]:
     return kept + longest
 
 
-# -- which of them work ---------------------------------------------------------------------------------
+# -- working paths --------------------------------------------------------------------------------------
 
 
 def _judge(program: _Program, ways: list[_Way]) -> None:
-    """Decide for the ways of one kernel whether each works, left early or is empty."""
+    """Decide for the paths of one kernel whether each works, left early or is empty."""
     for way in ways:
         way.kind = EMPTY if way.is_empty else WORKING
     full = [way for way in ways if not way.is_empty]
@@ -382,7 +382,7 @@ def _union(ways: list[_Way]) -> np.ndarray:
 
 
 def _names(program: _Program, ways: list[_Way]) -> list[tuple[str, str]]:
-    """Return (id, name) of each way, all different; of several kernels both begin with the kernel."""
+    """Return (id, name) of each path, all different; with several kernels both begin with the kernel."""
     alike: dict[tuple[str, str], list[_Way]] = {}
     for way in ways:
         alike.setdefault((way.kernel, way.kind), []).append(way)
@@ -405,7 +405,7 @@ def _names(program: _Program, ways: list[_Way]) -> list[tuple[str, str]]:
 
 
 def _difference(program: _Program, way: np.ndarray, first: np.ndarray) -> str:
-    """Say what a way does that the first one does not, or the other way round; loops before blocks."""
+    """Describe what only the path or only the first one does; loops before blocks."""
     mine, theirs, head = program.loops(way), program.loops(first), program.table.head
     for word, loops in (("without", np.setdiff1d(theirs, mine)), ("with", np.setdiff1d(mine, theirs))):
         if len(loops):
@@ -425,20 +425,20 @@ def _word(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WaveChoice:
-    """Waves that a table is of."""
+    """The waves that a table covers."""
 
     name: str  # `working`, `all`, or the id of a population
-    rows: frozenset[int] | None  # rows of the wave index whose costs count; None: all that were read
+    rows: frozenset[int] | None  # rows of the wave index whose costs count; None: all waves that were read
     waves: int
     of: int  # waves that were read
     text: str  # "3,598 working waves of 4,112"
 
 
 def wave_choice(table: Populations, name: str = WORKING) -> WaveChoice:
-    """Return the waves that a name stands for: `working`, `all`, or the id or name of a population.
+    """Return the waves for a name: `working`, `all`, or the id or name of a population.
 
-    Where no wave works, `working` stands for all of them, and the text says so.  Raise UsageError for a name
-    that there is not, with those that there are.
+    If no wave works, `working` selects all waves, and the text says so.  Raise UsageError for an unknown
+    name; its hint lists the known names.
     """
     whole = table.read
     if name == ALL or (name == WORKING and not table.has_working):
@@ -463,7 +463,7 @@ def wave_choice(table: Populations, name: str = WORKING) -> WaveChoice:
 
 
 def chosen_or_working(table: Populations, name: str) -> WaveChoice:
-    """Return the waves that a name stands for; if there is no such population (yet), those that work."""
+    """Return the waves for a name; if there is no such population (yet), the working waves."""
     try:
         return wave_choice(table, name)
     except UsageError:
@@ -471,14 +471,14 @@ def chosen_or_working(table: Populations, name: str) -> WaveChoice:
 
 
 MAX_READ_BYTES = 48 << 20  # of wave files: about one and a half million tokens
-STRETCHES = 8  # of the time of an engine that alone has more: each is about a slab of those that are read
+STRETCHES = 8  # parts of the time of an engine that is too large: each is about a slab of the waves read
 
 
 def chosen_rows(index: WaveIndex, enough: int = MAX_READ_BYTES) -> list[int]:
-    """Return index rows of the waves to look at: all, if their files are not larger than `enough` bytes.
+    """Return index rows of the waves to analyse: all, if their files are not larger than `enough` bytes.
 
-    Else those of some shader engines: the engines whose mean wave lives most like the mean of all, for as
-    long as they fit.  Of an engine that does not fit alone, those that begin in stretches of its time.
+    Else the waves of some shader engines: the engines whose mean wave life is closest to the overall mean, as
+    long as they fit.  If a single engine does not fit, the waves that begin in parts of its time.
     """
     if int(index.size.sum()) <= enough:
         return list(range(len(index)))

@@ -1,4 +1,4 @@
-"""What each wave that was read did, in a row: when it lived, and how much of that it ran and stalled."""
+"""What each wave that was read did, one row per wave: when it lived, and how much it ran and stalled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rcv_py.model.window import TimeWindow
 
 @dataclass(frozen=True, eq=False)
 class WaveFacts:
-    """One row a wave that was read, by its place in the index."""
+    """One row per wave that was read, in order of the wave index."""
 
     row: np.ndarray  # int64, of the wave index
     cu: np.ndarray  # int64
@@ -68,17 +68,17 @@ WAVE_FACTS = Reduction(_map, _merge, _finish)
 
 @dataclass(frozen=True, eq=False)
 class WaveStates:
-    """One row a wave that was read, by its place in the index: how long it was in each state."""
+    """How long each wave that was read was in each state, one row per wave in order of the wave index."""
 
     row: np.ndarray  # int64, of the wave index
     tokens: np.ndarray  # int64
-    cycles: np.ndarray  # int64 [waves, WaveState]; -1 where no states were recorded
+    cycles: np.ndarray  # int64 [waves, WaveState]; -1 if no states were recorded
 
 
 def states_within(wave: Wave, window: TimeWindow | None) -> tuple[int, ...] | None:
     """Return the cycles in each state, None if the wave has no record of its states.
 
-    Without a window all that was recorded counts, also what lasts beyond the end of the wave's life.
+    Without a window the whole record counts, including states beyond the end of the wave's life.
     """
     if not len(wave.states):
         return None
@@ -89,7 +89,7 @@ def states_within(wave: Wave, window: TimeWindow | None) -> tuple[int, ...] | No
 
 
 def wave_states(window: TimeWindow | None) -> Reduction[WaveStates, WaveStates]:
-    """Return how long each wave was in each state inside of a window, None: in its whole life."""
+    """Return how long each wave was in each state inside a window, None: in its whole life."""
     return Reduction(partial(_map_states, window), _merge_states, _finish_states)
 
 

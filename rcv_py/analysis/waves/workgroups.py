@@ -2,12 +2,12 @@
 
 ```
 wave 0  ──b░░░░│─────b░░│──    released together, every time: one workgroup
-wave 4  ──────b│──b░░░░░│──    in another slot, at another s_barrier: the same workgroup all the same
+wave 4  ──────b│──b░░░░░│──    in another slot, at another s_barrier: still the same workgroup
 wave 1  ───b░░░░░░│────b│──    released at other times: another workgroup of the same compute unit
 ```
-A number in the capture says it.  Most captures have none, and there the barriers do: the hardware counts
-arrivals, so the n-th barriers of all waves of a workgroup open at once, whichever `s_barrier` each of them
-stands at.  Waves without barriers are put together if they started in one burst, which is a guess.
+If the capture has a workgroup number, it decides.  Most captures have none; then the barriers decide: the
+hardware counts arrivals, so the n-th barriers of all waves of a workgroup open at once, whichever `s_barrier`
+each wave executes.  Waves without barriers are grouped if they started in one burst, which is a guess.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-BURST = 12  # cycles: the waves of a workgroup start no further apart, one after the other on the next SIMD,
-TURN = 4  # and so much further for each SIMD that is not traced
+BURST = 12  # cycles: maximum distance between starts in a workgroup, one after the other on the next SIMD
+TURN = 4  # cycles: additional distance for each SIMD that is not traced
 SIMDS = 4
-MAX_BY_CHANCE = 2  # barriers: so many may open together by chance in two workgroups
-_AT_ONCE = 1 << 16  # barriers that are looked at together
-CLOSE = 64  # cycles: a wave that fits two workgroups by its barriers started no further from its own
+MAX_BY_CHANCE = 2  # barriers: up to this many may open together by chance in two workgroups
+_AT_ONCE = 1 << 16  # barriers that are processed together
+CLOSE = 64  # cycles: a wave whose barriers fit two workgroups started no further from its own
 
 
 class KnownBy(IntEnum):
@@ -55,21 +55,21 @@ class Workgroups:
     """The workgroups of a capture, numbered by shader engine, compute unit and first start."""
 
     number: np.ndarray  # int32 [waves of the trace], workgroup of each row of the wave index; -1: not read
-    waves: np.ndarray  # int32 [workgroups], how many of its waves were read
-    known_by: np.ndarray  # uint8 [workgroups], KnownBy: the weakest of what its waves are put together by
+    waves: np.ndarray  # int32 [workgroups], number of its waves that were read
+    known_by: np.ndarray  # uint8 [workgroups], KnownBy: the weakest source for its waves
 
     def __len__(self) -> int:
         return len(self.waves)
 
     @property
     def is_guess(self) -> bool:
-        """Whether any of them is only known by the starts of its waves."""
+        """Whether any workgroup is inferred only from the starts of its waves."""
         return bool(np.any(self.known_by == KnownBy.STARTS))
 
 
 @dataclass(frozen=True, eq=False)
 class GroupFacts:
-    """What waves say themselves of their workgroups, one row a wave."""
+    """Recorded facts of waves about their workgroups, one row per wave."""
 
     row: np.ndarray  # int64, of the wave index
     se: np.ndarray  # int64
@@ -104,13 +104,13 @@ def group_facts(tokens: TokenColumns) -> GroupFacts:
 
 @dataclass(frozen=True, eq=False)
 class Barriers:
-    """Waves in order of the wave index, and all barriers they went through: what tells their workgroups."""
+    """Waves in order of the wave index, and all their barriers, from which workgroups are derived."""
 
     waves: GroupFacts
     at: Crossings
 
     def of_engine(self, se: int) -> Barriers:
-        """Return those of the waves of a shader engine."""
+        """Return the barriers of the waves of a shader engine."""
         is_there = self.waves.se == se
         place = np.cumsum(is_there, dtype=np.int32) - 1
         at = of_rows(self.at, is_there[self.at.wave])
@@ -134,7 +134,7 @@ def barriers_of(trace: Trace, parcel: Parcel) -> Barriers:
 
 
 def joined_barriers(parts: Sequence[Barriers]) -> Barriers:
-    """Return the waves of several sets, none of them in two, and their barriers as one."""
+    """Return several disjoint sets of waves and their barriers as one."""
     parts = [_NO_BARRIERS, *parts]
     firsts = borders([len(part.waves) for part in parts])[:-1].astype(np.int32)
     waves = joined([part.waves for part in parts])
@@ -173,14 +173,14 @@ _NO_BARRIERS = Barriers(
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Where and when waves started, one row a wave."""
+    """Where and when waves started, one row per wave."""
 
     place: np.ndarray  # int64, number of its compute unit
     begin: np.ndarray  # int64, cycles
-    pause: np.ndarray  # int64, cycles: a longer one lies between two bursts
+    pause: np.ndarray  # int64, cycles: a longer pause separates two bursts
 
     def is_apart(self, order: np.ndarray) -> np.ndarray:
-        """Whether a pause or another unit lies before each of these waves, sorted by time; bool."""
+        """Whether each of these waves, sorted by time, follows a pause or another unit; bool."""
         begin = self.begin[order]
         return starts_run(self.place[order]) | (np.diff(begin, prepend=begin[:1]) > self.pause[order])
 
@@ -204,10 +204,10 @@ def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
 
 
 def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
-    """Return the workgroup of each wave, int64, counted from 0, and how that is known (KnownBy), uint8."""
+    """Return the workgroup of each wave, int64, counted from 0, and its source (KnownBy), uint8."""
     n, begin, end, said = len(waves), waves.begin, waves.end, waves.workgroup
     place, simd = distinct(waves.se, waves.cu)[1], waves.simd
-    seen = place[distinct(place, simd)[0]]  # once for each SIMD
+    seen = place[distinct(place, simd)[0]]  # once per SIMD
     pause = BURST + TURN * np.maximum(SIMDS - np.bincount(seen), 0)
     starts = Starts(place, begin, pause[place])
     group = np.full(n, -1, dtype=np.int64)
@@ -226,9 +226,9 @@ def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Waves with the same number; the hardware uses a number again once all waves that had it are gone."""
+    """Group waves by number; the hardware reuses a number after all its waves have ended."""
     order = np.lexsort((begin, key))
-    # Ranks instead of times: so small that those of different keys can be kept apart by shifting them.
+    # Ranks instead of times: small enough that ranks of different keys can be separated by shifts.
     rank = distinct(np.concatenate([begin, np.maximum(begin, end)]))[1]
     start, stop = rank[: len(key)][order], rank[len(key) :][order]
     shift = key[order] * (len(rank) + 1)
@@ -240,11 +240,11 @@ def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarra
 
 
 def _by_barriers(at: Crossings, use: np.ndarray, starts: Starts) -> np.ndarray:
-    """Return a number for each wave, equal for waves that were released together at every barrier both had.
+    """Return a number for each wave, equal for waves that were released together at every shared barrier.
 
-    All waves of a place begin with one number.  Turn by turn the waves of a number are told apart by their
-    releases; waves that had fewer barriers (they left early, or the recording ended) keep the number they
-    had, and are given to one of those that came out of it.
+    All waves of a place begin with the same number.  Turn by turn, the waves of a number are divided by their
+    releases; waves that had fewer barriers (they left early, or the recording ended) keep the previous
+    number, and later join one of the numbers split from it.
     """
     key = starts.place.copy()
     rows = np.flatnonzero(use)
@@ -255,7 +255,7 @@ def _by_barriers(at: Crossings, use: np.ndarray, starts: Starts) -> np.ndarray:
     turns = np.searchsorted(at.nth[rows], np.arange(int(at.nth[rows].max(initial=-1)) + 2))
     fresh, now, ahead = int(key.max(initial=-1)) + 1, 0, 1
     while now < len(turns) - 1:
-        # Most turns tell nobody apart: as many at once as did so before, and twice as many.
+        # Most turns divide no number: after turns that did not, take twice as many at once.
         most = int(np.searchsorted(turns, turns[now] + _AT_ONCE, side="right")) - 1
         stop = max(now + 1, min(now + ahead, most))
         split = _first_split(key, at, rows[turns[now] : turns[stop]], fresh)
@@ -271,7 +271,7 @@ def _by_barriers(at: Crossings, use: np.ndarray, starts: Starts) -> np.ndarray:
 
 
 def _first_split(key: np.ndarray, at: Crossings, rows: np.ndarray, keys: int) -> int | None:
-    """Return the first of some turns that tells waves of a key apart, None if none does.
+    """Return the first of some turns that divides the waves of a key, None if no turn does.
 
     Keys are below `keys`.
     """
@@ -286,7 +286,7 @@ def _first_split(key: np.ndarray, at: Crossings, rows: np.ndarray, keys: int) ->
 
 
 def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
-    """Return for each barrier of a turn which opening it was, numbered over all keys; -1: it does not say."""
+    """Return for each barrier of a turn its opening, numbered over all keys; -1: unknown."""
     released, is_held = at.released[turn], at.is_held[turn]
     cluster = np.full(len(turn), -1, dtype=np.int64)
     held = np.flatnonzero(is_held)
@@ -296,7 +296,7 @@ def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
     free = np.flatnonzero(~is_held)
     if not len(free) or not len(order):
         return cluster
-    # A wave that need not wait came after the opening and had signalled before it.
+    # A wave that was not held arrived after the opening and had signalled before it.
     rank = distinct(np.concatenate([released[order], released[free] + RELEASE]))[1]
     opened = rank[: len(order)] + key[order] * len(rank)
     nearest = np.searchsorted(opened, rank[len(order) :] + key[free] * len(rank), side="right") - 1
@@ -311,7 +311,7 @@ def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
 def _told_apart(
     key: np.ndarray, wave: np.ndarray, cluster: np.ndarray, parent: dict[int, int], fresh: int
 ) -> int:
-    """Give new numbers to the waves of those keys that have several clusters; return the next free one."""
+    """Give new numbers to the waves of keys that have several clusters; return the next free number."""
     known = np.flatnonzero(cluster >= 0)
     of, one = key[wave[known]], cluster[known]
     pair, at = np.unique(np.column_stack([of, one]), axis=0, return_inverse=True)
@@ -323,7 +323,7 @@ def _told_apart(
 
 
 def _settle(key: np.ndarray, met: np.ndarray, parent: dict[int, int], begin: np.ndarray) -> None:
-    """Give waves that fit several workgroups, having had few barriers, to the one that started with them."""
+    """Assign waves with few barriers that fit several workgroups to the workgroup that started with them."""
     is_open = np.isin(key[met], list(set(parent.values())))
     below: dict[int, list[int]] = {}
     for wave in met[~is_open].tolist():
@@ -341,11 +341,11 @@ def _settle(key: np.ndarray, met: np.ndarray, parent: dict[int, int], begin: np.
 def _split_by_start(
     key: np.ndarray, met: np.ndarray, at: Crossings, rows: np.ndarray, starts: Starts
 ) -> None:
-    """Tell workgroups apart whose barriers opened together by chance, where their starts show it.
+    """Divide workgroups whose barriers opened together by chance, where their starts show it.
 
-    Either releases of one number lie further apart than those of a workgroup, in a chain of neighbours; or
+    Either the releases of a number are further apart than in one workgroup, in a chain of neighbours; or
     there were only one or two barriers, and the parts that started apart are each as large as most
-    workgroups are.
+    workgroups.
     """
     order = met[np.lexsort((starts.begin[met], key[met]))]
     is_first = starts_run(key[order])
@@ -373,9 +373,9 @@ def _split_by_start(
 
 
 def _by_starts(group: np.ndarray, free: np.ndarray, starts: Starts) -> None:
-    """Give waves without barriers to the workgroup that started with them, or make one of them.
+    """Assign waves without barriers to the workgroup that started with them, or make a new one of them.
 
-    Where workgroups start without a pause a burst is several times as long as most are, and is cut evenly.
+    If workgroups start without a pause, a burst is several times as long as most, and is cut evenly.
     """
     order = free[np.lexsort((starts.begin[free], starts.place[free]))]
     is_new = starts.is_apart(order)
@@ -396,7 +396,7 @@ def _by_starts(group: np.ndarray, free: np.ndarray, starts: Starts) -> None:
 
 
 def _most_common(sizes: np.ndarray) -> int:
-    """The size that most have, the smallest of those; 1 if there are none."""
+    """The most common size, the smallest on a tie; 1 if there are none."""
     return int(np.argmax(np.bincount(sizes))) if len(sizes) else 1
 
 
