@@ -1,7 +1,8 @@
-"""The numbers of the hotspot scripts that people have used, by the rules of their two generations.
+"""The numbers of the older hotspot scripts, by the rules of their two generations.
 
-For comparing with old notes, not for decisions: classes are found by parts of words, occupancy by a formula
-that measured captures contradict.  `instruction_classes` and `occupancy_limits` do better.
+They are for comparison with old notes, not for decisions: classes are matched by parts of words, and
+occupancy uses a formula that measured captures contradict.  `instruction_classes` and `occupancy_limits` are
+accurate.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MAX_WAVES = 8
 
 
 class Generation(Enum):
-    """The architecture whose rules are followed."""
+    """The architecture whose rules apply."""
 
     OLD = "old"
     NEW = "new"
@@ -41,17 +42,17 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """Everything with the same source text."""
+    """All instructions with the same source text."""
 
     source: str
     stall: int
     total: int
     dominant: str  # class with most stall
-    instructions: tuple[Instruction, ...]  # that stalled, most first
+    instructions: tuple[Instruction, ...]  # instructions that stalled, most first
 
     @property
     def rate(self) -> float:
-        """Stall of its own cycles, 0 to 100."""
+        """Stall as a percentage of the line's cycles, 0 to 100."""
         return 100 * self.stall / self.total if self.total else 0.0
 
 
@@ -66,12 +67,12 @@ class Occupancy:
     limits: tuple[tuple[str, int, int], ...]
     waves: int
     bound: str  # the first of the limits with the fewest waves
-    next_registers: int  # at most so many for one wave more, -1: not told
+    next_registers: int  # maximum registers for one more wave, -1: unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """The row of the kernel-trace table that was taken, and what is to be said about the choice."""
+    """The chosen row of the kernel-trace table, and a remark about the choice."""
 
     resources: KernelResources | None = None
     warning: str = ""
@@ -79,12 +80,12 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class LegacyReport:
-    """All that the scripts print."""
+    """Everything that the scripts print."""
 
     instructions: tuple[Instruction, ...]
     total: int
     stall: int
-    classes: tuple[tuple[str, int], ...]  # stall by class, most first, none without
+    classes: tuple[tuple[str, int], ...]  # stall by class, most first, without classes that have none
     sources: tuple[SourceLine, ...]  # most stall first
     ranked: tuple[Instruction, ...]  # most stall first
     mix: tuple[tuple[str, int], ...]  # instructions in the program
@@ -93,7 +94,7 @@ class LegacyReport:
     launch: Launch
 
 
-# (words that must all be in the text, class): the first that fits.
+# (words that must all be in the text, class): the first row that matches.
 _CLASSES = (
     (("s_waitcnt", "vmcnt"), "VMEM-wait"),
     (("s_waitcnt", "lgkmcnt"), "LDS/SMEM-wait"),
@@ -129,7 +130,7 @@ def class_of(text: str) -> str:
 def legacy_report(
     code: CodeTable, sources: Sequence[SourceFile], generation: Generation, launch: Launch | None = None
 ) -> LegacyReport:
-    """Return the numbers of a program; `launch` counts for the new generation only."""
+    """Return the numbers of a program; only the new generation uses `launch`."""
     launch = launch or Launch()
     instructions = _instructions(code, sources)
     classes = _stall_by_class(instructions)
@@ -156,10 +157,11 @@ def legacy_report(
 
 
 def choose_launch(launches: Sequence[KernelResources], folder: str, kernel: str) -> Launch:
-    """Return the launch that the new generation takes.
+    """Return the launch that the new generation uses.
 
-    With a part of the kernel's name, the number at the end of the folder's name must be that of the dispatch;
-    a folder without one gets the first.  Without, kernel and folder must have a name in common.
+    With part of a kernel name, the number at the end of the folder's name must be the dispatch number;
+    without a number the first launch is used.  Without a kernel name, the names of kernel and folder must
+    overlap.
     """
     rows = [row for row in launches if row.accum_vgprs >= 0 and (not kernel or kernel in row.kernel)]
     number = _DISPATCH.search(folder) if kernel else None
@@ -213,7 +215,7 @@ def _stall_by_class(instructions: Sequence[Instruction]) -> Counter[str]:
 
 
 def _registers(texts: Sequence[str]) -> tuple[int, int]:
-    """Vector and accumulation registers: the highest first number of a range, and one."""
+    """Vector and accumulation registers: the highest first number of a range, plus one."""
     most = {"v": -1, "a": -1}
     for text in set(texts):
         for kind, single, low in _REGISTER.findall(text):
