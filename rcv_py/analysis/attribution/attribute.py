@@ -149,7 +149,7 @@ def _claimed(parcel: Parcel, stream: Stream, ledger: Ledger, *, is_idle: bool) -
 
 
 def _beside(stream: Stream, touches: np.ndarray) -> np.ndarray:
-    """Tokens whose stall may touch one of `touches`, bool; the last rule compares unexplained stalls."""
+    """Tokens whose stall may overlap one of `touches` (bool), bool; the last rule compares such stalls."""
     rows = np.flatnonzero(touches)
     if len(rows) in (0, len(touches)):
         return touches

@@ -1,14 +1,14 @@
-"""What an instruction does to the counters of outstanding operations, told from its disassembly.
+"""The effect of an instruction on the counters of outstanding operations, derived from its disassembly.
 
-A generation is a table of rows (pattern of the disassembly, what it raises), the first that fits counts,
-and the order in which a wait that names several counters looks at them.  FLAT operations may use either
+A generation has a table of rows (pattern of the disassembly, what it raises), of which the first match
+counts, and the order in which a wait that names several counters checks them.  FLAT operations may use either
 path to memory, so they raise two counters.
 
 ```
 gfx9      vmcnt counts reads and writes alike, copies to LDS and cache write-backs too
-gfx10     stores and atomics that return nothing have a counter of their own, vscnt
-gfx11     the counters of gfx10 at other places of the immediate
-gfx12     a counter a kind of memory, and a wait instruction a counter
+gfx10     stores and atomics that return nothing have a separate counter, vscnt
+gfx11     the counters of gfx10 at other positions in the immediate
+gfx12     one counter per kind of memory, and one wait instruction per counter
 gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory operations until translated
 ```
 """
@@ -30,9 +30,9 @@ KINDS = (
     *("export", "position", "parameter", "direct", "async", "tensor"),
 )
 KIND_OF = {name: number for number, name in enumerate(KINDS)}
-UNORDERED = ("scalar", "flat")  # kinds whose results come back in any order
+UNORDERED = ("scalar", "flat")  # kinds whose results return in any order
 
-Raised = tuple[tuple[str, str], ...]  # (counter, kind of operation), one an increment
+Raised = tuple[tuple[str, str], ...]  # (counter, kind of operation), one per increment
 Row = tuple[str, Raised]  # pattern from the start of the text, what it raises
 Field = tuple[tuple[int, int], ...]  # (first bit, bits) from the lowest part of the number up
 
@@ -45,19 +45,19 @@ _SINGLE = re.compile(r"s_wait_(\w+?)cnt(?:_(ds)cnt)?\s+" + NUMBER)
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one instruction does to counters."""
+    """The effect of one instruction on counters."""
 
     raises: Raised = ()
-    waits: tuple[tuple[str, int], ...] = ()  # (counter, how many operations may stay outstanding)
+    waits: tuple[tuple[str, int], ...] = ()  # (counter, number of operations that may stay outstanding)
 
 
 NOTHING = Effect()
 
 
 class Generation:
-    """The rules of one generation; of a table the first row that fits counts.
+    """The rules of one generation; the first row of a table that matches counts.
 
-    `order` is that in which a wait looks at counters; `fields` are those of the immediate of `s_waitcnt`.
+    `order` is the order in which a wait checks counters; `fields` are the bit fields of an `s_waitcnt`.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Generation:
         self._rows = tuple((re.compile(text), raised) for text, raised in table)
 
     def effect(self, text: str) -> Effect:
-        """What a disassembled instruction does."""
+        """The effect of a disassembled instruction."""
         if not text.startswith("s_wait"):
             raises = next((raised for fits, raised in self._rows if fits.match(text)), ())
             return Effect(raises) if raises else NOTHING
@@ -80,7 +80,7 @@ class Generation:
         return Effect(waits=waits) if waits else NOTHING
 
     def _left(self, text: str) -> dict[str, int]:
-        """How many operations a wait lets each counter keep; of the counters that it names."""
+        """The number of operations that a wait leaves outstanding, for each counter that it names."""
         own, plain, single = _OWN.match(text), _IMMEDIATE.match(text), _SINGLE.match(text)
         if own is not None:
             return {own[1]: number(own[2])}
@@ -93,7 +93,7 @@ class Generation:
 
 
 def _unpacked(value: int, field: Field) -> int:
-    """Return the number whose bits lie at several places of an immediate."""
+    """Return the number whose bits are at several positions of an immediate."""
     total = shift = 0
     for first, bits in field:
         total |= (value >> first & ((1 << bits) - 1)) << shift
@@ -165,9 +165,9 @@ _GFX1250: tuple[Row, ...] = (
     (r"(global|cluster|buffer)_\S*async_", (("async", "async"), ("x", "vector"))),
     (r"ds_\S*async_", (("async", "async"),)),
     (r"tensor_(load|store)", (("tensor", "tensor"),)),
-    (r"global_inv", (("load", "vector"),)),  # caches are cleaned without an address
+    (r"global_inv", (("load", "vector"),)),  # cache maintenance has no address
     (r"global_wb", (("store", "vector"),)),
-    *(  # what has an address is translated: xcnt counts vector and scalar memory alike
+    *(  # operations with an address are translated: xcnt counts vector and scalar memory alike
         (pattern, (*raised, ("x", "scalar" if pattern == SCALAR else "vector")))
         if pattern == SCALAR or pattern.startswith(("flat_", "image_", _MEMORY12))
         else (pattern, raised)
@@ -187,12 +187,12 @@ GFX1250 = Generation("gfx1250", _ORDER12, _GFX1250)
 
 
 def is_gfx1250(texts: tuple[str, ...]) -> bool:
-    """Whether a program has instructions that only this member of gfx12 knows."""
+    """Whether a program has instructions that only gfx1250 of all gfx12 targets has."""
     return any(_MARKS.match(text) for text in texts)
 
 
 def generation_of(gfxip: int, target: str, texts: tuple[str, ...]) -> Generation:
-    """Return the rules of a major version; a program with instructions of gfx1250 counts as one."""
+    """Return the rules of a major version; a program with gfx1250 instructions uses the gfx1250 rules."""
     if gfxip >= 12:
         return GFX1250 if "1250" in target or is_gfx1250(texts) else GFX12
     return {10: GFX10, 11: GFX11}.get(gfxip, GFX9)

@@ -1,4 +1,4 @@
-"""Replays the counters of all waves of a batch: which executed wait waited for which instructions."""
+"""Replay the counters of all waves of a batch: which executed wait waited for which instructions."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class WaitLinks:
     order of issue.
     """
 
-    wave: np.ndarray  # int32 [n], place in `batch.waves`
+    wave: np.ndarray  # int32 [n], index in `batch.waves`
     token: np.ndarray  # int64 [n], the wait
     counter: np.ndarray  # uint8 [n], number in `generations.COUNTERS`
-    left: np.ndarray  # int32 [n], how many operations were allowed to stay outstanding
+    left: np.ndarray  # int32 [n], number of operations that may stay outstanding
     first: np.ndarray  # int64 [n + 1]
-    producers: np.ndarray  # int64, each token once a row
+    producers: np.ndarray  # int64, each token once per row
     newest: np.ndarray  # int64 [n], the last issued of the producers
-    is_ordered: np.ndarray  # bool [n], what was outstanding comes back in order, so the newest came last
+    is_ordered: np.ndarray  # bool [n], outstanding operations return in order, so the newest returned last
 
     def __len__(self) -> int:
         return len(self.token)
@@ -54,7 +54,7 @@ class WaitLinks:
         return self.producers[self.first[row] : self.first[row + 1]]
 
     def newest_of_waits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the token of each wait, and the newest it required on any counter, int64."""
+        """Return the token of each wait, and the newest operation it required on any counter, int64."""
         begins = run_starts(self.token)
         newest = np.maximum.reduceat(self.newest, begins) if len(begins) else self.newest
         return self.token[begins], newest
@@ -64,10 +64,10 @@ _IS_UNORDERED = np.array([name in UNORDERED for name in KINDS])
 
 
 def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target: str = "") -> WaitLinks:
-    """Return who waited for whom in all waves of a batch.
+    """Return which waits waited for which operations in all waves of a batch.
 
-    `gfxip` is the major version of the graphics IP, `target` its full name if it is known: gfx1250 has
-    counters that others of its generation lack.  A program with instructions of gfx1250 counts as one.
+    `gfxip` is the major version of the graphics IP, `target` its full name if known: gfx1250 has counters
+    that other targets of its generation lack.  A program with gfx1250 instructions counts as gfx1250.
     """
     tokens = columns_of(batch) if isinstance(batch, WaveBatch) else batch
     effects = _effects(code, gfxip, target)
@@ -82,7 +82,7 @@ def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
     line = tokens.code_rows(len(effects))
     token = np.flatnonzero(effects.matters(line, tokens.executions(len(effects))))
     line, wave = line.take(token), tokens.owner.take(token)
-    wave_first = np.searchsorted(token, tokens.first[:-1])  # of those that matter
+    wave_first = np.searchsorted(token, tokens.first[:-1])  # in the tokens that matter
     none = np.zeros(0, dtype=np.int64)
     waits: list[tuple[np.ndarray, ...]] = [(none, none, none, none, none, none.astype(bool))]
     operations, before = [none], 0
@@ -114,13 +114,13 @@ def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
 
 
 class _Effects:
-    """What each code row does to each counter, told from its text when it is first seen to have run."""
+    """The effect of each code row on each counter, derived from its text when the row first runs."""
 
     def __init__(self, texts: tuple[str, ...], rules: Generation) -> None:
         self.rules, self._texts = rules, texts
         shape = len(rules.order), len(texts)
         self.times = np.zeros(shape, dtype=np.int64)  # how often it raises a counter
-        self.kind = np.zeros(shape, dtype=np.int64)  # as what
+        self.kind = np.zeros(shape, dtype=np.int64)  # kind of operation
         self.left = np.full(shape, -1, dtype=np.int64)  # how many a wait leaves, -1: no wait
         self._state = np.zeros(len(texts) + 1, dtype=np.uint8)  # the last one is for tokens without a row
         self._state[-1] = _NOTHING
@@ -129,9 +129,9 @@ class _Effects:
         return len(self._texts)
 
     def matters(self, row: np.ndarray, executions: np.ndarray) -> np.ndarray:
-        """Whether tokens with these code rows (as many as there are: none) do anything, bool.
+        """Whether tokens with these code rows (`len(self)`: no row) affect any counter, bool.
 
-        `executions` are those of each row.
+        `executions` has the executions of each row.
         """
         for new in np.flatnonzero((executions > 0) & (self._state[:-1] == 0)).tolist():
             self._learn(new)
@@ -147,11 +147,11 @@ class _Effects:
             self.times[place(name), row] = sum(name == other for other, _ in counts)
         for name, number in waits:
             self.left[place(name), row] = number
-        self._state[row] = _NOTHING if effect is NOTHING else _SOMETHING  # last: threads may look on
+        self._state[row] = _NOTHING if effect is NOTHING else _SOMETHING  # last: other threads may read it
 
 
 _NOTHING, _SOMETHING = 1, 2
-# Several analyses of the same columns ask the same.
+# Several analyses need the links of the same columns.
 _KNOWN: WeakKeyDictionary[TokenColumns, tuple[_Effects, WaitLinks]] = WeakKeyDictionary()
 
 
@@ -164,8 +164,8 @@ def _effects(code: CodeTable, gfxip: int, target: str) -> _Effects:
 class _Waits:
     """The waits for a counter, in order of execution; int64 each."""
 
-    wave: np.ndarray  # place in the columns
-    left: np.ndarray  # how many operations may stay outstanding
+    wave: np.ndarray  # index in the columns
+    left: np.ndarray  # number of operations that may stay outstanding
     issued: np.ndarray  # operations before it, of all waves
     base: np.ndarray  # operations before its wave
 
@@ -173,7 +173,7 @@ class _Waits:
 def _released(kind: np.ndarray, waits: _Waits) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return which operations of a counter (their kinds) each wait released: `begin` to `stop - 1`.
 
-    The third column says whether no outstanding operation could have overtaken another.
+    The third column is True if no outstanding operation could have overtaken another.
     """
     left, issued, base = waits.left, waits.issued, waits.base
 
@@ -183,12 +183,12 @@ def _released(kind: np.ndarray, waits: _Waits) -> tuple[np.ndarray, np.ndarray, 
     def begins(stop: np.ndarray) -> np.ndarray:
         return np.maximum(np.append(base[:1], stop[:-1]), base)
 
-    # An operation without order may be overtaken, and the first of two kinds in a row.
+    # An unordered operation may be overtaken, and so may the first of two consecutive different kinds.
     place, row = np.arange(len(kind)), np.arange(len(left))
     free = np.where(_IS_UNORDERED.take(kind), place, np.where(starts_run(kind), place - 1, -1))
     last_free = np.maximum.accumulate(np.append(-1, free)).take(issued)
-    is_disordered = last_free >= begins(stops(issued - left))  # as if every wait said something
-    # Whether an earlier wait said nothing, counted anew after every wait for zero and in every wave.
+    is_disordered = last_free >= begins(stops(issued - left))  # as if every wait gave information
+    # Whether an earlier wait gave none; this restarts after every wait for zero and in every wave.
     opens = starts_run(waits.wave)
     opens[1:] |= left[:-1] == 0
     unknown = np.maximum.accumulate(np.where(is_disordered & (left > 0), row, -1))
@@ -198,7 +198,7 @@ def _released(kind: np.ndarray, waits: _Waits) -> tuple[np.ndarray, np.ndarray, 
 
 
 def _links(wave_of: np.ndarray, waits: list[tuple[np.ndarray, ...]], operations: np.ndarray) -> WaitLinks:
-    """Merge the counters: rows by token, then by the order in which a wait looks at counters.
+    """Merge the counters: rows by token, then by the order in which a wait checks counters.
 
     `wave_of` is the wave of each token.
     """
@@ -210,7 +210,7 @@ def _links(wave_of: np.ndarray, waits: list[tuple[np.ndarray, ...]], operations:
     keep = starts_run(owner, producers)  # an operation that raised a counter twice counts once
     is_late = counter == NUMBER_OF["x"]
     if is_late.any():
-        # Who has its data had its address translated; only programs of gfx1250 wait for that.
+        # An operation that returned had its address translated; only programs of gfx1250 wait for that.
         own = ~is_late[owner]
         returned = np.full(int(producers.max(initial=0)) + 1, np.iinfo(np.int64).max)
         np.minimum.at(returned, producers[own], token[owner[own]])
@@ -236,8 +236,8 @@ def _links(wave_of: np.ndarray, waits: list[tuple[np.ndarray, ...]], operations:
 def waits_of(wave: Wave, code: CodeTable, gfxip: int, target: str = "") -> Waits:
     """Return what each executed wait of one wave waited for, as code rows.
 
-    It is replayed; what the wave's file lists is by rules that are wrong in places, and is returned only if
-    the replay knows none of the instructions.
+    The waits are replayed.  The list in the wave's file uses rules that are wrong in places, and is returned
+    only if the replay knows none of the instructions.
     """
     tokens = of_waves([wave])
     replayed = waits(replay(tokens, code, gfxip, target), tokens.line)
@@ -245,7 +245,7 @@ def waits_of(wave: Wave, code: CodeTable, gfxip: int, target: str = "") -> Waits
 
 
 def waits(links: WaitLinks, line: np.ndarray) -> Waits:
-    """Return links as code rows, a code row that was released several times at once named once."""
+    """Return links as code rows; a code row that was released several times at once occurs once."""
     owner, producer = links.row_of, line[links.producers].astype(np.int64)
     _, once = np.unique(owner << 32 | producer, return_index=True)
     once.sort()
