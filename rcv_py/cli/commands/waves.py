@@ -12,7 +12,8 @@ from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WaveChoice, ran_text, wave_choice
 from rcv_py.analysis.waves.wave_facts import wave_states
-from rcv_py.base.text import count, demangled, nanoseconds, percent, plural
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, demangled, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, listing
 from rcv_py.cli.opening import (
     answers,
@@ -87,7 +88,7 @@ def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> T
     """The waves whose instructions were traced, with the cycles they spent in each state."""
     index = trace.waves
     rows = waves_of_unit(trace, None if options.unit_of is None else trace.wave_row(options.unit_of))
-    rows = waves_of_kernels(trace, rows, options.without_kernel)
+    rows = waves_of_kernels(trace, rows, _symbols(trace, options.without_kernel))
     rows = rows[~np.isin(index.se[rows], options.without_se)]
     kept = counted_rows(index, options.se, window_of(options.within))
     if choice is not None and choice.rows is not None:
@@ -101,7 +102,8 @@ def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> T
 
 def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Residencies:
     """Leave out engines, kernels, and what lived outside of the range."""
-    hidden = [number for number, name in trace.occupancy.names.items() if name in options.without_kernel]
+    symbols = _symbols(trace, options.without_kernel)
+    hidden = [number for number, name in trace.occupancy.names.items() if name in symbols]
     kept = ~np.isin(lives.se, options.without_se) & ~np.isin(lives.kernel, hidden)
     if options.se is not None:
         kept &= lives.se == options.se
@@ -112,6 +114,19 @@ def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Resi
         for own, of_wave in ((lives.se, index.se), (lives.sa, index.sa), (lives.cu, index.cu)):
             kept &= own == of_wave[row]
     return of_rows(lives, kept)
+
+
+def _symbols(trace: Trace, given: Sequence[str]) -> list[str]:
+    """Return the symbols of kernels that are given by symbol, or by name as tables print it."""
+    names: dict[str, list[str]] = {}
+    for symbol in trace.occupancy.names.values():
+        for name in {symbol, demangled(symbol), short_kernel(demangled(symbol))}:
+            names.setdefault(name, []).append(symbol)
+    for name in given:
+        if name not in names:
+            printed = sorted({demangled(symbol) for symbol in trace.occupancy.names.values()})
+            raise UsageError(f"No kernel {name} ran here.", hint=f"These ran: {', '.join(printed)}.")
+    return [symbol for name in given for symbol in names[name]]
 
 
 def _kernels(trace: Trace, numbers: Sequence[int]) -> list[str]:
