@@ -1,9 +1,9 @@
-"""The window.  The only layer that imports Qt.
+"""The window: the only layer that imports Qt.
 
-What every window needs from below is imported here, and PySide6 and pyqtgraph by `core/imports`.
+Imports of lower layers that every window needs are here; `core/imports` imports PySide6 and pyqtgraph.
 """
 
-# ruff: noqa: F401 - imported for whoever imports it next
+# ruff: noqa: F401 - re-exported for later imports
 
 from rcv_py.formats.uiout import load
 from rcv_py.results import isa

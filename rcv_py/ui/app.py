@@ -1,6 +1,6 @@
-"""Starting the program, in phases: application, fonts; then a window, with its settings, context and loader.
+"""Start the program in phases: application, fonts, then a window with its settings, context and loader.
 
-Windows share what is set and nothing else; a second `rcv FOLDER` opens one more in the program that runs.
+Windows share only their settings; a second `rcv FOLDER` opens another window in the running program.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ from rcv_py.work.ahead import Ahead
 
 STYLE = "Fusion"
 SAFE = "rcv, safe mode"
-# For so long a thread that computes keeps the others from running: with Python's 5 ms a window that paints,
-# and gives the lock away at every call of Qt, waits that long for it again and again.
+# A computing thread keeps the lock this long.  With Python's default of 5 ms, a window that paints and
+# releases the lock at every Qt call waits that long again and again.
 SWITCH_S = 0.0005
-BESIDE = QPoint(28, 28)  # px: where a new window stands by the one before
+BESIDE = QPoint(28, 28)  # px: offset of a new window from the previous window
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @contextmanager
 def closes(quit_: Callable[[], object], parent: QObject) -> Iterator[None]:
-    """Quit on a signal while the block runs; the event loop ends with 128 and its number.
+    """Quit on a signal while the block runs; the event loop ends with 128 plus the signal's number.
 
-    Python hears of a signal only when it runs, and while Qt waits for events it does not.  So the system
-    writes the number into a socket that Qt waits for, too.
+    Python handles a signal only while it runs, which it does not while Qt waits for events.  So the system
+    writes the number to a socket that Qt also waits for.
     """
     near, far = socket.socketpair()
     near.setblocking(False)
@@ -88,7 +88,7 @@ def closes(quit_: Callable[[], object], parent: QObject) -> Iterator[None]:
 
     notifier.activated.connect(end)
     try:
-        check_end()  # while the window was made, where Qt let nobody hear of it
+        check_end()  # while the window was being made, when Qt delivered no signals
         yield
     finally:
         notifier.setEnabled(False)
@@ -101,7 +101,7 @@ def closes(quit_: Callable[[], object], parent: QObject) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """A window and what lives as long as it."""
+    """A window and the objects that live as long as it."""
 
     qt: QApplication
     ui: UiContext
@@ -110,7 +110,7 @@ class App:
     windows: Windows
 
     def open(self, request: Request) -> None:
-        """Show the window, with what a command wants to see in it."""
+        """Show the window, with what a command asks to see."""
         window = self.window
         self.ui.session.run_files = tuple(map(Path, request.run_files))
         window.first_panel = request.panel
@@ -126,7 +126,7 @@ class App:
             window.baseline.open(request.baseline, request.replicate)
 
     def close(self) -> None:
-        """Close the window, end all its work, and give the widgets back; twice is once."""
+        """Close the window, end its work and release the widgets; a second call does nothing."""
         if not self.windows.forget(self):
             return
         self.window.close()
@@ -148,7 +148,7 @@ class Windows(QObject):
         self._notifier: QSocketNotifier | None = None
 
     def make(self, *, has_capture: bool = False) -> App:
-        """Make a window without showing it, with what will be seen if a capture is opened at once."""
+        """Make a hidden window; if a capture opens at once, make the panels that will be visible."""
         session, tasks, settings = Session(), Tasks(), self._settings.make()
         speak_as_set(self._qt, str(settings["look.language"]))
         theme = Theme(settings)
@@ -177,7 +177,7 @@ class Windows(QObject):
         return app
 
     def take(self, request: Request) -> None:
-        """Open what another start was to open: where nothing is open yet, else in a new window."""
+        """Open what another start requested: in a window without a capture, else in a new window."""
         empty = (app for app in self.apps if app.ui.session.trace.value is None and app.loader.idle)
         app = next(empty, None) if request.path is not None else None
         if app is None:
@@ -191,7 +191,7 @@ class Windows(QObject):
         app.window.activateWindow()
 
     def listen(self, place: Path | None) -> None:
-        """Hear of other starts of the program; without a place, or where one listens already, of none."""
+        """Listen for other starts of the program; do nothing without a place or if another listens."""
         if place is None:
             return
         with suppress(OSError):
@@ -200,12 +200,12 @@ class Windows(QObject):
             self._notifier.activated.connect(self._listener.hear)
 
     def quit(self) -> None:
-        """Close every window as its user would, which ends the program."""
+        """Close every window as its user would; this ends the program."""
         for app in tuple(self.apps):
             app.window.close()
 
     def close_all(self) -> None:
-        """Close every window, end all work, and hear of nothing more."""
+        """Close every window, end all work and stop listening."""
         if self._listener is not None and self._notifier is not None:
             self._notifier.setEnabled(False)
             self._listener.close()
@@ -214,28 +214,28 @@ class Windows(QObject):
             app.close()
 
     def forget(self, app: App) -> bool:
-        """Leave out a window that goes away; whether it was there."""
+        """Remove a closing window from the list; return whether it was there."""
         before = len(self.apps)
         self.apps = [other for other in self.apps if other is not app]
         return len(self.apps) < before
 
     def _end(self, app: App) -> None:
-        """Give back a window that its user closed while others go on; the last one ends with `run`."""
+        """Release a window that its user closed while others stay open; `run` releases the last."""
         if len(self.apps) > 1:
             app.close()
 
     def accepts(self, request: Request) -> bool:
-        """Whether there is a window, and the panel that is wanted."""
+        """Return whether there is a window and it has the wanted panel."""
         try:
             for app in self.apps[:1]:
                 app.window.exporter.check_name(request.panel or WINDOW)
         except UsageError:
-            return False  # the command says what is wrong
+            return False  # the command reports the error
         return bool(self.apps)
 
     @property
     def errors(self) -> ErrorReporter | None:
-        """Where mistakes are told first; None without a window."""
+        """The window that reports errors; None without a window."""
         return self.apps[0].window.errors if self.apps else None
 
     def _beside(self) -> QPoint | None:
@@ -247,8 +247,8 @@ def run(
 ) -> int:
     """Show a window with what is wanted; return the exit code once the last window is closed.
 
-    `ahead` reads the capture already, and other starts of the program hand over at `door`.  If `is_safe`,
-    nothing that was kept is read or written: settings, layout, own formulas.  Raise UsageError, with nothing
+    `ahead` already reads the capture, and other starts of the program hand over at `door`.  If `is_safe`,
+    stored settings, layout and own formulas are neither read nor written.  Raise UsageError, with nothing
     shown, for a panel that does not exist.
     """
     from rcv_py.base.machine.crash import left_faults, noted_faults  # noqa: PLC0415 - of a program, not of a window
@@ -279,22 +279,22 @@ def run(
 
 
 def _tell_faults(app: App, traces: tuple[str, ...]) -> None:
-    """Say that the program was ended by a fault when it ran before; of several the last one."""
+    """Report that a fault ended an earlier run of the program; of several faults, the last."""
     for trace in traces[-1:]:
         app.window.errors.show(fault(trace))
 
 
 def _note_message(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
-    """Add to the log, and print, what Qt says."""
+    """Log and print a message of Qt."""
     severity = Severity.INFO if kind in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg) else Severity.WARNING
     LOG.add("Qt", text, severity)
     print(visible(text), file=sys.stderr)
 
 
 def start(settings_store: QSettings | None, *, has_capture: bool = False, is_safe: bool = False) -> App:
-    """Make application, context and window, without showing it; settings stay in memory without a store.
+    """Make application, context and window without showing it; without a store settings stay in memory.
 
-    If a capture will be opened at once, the panels that will be seen are made now.  If `is_safe`, titles say
+    If a capture will be opened at once, make the panels that will be visible now.  If `is_safe`, titles say
     so.
     """
     memory.return_large_blocks()
@@ -305,18 +305,19 @@ def start(settings_store: QSettings | None, *, has_capture: bool = False, is_saf
 
 
 def program_name(is_safe: bool) -> str:
-    """What titles call the program."""
+    """Return the name of the program for titles."""
     return SAFE if is_safe else "rcv"
 
 
 def application() -> QApplication:
-    """Return the application, made if there is none, with its names and its style."""
+    """Return the application, making it with its names and style if there is none."""
     existing = QApplication.instance()
     if not isinstance(existing, QApplication):
-        # By its option: for a style that Python gets back a type is made, with five hundred numbers, in 5 ms.
+        # Set the style by name: for a style object that Qt returns, Python makes a type with 500 numbers, in
+        # 5 ms.
         qt = QApplication([*sys.argv[:1], "-style", STYLE])
-    elif (qt := existing).property("style") != STYLE:  # under a style sheet Qt does not tell; twice restyles
-        qt.setStyle(STYLE)  # every widget, and keeps rules of widgets that are gone
+    elif (qt := existing).property("style") != STYLE:  # a style sheet hides the style; setting it twice
+        qt.setStyle(STYLE)  # restyles every widget, and keeps rules of deleted widgets
     qt.setProperty("style", STYLE)
     qt.setOrganizationName("rcv")
     qt.setApplicationName("rcv")
@@ -328,9 +329,9 @@ def application() -> QApplication:
 
 
 def speak_as_set(qt: QApplication, language: str) -> None:
-    """Show texts in a language, for as long as the program runs; `system` is that of the desktop.
+    """Show texts in a language while the program runs; `system` is the language of the desktop.
 
-    What was asked for at the start, by --language or $RCV_LANGUAGE, holds.
+    The language given at the start, by --language or $RCV_LANGUAGE, takes precedence.
     """
     name = QLocale.system().name() if language == SYSTEM else language
     if is_english() and not os.environ.get(VARIABLE) and not name.startswith(("en", "C")):
@@ -339,7 +340,7 @@ def speak_as_set(qt: QApplication, language: str) -> None:
         use(language_of_system(name))
     if is_english() or qt.findChild(QTranslator) is not None:
         return
-    words = QTranslator(qt)  # of what Qt itself says: buttons of dialogs, menus of text fields
+    words = QTranslator(qt)  # of Qt's own texts: buttons of dialogs, menus of text fields
     if words.load(
         f"qtbase_{spoken_language()}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
     ):
@@ -347,7 +348,7 @@ def speak_as_set(qt: QApplication, language: str) -> None:
 
 
 def load_fonts() -> None:
-    """Give Qt the fonts that come with the program."""
+    """Register the bundled fonts with Qt."""
     folder = resources.resource("fonts")
     for path in sorted(folder.glob("*.ttf")) if folder is not None else ():
         QFontDatabase.addApplicationFont(str(path))

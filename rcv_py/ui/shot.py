@@ -17,14 +17,14 @@ from rcv_py.ui.shell.exporter import WINDOW
 
 WINDOW_SIZE = QSize(1600, 900)
 PANEL_SIZE = QSize(1200, 600)
-NOISE = ("propagateSizeHints", "raise()")  # what the offscreen platform says that it does not do
+NOISE = ("propagateSizeHints", "raise()")  # messages of the offscreen platform about missing features
 TIMEOUT_MS = 180_000
-SETTLED_TURNS = 4  # of the event loop without anything being computed
+SETTLED_TURNS = 4  # turns of the event loop without anything being computed
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """What to draw: panel `window` is all of it; sizes in px before scaling."""
+    """Describes a picture: panel `window` is the whole window; sizes in px before scaling."""
 
     path: Path
     panel: str
@@ -37,13 +37,13 @@ class Shot:
     range: tuple[int, int] | None = None
     baseline: Path | None = None
     replicate: Path | None = None
-    run_files: tuple[Path, ...] = ()  # tables of the run; none: those near the capture
+    run_files: tuple[Path, ...] = ()  # tables of the run; none: the tables next to the capture
 
 
 def take(shot: Shot) -> None:
-    """Draw and write the picture; raise RcvError with a sentence if that cannot be.
+    """Draw and write the picture; raise RcvError with a sentence on failure.
 
-    What cannot be written is not drawn.
+    Nothing is drawn if the file cannot be written.
     """
     with whole_file(shot.out, makes_folders=False) as file:
         file.write(_drawn(shot))
@@ -69,7 +69,7 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
     app.window.exporter.check_name(shot.panel)
     app.ui.settings["look.theme"] = shot.theme
     app.ui.settings["look.animate"] = False
-    app.ui.settings["findings.predict"] = False  # it comes some time after findings are shown
+    app.ui.settings["findings.predict"] = False  # it appears some time after findings are shown
     window = app.window
     window.loads_unseen = False
     window.resize(WINDOW_SIZE)
@@ -92,7 +92,7 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> bytes:
 
 
 def wait_until_idle(app: App, errors: list[BaseException]) -> None:
-    """Let the window work until nothing is left to do; raise what went wrong meanwhile."""
+    """Let the window work until it is idle; raise any error that occurs."""
     deadline, quiet = QDeadlineTimer(TIMEOUT_MS), 0
     while quiet < SETTLED_TURNS:
         QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
@@ -110,7 +110,7 @@ def wait_until_idle(app: App, errors: list[BaseException]) -> None:
 
 
 def _is_due(app: App) -> bool:
-    """Whether anything in the window is about to happen: however slow the machine, it happens before."""
+    """Return whether anything in the window is about to happen: even on a slow machine, it happens first."""
     return any(timer.isActive() for timer in app.window.findChildren(QTimer))
 
 
@@ -138,7 +138,7 @@ def _go(app: App, shot: Shot) -> None:
 
 
 def _resize(app: App, shot: Shot) -> None:
-    """Give the window, or the panel alone, the wanted size."""
+    """Give the window, or only the panel, the wanted size."""
     window = app.window
     if shot.panel == WINDOW:
         window.resize(QSize(*shot.size) if shot.size else WINDOW_SIZE)

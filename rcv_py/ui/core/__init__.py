@@ -1,4 +1,4 @@
-"""What every panel is made with: its base class, context, tasks, shared results, theme, icons, safe texts.
+"""What every panel builds on: base class, context, tasks, shared results, theme, icons, safe texts.
 
-Knows no panel.  Read `panel.py` first, then `tasks.py`.
+It imports no panel.  Read `panel.py` first, then `tasks.py`.
 """

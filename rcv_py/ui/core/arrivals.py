@@ -1,4 +1,4 @@
-"""When to look again at all waves while more of them arrive."""
+"""When to process all waves again while more arrive."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from PySide6.QtCore import QObject
 
 from rcv_py.state.session import Session
 
-MORE = 2  # times as many waves as before make another look worth its price
+MORE = 2  # growth of the number of waves that makes another pass worth its cost
 
 
 class Arrivals(QObject):
-    """Calls back when there are `MORE` times as many waves as at the last call, and when no more will come.
+    """Calls back when the number of waves has grown by the factor `MORE`, and when no more will come.
 
-    For what has to look at all waves again: together that costs no more than a few looks at all of them.
+    For work that must process all waves again: all passes together cost only a few times the last.
     """
 
     def __init__(self, parent: QObject, session: Session, call: Callable[[], None]) -> None:
         super().__init__(parent)
         self._session, self._call = session, call
-        self._waves = 0  # when it was called last
+        self._waves = 0  # number of waves at the last call
         session.trace.watch(self._forget)
         session.loaded.watch(self._look)
         session.busy.watch(self._look)

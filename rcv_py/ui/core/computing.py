@@ -1,4 +1,4 @@
-"""What a panel says while the numbers it shows are being made, kept up to date until they are there."""
+"""The sentence a panel shows while its numbers are computed, kept up to date until they arrive."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.visibility import WHEN_IDLE
 
-EVERY_MS = 400  # at most so often the sentence changes
+EVERY_MS = 400  # minimum interval between changes of the sentence
 
 
-StageOf = Callable[[], Stage | None]  # how far something is, None while that is not known
+StageOf = Callable[[], Stage | None]  # progress, None while unknown
 
 
 def progress_text(session: Session, what: str, stages: Iterable[StageOf] = ()) -> str:
-    """Return how far waves were read, or the first stage of what is being made of them."""
+    """Return how many waves are read, or the first stage of the analysis under way."""
     trace, store = session.trace.value, session.store
     if trace is None or store is None:
         return ""
@@ -33,7 +33,7 @@ def progress_text(session: Session, what: str, stages: Iterable[StageOf] = ()) -
 
 
 class Computing(QTimer):
-    """Makes the sentence, and has the panel say it again whenever it has changed."""
+    """Makes the sentence, and has the panel show it again whenever it changes."""
 
     def __init__(self, panel: Panel, say: Callable[[], None]) -> None:
         super().__init__(panel, interval=EVERY_MS)
@@ -44,7 +44,7 @@ class Computing(QTimer):
         self.timeout.connect(self._look)
 
     def begin(self, what: str, *results: str, stage: StageOf | None = None) -> str:
-        """Return the sentence about what shared results or a job are for, kept up to date until `stop`."""
+        """Return the progress sentence of shared results or a job, kept up to date until `stop`."""
         stages = [partial(self._panel.ui.results.stage, name) for name in results]
         self._what, self._stages = what, (*stages, *([stage] if stage is not None else []))
         self._last = self._text()

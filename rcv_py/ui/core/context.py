@@ -1,4 +1,4 @@
-"""What every panel is handed."""
+"""The context that every panel receives."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ class UiContext:
     settings: Settings
     commands: Commands
     results: SharedResults
-    is_docked: bool = False  # what is made with this stands in a dock, and sleeps until it is seen
+    is_docked: bool = False  # panels made with this context stand in a dock, and sleep while they are hidden

@@ -1,4 +1,4 @@
-"""The costs of code lines that a session asks for, as a job for a thread."""
+"""The costs of instructions in the session's mode, as a job for a thread."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ OF_ALL_WAVES = (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL)
 
 
 def rows_in(trace: Trace, window: TimeWindow | None, se: int | None = None) -> frozenset[int] | None:
-    """Return the index rows of the waves of a shader engine that touch a window; None: of all waves."""
+    """Return the index rows of the waves of a shader engine that touch a window; None means all waves."""
     return None if window is None and se is None else frozenset(counted_rows(trace.waves, se, window))
 
 
 def cost_job(session: Session, mode: LatencyMode | None = None) -> Callable[[], CostColumns] | None:
-    """Return a function that computes the costs of all code lines, None if nothing is open.
+    """Return a function that computes the costs of all instructions, None if no capture is open.
 
-    The mode is by default that of the session.  With a clock range the waves that touch it count, as far as
-    they were read.  The function touches nothing that changes.
+    The mode defaults to the session's.  With a clock range, the waves that touch it and have been read count.
+    The function touches no mutable state.
     """
     trace, store = session.trace.value, session.store
     if trace is None or store is None:
@@ -48,13 +48,13 @@ def cost_job(session: Session, mode: LatencyMode | None = None) -> Callable[[], 
 
 
 def charged_job(ui: UiContext) -> Callable[[], np.ndarray] | None:
-    """Return a function that computes what each instruction is charged with, None if nothing is open."""
+    """Return a function that computes the cycles charged to each instruction, None if no capture is open."""
     job, show_idle = cost_job(ui.session, LatencyMode.SUM_ALL), ui.settings["isa.show_idle"]
     return None if job is None else lambda: charged(job(), show_idle)
 
 
 class CostUpdates:
-    """Calls a panel when what it counts has changed, and at intervals while waves of a clock range arrive."""
+    """Calls a panel when its costs change, and at intervals while waves of a clock range arrive."""
 
     def __init__(self, panel: Panel, compute: Callable[[], None], every_ms: int) -> None:
         self._session = session = panel.session
@@ -65,21 +65,21 @@ class CostUpdates:
         session.loaded.watch(self.more_waves)
 
     def more_waves(self) -> None:
-        """Ask, if the waves of a clock range count: the totals of all are in the code."""
+        """Request an update if the waves of a clock range count; totals of all waves come with the code."""
         if self._session.clock_range.value is not None:
             self.stream.ask()
 
 
 def charged(costs: CostColumns, show_idle: bool) -> np.ndarray:
-    """Return what each code line is charged with: latency, and the idle before it if that counts."""
+    """Return the cycles charged to each instruction: latency, plus the idle time before it if that counts."""
     return costs.latency + costs.idle if show_idle else costs.latency
 
 
 def unit_of(trace: Trace | None) -> str:
-    """Return what costs are counted in."""
+    """Return the unit of the costs."""
     return "cycles" if trace is None or trace.has_thread_trace else "samples"
 
 
 def has_sources(trace: Trace | None) -> bool:
-    """Return whether any instruction has a source place."""
+    """Return whether any instruction has a source line."""
     return trace is not None and len(trace.code.chain_file) > 0

@@ -1,7 +1,7 @@
 """Pictures and tables of panels as files and on the clipboard.
 
-A picture is painted again at the wanted scale, not enlarged, and has its legend and a caption below that says
-what it shows.
+A picture is painted anew at the wanted scale, not enlarged.  Its legend and a caption below it say what it
+shows.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rcv_py.ui.core.theme import Theme
 CAPTION_PX = 26
 MARGIN_PX = 8
 SCALES = (1, 2, 3)
-LARGEST_PX = 20_000  # a side; Qt refuses far bigger pictures, and nobody can look at them
+LARGEST_PX = 20_000  # px a side; Qt refuses much larger pictures, and none is readable
 
 RENDER = QWidget.RenderFlag.DrawWindowBackground | QWidget.RenderFlag.DrawChildren
 
 
 def caption(session: Session, extra: str = "") -> str:
-    """Return what a picture shows: capture, kernel, wave, range, and what the panel adds."""
+    """Return the caption of a picture: capture, kernel, wave, range, and the panel's own text."""
     trace = session.trace.value
     if trace is None:
         return "No capture"
@@ -93,7 +93,7 @@ def svg_bytes(widget: QWidget, theme: Theme, text: str, *, legend: Sequence[Swat
 
 
 def size_of(widget: QWidget, legend: Sequence[Swatch] = ()) -> QSize:
-    """Return the size of a picture of a widget with legend and caption, at a scale of 1."""
+    """Return the size, at scale 1, of a picture of a widget with legend and caption."""
     return widget.size() + QSize(0, _legend_height(widget, legend) + CAPTION_PX)
 
 
@@ -105,7 +105,7 @@ def _legend_height(widget: QWidget, legend: Sequence[Swatch]) -> int:
 
 @contextmanager
 def _no_focus(widget: QWidget) -> Iterator[None]:
-    """Take the focus away meanwhile: its frame is no part of a picture."""
+    """Remove the focus during the block, so that its frame is not in the picture."""
     focus = QApplication.focusWidget()
     inside = focus if focus is not None and (focus is widget or widget.isAncestorOf(focus)) else None
     if inside is not None:
@@ -120,7 +120,7 @@ def _no_focus(widget: QWidget) -> Iterator[None]:
 def _paint(painter: QPainter, widget: QWidget, theme: Theme, text: str, legend: Sequence[Swatch]) -> None:
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     with _no_focus(widget):
-        QWidget.render(widget, painter, QPoint(), renderFlags=RENDER)  # views have a `render` of their own
+        QWidget.render(widget, painter, QPoint(), renderFlags=RENDER)  # views have their own `render`
     painter.setFont(widget.window().font())
     below = _legend_height(widget, legend)
     ground = QRectF(0, widget.height(), widget.width(), below + CAPTION_PX)

@@ -13,7 +13,7 @@ from rcv_py.ui.core.style_sheet import SIZE, colored
 from rcv_py.ui.core.theme import Theme
 
 SCALES = (1, 2, 3)
-SEVERITIES = {  # name and colour of what is said about a capture
+SEVERITIES = {  # icon name and color of each message about a capture
     Severity.INFO: ("info", "muted"),
     Severity.WARNING: ("warning", "warning"),
     Severity.ERROR: ("error", "error"),
@@ -24,7 +24,7 @@ _drawn: WeakKeyDictionary[Theme, dict[tuple[str, str], QIcon]] = WeakKeyDictiona
 
 
 def icon(theme: Theme, name: str, role: str = "text") -> QIcon:
-    """Return an icon in the colour of a role, muted where it is disabled; each is drawn once."""
+    """Return an icon in the colour of a role, muted when disabled; each icon is drawn once."""
     known, colors = _drawn.setdefault(theme, {}), (theme.role(role), theme.role("line"))
     key = name, " ".join(color.name() for color in colors)
     if key not in known:

@@ -1,6 +1,6 @@
-"""Layouts in a line: `column(bar((legend, 1), note), (view, 1), of=panel)`.
+"""Layouts in one line: `column(bar((legend, 1), note), (view, 1), of=panel)`.
 
-An item is a widget or a layout, `(item, stretch)`, or `None` for room that stretches.
+An item is a widget or a layout, `(item, stretch)`, or `None` for stretching space.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def column(*items: Item, margins: Margins = NONE, spacing: int = 0, of: QWidget 
 
 
 def row(*items: Item, margins: Margins = NONE, spacing: int = 0, of: QWidget | None = None) -> QHBoxLayout:
-    """Return items beside each other; with `of` they fill that widget."""
+    """Return items side by side; with `of` they fill that widget."""
     return _filled(QHBoxLayout() if of is None else QHBoxLayout(of), items, margins, spacing)
 
 
@@ -52,7 +52,7 @@ def bar(*items: Item, margins: Margins = BAR, of: QWidget | None = None) -> QHBo
 
 
 def grid(rows: Iterable[Sequence[QWidget]], *, across: int, down: int) -> QGridLayout:
-    """Return rows of widgets in columns with room between, in px; the last column takes what is left."""
+    """Return rows of widgets in columns, with a gap in px; the last column takes the remaining space."""
     box = QGridLayout()
     box.setHorizontalSpacing(across)
     box.setVerticalSpacing(down)
@@ -64,14 +64,14 @@ def grid(rows: Iterable[Sequence[QWidget]], *, across: int, down: int) -> QGridL
 
 
 def boxed(layout: QLayout) -> QWidget:
-    """Return a widget that is filled by a layout."""
+    """Return a widget filled by a layout."""
     box = QWidget()
     box.setLayout(layout)
     return box
 
 
 def scrolled(content: QWidget, *, is_wide: bool = True) -> QScrollArea:
-    """Return an area in which a widget is scrolled, sideways too if `is_wide`."""
+    """Return an area that scrolls a widget, sideways too if `is_wide`."""
     area = QScrollArea()
     area.setWidgetResizable(True)
     area.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -83,7 +83,7 @@ def scrolled(content: QWidget, *, is_wide: bool = True) -> QScrollArea:
 
 
 class Dialog(QDialog):
-    """A window of its own that is gone when it is closed, with buttons below: by default Close."""
+    """A dialog that is deleted when it is closed, with buttons below: by default Close."""
 
     def __init__(
         self, title: str, parent: QWidget | None, buttons: QDialogButtonBox.StandardButton = CLOSE
@@ -95,12 +95,12 @@ class Dialog(QDialog):
         self.buttons.rejected.connect(self.reject)
 
     def fill(self, *items: Item, margins: Margins = (16, 16, 16, 16), spacing: int = 8) -> None:
-        """Put items one below the other, and the buttons below them."""
+        """Stack items, with the buttons below them."""
         column(*items, self.buttons, margins=margins, spacing=spacing, of=self)
 
 
 def split(*parts: QWidget, sizes: tuple[int, ...], is_column: bool = False) -> QSplitter:
-    """Return widgets beside each other, or below, with a handle between them; sizes in px."""
+    """Return widgets side by side, or stacked, with a handle between them; sizes in px."""
     splitter = QSplitter(Qt.Orientation.Vertical if is_column else Qt.Orientation.Horizontal)
     for part in parts:
         splitter.addWidget(part)
@@ -111,9 +111,9 @@ def split(*parts: QWidget, sizes: tuple[int, ...], is_column: bool = False) -> Q
 
 @contextmanager
 def laid_out_once(widget: QWidget) -> Iterator[None]:
-    """Lay a widget out, and all that it is in, when the block ends.
+    """Lay out a widget and its ancestors once, when the block ends.
 
-    Qt would do so whenever something in it is shown or taken out.
+    Otherwise Qt does so whenever a child is shown or removed.
     """
     layout = widget.layout()
     assert layout is not None

@@ -27,39 +27,39 @@ from rcv_py.work.machine import half_of_memory
 from rcv_py.work.processes import end_ahead
 from rcv_py.work.reduce import Reading
 
-NOTIFY_MS = 300  # everybody hears of waves, and how many there are, at most this often; of the last at once
-MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
-TIMEOUT_S = 5.0  # for a thread to end
+NOTIFY_MS = 300  # minimum interval between signals about waves and their number; the last goes out at once
+MAX_BATCHES_AHEAD = 4  # batches read ahead of the UI thread; more would only fill memory
+TIMEOUT_S = 5.0  # to wait for a thread to end
 POLL_S = 0.1
-UNKNOWN_BUDGET = 4 << 30  # bytes, where nobody says how much memory there is
-WIDEN_MS = 150  # behind the opening of what was read ahead: the window stands by then
-KEEP_MS = 5_000  # processes that have read all waves wait for somebody who needs some
+UNKNOWN_BUDGET = 4 << 30  # bytes, if the size of memory is unknown
+WIDEN_MS = 150  # after a preloaded capture is opened: the window is visible by then
+KEEP_MS = 5_000  # that processes wait for further requests after all waves are read
 AGAIN = "Reading waves again"
 
 Early = Callable[[Trace], None]
-OpenPath = Callable[[Path, Report, Early], Trace]  # which calls Early with the beginning of what takes long
+OpenPath = Callable[[Path, Report, Early], Trace]  # calls Early with the start of a long load
 
 
 class Loader(QObject):
-    """Puts one capture at a time into the session, waves that are selected first.
+    """Loads one capture at a time into the session, selected waves first.
 
-    Opening another one ends the first.  Answers are signals on the UI thread.
+    Opening another capture ends the current load.  Answers are signals on the UI thread.
     """
 
     opened = Signal(object)  # Trace
     batch = Signal(object)  # WaveBatch
     failed = Signal(object)  # an exception
     stage = Signal(object)  # Stage, or None when nothing is being read
-    finished = Signal()  # no more waves will come unless they are wanted
+    finished = Signal()  # no more waves will come unless they are requested
 
     def __init__(self, session: Session, settings: Settings, open_path: OpenPath | None = None) -> None:
         super().__init__()
         self._session, self._settings = session, settings
         self._open_path = open_path or _open_folder
-        self.ahead: Ahead | None = None  # a capture that is being read since before there was a window
+        self.ahead: Ahead | None = None  # a capture whose reading began before the window existed
         self._load: _Load | None = None
-        self.reached: Stage | None = None  # how far reading is, to be told with the waves
-        self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
+        self.reached: Stage | None = None  # reading progress, reported with the waves
+        self._ended: list[_Load] = []  # stopped, but perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
         self._widen = QTimer(self, singleShot=True, interval=WIDEN_MS)
@@ -77,7 +77,7 @@ class Loader(QObject):
     # -- requests -----------------------------------------------------------------------------------
 
     def open(self, path: Path) -> None:
-        """Open a capture folder and read all its waves; what was open before is no longer heard of."""
+        """Open a capture folder and read all its waves; the previous load delivers nothing more."""
         self._end()
         workers = int(self._settings["load.workers"]) or None
         ahead, self.ahead = self.ahead, None
@@ -90,7 +90,7 @@ class Loader(QObject):
         self._load.is_ahead = ahead is not None
 
     def cancel(self) -> None:
-        """Stop reading; what has arrived stays, and waves that are selected are still read."""
+        """Stop reading; loaded waves stay, and selected waves are still read."""
         if self._session.store is not None:
             self._session.store.cancel_answers()
         if self._load is not None and self._load.has_opened:
@@ -99,7 +99,7 @@ class Loader(QObject):
             self._end()
 
     def close(self) -> None:
-        """Stop reading, and wait until every thread and process has gone."""
+        """Stop reading, and wait until every thread and process has ended."""
         self._end()
         if self._session.store is not None:
             self._session.store.end_answers()
@@ -115,21 +115,21 @@ class Loader(QObject):
 
     @property
     def idle(self) -> bool:
-        """Whether everything asked for has arrived."""
+        """Whether every request has been answered."""
         return (self._load is None or self._load.due == 0) and not self._notify.isActive()
 
     def orders(self) -> list[Order]:
-        """What somebody wants to be made of waves where they are read; called in the thread of the load."""
+        """Return the analyses to run on waves where they are read; called in the thread of the load."""
         store = self._session.store
         return [] if store is None else [*store.orders()]
 
     def is_lacking(self, row: int) -> bool:
-        """Whether the store has no answer for a wave yet; called in the thread of the load, too."""
+        """Return whether the store lacks an answer for a wave; also called in the thread of the load."""
         store = self._session.store
         return store is None or not store.is_settled(row)
 
     def _end(self) -> None:
-        """Hear no more of the present load; its thread ends on its own."""
+        """Disconnect the present load; its thread ends on its own."""
         if self._load is not None:
             self._load.stop()
             self.reached = None
@@ -140,7 +140,7 @@ class Loader(QObject):
     # -- answers ------------------------------------------------------------------------------------
 
     def post(self, load: _Load, answer: Callable[[], None]) -> None:
-        """Answer in the thread of the window, if the load is the present one then; from any thread."""
+        """From any thread, call a function on the UI thread if the load is still the present load then."""
         self._posts.post(partial(self._deliver, load, answer))
 
     def _deliver(self, load: _Load, answer: Callable[[], None]) -> None:
@@ -149,10 +149,11 @@ class Loader(QObject):
             answer()
 
     def _show_stage(self, stage: Stage | None) -> None:
-        """Tell how far reading is.
+        """Report reading progress.
 
-        It is a method because Qt keeps functions as long as the loader.  One that knows the session would
-        keep all waves, which lead back to the loader that reads them again: nothing of it would ever go.
+        It is a method because Qt keeps functions as long as the loader lives.  A closure over the session
+        would keep all waves, which refer back to the loader that rereads them, and none of it would ever be
+        freed.
         """
         self._session.busy.set(() if stage is None else (stage,))
 
@@ -174,7 +175,7 @@ class Loader(QObject):
     def _reread(
         self, trace: Trace, rows: Collection[int], held: tuple[WaveBatch, ...], flag: CancelFlag
     ) -> Iterator[Answers]:
-        """What answers about waves of which some left the memory; in any thread."""
+        """Answer about waves, some of which have left memory; in any thread."""
         workers = int(self._settings["load.workers"]) or None
 
         def report(stage: Stage) -> None:
@@ -205,7 +206,7 @@ class Loader(QObject):
             self._load.widen()
 
     def report_now(self) -> None:
-        """Tell of waves that nobody has heard of, if there are some."""
+        """Report waves not reported yet, if there are any."""
         if self._notify.isActive():
             self._notify.stop()
             self._report_waves()
@@ -230,12 +231,12 @@ class Loader(QObject):
 
 
 def budget(gigabytes: int) -> int:
-    """Return the bytes that waves may take; of 0 gigabytes half of what the machine has."""
+    """Return the bytes that waves may take; 0 gigabytes means half of the machine's memory."""
     return gigabytes << 30 or half_of_memory() or UNKNOWN_BUDGET
 
 
 def _open_folder(path: Path, report: Report, early: Early) -> Trace:
-    from rcv_py.work.opening import open_capture  # noqa: PLC0415 - its imports are paid for in the thread
+    from rcv_py.work.opening import open_capture  # noqa: PLC0415 - the thread pays for its imports
 
     return open_capture(path, report, early)
 
@@ -245,7 +246,7 @@ def _stream_of(workers: int | None, trace: Trace) -> WaveStream:
 
 
 class _Load:
-    """The thread that opens one capture, reads its waves, and then those that are wanted.
+    """The thread that opens one capture, reads its waves, and then those requested again.
 
     Methods named `_on_*` run on the UI thread.
     """
@@ -269,9 +270,9 @@ class _Load:
         self._is_shown = Event()  # or stopped
         self._lock = Lock()
         self._room = Semaphore(MAX_BATCHES_AHEAD)
-        self.due = 1  # what is being done, and answers under way to the UI thread
+        self.due = 1  # current work, and answers on their way to the UI thread
         self.has_opened = False
-        self.is_ahead = False  # it is read since before there was a window, by fewer processes
+        self.is_ahead = False  # its reading began before the window existed, with fewer processes
         self._holds_garbage = True
         Garbage.hold(1)
         self.thread = Thread(target=self._run, name="rcv-loader", daemon=True)
@@ -280,14 +281,14 @@ class _Load:
     # -- on the UI thread ---------------------------------------------------------------------------
 
     def prioritize(self, rows: list[int]) -> None:
-        """Read these waves before all others, also if reading has ended."""
+        """Read these waves before all others, even after reading has ended."""
         if (stream := self._stream) is not None:
             stream.prioritize(rows)
         self.count(1)
         self._wanted.put(rows)
 
     def stop_reading(self) -> None:
-        """Read no more, except what is wanted."""
+        """Read no more, except requested waves."""
         if (stream := self._stream) is not None:
             stream.cancel()
 
@@ -304,12 +305,12 @@ class _Load:
         self._let_go()
 
     def count(self, by: int) -> None:
-        """Add to what is still due; from any thread."""
+        """Add to the number of answers due; from any thread."""
         with self._lock:
             self.due += by
 
     def _let_go(self) -> None:
-        """Garbage may be looked for again."""
+        """Allow garbage collection again."""
         if self._holds_garbage:
             self._holds_garbage = False
             Garbage.hold(-1)
@@ -351,21 +352,21 @@ class _Load:
             self.count(-1)
             while (rows := self._wanted.get()) is not None:
                 self._wait_for_posts()
-                # What was wanted but did not come: there was no room for it, or it was dropped since.
+                # Waves that were requested but did not come: there was no room, or they were dropped since.
                 lacking = [row for row in rows if self._loader.is_lacking(row)]
                 for some in plan(trace.waves, lacking, SMALL_JOB_BYTES):
                     self._post_batch(prepare(trace.reader, some))
-                    if len(rows) > 1 and not self._wanted.empty():  # others are looked at by now
+                    if len(rows) > 1 and not self._wanted.empty():  # other waves are selected by now
                         break
                 self.count(-1)
         except Cancelled:
             return
-        except Exception as error:  # the loader boundary: a bug must reach the user, not the void
+        except Exception as error:  # the loader boundary: a bug must reach the user
             self._post(self._loader.stage.emit, None)
             self._post(self._on_end, error)
             self.count(-1)
         finally:
-            self._stream = None  # and with it the capture: a load that has ended is remembered for a while
+            self._stream = None  # and with it the capture: an ended load is remembered for a while
 
     def _post(self, answer: Callable[..., None], *values: object) -> None:
         if not self._stopped.is_set():
@@ -373,7 +374,7 @@ class _Load:
             self._loader.post(self, partial(answer, *values))
 
     def _wait_for_posts(self) -> None:
-        """Wait until all that was read is in the session: what is under way there need not be read again."""
+        """Wait until the session has every wave read: waves on their way need not be read again."""
         have_arrived = Event()
         self._post(have_arrived.set)
         while not have_arrived.wait(POLL_S):
@@ -389,31 +390,31 @@ class _Load:
         self._post(self._loader.stage.emit, stage)
 
     def _show_early(self, trace: Trace) -> None:
-        """Show the beginning of a capture, the rest of which is still made ready."""
+        """Show the first part of a capture while the rest is prepared."""
         self._stopped.check()
         trace = self._located(trace)
         self._post(self._on_early, trace, prepare(trace.reader, list(range(len(trace.waves)))))
 
     def _located(self, trace: Trace) -> Trace:
-        """The trace with sources where the settings say that they are."""
+        """Return the trace with sources at the folder given in the settings."""
         if not self._source_map:
             return trace
-        from rcv_py.formats.sources.find import located  # noqa: PLC0415 - few say so
+        from rcv_py.formats.sources.find import located  # noqa: PLC0415 - rarely used
         from rcv_py.formats.sources.rules import rules_of  # noqa: PLC0415 - as above
 
         return located(trace, rules_of(self._source_map))
 
     def _orders(self) -> list[Order]:
-        """What panels want; of a stream that began before there was a window, nothing at first."""
+        """Return the requests of panels; for a stream that began before the window existed, none at first."""
         return self._loader.orders() if self._is_shown.is_set() and not self._stopped.is_set() else []
 
     def whole(self) -> list[WaveBatch] | None:
-        """Wait for all waves; None if they do not all come.  In any thread but that of the window."""
+        """Wait for all waves; None if they do not all come.  Call it in any thread but the UI thread."""
         stream = self._stream
         return None if stream is None else stream.whole()
 
     def _orders_when_shown(self) -> list[Order]:
-        """The same, once panels have heard of the capture: meanwhile the first process starts."""
+        """Return the requests once panels know the capture: meanwhile the first process starts."""
         self._is_shown.wait()
         return self._orders()
 

@@ -1,4 +1,4 @@
-"""What a panel is, and how panels are found."""
+"""The base class of panels, and their registry."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ NO_COST = "No instruction was executed while the trace was recorded."
 
 
 def entries(trace: Trace) -> int:
-    """Return how many dispatches, hardware events and values of the kernel there are."""
+    """Return how many dispatches, hardware events and kernel values there are."""
     events = 0 if trace.events is None else len(trace.events.time)
     return events + len(trace.dispatches) + sum(len(data.time) for data in trace.shader_data)
 
 
 MISSING: dict[
     Affects, tuple[Callable[[Trace], int], str]
-] = {  # what panels show: how much of it a capture has, and why it may have none
+] = {  # data that panels show: how much of it a capture has, and why it may be missing
     Affects.CODE: (
         lambda trace: len(trace.code),
         "This capture has no instructions: code.json is missing or empty. Record the trace again.",
@@ -60,12 +60,12 @@ MISSING: dict[
         "enabled when recording.",
     ),
 }
-ELSEWHERE = "Problems says what to do."  # of what most panels lack; one of them tells it in full
+ELSEWHERE = "Problems says what to do."  # data that most panels lack; one panel gives the reason in full
 NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one here."
 
 
 def has(trace: Trace, what: Affects) -> bool:
-    """Return whether a capture has what panels show."""
+    """Return whether a capture has the data of a panel."""
     return what not in MISSING or MISSING[what][0](trace) > 0
 
 
@@ -84,49 +84,49 @@ class Sheet:
 
     @classmethod
     def of(cls, title: str, table: Table) -> Sheet:
-        """Return a declared table as CSV has it: the names of its fields, and plain values."""
+        """Return a declared table for CSV: the names of its fields, and plain values."""
         names, rows = table.csv()
         return cls(title, tuple(names), rows)
 
     def csv(self, separator: str = ",") -> str:
-        """The table as CSV with a line of headings; plain numbers, no grouping."""
-        from rcv_py.base.csv_text import csv_text  # noqa: PLC0415 - once something is copied or written
+        """Return the table as CSV with a header line and plain numbers, without grouping."""
+        from rcv_py.base.csv_text import csv_text  # noqa: PLC0415 - only needed to copy or write
 
         return csv_text(self.headers, self.rows, separator)
 
 
 @runtime_checkable
 class Remembers(Protocol):
-    """A widget that keeps what the user did to it; it ignores a state that does not fit."""
+    """A widget that keeps what the user changed; it ignores a state that does not fit."""
 
     def save_state(self) -> Any:
-        """Return it as plain JSON values."""
+        """Return the state as plain JSON values."""
 
     def load_state(self, state: Any) -> None:
-        """Take back what `save_state` returned."""
+        """Restore what `save_state` returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Late(Generic[APanel]):
-    """A panel of a kind that may not have been made yet, as commands know it."""
+    """A handle that commands use for a panel that may not exist yet."""
 
     kind: type[APanel]
     made: Callable[[], Panel | None]
-    need: Callable[[], Panel]  # makes it if need be
+    need: Callable[[], Panel]  # makes the panel if needed
 
     @classmethod
     def of(cls, panel: APanel) -> Late[APanel]:
-        """Return one that is made."""
+        """Return a handle of an existing panel."""
         return cls(type(panel), lambda: panel, lambda: panel)
 
     @property
     def now(self) -> APanel | None:
-        """The panel, None if it is not made or could not be."""
+        """Return the panel, None if it does not exist or could not be made."""
         panel = self.made()
         return panel if isinstance(panel, self.kind) else None
 
     def then(self, action: Callable[[APanel], object]) -> Callable[[], None]:
-        """Return what makes the panel if need be and does something with it; one that is broken is shown."""
+        """Return a function that makes the panel if needed and acts on it; a broken panel is shown."""
 
         def run() -> None:
             panel = self.need()
@@ -139,16 +139,16 @@ class Late(Generic[APanel]):
 
 
 class Panel(QWidget):
-    """A view of the session.  It sets the session and watches the session, and calls no other panel.
+    """A view of the session.  It sets and watches the session, and calls no other panel.
 
-    Subclasses are made with the `UiContext`, computed data comes through `run_job` and `want_result`, colours
-    from `ui.theme`.  All methods below are optional.
+    Subclasses are constructed with the `UiContext`.  Computed data comes through `run_job` and `want_result`,
+    colours from `ui.theme`.  All methods below are optional.
     """
 
-    panel_id: ClassVar[str] = ""  # under which it is registered
-    commands_wait: ClassVar[bool] = False  # why a command cannot run does not change before there is a panel
-    tells_all: ClassVar[bool] = False  # says in full what is wrong with a whole capture; others point there
-    wants = Signal(str)  # id of a panel, or of an area, that should come to the front
+    panel_id: ClassVar[str] = ""  # id in the registry
+    commands_wait: ClassVar[bool] = False  # fixed reason why a command cannot run before the panel exists
+    tells_all: ClassVar[bool] = False  # reports problems of the whole capture in full; others refer to it
+    wants = Signal(str)  # id of a panel or an area to bring to the front
     copy_asked = Signal()  # copy what the panel shows as a command
 
     def __init__(self, ui: UiContext) -> None:
@@ -163,7 +163,7 @@ class Panel(QWidget):
 
     @property
     def declared(self) -> PanelInfo:
-        """What is said of the panel, or of the part of it that is shown."""
+        """Return the registry entry of the panel, or of its visible part."""
         return DECLARED[self.panel_id]
 
     # -- computing while somebody can see it --------------------------------------------------------
@@ -176,10 +176,10 @@ class Panel(QWidget):
         *,
         stream: Coalesce | None = None,
     ) -> None:
-        """Run `job` in a thread and give its answer to `done`, of which `stream` waits for the end.
+        """Run `job` in a thread and pass its answer to `done`; `stream` waits for its end.
 
-        No answer comes if a newer job of the topic was run, or another capture is open.  While nobody can
-        see the panel the job is put off.
+        No answer comes if a newer job of the topic ran, or another capture is open. While the panel is hidden
+        the job is put off.
         """
         trace = self.session.trace.value
 
@@ -200,42 +200,43 @@ class Panel(QWidget):
         key: Hashable = None,
         expected: frozenset[int] | None = None,
     ) -> Callable[[Collection[int] | None], Result]:
-        """Return a function of rows that count, for a job: the answer for all waves that were read.
+        """Return a function of counted rows, for a job: the answer for all waves read.
 
-        A capture must be open.  While somebody sees the panel, waves that arrive are mapped where they are
-        read.  The other arguments are those of `Snapshot.so_far`.
+        A capture must be open. While the panel is visible, arriving waves are mapped where they are read. The
+        other arguments are the arguments of `Snapshot.so_far`.
         """
         read = self.session.snapshot()
         return read.so_far(name, reduction, key, watcher=self.visibility, expected=expected)
 
     def want_result(self, name: str) -> None:
-        """Keep a shared result up to date for as long as this capture is open and somebody sees the panel."""
+        """Keep a shared result up to date while this capture is open and the panel is visible."""
         self.ui.results.want(name, self.visibility)
 
     def coalesced(self, call: Callable[[], None], every_ms: int = 0) -> Coalesce:
-        """Return what makes one call of a burst, and none while nobody can see the panel."""
+        """Return a function that makes one call of a burst, and none while the panel is hidden."""
         return Coalesce(
             self, call, every_ms, visibility=self.visibility, is_over=lambda: not self.session.is_streaming
         )
 
     def puts_off(self, call: Callable[[], None]) -> bool:
-        """Whether nobody can see the panel; if so, `call` is made as soon as somebody can."""
+        """Return whether the panel is hidden; if so, `call` is made as soon as it is visible."""
         return self.visibility.puts_off(call)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Soon do what was put off while nobody could see it."""
+        """Soon run what was put off while the panel was hidden."""
         super().showEvent(event)
         self.visibility.look()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Put off from now on what can wait."""
+        """From now on put off work that can wait."""
         super().hideEvent(event)
         self.visibility.look()
 
     def reason(self, otherwise: str, *more: Affects) -> str:
-        """Return why the panel is empty: what the problems say of the data it needs, else the sentence.
+        """Return why the panel is empty: what the problems say about the data it needs, else the sentence.
 
-        It may need `more` than it declares.  What most panels lack is told in full by one of them.
+        It may need `more` than it declares.  One panel gives the reason in full for data that most panels
+        lack.
         """
         trace = self.session.trace.value
         if trace is None:
@@ -247,7 +248,7 @@ class Panel(QWidget):
         return f"{problem.brief} {ELSEWHERE}" if problem.brief and not self.tells_all else str(problem)
 
     def why_missing(self, what: Affects | str) -> str:
-        """Return why there is none of what the panel shows, "" if there is."""
+        """Return why the panel's data is missing, "" if it is not."""
         trace, (amount, sentence) = self.session.trace.value, MISSING[Affects(what)]
         return "" if trace is not None and amount(trace) else self.reason(sentence)
 
@@ -255,17 +256,18 @@ class Panel(QWidget):
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """Extra actions for menus and palette, known before there is a panel."""
+        """Return extra actions for menus and palette, known before the panel exists."""
         return ()
 
     def sheet(self) -> Sheet | None:
-        """The panel's table, for CSV export and copying; None if it has none."""
+        """Return the panel's table, for CSV export and copying; None if it has none."""
         return None
 
     def command_line(self) -> tuple[str, ...] | None:
-        """The words of the `rcv` command that prints the numbers shown now; None if nothing is shown.
+        """Return the `rcv` command line that prints the numbers shown now; None if nothing is shown.
 
-        Every panel has one: made by `ui/table/command_text.py` from filters, order, range, wave and modes.
+        Every panel has such a command; `ui/table/command_text.py` makes it from filters, order, range, wave
+        and modes.
         """
         return None
 
@@ -276,73 +278,73 @@ class Panel(QWidget):
 
     @property
     def copy_action(self) -> tuple[str, Callable[[], None]]:
-        """The same as a title and what it does, for menus that timelines make."""
+        """Return the title and the function of that action, for menus of timelines."""
         return COPY_AS_COMMAND, self.copy_asked.emit
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer the command where nothing inside of the panel has a menu of its own."""
+        """Offer the command where no child of the panel has its own menu."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.add_copy(menu)
         menu.popup(event.globalPos())
 
     def canvas(self) -> QWidget:
-        """The widget a picture of this panel shows."""
+        """Return the widget that a picture of this panel shows."""
         return self
 
     @contextmanager
     def for_picture(self) -> Iterator[None]:
-        """Look as a picture should while one is made."""
+        """Look as a picture should during the block."""
         yield
 
     def swatches(self) -> tuple[Swatch, ...]:
-        """What colours mean that no legend in the panel's picture says."""
+        """Return swatches of colours that no legend in the panel's picture explains."""
         return ()
 
     def caption(self) -> str:
-        """What the picture's caption says besides trace, wave and range."""
+        """Return what the picture's caption adds to capture, wave and range."""
         return ""
 
     def save_state(self) -> dict[str, Any]:
-        """Return column widths, open branches and the like, as plain JSON values."""
+        """Return column widths, open branches and similar state, as plain JSON values."""
         return {name: _saved(part) for name, part in self.remembered.items()}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned; ignore what does not fit."""
+        """Restore what `save_state` returned; ignore what does not fit."""
         for name, part in self.remembered.items():
             if name in state:
                 _load(part, state[name])
 
     def focus_search(self) -> bool:
-        """Put the cursor into the panel's own search field (Ctrl+F); False if it has none."""
+        """Put the cursor into the panel's own search field (Ctrl+F); return False if it has none."""
         return False
 
     def first_focus(self) -> QWidget | None:
-        """What keys go to when somebody comes to the panel; None: to what had them last, else to its list."""
+        """Return the widget to focus on entering the panel; None: the last focused, else its list."""
         return None
 
     # -- panels that are several ---------------------------------------------------------------------
 
     @property
     def chosen_panel(self) -> Panel:
-        """What a panel of several parts shows of them; any other is its own part."""
+        """Return the visible part of a panel of several parts; any other panel is its own part."""
         return self
 
     @property
     def chosen_part(self) -> str:
-        """The id of that part, "" if it has none."""
+        """Return the id of that part, "" if it has none."""
         return ""
 
     def part(self, name: str) -> Panel:
-        """Return a part, made now if nobody needed it before; KeyError if there is none."""
+        """Return a part, making it if needed; KeyError if there is none."""
         raise KeyError(name)
 
     def made_part(self, name: str) -> Panel | None:
-        """Return a part, None if it is not made."""
+        """Return a part, None if it does not exist yet."""
         return None
 
     def show_part(self, name: str) -> None:
-        """Show another part, if there is one of that id."""
+        """Show another part, if there is a part with that id."""
 
 
 def _saved(part: Remembers | QAbstractButton | QSplitter) -> Any:
@@ -360,19 +362,19 @@ def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
         part.setSizes(state)
 
 
-Made = Callable[[], Panel | None]  # what has the panel if it is made
-Need = Callable[[], Panel]  # what makes it
+Made = Callable[[], Panel | None]  # holds the panel if it exists
+Need = Callable[[], Panel]  # makes the panel
 PanelCommands = Callable[[UiContext, Made, Need], tuple[Command, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class PanelInfo:
-    """A panel class with its place.
+    """A panel class and its place.
 
-    `area`: left, wave, details, time, time_below, code, source, bottom; apart: a window of its own.  `needs`
-    is the data that it cannot do without.  One that is not there at the start is shown when it is asked for,
-    or when a capture has what it needs (`appears`).  One `within` another has no place of its own: that one
-    shows it as a part, and it is known by its name all the same.
+    `area`: left, wave, details, time, time_below, code, source, bottom; apart: a separate window.  `needs` is
+    the data that the panel cannot do without.  A panel hidden at the start is shown on request, or when a
+    capture has what it needs (`appears`).  A panel `within` another has no place of its own: the other panel
+    shows it as a part, and it can still be found by its name.
     """
 
     id: str
@@ -386,20 +388,20 @@ class PanelInfo:
     is_at_start: bool = True
     appears: bool = False
     within: str = ""  # id of the panel that shows it as a part
-    keys: tuple[str, ...] = ()  # that show it, before those that go by the places of panels
+    keys: tuple[str, ...] = ()  # ids of panels that show it, before panels chosen by place
     is_listed: bool = True  # whether it has a command; a part that its panel shows first needs none
     commands: PanelCommands = lambda ui, made, need: ()
-    load: Callable[[], object] = lambda: None  # imports what `make` needs
-    parts: tuple[str, ...] = ()  # modules that this imports, each of which takes a turn of the event loop
+    load: Callable[[], object] = lambda: None  # imports the modules `make` needs
+    parts: tuple[str, ...] = ()  # modules that this imports, each in its own turn of the event loop
 
     @property
     def missing(self) -> str | None:
-        """The first part that is not imported."""
+        """Return the first part that is not imported."""
         return next((name for name in self.parts if name not in sys.modules), None)
 
 
-PANELS: Registry[PanelInfo] = Registry("panel")  # all that there are, from `discover` on
-DECLARED: Registry[PanelInfo] = Registry("panel")  # those whose modules are imported
+PANELS: Registry[PanelInfo] = Registry("panel")  # all panels, once `discover` has run
+DECLARED: Registry[PanelInfo] = Registry("panel")  # panels whose modules are imported
 
 
 def panel(
@@ -418,13 +420,13 @@ def panel(
 ) -> Callable[[Kind], Kind]:
     """Class decorator: register a panel under `id`; its docstring is the tip of its tab.
 
-    Panels of an area are tabs sorted by `order`, parts `within` one are listed behind it.  `make docs` writes
-    what is said here into the table of `rcv_py/ui/panels`, from which a window knows the panel before its
-    module is imported.
+    Panels of an area are tabs sorted by `order`; parts `within` a panel follow it.  `make docs` writes these
+    arguments into the table of `rcv_py/ui/panels`, from which a window knows the panel before its module is
+    imported.
     """
 
     def register(kind: Kind) -> Kind:
-        # Of its own dictionary: for help about a class of Qt, signatures of all its functions would be read.
+        # From its own dictionary: help about a Qt class would read the signatures of all its functions.
         tip = (vars(kind).get("__doc__") or "").split("\n")[0]
         DECLARED.add(
             id,
@@ -454,7 +456,7 @@ def panel(
 def discover() -> Registry[PanelInfo]:
     """Return the registry of all panels; a panel's module is imported when the panel is made.
 
-    One whose actions must look at more than the panel is imported for these.
+    A panel whose actions must read more than the panel is imported for them.
     """
     package = import_module("rcv_py.ui.panels")
     for row in package.TABLE:
@@ -485,7 +487,7 @@ def _from_table(
 
 
 def _waiting(line: tuple[Any, ...], declared: Callable[[], tuple[Command, ...]], made: Made) -> Command:
-    """Return a command of a panel whose module is imported when the command is run, or the panel made."""
+    """Return a command of a panel whose module is imported when the command runs or the panel is made."""
     id, title, menu, shortcuts, tip, until = line
 
     def itself() -> Command:

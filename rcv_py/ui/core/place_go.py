@@ -1,4 +1,4 @@
-"""Going to a place that somebody handed on, also in a capture that is still being read; to an execution."""
+"""Go to a place given from outside, also in a capture that is still loading, or to an execution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rcv_py.state.selection import Place, Selection
 from rcv_py.state.session import Session
 from rcv_py.ui.core.tasks import Tasks
 
-AROUND = 500  # cycles of the view on either side of a moment
+AROUND = 500  # cycles of the view on either side of a cycle
 
 
 def go_to_place(session: Session, place: Place) -> None:
@@ -35,9 +35,9 @@ def go_to_place(session: Session, place: Place) -> None:
 
 
 class Destination(QObject):
-    """Goes to a place when a capture is open, and once more when what is there has been read.
+    """Goes to a place when a capture is open, and again when its waves have been read.
 
-    It lets go as soon as the user selects something else.
+    It stops as soon as the user selects something else.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Destination(QObject):
 
 
 class ExecutionFinder(QObject):
-    """Answers what the session looks for, and lets it look again when no more waves will come."""
+    """Finds the executions that the session looks for, and retries when no more waves will come."""
 
     def __init__(self, session: Session, tasks: Tasks) -> None:
         super().__init__()

@@ -1,12 +1,11 @@
-"""The one place where texts enter widgets: as themselves, or as rich text of our own making.
+"""The single entry of texts into widgets: as plain text, or as our own rich text.
 
-Qt takes a text for HTML where it looks like it, and then loads what `<img src=…>` names: in a path, or in a
-kernel's name.  So labels are plain, tooltips that Qt would take for HTML are wrapped, and rich text is
-made by `rich` alone, which escapes every value that is put into it.  `tests/test_texts.py` holds the rest of
-the window to this.
+Qt treats a text as HTML if it looks like HTML, and then loads what `<img src=…>` names, even in a path or a
+kernel's name.  So labels are plain, tooltips that Qt would take for HTML are wrapped, and only `rich` makes
+rich text, and it escapes every value.  `tests/test_texts.py` enforces this in the rest of the window.
 
-Here texts meet the eye, so here they are translated; what is painted from parts or measured before is
-translated where it is made, and what is data alone is `as_written`.
+Texts are translated here, where they are displayed.  Text that is painted from parts or measured first is
+translated where it is made; pure data is `as_written`.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from rcv_py.base.text import translated, translated_template, visible
 
 Widget = TypeVar("Widget", bound=QWidget)
 
-NOT_NOW = "Not now: "  # before the reason why something cannot be used
+NOT_NOW = "Not now: "  # before the reason why something is disabled
 SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
-TOGETHER = "\u00a0"  # a space that no line ends at
+TOGETHER = "\u00a0"  # a space without a line break
 _PERCENT = re.compile(r"(?<=\d) %")
-_LINES = "\n\t"  # what a text of several lines keeps
+_LINES = "\n\t"  # whitespace that a text of several lines keeps
 
 
 class Rich(str):
-    """Rich text in which all that is not ours is escaped.  Only `rich` and `joined` make it."""
+    """Rich text in which every foreign value is escaped.  Only `rich` and `joined` make it."""
 
     __slots__ = ()
 
@@ -42,17 +41,17 @@ class Rich(str):
 
 
 def escaped(value: object) -> Rich:
-    """Return a value as rich text that shows just it."""
+    """Return a value as rich text that shows exactly that value."""
     return value if isinstance(value, Rich) else Rich(escape(visible(str(value), _LINES)))
 
 
 def rich(template: str, *values: object) -> Rich:
-    """Return markup of ours, with a value escaped into each `{}`; a value that is rich stays so."""
+    """Return our markup with a value escaped into each `{}`; a value that is rich stays rich."""
     return Rich(translated_template(template).format(*map(_escaped_text, values)))
 
 
 def joined(between: str, parts: Iterable[object]) -> Rich:
-    """Return parts, each escaped unless it is rich, with markup of ours between them."""
+    """Return parts, each escaped unless it is rich, joined by our markup."""
     return Rich(between.join(map(_escaped_text, parts)))
 
 
@@ -62,22 +61,22 @@ def _escaped_text(value: object) -> Rich:
 
 
 def lines_tip(lines: Iterable[object]) -> Rich:
-    """Return a tooltip of lines that are not wrapped."""
+    """Return a tooltip of lines that do not wrap."""
     return rich("<qt style='white-space:nowrap'>{}</qt>", joined("<br>", lines))
 
 
 def shown(text: str) -> str:
-    """Return a text as widgets show it that know no markup: titles, items of lists."""
+    """Return a text for widgets without markup: titles, items of lists."""
     return visible(translated(text), _LINES)
 
 
 def as_written(text: str) -> str:
-    """Return a text of somebody else as widgets show it: a note, or what goes to the clipboard."""
+    """Return an untranslated text for widgets: a note, or what goes to the clipboard."""
     return visible(text, _LINES)
 
 
 def tooltip(text: str) -> str:
-    """Return a tooltip that shows just the text, unless it is rich text of ours."""
+    """Return a tooltip that shows the plain text, unless it is our rich text."""
     if isinstance(text, Rich):
         return text
     plain = shown(text)
@@ -91,9 +90,9 @@ def draw_text(painter: QPainter, where: QPoint | QPointF, text: str, /) -> None:
 @overload
 def draw_text(painter: QPainter, where: QRect | QRectF, flags: Qt.AlignmentFlag, text: str, /) -> None: ...
 def draw_text(painter: QPainter, where: QPoint | QPointF | QRect | QRectF, *flags_and_text: Any) -> None:
-    """Draw a text of ours in the language of the window: from a point on, or in a box with flags.
+    """Draw our text in the language of the window: at a point, or in a box with flags.
 
-    What is measured or cut before is translated before.
+    A text that is measured or cut first is translated before that.
     """
     *flags, text = flags_and_text
     if isinstance(where, QPoint | QPointF):
@@ -103,7 +102,7 @@ def draw_text(painter: QPainter, where: QPoint | QPointF | QRect | QRectF, *flag
 
 
 def draw_data(painter: QPainter, where: QPoint | QPointF, text: str) -> None:
-    """Draw a text of the capture, such as an instruction, from a point on; no letter can turn or hide it."""
+    """Draw a text of the capture, such as an instruction, at a point; no character can reverse or hide it."""
     painter.drawText(where, visible(text))
 
 
@@ -114,7 +113,7 @@ def unbroken(text: str) -> str:
 
 
 def set_text(text: str) -> QStaticText:
-    """Return a text that no letter of it can turn or hide, set once to be drawn often."""
+    """Return a static text, set once and drawn often, that no character in it can reverse or hide."""
     made = QStaticText(visible(text))
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
@@ -122,14 +121,14 @@ def set_text(text: str) -> QStaticText:
 
 
 def button_text(text: str) -> str:
-    """Return the text of a button, an action or a menu, in which no `&` is taken for a key."""
+    """Return the text of a button, an action or a menu, in which `&` marks no key."""
     return shown(text).replace("&", "&&")
 
 
 def add_action(
     menu: QMenu, title: str, call: Callable[[], object], *, tip: str = "", is_on: bool | None = None
 ) -> QAction:
-    """Add an action to a menu, its texts shown as they are, with a check mark if `is_on` is given."""
+    """Add an action to a menu with its texts shown literally, and a check mark if `is_on` is given."""
     action = menu.addAction(button_text(title))
     action.triggered.connect(lambda _=False: call())
     if tip:
@@ -141,45 +140,45 @@ def add_action(
 
 
 def with_tip(widget: Widget, text: str) -> Widget:
-    """Give a widget a tooltip that shows just the text; return the widget."""
+    """Give a widget a tooltip that shows the plain text; return the widget."""
     set_tooltip(widget, text)
     return widget
 
 
 def set_tooltip(widget: Any, text: str) -> None:
-    """Give a widget, an action or an item a tooltip that shows just the text."""
+    """Give a widget, an action or an item a tooltip that shows the plain text."""
     widget.setToolTip(tooltip(text))
 
 
 def allow(control: Any, why_not: str = "") -> None:
-    """Let a widget or an action be used, or not: its tooltip then says why, after what it always says."""
+    """Enable or disable a widget or an action; when disabled, the tooltip also gives the reason."""
     control.setEnabled(not why_not)
     usual = control.toolTip().partition(translated(NOT_NOW))[0].rstrip("\n")
     control.setToolTip(tooltip("\n".join(filter(None, (usual, translated(with_reason(why_not)))))))
 
 
 def with_reason(why_not: str) -> str:
-    """Return what a tooltip says of something that cannot be used now; nothing of what can."""
+    """Return the tooltip text of something disabled, "" if it is enabled."""
     return why_not and f"{NOT_NOW}{why_not}"
 
 
 def show_tip(place: QPoint, text: str, widget: QWidget) -> None:
-    """Show a tooltip at a place of the screen; nothing for an empty text."""
+    """Show a tooltip at a point of the screen; nothing for an empty text."""
     QToolTip.showText(place, tooltip(text), widget)
 
 
 def copy_text(text: str) -> None:
-    """Put a text on the clipboard; what a terminal would obey when it is pasted there is shown as escapes."""
+    """Put a text on the clipboard; characters that a terminal would obey when pasted become escapes."""
     QGuiApplication.clipboard().setText(as_written(text))
 
 
 def hide_tip() -> None:
-    """Take the tooltip away."""
+    """Hide the tooltip."""
     QToolTip.hideText()
 
 
 class PlainLabel(QLabel):
-    """A label that shows its text as it is; `role` is that of the style sheet: muted, heading, error …"""
+    """A label that shows plain text; `role` is a role of the style sheet: muted, heading, error …"""
 
     def __init__(
         self, text: str = "", parent: QWidget | None = None, *, role: str = "", **properties: Any
@@ -193,12 +192,12 @@ class PlainLabel(QLabel):
             self.setText(text)
 
     def setText(self, text: str) -> None:
-        """Show a text; where it is wrapped, a number and its % stay in one line."""
+        """Show a text; where it wraps, a number and its % stay on one line."""
         self._said = as_written(text)
         super().setText(unbroken(shown(text)) if self.wordWrap() else shown(text))
 
     def text(self) -> str:
-        """The text as the program said it: in English, and without what keeps words together."""
+        """The text as the program set it: in English, without the characters that keep words together."""
         return self._said
 
     @property
@@ -207,20 +206,20 @@ class PlainLabel(QLabel):
         return super().text().replace(TOGETHER, " ")
 
     def break_lines(self, lines_of: Callable[[str], str]) -> None:
-        """Show what was said with the line breaks that `lines_of` makes in it; `text` stays what it is."""
+        """Show the text with the line breaks that `lines_of` makes in it; `text` does not change."""
         said = shown(self._said)
         super().setText(lines_of(unbroken(said) if self.wordWrap() else said))
 
 
 class RichLabel(QLabel):
-    """A label for rich text of ours, and for nothing else."""
+    """A label for our own rich text only."""
 
     def __init__(self, parent: QWidget | None = None, **properties: Any) -> None:
         super().__init__(parent, **properties)
         self.setTextFormat(Qt.TextFormat.RichText)
 
     def setText(self, text: str) -> None:
-        """Show rich text; what is not is shown as it is."""
+        """Show rich text; show other text as plain text."""
         super().setText(escaped(text))
 
 
@@ -236,13 +235,13 @@ def agrees(parent: QWidget, title: str, question: str) -> bool:
 
 
 def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str:
-    """Ask for a text, and return it; "" if none was given.  Title and label are words of ours."""
+    """Ask for a text and return it, "" if none was given.  Title and label are our own words."""
     answer, is_given = QInputDialog.getText(parent, shown(title), shown(label), text=as_written(text))
     return answer.strip() if is_given else ""
 
 
 def ask_which(parent: QWidget, title: str, label: str, texts: Iterable[str]) -> int:
-    """Ask for one of several texts, and return its place; -1 for none."""
+    """Ask for one of several texts, and return its index; -1 for none."""
     listed = [shown(text) for text in texts]
     answer, is_given = QInputDialog.getItem(parent, shown(title), shown(label), listed, 0, False)
     return listed.index(answer) if is_given and answer in listed else -1
@@ -255,18 +254,18 @@ class ElidedLabel(PlainLabel):
     """A label that can be as narrow as a few characters."""
 
     def minimumSizeHint(self) -> QSize:
-        """Hardly anything."""
+        """Return a width of almost nothing."""
         return QSize(MIN_PX, super().minimumSizeHint().height())
 
     def setText(self, text: str) -> None:
-        """Show a text; it is the tooltip as well, unless somebody gave it another."""
+        """Show a text; it is also the tooltip, unless another tooltip was set."""
         if self.toolTip() == tooltip(self.text()):
             self.setToolTip(tooltip(text))
         super().setText(text)
         self.setAccessibleName(self.shown_text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw what fits."""
+        """Draw as much as fits."""
         box = self.contentsRect()
         text = self.fontMetrics().elidedText(self.shown_text, Qt.TextElideMode.ElideRight, box.width())
         with QPainter(self) as painter:

@@ -1,4 +1,4 @@
-"""Calls from any thread, made in the thread of the window."""
+"""Calls from any thread, run on the UI thread."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rcv_py.ui.core.turns import Turns
 
 
 class Posts(QObject):
-    """Makes calls in the thread it was made in, few a turn of the event loop, in the order of posting.
+    """Runs calls in the thread it was made in, a few per turn of the event loop, in posting order.
 
-    A signal says that there is one, and carries nothing: objects of Python that cross threads as values of a
-    signal are copied and let go by Qt, at times without the lock of the interpreter.
+    Its signal only announces a call and carries no value: Qt copies and frees Python objects that cross
+    threads as signal values, sometimes without holding the interpreter's lock.
     """
 
     _came = Signal()
@@ -26,7 +26,7 @@ class Posts(QObject):
         self._came.connect(self._one_came, Qt.ConnectionType.QueuedConnection)
 
     def post(self, call: Callable[[], None]) -> None:
-        """Have a call made soon; from any thread."""
+        """Run a call soon; from any thread."""
         self._calls.put(call)
         self._came.emit()
 

@@ -1,4 +1,4 @@
-"""The options table as cells, kept in an ini file."""
+"""The options as cells, stored in an ini file."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ Document = TypeVar("Document", dict[str, Any], list[Any])
 
 
 class Settings:
-    """One cell an option.  A stored value that does not fit falls back to the default and is reported."""
+    """Holds one cell per option. A stored value that does not fit is reported and replaced by the default."""
 
     def __init__(self, store: QSettings | None = None, group: WeakSet[Settings] | None = None) -> None:
         self._store = store
-        self._group = WeakSet() if group is None else group  # of windows that share what is set
+        self._group = WeakSet() if group is None else group  # of windows that share their settings
         self._group.add(self)
-        self.rejected: list[str] = []  # sentences about stored values that were ignored
+        self.rejected: list[str] = []  # sentences about ignored stored values
         self._cells = {option.name: Cell(self._stored(option.name)) for option in OPTIONS}
-        # Of commands, if other than at first.
+        # Keys of commands that differ from the defaults.
         self.keys: Cell[Keys] = Cell(_keys(self.document("keys", dict)))
 
     @property
     def folder(self) -> Path | None:
-        """Where the settings file lies, None if settings are in memory."""
+        """The folder of the settings file, None if settings are in memory."""
         return None if self._store is None else Path(self._store.fileName()).parent
 
     def cell(self, name: str) -> Cell[Any]:
-        """The cell of an option, to watch it."""
+        """Return the cell of an option, to watch it."""
         return self._cells[name]
 
     def __getitem__(self, name: str) -> Any:
@@ -57,20 +57,20 @@ class Settings:
             settings.keys.set(keys)
 
     def leave(self) -> None:
-        """Hear no more of what other windows set: what watched here goes away."""
+        """Disconnect from the settings of other windows; the watchers here go away."""
         self._group.discard(self)
 
     def memory(self, key: str, default: Any = None) -> Any:
-        """Read a piece of window state that is no option (geometry, recent files)."""
+        """Read window state that is no option (geometry, recent files)."""
         return default if self._store is None else self._store.value(f"memory/{key}", default)
 
     def remember(self, key: str, value: Any) -> None:
-        """Keep a piece of window state that is no option."""
+        """Store window state that is no option."""
         if self._store is not None:
             self._store.setValue(f"memory/{key}", value)
 
     def document(self, key: str, kind: type[Document]) -> Document:
-        """Read a piece of window state that `keep` wrote; an empty one if it is none of its kind."""
+        """Read window state that `keep` wrote; an empty dictionary if it does not fit."""
         text = self.memory(key)
         try:
             found = json.loads(text) if isinstance(text, str) else None
@@ -79,7 +79,7 @@ class Settings:
         return found if isinstance(found, kind) else kind()
 
     def keep(self, key: str, document: Mapping[str, Any] | Sequence[Any]) -> None:
-        """Keep a piece of window state that is plain JSON values."""
+        """Store window state given as plain JSON values."""
         self.remember(key, json.dumps(document))
 
     def _stored(self, name: str) -> Any:
@@ -99,25 +99,25 @@ class Settings:
 
 
 class SettingsGroup:
-    """Settings of several windows: what is set in one holds in all, and each goes with its window."""
+    """Settings of several windows: a change in one applies to all; each ends with its window."""
 
     def __init__(self, store: QSettings | None) -> None:
         self._store = store
         self._members: WeakSet[Settings] = WeakSet()
 
     def make(self) -> Settings:
-        """Make the settings of one more window."""
+        """Make the settings of another window."""
         others = tuple(self._members)
         made = Settings(self._store, self._members)
         for other in others[:1]:
-            for option in OPTIONS:  # without a store the others alone know
+            for option in OPTIONS:  # without a store only the other windows know the values
                 made.cell(option.name).set(other[option.name])
             made.keys.set(other.keys.value)
         return made
 
 
 def _keys(stored: dict[str, Any]) -> Keys:
-    """Read what `set_keys` wrote; whatever does not fit is left out."""
+    """Read what `set_keys` wrote; leave out what does not fit."""
     return {
         name: tuple(keys)
         for name, keys in stored.items()

@@ -1,4 +1,4 @@
-"""Pictures as shapes: what the window paints pixel by pixel becomes paths where an SVG file is made."""
+"""Pictures as shapes: pixel pictures of the window become paths in an SVG file."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath
 
-MAX_SHAPES = 60_000  # rectangles of a picture; beyond that columns become two, four … pixels wide
+MAX_SHAPES = 60_000  # rectangles per picture; beyond that columns become two, four … pixels wide
 _AS_SHAPES = ContextVar("as shapes", default=False)
 
 
 @contextmanager
 def as_shapes() -> Iterator[None]:
-    """Have everything that is painted meanwhile painted as shapes and text, nothing as a bitmap."""
+    """Paint shapes and text, not bitmaps, during the block."""
     token = _AS_SHAPES.set(True)
     try:
         yield
@@ -26,15 +26,15 @@ def as_shapes() -> Iterator[None]:
 
 
 def draws_shapes() -> bool:
-    """Whether what is painted now must be shapes."""
+    """Return whether painting must use shapes now."""
     return _AS_SHAPES.get()
 
 
 def rectangles(codes: np.ndarray, nothing: int = -1, most: int = MAX_SHAPES) -> dict[int, np.ndarray]:
     """Return the rectangles of each code of a picture, int64 [n, 4] rows of left, top, width and height.
 
-    `codes` is whole numbers [height, width].  The rectangles do not overlap and cover just the pixels that
-    are not `nothing`; where more than `most` would be needed, a column stands for the ones beside it.
+    `codes` holds integers [height, width]. The rectangles do not overlap and cover exactly the pixels that
+    are not `nothing`.  If more than `most` rectangles are needed, one column stands for its neighbours too.
     """
     step = 1
     while True:
@@ -49,7 +49,7 @@ def rectangles(codes: np.ndarray, nothing: int = -1, most: int = MAX_SHAPES) -> 
 
 
 def _rectangles(codes: np.ndarray, nothing: int) -> dict[int, np.ndarray]:
-    """Runs of equal pixels down each column, those side by side that begin and end alike as one."""
+    """Return runs of equal pixels down each column, merging adjacent equal runs."""
     columns = np.ascontiguousarray(codes.T)
     if not columns.size:
         return {}
@@ -74,7 +74,7 @@ def _rectangles(codes: np.ndarray, nothing: int) -> dict[int, np.ndarray]:
 
 
 def path_of(rows: np.ndarray) -> QPainterPath:
-    """Return the outline of rectangles, [n, 4] rows of left, top, width and height, as one path."""
+    """Return the outline of rectangles, [n, 4] rows of left, top, width and height, as a single path."""
     left, top, width, height = rows.astype(np.float64).T
     right, bottom = left + width, top + height
     x = np.stack([left, right, right, left, left], axis=1).reshape(-1)
@@ -86,7 +86,7 @@ def path_of(rows: np.ndarray) -> QPainterPath:
 def paint_codes(
     painter: QPainter, codes: np.ndarray, color: Callable[[int], QColor], nothing: int = -1
 ) -> None:
-    """Paint a picture of codes as one path a code, a unit a pixel; what is `nothing` stays as it is."""
+    """Paint a picture of codes, one path per code, one unit per pixel; skip `nothing`."""
     painter.setPen(Qt.PenStyle.NoPen)
     for code, rows in rectangles(codes, nothing).items():
         painter.setBrush(color(code))

@@ -1,4 +1,4 @@
-"""Analyses of all loaded waves whose answer several panels show, computed once and off the UI thread."""
+"""Analyses of all loaded waves that several panels show, computed once and off the UI thread."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 from rcv_py.work.findings import FindingsInView, is_small
 
-if TYPE_CHECKING:  # it draws rows of waves
+if TYPE_CHECKING:  # the name is drawn as rows of waves
     from rcv_py.work.playing import Recordings
 
 
 def unread_note(read: int, store: WaveStore) -> str:
-    """Return `partial: 12 of 68 waves read`, also for waves that did not come back; "" if so many are all."""
+    """Return `partial: 12 of 68 waves read`, also for waves that failed to load; "" if all were read."""
     waves = len(store.trace.waves)
     parts = [f"partial: {store.read:,} of {plural(waves, 'wave')} read"] if read < waves else []
     if store.uncounted:
@@ -52,7 +52,7 @@ def unread_note(read: int, store: WaveStore) -> str:
 
 
 def of_waves(session: Session, text: str) -> str:
-    """Return a note, after which waves count if not all of them do."""
+    """Return a note, preceded by the waves that count if not all do."""
     return " · ".join(filter(None, (waves_note(session), text)))
 
 
@@ -75,59 +75,59 @@ def waves_note(session: Session) -> str:
 
 STREAM_MS = 800
 
-Ask = Callable[[Reduction[Any, Any]], Any]  # the answer of a reduction for all waves that were read
+Ask = Callable[[Reduction[Any, Any]], Any]  # the answer of a reduction over all waves read
 
 
 @dataclass(frozen=True)
 class Composed:
-    """An answer that is made of those of reductions."""
+    """An answer made from the answers of reductions."""
 
-    make: Callable[[Trace, Ask | None, Collection[int]], Any]  # no one to ask: no wave was read; unread ones
+    make: Callable[[Trace, Ask | None, Collection[int]], Any]  # None: no wave was read; unread rows
     of: tuple[Reduction[Any, Any], ...]
 
 
 @dataclass(frozen=True)
 class Whole:
-    """An answer about waves beside each other, of which rows count, until a flag is set."""
+    """An answer about waves together, of which given rows count, until a flag is set."""
 
     make: Callable[[Snapshot, Collection[int] | None, AnswerFlag], Any]
 
 
 Job = Callable[..., Any] | Reduction[Any, Any] | Staged[Any, Any, Any] | Composed | Whole
-# A function is one of a trace and batches; what explains takes rows of the wave index too.
+# A function takes a trace and batches; explanations also take rows of the wave index.
 
 
 @dataclass(frozen=True)
 class Later:
-    """A job by its place, imported when it is first wanted: most captures are looked at with a few of them.
+    """A job named by module and function, imported when first wanted: most captures need only a few jobs.
 
-    `then` makes the job of what is there.
+    `then` makes the job from the imported function.
     """
 
     place: str  # below `rcv_py.analysis`
     then: Callable[[Any], Job] = field(default=lambda found: found)
-    parts: tuple[str, ...] = ()  # modules that it imports, each of which takes a turn of the event loop
+    parts: tuple[str, ...] = ()  # modules that it imports, each in its own turn of the event loop
 
     @property
     def is_there(self) -> bool:
-        """Whether its module is imported."""
+        """Return whether its module is imported."""
         return f"rcv_py.analysis.{self.place.partition(':')[0]}" in sys.modules
 
     @property
     def missing(self) -> str | None:
-        """The first part that is not imported."""
+        """Return the first part that is not imported."""
         names = (f"rcv_py.analysis.{part}" for part in self.parts)
         return next((name for name in names if name not in sys.modules), None)
 
     def import_it(self) -> Job:
-        """Return the job.  On the UI thread: a module that two threads import at once may be half made."""
+        """Return the job.  UI thread only: a module that two threads import at once may be half made."""
         return self.then(resolve_name(f"rcv_py.analysis.{self.place}"))
 
 
 def _hidden_as_executed(
     reduction: Reduction[Any, Any], read: Snapshot, rows: Collection[int] | None, flag: AnswerFlag
 ) -> Any:
-    """The hidden latency of some waves, with the program as those executed it."""
+    """Return the hidden latency of some waves, with the program as those waves executed it."""
     code = read.store.trace.code
     if rows is not None:
         code = read.so_far("lines of the chosen", LINES)(rows).on(code)
@@ -163,42 +163,42 @@ JOBS: dict[str, Job | Later] = {
     "segments": Later("iterations.segments:SEGMENTS"),
     "waits": Later("waits.wait_latency:WAITS"),
 }
-# The imports of findings take as long as three frames: in turns, keys and pictures come between.
+# Importing findings takes as long as three frames: turn by turn, keys and painting get in between.
 OF_FINDINGS = (
     *("attribution.lines", "attribution.stream", "attribution.attribute", "device.occupancy_limits"),
     *("iterations.loop_summary", "latency.access_widths", "findings.inputs", "findings.remedies"),
 )
-# What explains follows the choice of waves; the others count all of them.
+# Explanations follow the choice of waves; other analyses count all waves.
 OF_ROWS = frozenset(
     (
         *("access", "attribution", "bubbles", "fetch", "hidden_chosen", "hidden_chosen_reference"),
         *("loops", "segments", "waits"),
     )
 )
-BY_NAME = frozenset(("findings",))  # takes the name of the choice, and looks at waves in processes
+BY_NAME = frozenset(("findings",))  # takes the name of the choice, and reads waves in processes
 
 
 @runtime_checkable
 class HasProblems(Protocol):
-    """An answer that says what is wrong with the capture."""
+    """An answer that reports problems of the capture."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Each once."""
+        """Return each problem once."""
 
 
 class SharedResults(QObject):
-    """A cell a result: None until somebody wanted it and it was computed.
+    """Holds one cell per result: None until the result was wanted and computed.
 
-    While waves stream in, what is wanted is kept up to date, but only while somebody can see a panel that
-    wants it: what looks at every wave by itself at the price of what arrived, what looks at waves beside each
-    other at doubling numbers of waves, and when all are there.
+    While waves stream in, a wanted result is updated only while a panel that wants it is visible. Analyses of
+    single waves cost as much as the new waves; analyses of waves together run at doubling numbers of waves,
+    and when all are there.
     """
 
     def __init__(self, session: Session, tasks: Tasks, jobs: Mapping[str, Job | Later] | None = None) -> None:
         super().__init__()
         self.ways = Ways()
-        self.is_held = False  # what would have to be imported is put off
+        self.is_held = False  # whether imports are put off
         self._findings = FindingsInView()
         found = Later("findings.detect:findings_from", lambda _: self._findings.find, parts=OF_FINDINGS)
         own: dict[str, Job | Later] = {"findings": found, **(JOBS if jobs is None else jobs)}
@@ -207,11 +207,11 @@ class SharedResults(QObject):
         session.trace.watch(self._forget_recordings)
 
     def cell(self, name: str) -> Cell[Any]:
-        """The answer, for watching; KeyError if there is no such analysis."""
+        """Return the cell of the answer, for watching; KeyError if there is no such analysis."""
         return self._results[name].cell
 
     def recordings(self, trace: Trace) -> Recordings:
-        """Return what plays waves of the open capture again, the same for all who predict."""
+        """Return the recordings that replay waves of the open capture, shared by all predictions."""
         from rcv_py.work.playing import Recordings  # noqa: PLC0415 - most windows predict nothing
 
         if self._recordings is None or self._recordings.trace is not trace:
@@ -222,59 +222,59 @@ class SharedResults(QObject):
         self._recordings = None
 
     def want(self, name: str, visibility: Visibility | None = None) -> None:
-        """Compute a result and keep it up to date for as long as this capture is open.
+        """Compute a result and keep it up to date while this capture is open.
 
-        With a `visibility` that waits while nobody can see who wants it.
+        With a `visibility`, wait while its widget is hidden.
         """
         self._results[name].want(visibility)
 
     def let_go(self, name: str, visibility: Visibility) -> None:
-        """Take back what was wanted with a `visibility`: who asked shows something else now."""
+        """Cancel what was wanted with a `visibility`: the widget shows something else now."""
         self._results[name].let_go(visibility)
 
     def expect(self, trace: Trace, store: WaveStore, job: Job | Later) -> None:
-        """Have findings looked for once all waves were read, without what would have to be imported."""
+        """Compute findings once all waves were read, without imports that are put off."""
         if not isinstance(job, Later) or job.is_there:
             self._findings.expect(trace, store.whole)
 
     def hold(self, is_held: bool) -> None:
-        """Put off what would have to be imported, until a picture was painted without it; or no longer."""
+        """Put off imports until a picture was painted without them; or no longer."""
         self.is_held = is_held
         if not is_held:
             for result in self._results.values():
                 result.go_on()
 
     def is_missing(self, visibility: Visibility) -> bool:
-        """Whether a result is wanted under that visibility of which there is nothing yet."""
+        """Return whether a result wanted with that visibility has no answer yet."""
         return any(
             visibility in result.wanted_by and result.cell.value is None for result in self._results.values()
         )
 
     def stage(self, name: str) -> Stage | None:
-        """How far the answer is that is being computed, None if none is or if that is not known."""
+        """Return the stage of the answer under way, None if there is none or it is unknown."""
         return self._results[name].stage
 
     def close(self) -> None:
-        """End the processes that look for findings."""
+        """End the processes that compute findings."""
         self._findings.close()
 
     @property
     def idle(self) -> bool:
-        """Whether no result that somebody wants waits for its turn to be computed."""
+        """Return whether no wanted result waits for its turn."""
         return not any(result.stream.is_pending or result.is_put_off for result in self._results.values())
 
 
 class Ways:
-    """Populations of the waves that were read, made once for all analyses that need them."""
+    """The populations of the waves read, made once for all analyses that need them."""
 
-    is_asleep = False  # they are always wanted
+    is_asleep = False  # populations are always wanted
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._last: tuple[Snapshot, Populations] | None = None
 
     def populations(self, read: Snapshot) -> Callable[[], Populations]:
-        """Return a function that returns those of the waves that were read."""
+        """Return a function that returns the populations of the waves read."""
         ask = read.so_far(POPULATIONS, POPULATIONS, watcher=self)
 
         def answer() -> Populations:
@@ -286,21 +286,21 @@ class Ways:
         return answer
 
     def of(self, read: Snapshot) -> Callable[[str], WaveChoice]:
-        """Return a function of a name, for a job: the waves it stands for.
+        """Return a function for a job that returns the rows of the named choice of waves.
 
-        While none of its kind was read, those that work.
+        While no wave of that choice is read, working waves count.
         """
         populations = self.populations(read)
         return lambda name: chosen_or_working(populations(), name)
 
 
 def _is_alone(job: Job | Later) -> bool:
-    """Whether an answer is made of each wave by itself."""
+    """Return whether an answer comes from each wave alone."""
     return isinstance(job, Composed) or (isinstance(job, Reduction) and not job.is_together)
 
 
 class _Result(QObject):
-    """One analysis: whether anybody wants it, and of which waves its answer is."""
+    """The state of one analysis: whether it is wanted, and which waves its answer covers."""
 
     def __init__(
         self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job | Later
@@ -310,10 +310,10 @@ class _Result(QObject):
         self.is_put_off = False  # until the first picture is painted
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
-        self._is_wanted = False  # whether or not anything can be seen
+        self._is_wanted = False  # whether or not its panels are visible
         self.wanted_by: tuple[Visibility, ...] = ()
         self._flag = AnswerFlag()
-        # What was asked for last: batches, name of waves, whether more were to come; how many there were.
+        # The last request: batches, name of waves, whether more were to come; how many there were.
         self._of: tuple[tuple[WaveBatch, ...], str, bool] | None = None
         self._waves = 0
         self.stream = Coalesce(self, self._compute, STREAM_MS, is_over=lambda: not self._session.is_streaming)
@@ -356,9 +356,9 @@ class _Result(QObject):
         if self._all.is_held and isinstance(self._job, Later) and not self._job.is_there:
             self.is_put_off = True
             return
-        if not store.batches and not is_small(trace):  # of which processes read the waves
+        if not store.batches and not is_small(trace):  # whose processes read the waves
             self._along(store.snapshot(self._session.is_streaming))
-        if store.batches or len(trace.waves) <= len(store.missing):  # there are waves, or none to come
+        if store.batches or len(trace.waves) <= len(store.missing):  # there are waves, or no more will come
             self.stream.ask()
 
     def _import(self) -> Job:
@@ -367,14 +367,14 @@ class _Result(QObject):
         return job
 
     def _along(self, read: Snapshot) -> None:
-        """Have waves mapped where they are read, before the first of them is here."""
+        """Map waves where they are read, before the first of them is here."""
         job = self._import()
         for reduction in job.of if isinstance(job, Composed) else (job,):
             if isinstance(reduction, Reduction) and not reduction.is_together:
                 self._so_far(read, reduction)
 
     def _is_early(self, trace: Trace) -> bool:
-        """Whether waves still come that this one would read itself, beside the loader."""
+        """Return whether waves still arrive that this would read itself, in parallel with the loader."""
         return self._name in BY_NAME and self._session.is_streaming and not is_small(trace)
 
     def _ask_at_the_end(self) -> None:
@@ -382,7 +382,7 @@ class _Result(QObject):
             self._ask()
 
     def _is_answered(self, store: WaveStore, name: str, is_streaming: bool) -> bool:
-        """Whether another answer would be the same, or is not worth its price while more waves arrive."""
+        """Return whether another answer would be equal, or not worth its cost while more waves arrive."""
         if self._of is None or self._of[1] != name:
             return False
         is_same = self._of[0] is store.batches and (is_streaming or not self._of[2])
@@ -390,7 +390,7 @@ class _Result(QObject):
         return is_same or (is_streaming and not is_cheap and store.read < MORE * self._waves)
 
     def _is_needed(self) -> bool:
-        """Whether anybody waits for the answer just now; what nobody sees asks again when somebody does."""
+        """Return whether the answer is needed now; a hidden panel asks again when it is shown."""
         if self._is_wanted or not all(panel.is_asleep for panel in self.wanted_by):
             return True
         for panel in self.wanted_by:
@@ -426,18 +426,18 @@ class _Result(QObject):
 
     @property
     def stage(self) -> Stage | None:
-        """How far the answer is."""
+        """Return the stage of the answer."""
         return self._flag.stage
 
     @property
     def is_asleep(self) -> bool:
-        """Whether nobody can see who wants it."""
+        """Return whether every widget that wants it is hidden."""
         return not self._is_wanted and all(panel.is_asleep for panel in self.wanted_by)
 
     def _answer(
         self, job: Job, read: Snapshot, name: str, ways: Callable[[str], WaveChoice], flag: AnswerFlag
     ) -> Any:
-        """Compute it, of the chosen waves if it explains."""
+        """Compute the answer, from the chosen waves if it explains."""
         trace = read.store.trace
         if isinstance(job, Composed):
             unread = frozenset(read.store.missing)
@@ -453,7 +453,7 @@ class _Result(QObject):
         return self._call(job, read, name, rows)
 
     def _call(self, job: Callable[..., Any], read: Snapshot, name: str, rows: Collection[int] | None) -> Any:
-        """Ask a function of a trace and batches."""
+        """Call a function with a trace and batches."""
         trace, rest = read.store.trace, {}
         if self._name in BY_NAME:
             files = self._session.run_files
@@ -463,7 +463,7 @@ class _Result(QObject):
     def _so_far(
         self, read: Snapshot, reduction: Reduction[Any, Any]
     ) -> Callable[[Collection[int] | None], Any]:
-        """The answer of what looks at every wave by itself, as a function of rows that count."""
+        """Return the answer of an analysis of single waves, as a function of the rows that count."""
         if reduction is POPULATIONS:
             populations = self._ways.populations(read)
             return lambda rows: populations()

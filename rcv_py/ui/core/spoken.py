@@ -1,4 +1,4 @@
-"""What a screen reader says of a canvas: what is selected, in words, for pictures that it cannot see."""
+"""The text a screen reader speaks for a canvas: its selection in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOTHING = "Nothing is selected."
 
 
 def selection_text(session: Session) -> str:
-    """Return what is selected as a sentence."""
+    """Return the selection as a sentence."""
     place, trace = session.selection.value, session.trace.value
     parts = []
     if place.line is not None and trace is not None and 0 <= place.line < len(trace.code):
@@ -26,7 +26,7 @@ def selection_text(session: Session) -> str:
 
 
 class SelectionVoice:
-    """Keeps the description of a widget: what is selected.  It lasts as long as it is kept."""
+    """Keeps a widget's description equal to the selection, for as long as this object lives."""
 
     def __init__(self, widget: QWidget, session: Session) -> None:
         self._widget, self._session = widget, session

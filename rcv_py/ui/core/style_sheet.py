@@ -1,4 +1,4 @@
-"""The style sheet of the window: thin lines, an 8-px grid, no bevels, from the roles of the theme."""
+"""The window's style sheet: thin lines, an 8-px grid, no bevels, theme roles as colours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor
 from rcv_py.base import resources
 from rcv_py.base.colors import ROLES
 
-SIZE = 16  # px of the drawing of an icon
+SIZE = 16  # px of an icon's drawing
 
 FRAME = """
 QMainWindow, QDialog { background: $window; }
@@ -166,7 +166,7 @@ ICONS = {
     "float": ("float", "muted"),
     "chevron": ("chevron", "muted"),
     "chevron_up": ("chevron-up", "muted"),
-    # Without arrows of ours the style's own point up where the largest is first.
+    # Without our arrows, the style's own arrow points up when the largest is first.
     "sorted_down": ("chevron", "accent"),
     "sorted_up": ("chevron-up", "accent"),
 }
@@ -181,7 +181,7 @@ def style_sheet(role: Callable[[str], QColor]) -> str:
 
 @cache
 def drawing(name: str) -> str:
-    """Return the text of an icon's SVG file; an empty drawing if the program came without it."""
+    """Return the SVG text of an icon; an empty drawing if the program came without it."""
     path = resources.resource(f"icons/{name}.svg")
     if path is None:
         return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}"/>'
@@ -189,20 +189,20 @@ def drawing(name: str) -> str:
 
 
 def colored(name: str, color: QColor) -> str:
-    """Return an icon's SVG text with its lines in a colour."""
+    """Return the SVG text of an icon with its lines in a colour."""
     return drawing(name).replace("currentColor", color.name())
 
 
 @cache
 def _folder() -> Path:
-    # One for the process: the style sheet of a window goes on naming its files when a theme is gone.
+    # One per process: a window's style sheet still names its files after a theme is gone.
     folder = Path(mkdtemp(prefix="rcv-icons-"))
     atexit.register(rmtree, folder, ignore_errors=True)
     return folder
 
 
 def icon_url(name: str, color: QColor) -> str:
-    """Return the path of an icon in a colour, with slashes, as a style sheet wants it."""
+    """Return the path of an icon in a colour, with slashes, as style sheets need it."""
     path = _folder() / f"{name}-{color.name()[1:]}.svg"
     if not path.exists():
         path.write_text(colored(name, color), "utf-8")

@@ -1,4 +1,4 @@
-"""Which colour is which, as squares with names: the same in every panel and below every picture."""
+"""Colour legends as squares with names: the same in every panel and below every picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINE_GAP = 4  # px
 
 
 class Swatch(NamedTuple):
-    """A colour, what it is called and what that means; `key` is what a click on it picks out."""
+    """A colour, its name and its meaning; a click on it selects `key`."""
 
     color: QColor
     name: str
@@ -27,7 +27,7 @@ class Swatch(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where a swatch is drawn: its left edge and its line."""
+    """The position of a swatch: left edge and line."""
 
     left: int
     line: int
@@ -36,19 +36,19 @@ class Spot(NamedTuple):
 
 
 def paint_swatch(painter: QPainter, square: QRectF, swatch: Swatch, hatch: QColor) -> None:
-    """Fill a square with a colour, hatched where what it stands for is."""
+    """Fill a square with a colour, hatched if the swatch is hatched."""
     painter.fillRect(square, swatch.color)
     if swatch.is_hatched:
         painter.fillRect(square, QBrush(hatch, Qt.BrushStyle.BDiagPattern))
 
 
 def width_of(metrics: QFontMetrics, swatch: Swatch) -> int:
-    """Return the pixels that a square and its name take."""
+    """Return the width of a square and its name, in px."""
     return SQUARE + AFTER_SQUARE + metrics.horizontalAdvance(translated(swatch.name))
 
 
 def spots(metrics: QFontMetrics, swatches: Iterable[Swatch], width: float) -> Iterator[Spot]:
-    """Yield where swatches go: from the left, wrapped like words; the first of a line is always there."""
+    """Yield the positions of swatches: from the left, wrapped like words; a line's first is never dropped."""
     left = line = 0
     for swatch in swatches:
         own = width_of(metrics, swatch)
@@ -59,12 +59,12 @@ def spots(metrics: QFontMetrics, swatches: Iterable[Swatch], width: float) -> It
 
 
 def line_height(metrics: QFontMetrics) -> int:
-    """Return the pixels from one line of swatches to the next."""
+    """Return the height of a line of swatches, in px."""
     return max(SQUARE, metrics.height()) + LINE_GAP
 
 
 def height_of(metrics: QFontMetrics, swatches: Sequence[Swatch], width: float) -> int:
-    """Return the pixels that all swatches need below each other, 0 without any."""
+    """Return the height that all swatches need in a given width, in px; 0 without any."""
     lines = 1 + max((spot.line for spot in spots(metrics, swatches, width)), default=-1)
     return lines * line_height(metrics)
 
@@ -72,7 +72,7 @@ def height_of(metrics: QFontMetrics, swatches: Sequence[Swatch], width: float) -
 def paint_swatches(
     painter: QPainter, box: QRectF, swatches: Iterable[Swatch], ink: QColor, hatch: QColor
 ) -> None:
-    """Draw swatches with their names into a box, in the painter's font, lines from its top on."""
+    """Draw swatches with names into a box, in the painter's font, from its top line."""
     metrics = painter.fontMetrics()
     height = line_height(metrics)
     for spot in spots(metrics, swatches, box.width()):
@@ -85,5 +85,5 @@ def paint_swatches(
 
 
 def unlike(swatches: Iterable[Swatch]) -> tuple[Swatch, ...]:
-    """Return each swatch once: those of equal colour and name are the same."""
+    """Return each swatch once: swatches of equal colour and name are equal."""
     return tuple({(one.color.rgba(), one.name, one.is_hatched): one for one in swatches}.values())

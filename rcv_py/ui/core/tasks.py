@@ -1,4 +1,4 @@
-"""Jobs in threads, whose newest answer per owner arrives on the UI thread; when garbage may be collected."""
+"""Run jobs in threads, deliver each owner's newest answer on the UI thread, schedule garbage collection."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from rcv_py.ui.core.visibility import Visibility
 from rcv_py.work.machine import step_back_in_thread
 
 MAX_UNCOLLECTED = 2_000  # objects made since the last collection
-YOUNG_BEFORE_OLDER = 10  # collections of the youngest objects before one of those that outlived these
-MOST_AT_ONCE = 30_000  # objects that are looked at while somebody may wait: some ten milliseconds
-OLD_MS = 1_000  # without a job, until all objects are looked at
+YOUNG_BEFORE_OLDER = 10  # collections of the youngest generation before a collection of the next
+MOST_AT_ONCE = 30_000  # objects to scan while the user may wait: some ten milliseconds
+OLD_MS = 1_000  # ms without a job before a full collection
 
 
 class Garbage:
-    """No automatic collection as long as there are widgets.
+    """Prevents automatic garbage collection while there are widgets.
 
-    It would run in whatever thread makes objects just then, a job's or that of a pool of processes, and
-    delete widgets there: Qt then waits for the UI thread, which waits for Python, or both die.  What piles up
-    is collected on the UI thread, in turns of its own: the youngest objects often, so that it is never more
-    than a few milliseconds, and all of them once nothing runs.  What a job made that is too much for that,
-    an answer of many parts, is hardly garbage and waits until then, too.
+    It would run in whichever thread allocates, a job's or a process pool's, and delete widgets there. Qt then
+    waits for the UI thread, which waits for Python, or both crash.  Garbage is collected on the UI thread, in
+    turns of its own: the youngest objects often, so that each collection takes at most a few milliseconds,
+    and all objects when nothing runs.  An answer of many parts is too large for the first kind and is hardly
+    garbage, so it also waits until then.
     """
 
     jobs = windows = 0
-    outlived = 0  # objects, at most, that were young when they were looked at last
+    outlived = 0  # upper bound of objects that were young at the last check
 
     @classmethod
     def hold(cls, jobs: int, windows: int = 0) -> None:
@@ -50,7 +50,7 @@ class Garbage:
 
     @classmethod
     def collect_young(cls) -> None:
-        """Collect what was made lately, if that is much, but not too much; called on the UI thread."""
+        """Collect young objects if there are many, but not too many; called on the UI thread."""
         made, young, _ = gc.get_count()
         if not MAX_UNCOLLECTED < made <= MOST_AT_ONCE:
             return
@@ -72,23 +72,23 @@ Result = TypeVar("Result")
 
 
 def _while_wanted(job: Callable[[], Result], flag: CancelFlag) -> Result:
-    """Do a job, which ends at its next checkpoint once nobody waits for it."""
+    """Run a job that ends at its next checkpoint once its answer is no longer wanted."""
     with stoppable(flag):
         checkpoint()
         return job()
 
 
 class Tasks(QObject):
-    """Runs pure functions off the UI thread.  A newer job of an owner mutes the older one."""
+    """Runs pure functions off the UI thread.  A newer job of an owner mutes the older job."""
 
-    failed = Signal(object, object)  # an exception that no `done` will hear of, and the owner of the job
+    failed = Signal(object, object)  # an exception that no `done` will receive, and the owner of the job
 
     def __init__(self, threads: int = 2) -> None:
         super().__init__()
-        # As far behind as processes that read, not further: one that holds Python's lock holds up the window.
+        # The priority of reading processes, not lower: a thread that holds Python's lock delays the window.
         self._pool = ThreadPoolExecutor(threads, "rcv-task", initializer=step_back_in_thread)
         self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
-        self._flags: dict[Future[Any], CancelFlag] = {}  # of every job that has not answered
+        self._flags: dict[Future[Any], CancelFlag] = {}  # of every unanswered job
         self._running = 0
         self._is_closed = False
         Garbage.hold(0, windows=1)
@@ -96,7 +96,7 @@ class Tasks(QObject):
         self._sweep_young.timeout.connect(lambda: Turns.here().call(Garbage.collect_young))
         self._sweep_all = QTimer(self, singleShot=True, interval=OLD_MS)
         self._sweep_all.timeout.connect(self._collect_all)
-        self._mouse_at = QPoint()  # when it was looked at last
+        self._mouse_at = QPoint()  # position at the last check
         # Queued: a future that is already done calls back at once, inside `run`.
         self._posts = Posts(self)
 
@@ -109,11 +109,11 @@ class Tasks(QObject):
         *,
         visibility: Visibility | None = None,
     ) -> None:
-        """Run `job`; give its result to `done`, here, unless `owner` has asked again since (per topic).
+        """Run `job` and give its result to `done`, unless `owner` runs another of the topic.
 
-        With a `visibility` the job is put off while nobody can see the owner.
+        With a `visibility` the job is put off while the owner is hidden.
         """
-        if self._is_closed:  # a timer may ask while the window is going away
+        if self._is_closed:  # a timer may call this while the window is closing
             return
         jobs = self._newest.setdefault(owner, {})
         stale = jobs.pop(topic, None)
@@ -141,11 +141,11 @@ class Tasks(QObject):
         return self._running == 0
 
     def is_busy(self, owner: object) -> bool:
-        """Whether a job of an owner has not answered yet."""
+        """Return whether a job of an owner is unanswered."""
         return bool(self._newest.get(owner))
 
     def close(self) -> None:
-        """Forget waiting jobs, and wait for the running ones to come to a checkpoint."""
+        """Drop waiting jobs, and wait for the running jobs to reach a checkpoint."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -156,13 +156,13 @@ class Tasks(QObject):
             flag.set()
         self._flags.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        Garbage.hold(-self._running, windows=-1)  # their answers are not delivered any more
+        Garbage.hold(-self._running, windows=-1)  # their answers are no longer delivered
         self._running = 0
 
     def _collect_all(self) -> None:
         before, self._mouse_at = self._mouse_at, QCursor.pos()
-        is_moving = before != self._mouse_at  # somebody points, drags or scrolls, and would see it stop
-        if is_moving or not Garbage.collect_all():  # somebody else's job: a load
+        is_moving = before != self._mouse_at  # the user points, drags or scrolls, and would see a pause
+        if is_moving or not Garbage.collect_all():  # another owner's job: a load
             self._sweep_all.start()
 
     def _deliver(self, reply: tuple[Any, str, Future[Any], Callable[[Any], None]]) -> None:
@@ -177,12 +177,12 @@ class Tasks(QObject):
         jobs = self._newest.get(owner, {})
         if jobs.get(topic) is not future or (isinstance(owner, QObject) and not isValid(owner)):
             return
-        del jobs[topic]  # an answer that was given need not be kept
+        del jobs[topic]  # a delivered answer need not be kept
         try:
             result = future.result()
         except (CancelledError, Cancelled):
             return
-        except Exception as error:  # the task boundary: a bug must reach the user, not the void
+        except Exception as error:  # the task boundary: a bug must reach the user
             self.failed.emit(error, owner)
             return
         done(result)

@@ -1,4 +1,4 @@
-"""The size of all text: that of the desktop and what the user adds.  Pixels that hold text grow with it."""
+"""The size of all text: the desktop's size plus the user's change.  Sizes in px that hold text follow."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ SMALLEST_PT = 6
 
 
 def grown(px: int) -> int:
-    """Return pixels that hold text of the usual size, for text of the size in use."""
+    """Return a size in px for usual text, scaled to the current text size."""
     app = QApplication.instance()
     growth = None if app is None else app.property(GROWTH)
     return round(px * growth) if isinstance(growth, float) else px
 
 
 def set_text_size(app: QApplication, more: int) -> bool:
-    """Make all text larger than the desktop wants it, by points; smaller if negative.
+    """Enlarge all text by points relative to the desktop's size; negative makes it smaller.
 
-    Return whether it was of another size: widgets under a style sheet follow when it is set again.
+    Return whether the size changed: widgets under a style sheet follow only when the sheet is set again.
     """
     usual = app.property(USUAL)
     if not isinstance(usual, QFont):
         if not more:
-            return False  # fonts stay what the desktop makes them
+            return False  # fonts keep the desktop's size
         usual = app.font()
         app.setProperty(USUAL, usual)
     points = QFontInfo(usual).pointSizeF()

@@ -1,4 +1,4 @@
-"""The colour tables as Qt colours, palette and style sheet; switched live."""
+"""The colour tables as Qt colours, palette and style sheet, switchable at run time."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ STALL_MIX = 0.52  # share of the background in the colour of a stall
 
 
 class Theme(QObject):
-    """Every colour a widget may use.  Watch `changed` and repaint; ask again, never keep a colour."""
+    """Every colour a widget may use.  Watch `changed` and repaint; read colours anew, never store them."""
 
     changed = Signal()
-    is_dark: bool  # whether the dark half of the tables is in use
+    is_dark: bool  # whether the dark half of the tables is used
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -40,45 +40,45 @@ class Theme(QObject):
     # -- asking -------------------------------------------------------------------------------------
 
     def role(self, name: str) -> QColor:
-        """A colour of the interface by its role, e.g. `accent`."""
+        """Return a colour of the interface by its role, e.g.  `accent`."""
         return self._roles[name]
 
     def kind(self, kind: int) -> QColor:
-        """The colour of a token kind; unknown numbers look like NONE."""
+        """Return the colour of a token kind; unknown numbers look like NONE."""
         return _at(self._kinds, kind)
 
     def kind_text(self, kind: int) -> QColor:
-        """The colour of a token kind for text, readable on plain, hovered and selected rows."""
+        """Return the colour of a token kind for text, readable on plain, hovered and selected rows."""
         return _at(self._kind_texts, kind)
 
     def stalled(self, kind: int) -> QColor:
-        """The colour of the stalled part of a token."""
+        """Return the colour of the stalled part of a token."""
         return _at(self._stalled, kind)
 
     def state(self, state: int) -> QColor:
-        """The colour of a wave state."""
+        """Return the colour of a wave state."""
         return _at(self._states, state)
 
     def reason(self, reason: int) -> QColor:
-        """The colour of a PC-sampling stall reason."""
+        """Return the colour of a PC-sampling stall reason."""
         return _at(self._reasons, reason)
 
     def kernel(self, number: int) -> QColor:
-        """The colour of the n-th kernel."""
+        """Return the colour of the n-th kernel."""
         return self._kernels[number % len(self._kernels)]
 
     def marker(self, kind: int, name: int = 0) -> QColor:
-        """The colour of a marker by its kind (`MarkerKind`) and the number of its name."""
+        """Return the colour of a marker by its kind (`MarkerKind`) and the number of its name."""
         known = MarkerKind(kind) if 0 <= kind < len(MarkerKind) else MarkerKind.UNKNOWN
         pair, turn = colors.MARKERS[known.name], colors.MARKER_TURNS[name % len(colors.MARKER_TURNS)]
         return QColor(colors.turned(pair.dark if self.is_dark else pair.light, turn))
 
     def arrow(self, number: int) -> QColor:
-        """The colour of the n-th wait's arrows."""
+        """Return the colour of the arrows of the n-th wait."""
         return self._arrows[number % len(self._arrows)]
 
     def syntax(self, name: str) -> QColor:
-        """The colour of a class of source text, e.g. `keyword`."""
+        """Return the colour of a class of source text, e.g.  `keyword`."""
         return self._syntax[name]
 
     def soft(self, color: QColor, share: float) -> QColor:
@@ -87,13 +87,13 @@ class Theme(QObject):
 
     @property
     def mono(self) -> QFont:
-        """The font of code, addresses and numbers."""
+        """Return the font of code, addresses and numbers."""
         size = self._settings["look.font_size"] + self._settings["look.text_size"]
         font = QFont(self.mono_family, max(SMALLEST_PT, size))
         font.setStyleHint(QFont.StyleHint.Monospace)
         font.setFixedPitch(True)
         with suppress(TypeError):  # Qt 6.8.0 has no features for Python
-            font.setFeature(QFont.Tag("calt"), 0)  # ligatures would hide what the code really says
+            font.setFeature(QFont.Tag("calt"), 0)  # ligatures would hide the actual characters
         return font
 
     # -- changing -----------------------------------------------------------------------------------
@@ -103,11 +103,11 @@ class Theme(QObject):
         self._settings["look.theme"] = "light" if self.is_dark else "dark"
 
     def dress(self, window: QWidget) -> None:
-        """Give palette and style sheet to a window and all that is in it, now and whenever they change.
+        """Set palette and style sheet of a window and its children, now and whenever they change.
 
-        The sheet is not that of the application: under one, Qt restyles a widget and all below it at every
-        step of putting a panel together, which is half of what making one costs.  Without a window around it
-        a panel has no sheet yet, and is styled once, when it gets its place.
+        The sheet is not set on the application: then Qt restyles a widget and all its children at every step
+        of building a panel, half of the cost of making a panel.  A panel without a window has no sheet yet,
+        and is styled once, when it gets its place.
         """
         self._windows.add(window)
         self._apply()
@@ -117,7 +117,7 @@ class Theme(QObject):
         if not isinstance(app, QApplication):
             return
         # Qt walks over all widgets and calls Python on the way: a garbage collection in between would delete
-        # widgets of a closed window under its feet.
+        # widgets of a closed window during the walk.
         was_on = gc.isenabled()
         gc.disable()
         try:
@@ -127,7 +127,7 @@ class Theme(QObject):
             text = style_sheet(self.role)
             for window in filter(isValid, list(self._windows)):
                 if window.styleSheet() != text or is_other_size:
-                    if window.styleSheet():  # Qt would follow rules kept of widgets that are gone: fatal
+                    if window.styleSheet():  # Qt would follow kept rules of deleted widgets: fatal
                         window.setStyleSheet("")
                     window.setStyleSheet(text)
         finally:
@@ -192,7 +192,7 @@ class Theme(QObject):
 
 
 def paint_focus(painter: QPainter, widget: QWidget, theme: Theme) -> None:
-    """Draw a frame inside a widget that paints itself, if keys go to it."""
+    """Draw a frame inside a widget that paints itself, if it has the keyboard focus."""
     if widget.hasFocus():
         painter.setPen(theme.role("accent"))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -200,7 +200,7 @@ def paint_focus(painter: QPainter, widget: QWidget, theme: Theme) -> None:
 
 
 def mix(color: QColor, other: QColor, share: float) -> QColor:
-    """Return a colour with `share` of it replaced by another."""
+    """Return a colour with `share` of it replaced by another colour."""
     return QColor(colors.mixed(color.name(), other.name(), share))
 
 

@@ -1,4 +1,4 @@
-"""Times as texts, in the unit that the user chose: one way for details, tips, measures and the wave panel."""
+"""Times as text in the user's unit: the same in details, tips, measures and the wave panel."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.settings_store import Settings
 
-UNITS = "timeline.units"  # the option
+UNITS = "timeline.units"  # name of the option
 MAX_CYCLES = 1 << 62
-_NANOSECONDS = {"ns": 1.0, "µs": 1e3, "μs": 1e3, "us": 1e3, "ms": 1e6, "s": 1e9}  # by the units that are read
-_SHOWN_UNIT = "µs"  # of moments, and what a number without a unit means where they are shown
+_NANOSECONDS = {"ns": 1.0, "µs": 1e3, "μs": 1e3, "us": 1e3, "ms": 1e6, "s": 1e9}  # factor by unit
+_SHOWN_UNIT = "µs"  # unit of moments, and of a typed number without a unit in that display
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How times of a capture are written: in cycles, or in nanoseconds where these are known."""
+    """Formats times of a capture: in cycles, or in nanoseconds where they are known."""
 
     ns_per_cycle: float = 0.0  # 0: write cycles
-    origin: int = 0  # cycles: where nanoseconds count from, as on the axes
-    known_ns: float = 0.0  # nanoseconds a cycle, also where cycles are written; 0: not known
+    origin: int = 0  # cycles: origin of nanoseconds, as on the axes
+    known_ns: float = 0.0  # nanoseconds per cycle, also when cycles are written; 0: unknown
 
     @classmethod
     def of(cls, trace: Trace, settings: Settings) -> Times:
-        """Return how the times of a capture are written now."""
+        """Return the current format of the capture's times."""
         known = trace.clock.ns(1.0) or 0.0
         return cls(known if settings[UNITS] == "ns" else 0.0, trace.span.begin, known)
 
     @property
     def unit(self) -> str:
-        """What plain numbers count, for headings: `cycles`, or "" where each number has its unit."""
+        """Return the unit of plain numbers, for headings: `cycles`, or "" where each number has its unit."""
         return "" if self.ns_per_cycle else "cycles"
 
     def number(self, cycles: float) -> str:
@@ -43,7 +43,7 @@ class Times:
         return self.number(cycles) if self.ns_per_cycle else f"{count(cycles)} cycles"
 
     def both(self, cycles: float) -> str:
-        """Return a duration with the other unit behind it if it is known: `1,116 cycles (531 ns)`."""
+        """Return a duration followed by the other unit if it is known: `1,116 cycles (531 ns)`."""
         if not self.known_ns:
             return self.span(cycles)
         ns, text = nanoseconds(cycles * self.known_ns), f"{count(round(cycles))} cycles"
@@ -56,10 +56,10 @@ class Times:
         return f"{(cycle - self.origin) * self.ns_per_cycle / 1e3:,.3f} µs"
 
     def moment(self, text: str) -> int | None:
-        """Return the cycle of a moment as somebody writes it, None if it says none.
+        """Return the cycle of a typed moment, None if the text is not a moment.
 
-        Without a unit a number means what `at` shows: cycles, or microseconds since the trace began.  With
-        one it means that: `98,112 cycles`, `46.72 µs`, `812 ns`.
+        A number without a unit means the unit that `at` shows: cycles, or microseconds since the trace began.
+        A number with a unit means that unit: `98,112 cycles`, `46.72 µs`, `812 ns`.
         """
         plain = text.strip().lower().removesuffix("cycles").rstrip()
         is_cycles = plain != text.strip().lower()
@@ -77,7 +77,7 @@ _DECIMAL = re.compile(r"-?[0-9]{1,19}(\.[0-9]{0,9})?", re.ASCII)
 
 
 def cycles_in(text: str) -> int | None:
-    """Return the number a text says, None if it says none: `109,776`, `-4`, `110 000`."""
+    """Return the number in a text, None if it is not a number: `109,776`, `-4`, `110 000`."""
     plain = text.replace(",", "").replace(" ", "").replace("\u202f", "").strip()
     sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
     if not digits.isascii() or not digits.isdigit() or len(digits) > 19:

@@ -1,5 +1,4 @@
-"""How much is done in one turn of the event loop: what can wait for the next one does, so that keys and
-pictures come between."""
+"""Limit the work in each turn of the event loop, so that keys and painting get in between."""
 
 from __future__ import annotations
 
@@ -10,14 +9,14 @@ from time import perf_counter
 from PySide6.QtCore import QCoreApplication, QObject, QTimer
 from shiboken6 import isValid
 
-TURN_S = 0.008  # of a turn, for answers and what follows from them: half a frame
+TURN_S = 0.008  # time per turn for answers and what follows from them: half a frame
 
 
 class Turns(QObject):
-    """Makes calls on the UI thread: at once as long as a turn has time left, else one of the next turns does.
+    """Makes calls on the UI thread: at once while the turn has time left, else in a later turn.
 
-    All that many timers and answers want in the same turn adds up to one gap in which nobody hears a key:
-    Qt makes every call that is due before it looks at the mouse again.  Those that wait are made in order.
+    Qt makes every due call before it handles input again, so calls of many timers and answers in a turn would
+    add up to one long delay.  Deferred calls run in order.
     """
 
     _of_application: Turns | None = None
@@ -33,7 +32,7 @@ class Turns(QObject):
 
     @classmethod
     def here(cls) -> Turns:
-        """Those of the application, which all share."""
+        """Return the application's shared object."""
         turns = cls._of_application
         if turns is None or not isValid(turns):
             turns = cls._of_application = cls(QCoreApplication.instance())
@@ -41,11 +40,11 @@ class Turns(QObject):
 
     @property
     def are_waiting(self) -> bool:
-        """Whether calls are left for another turn."""
+        """Return whether calls are left for another turn."""
         return bool(self._waiting)
 
     def call(self, call: Callable[[], None]) -> None:
-        """Make a call in this turn, or when those before it have been made."""
+        """Make a call in this turn, or after the calls queued before it."""
         if self._waiting or self._spent_s >= TURN_S:
             self._waiting.append(call)
             self._next.start()
@@ -53,9 +52,10 @@ class Turns(QObject):
             self._make(call)
 
     def paint(self, paint: Callable[[], None]) -> None:
-        """Paint in this turn, or first of all in the next one if calls have taken theirs.
+        """Paint in this turn, or first in the next turn if calls have used the time of this turn.
 
-        What a call changed is painted right behind it: together both may be too much for one turn.
+        Painting follows right after a call that changed something: both together may take too long for a
+        turn.
         """
         if self._is_in_call or self._spent_s < TURN_S:
             self._make(paint)
@@ -64,13 +64,13 @@ class Turns(QObject):
             self._next.start()
 
     def _begin(self) -> None:
-        """A new turn."""
+        """Begin a new turn."""
         self._spent_s = 0.0
         while self._waiting and self._spent_s < TURN_S:
             self._make(self._waiting.popleft())
 
     def _make(self, call: Callable[[], None]) -> None:
-        if self._is_in_call:  # a dialog's own loop, or a call from within a call: its time counts outside
+        if self._is_in_call:  # a dialog's own loop, or a nested call: the outer turn counts its time
             call()
             return
         self._is_in_call = True
@@ -80,4 +80,4 @@ class Turns(QObject):
         finally:
             self._is_in_call = False
             self._spent_s += self._clock() - began
-            self._next.start()  # whatever happened in the call; from now on: what was due before comes before
+            self._next.start()  # even if the call failed; from now on: calls queued earlier run first

@@ -1,4 +1,4 @@
-"""Whether a widget can be seen, what is put off until it can, and bursts of calls made once."""
+"""Track whether a widget is visible, defer work until it is, and merge bursts of calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WAKE_MS = 10  # Qt shows every tab for a moment while it lays them out
 
 
 class Visibility(QObject):
-    """Tells jobs, bursts of calls and shared results whether a widget is worth computing for.
+    """Reports to jobs, bursts of calls and shared results whether a widget is worth computing for.
 
     The widget's owner calls `look` when the widget is shown or hidden.
     """
@@ -33,21 +33,21 @@ class Visibility(QObject):
 
     @property
     def is_asleep(self) -> bool:
-        """Whether nobody can see the widget, so that it need not compute: behind a tab, folded, or closed.
+        """Whether the widget need not compute because it is hidden by a tab, folded, or closed.
 
-        Qt calls a widget behind another tab visible and moves it out of the window; only its dock knows.  A
+        Qt reports a widget on a hidden tab as visible and moves it out of the window; only its dock knows.  A
         widget without a dock never sleeps.
         """
         return self._may_sleep and not self._is_seen and not self._held
 
     @property
     def is_waking(self) -> bool:
-        """Whether something that was put off will be done in a moment."""
+        """Whether deferred work will run in a moment."""
         is_own = bool(self._on_wake) and (self._wake_timer.isActive() or self._is_waking)
         return is_own or any(part.is_waking for part in self._parts)
 
     def lead(self, part: Visibility) -> None:
-        """Have a part of the widget sleep and wake with it; a part that is hidden sleeps anyway."""
+        """Make a part of the widget sleep and wake with it; a hidden part sleeps anyway."""
         self._parts.append(part)
         part.set_in_front(self._is_in_front)
 
@@ -55,35 +55,35 @@ class Visibility(QObject):
         return [part for part in self._parts if part._widget.isVisibleTo(self._widget)]
 
     def allow_sleep(self) -> None:
-        """The widget is part of a window from now on, which hides it at times."""
+        """Let the widget sleep from now on: it is part of a window that hides it at times."""
         self._may_sleep = True
         self.look()
 
     def set_in_front(self, is_in_front: bool) -> None:
-        """Its dock says whether it is in front of the other tabs, if it is shown at all."""
+        """Record, for the dock, whether it is in front of the other tabs if it is shown at all."""
         self._is_in_front = is_in_front
         self.look()
         for part in self._parts:
             part.set_in_front(is_in_front)
 
     def on_wake(self, key: object, call: Callable[[], None], *, is_lasting: bool = False) -> None:
-        """Call once, when somebody can see the widget again, in the order of asking.
+        """Call once when the widget is visible again, in the order of requests.
 
-        A newer call of a key replaces the older, and is the last: what is asked later mutes what was before.
-        Unless it is lasting, it is about the capture that is open, and forgotten with it.
+        A newer call of a key replaces the older and moves to the end, since a later request mutes earlier
+        work.  Unless it is lasting, it concerns the open capture and is dropped with it.
         """
         self._on_wake.pop(key, None)
         self._on_wake[key] = (call, is_lasting)
 
     def puts_off(self, call: Callable[[], None]) -> bool:
-        """Whether nobody can see the widget; if so, `call` is made as soon as somebody can."""
+        """Return whether the widget is hidden; if so, `call` is made as soon as it is visible."""
         if self.is_asleep:
             self.on_wake(call, call, is_lasting=True)
             return True
         return False
 
     def keep_awake(self) -> None:
-        """Compute from now on, whether or not somebody looks."""
+        """Compute from now on, visible or not."""
         self._may_sleep = False
         self._do_put_off()
         for part in self._shown_parts():
@@ -91,7 +91,7 @@ class Visibility(QObject):
 
     @contextmanager
     def held_awake(self) -> Iterator[None]:
-        """Let the widget compute for as long as this lasts, though nobody sees it: for a picture, a table."""
+        """Let a hidden widget compute during the block: for a picture or a table."""
         self._held += 1
         try:
             self._do_put_off()
@@ -111,7 +111,7 @@ class Visibility(QObject):
             self._wake_timer.start()
 
     def wake(self) -> None:
-        """Somebody sees the widget: do what was put off."""
+        """Do the deferred work: the widget is visible."""
         self._wake_timer.stop()
         self._is_waking = False
         self._is_seen = True
@@ -128,7 +128,7 @@ class Visibility(QObject):
             self.wake()
 
     def forget(self) -> None:
-        """Drop what was put off for a capture that is closed."""
+        """Drop work deferred for a closed capture."""
         self._on_wake = {key: entry for key, entry in self._on_wake.items() if entry[1]}
 
     def _do_put_off(self) -> None:
@@ -137,17 +137,17 @@ class Visibility(QObject):
             call()
 
 
-WHEN_IDLE = "when idle"  # name of the timer of what nobody waits for
+WHEN_IDLE = "when idle"  # name of the timer of low-priority work
 REST = 4  # a job of n ms is not started again by a burst for n * REST ms
 
 
 class Coalesce(QObject):
     """Calls back once for many `ask`s: as soon as Qt is idle, then at most every `every_ms`.
 
-    A caller that starts a job in a thread tells so with `started` and `finished`.  Meanwhile nothing is
-    called, since a newer job would mute the running one, and while waves stream in nothing would ever be
-    shown; afterwards a slow job rests longer than a quick one.  As soon as `is_over` (nothing more will
-    stream in) there is no pause.  While nobody can see what it is for, nothing is called.
+    A caller that starts a job in a thread reports it with `started` and `finished`.  No call is made in
+    between: a newer job would mute the running job, and while waves stream in nothing would ever be shown.
+    Afterwards a slow job rests longer than a quick job. Once `is_over` (nothing more will stream in) there is
+    no pause.  No call is made while the widget is hidden.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Coalesce(QObject):
         self._timer.timeout.connect(self._run_in_turn)
 
     def ask(self) -> None:
-        """Want a call; one that is waiting already is enough."""
+        """Request a call; a pending request is enough."""
         if self._is_running:
             self._is_wanted = True
             return
@@ -185,22 +185,22 @@ class Coalesce(QObject):
 
     @property
     def is_pending(self) -> bool:
-        """Whether a call was asked for that has not been made."""
+        """Return whether a request is pending."""
         return self._timer.isActive() or self._is_due or self._is_wanted
 
     def now(self) -> None:
-        """Call at once, whatever is waiting."""
+        """Call at once, whatever is pending."""
         self._stop()
         self._run()
 
     def started(self) -> None:
-        """A job runs, because of this or of something else."""
+        """Record that a job runs, started here or elsewhere."""
         self._is_running, self._is_wanted = True, False
         self._stop()
         self._since.start()
 
     def finished(self) -> None:
-        """The job's answer is here."""
+        """Record that the job's answer is here."""
         if self._is_running:
             self._pause_ms = max(self._every_ms, REST * self._since.elapsed())
         self._is_running = False
@@ -209,7 +209,7 @@ class Coalesce(QObject):
             self.ask()
 
     def reset(self) -> None:
-        """Forget everything: what was asked for is about something that is gone."""
+        """Forget everything: the requests concern something that no longer exists."""
         self._stop()
         self._is_running = self._is_wanted = False
         self._pause_ms = self._every_ms
@@ -230,7 +230,7 @@ class Coalesce(QObject):
 
     def _run(self) -> None:
         if self._visibility is not None and self._visibility.is_asleep:
-            # By the call: once, though two of these may make it.
+            # Keyed by the call: once, though two of these may make it.
             self._visibility.on_wake(self._call, self._run, is_lasting=True)
             return
         self._since.start()

@@ -1,12 +1,12 @@
-"""shiboken6, imported without what it needs to explain the functions of Qt.
+"""Import shiboken6 without the modules that explain the signatures of Qt functions.
 
-Signatures are for messages about wrong arguments, for help and for stubs.  What finds and writes them are
-modules of Python that shiboken6 carries as text, and compiles and runs at every start: two thirds of what
-importing it costs.  Here each is compiled when something of it is first asked for.
+Signatures serve error messages about wrong arguments, help and stubs. shiboken6 carries the Python modules
+that find and write them as text, and compiles and runs them at every start: two thirds of its import time.
+Here each module is compiled when a name of it is first used.
 
-One of them is called at every import from then on, in case a module asks for names of Qt in another
-spelling (`__feature__`), and reads the source of whatever is imported.  None of ours does that: imports go
-where they went before.
+After that, one of them runs at every import, in case a module wants names of Qt in another spelling
+(`__feature__`), and reads the source of each imported module.  Our modules never use that, so imports bypass
+it.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ class _Source(InspectLoader):
         self._text, self._file = text, file
 
     def get_code(self, fullname: str) -> CodeType:
-        """What an import would run of it."""
+        """Return the code that an import would run."""
         return self.source_to_code(self._text, self._file)
 
     def get_source(self, fullname: str) -> str:
-        """What the module is compiled from, decoded."""
+        """Return the decoded source of the module."""
         return decode_source(self._text)
 
 
-_sources: dict[str, _Source] = {}  # of modules, until they are run
+_sources: dict[str, _Source] = {}  # of modules that have not run yet
 _running = RLock()
 
 
 def import_shiboken() -> None:
-    """Import shiboken6; only a first import can be made cheaper, and only where it is known how."""
+    """Import shiboken6; only a first import of a known release can be made cheaper."""
     if "shiboken6" in sys.modules or not _is_known():
         import_module("shiboken6")
         return
@@ -70,9 +70,9 @@ def import_shiboken() -> None:
 
 
 def _is_known() -> bool:
-    """Whether the shiboken6 that would be imported is a release on which this was tried.
+    """Return whether this was tested with the installed release of shiboken6.
 
-    A name that it misses in another one would end the process, at every start.
+    A missing name in another release would end the process at every start.
     """
     spec = find_spec("shiboken6")
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
@@ -84,12 +84,12 @@ def _is_known() -> bool:
 
 
 def waiting() -> frozenset[str]:
-    """The modules of LATE that nobody has asked for anything yet."""
+    """Return the modules of LATE that no code has used yet."""
     return frozenset(name.partition(".")[2].replace(".", "/") for name in _sources)
 
 
 def _compile(source: Any, filename: Any, mode: str, *rest: Any, **named: Any) -> Any:
-    """As `compile`, but of a module that can wait what puts it off."""
+    """Compile as `compile` does, but defer the modules that can wait."""
     name = str(filename)
     if not name.startswith(FOLDER) or name.removeprefix(FOLDER).removesuffix(SUFFIX) not in LATE:
         return _COMPILE(source, filename, mode, *rest, **named)
@@ -98,7 +98,7 @@ def _compile(source: Any, filename: Any, mode: str, *rest: Any, **named: Any) ->
 
 
 def put_off(names: dict[str, Any]) -> None:
-    """Have a module, of which this is the dictionary, run when a name that it lacks is asked for."""
+    """Defer a module with this dictionary until a name that it lacks is used."""
     names["__getattr__"] = lambda name: _found(names, name)
     for name, made in MEANWHILE.get(names["__name__"], {}).items():
         names[name] = made(names)
@@ -117,7 +117,7 @@ def _updates(names: dict[str, Any]) -> Callable[[], Any]:
 
 
 UPDATE = "update_mapping"
-MEANWHILE = {  # what shiboken6 takes from dictionaries, where a name that is missing ends the process
+MEANWHILE = {  # names that shiboken6 takes from dictionaries, where a missing name ends the process
     "shibokensupport.signature.mapping": {UPDATE: _updates},
     "shibokensupport.feature": {"feature_import": _ignores, "feature_imported": _ignores},
 }

@@ -1,9 +1,9 @@
-"""pyqtgraph, imported without making every type of Qt, and without what no window of ours uses.
+"""Import pyqtgraph without making every type of Qt, and without the parts no window uses.
 
-PySide6 makes a type when it is first asked for.  pyqtgraph keeps copies of Qt's modules and fills them by
-asking for all there is: a thousand types, a tenth of what a bare window of both costs, most of which are
-never used.  While it is imported here, Qt's modules name nothing but a function that finds what is asked
-for; so that is what is copied, and the copies fill with what is used.
+PySide6 makes a type when its name is first used. pyqtgraph copies Qt's modules name by name, which makes a
+thousand types, most of them never used: a tenth of the cost of a bare window of both. During its import here,
+Qt's modules list only a function that finds names. pyqtgraph copies that function, and its copies then fill
+with the names that are used.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 
 from rcv_py.ui.core.imports.late_signatures import import_shiboken
 
-import_shiboken()  # before anybody imports PySide6
+import_shiboken()  # before any import of PySide6
 from PySide6 import QtCore, QtGui, QtWidgets  # noqa: E402
 
-FINDER, NAMES = "__getattr__", "__dir__"  # what Python asks a module that has no such name, and for its names
-USED = {  # what a plot needs of rooms of pyqtgraph; of the others everything is imported
+FINDER, NAMES = "__getattr__", "__dir__"  # called for a missing name, and for the names
+USED = {  # what plots need of these pyqtgraph packages; other packages are imported whole
     "pyqtgraph": frozenset(
         (
             "GraphicsScene", "Point", "Qt", "SRTTransform", "SRTTransform3D", "ThreadsafeTimer",
@@ -37,9 +37,9 @@ USED = {  # what a plot needs of rooms of pyqtgraph; of the others everything is
     "pyqtgraph.widgets": frozenset(("GraphicsView",)),
     "pyqtgraph.Qt": frozenset(("QtCore", "QtGui", "QtWidgets", "OpenGLConstants", "compat", "internals")),
 }  # fmt: skip
-ABSENT = frozenset(("PySide6.QtOpenGLWidgets", "PySide6.QtTest"))  # what pyqtgraph can do without
-MOVED = {"QOpenGLWidget": "PySide6.QtOpenGLWidgets"}  # classes that it has in its copy of QtWidgets
-BY_NAME = frozenset(("ColorMapMenu", "GroupBox", "RemoteGraphicsView"))  # asked for by name, not used either
+ABSENT = frozenset(("PySide6.QtOpenGLWidgets", "PySide6.QtTest"))  # modules that pyqtgraph can do without
+MOVED = {"QOpenGLWidget": "PySide6.QtOpenGLWidgets"}  # classes in its copy of QtWidgets
+BY_NAME = frozenset(("ColorMapMenu", "GroupBox", "RemoteGraphicsView"))  # imported by name, but unused
 
 
 def _finder(module: ModuleType) -> Callable[[str], Any]:
@@ -57,7 +57,7 @@ def _finder(module: ModuleType) -> Callable[[str], Any]:
 
 
 class _LeftOut(MetaPathFinder, Loader):
-    """Finds empty modules where pyqtgraph has items and widgets that are not USED."""
+    """Finds empty modules in place of pyqtgraph items and widgets that are not USED."""
 
     def __init__(self) -> None:
         self.found: list[ModuleType] = []
@@ -66,7 +66,7 @@ class _LeftOut(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Take over what is not used; the rest is found as always."""
+        """Return an empty module for what is unused; leave the rest to the other finders."""
         if fullname in ABSENT and fullname not in sys.modules:
             raise ImportError(fullname)
         room, _, name = fullname.rpartition(".")
@@ -74,7 +74,7 @@ class _LeftOut(MetaPathFinder, Loader):
         return None if is_used else ModuleSpec(fullname, self)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave it empty, but for what the package asks for by name, until somebody asks it for something."""
+        """Leave the module empty, except for names the package imports, until another name is used."""
         self.found.append(module)
         setattr(module, FINDER, partial(self._found_in, module.__name__))
         name = module.__name__.rpartition(".")[2]
@@ -82,13 +82,13 @@ class _LeftOut(MetaPathFinder, Loader):
             setattr(module, name, None)
 
     def _found_in(self, module: str, name: str) -> Any:
-        """What the real module has, for who holds the empty one."""
+        """Return a name of the real module, for holders of the empty module."""
         if not self._is_over or name.startswith("__"):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         return getattr(import_module(module), name)
 
     def forget(self) -> None:
-        """Let the real ones be found from now on."""
+        """Let the real modules be found from now on."""
         self._is_over = True
         rooms: dict[str, str] = {}
         for module in self.found:
@@ -110,7 +110,7 @@ class _LeftOut(MetaPathFinder, Loader):
 
 
 def _late_modules(qt: ModuleType) -> Callable[[str], Any]:
-    """Return what finds the modules of PySide6 in pyqtgraph.Qt that were absent when it was imported."""
+    """Return the finders of PySide6 modules in pyqtgraph.Qt that were absent at its import."""
     absent = {name.rpartition(".")[2]: name for name in ABSENT if name not in sys.modules}
     for name in absent:
         vars(qt).pop(name, None)
@@ -141,7 +141,7 @@ def _import_used() -> None:
     left_out = _LeftOut()
     sys.meta_path.insert(0, left_out)
     try:
-        import_module("pyqtgraph")  # for whoever imports it next
+        import_module("pyqtgraph")  # re-exported for later imports
     except (ImportError, AttributeError, NameError):
         is_whole = False
     else:
