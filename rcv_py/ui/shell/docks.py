@@ -1,4 +1,4 @@
-"""One dock a panel: its title, its tab, and the panel itself, made when it is first seen."""
+"""One dock per panel: its title, its tab, and the panel itself, made when first seen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rcv_py.ui.widgets.parts import PART
 
 
 def make_docks(ui: UiContext) -> list[Dock]:
-    """Make a dock for each panel that is found, in the order of their areas."""
+    """Make a dock for each registered panel, in the order of their areas."""
     infos = sorted(discover(), key=lambda info: (info.area, info.order, info.id))
     docked = replace(ui, is_docked=True)
     parts = {info.id: tuple(part for part in infos if part.within == info.id) for info in infos}
@@ -35,49 +35,49 @@ def make_docks(ui: UiContext) -> list[Dock]:
 
 
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
-MAX_MINIMUM = QSize(320, 120)  # px: no panel may insist on more
-NO_PANEL = QSize(0, 100)  # px: at least, of a dock whose panel is not made
-FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
-FOCUS_TRIES, FOCUS_AGAIN_MS = 20, 100  # as long as a panel takes to have something
-UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
+MAX_MINIMUM = QSize(320, 120)  # px: maximum of a panel's minimum size
+NO_PANEL = QSize(0, 100)  # px: minimum of a dock whose panel is not made
+FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about 0
+FOCUS_TRIES, FOCUS_AGAIN_MS = 20, 100  # time a panel takes to show something
+UNLIMITED_PX = (1 << 24) - 1  # Qt's value for no limit
 
 
 class Dock(QDockWidget):
-    """The frame around a panel, which is made when it is first seen or needed.
+    """The frame around a panel, which is made when first seen or needed.
 
-    It has a title only while it is no tab.
+    It has a title only when it is not a tab.
     """
 
     wants = Signal(str)  # what the panel wants
-    copy_asked = Signal(str)  # id of the panel that is to be copied as a command
-    closed = Signal(str)  # id of the panel, which somebody closed
+    copy_asked = Signal(str)  # id of the panel to copy as a command
+    closed = Signal(str)  # id of the panel that the user closed
 
     def __init__(self, ui: UiContext, info: PanelInfo, parts: tuple[PanelInfo, ...] = ()) -> None:
         super().__init__(shown(info.title))
         self.info = info
         self.parts = parts  # panels within this one
-        self.was_placed = False  # somewhere on the screen: after that it stays where the user puts it
+        self.was_placed = False  # visible on the screen: after that it stays where the user puts it
         self.made: Panel | None = None
-        self._next: Panel | None = None  # made, and without a place yet
+        self._next: Panel | None = None  # made, but not placed yet
         self._ui = ui
-        self._state: dict[str, Any] = {}  # of a panel that is not made yet
-        self._reminded = self._state  # what of it the panel was given
-        self._part: Panel | None = None  # that is shown, made before the panel has its place
+        self._state: dict[str, Any] = {}  # saved state of a panel that is not made yet
+        self._reminded = self._state  # the part of it already given to the panel
+        self._part: Panel | None = None  # the visible part, made before the panel has its place
         self._is_in_front = self._is_folded = False
-        self._loaded = 0  # how much of the panel and its parts was imported
+        self._loaded = 0  # how many modules of the panel and its parts are imported
         self.is_strip = info.id in STRIPS
         home = "strip" if self.is_strip else info.area
         self.home = home if home == APART or any(place.area == home for place in PLACES) else "bottom"
-        self.area = self.home  # where the layout puts it
+        self.area = self.home  # home area in the layout
         self.setObjectName(info.id)
-        self._body = _Body()  # stays when the panel is folded away: a dock without a widget is no dock
+        self._body = _Body()  # stays when the panel is folded away: a dock without a widget is invalid
         self._around = column(of=self._body)
         self.setWidget(self._body)
         self.notice: BrokenNotice | None = None
         self._no_title = QWidget()
-        self.update_title(True)  # most are tabs, and a title is measured at every layout
+        self.update_title(True)  # most docks are tabs, and Qt measures a title at every layout
         self.visibilityChanged.connect(self._seen)
-        if self.is_strip:  # its height is that of the panel
+        if self.is_strip:  # its height is the panel's height
             self.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
             self._body.setMaximumHeight(self.panel.sizeHint().height())
 
@@ -85,13 +85,13 @@ class Dock(QDockWidget):
 
     @property
     def panel(self) -> Panel:
-        """The panel, made now if nobody needed it before."""
+        """Return the panel, making it if needed."""
         self.make()
         assert self.made is not None
         return self.made
 
     def commands(self) -> tuple[Command, ...]:
-        """The actions of the panel and its parts, which make them when they need them."""
+        """Return the actions of the panel and its parts; an action makes its panel when needed."""
         own = self.info.commands(self._ui, lambda: self.made, lambda: self.panel)
         return own + tuple(command for part in self.parts for command in self._commands_of(part))
 
@@ -104,26 +104,26 @@ class Dock(QDockWidget):
         return part.commands(self._ui, made, lambda: self.panel.part(name))
 
     def panel_of(self, name: str) -> Panel:
-        """The panel or the part of that id, made now if need be."""
+        """Return the panel or the part with that id, making it if needed."""
         return self.panel if name == self.info.id else self.panel.part(name)
 
     def show_part(self, name: str) -> None:
-        """Choose a part, now or when the panel is made; of its own id nothing is to be chosen."""
+        """Choose a part, now or when the panel is made; the panel's own id chooses nothing."""
         if self.made is not None:
             self.made.show_part(name)
         elif name != self.info.id:
             self._state = {**self._state, PART: name}
 
     def is_showing(self, name: str) -> bool:
-        """Whether the panel, wherever it is, would be seen with that part."""
+        """Return whether the panel would show that part if it were visible."""
         return name == self.info.id or (self.made is not None and self.made.chosen_part == name)
 
     def load(self) -> bool:
-        """Import some of what the panel, or its next part, needs; return whether that was still to do."""
+        """Import some modules of the panel or its next part; return whether there was something to import."""
         if self._loaded > len(self.parts):
             return False
         info = (self.info, *self.parts)[self._loaded]
-        with suppress(Exception):  # whatever is wrong is wrong when it is made, too, and told then
+        with suppress(Exception):  # an error here also occurs when the panel is made, and is reported then
             if (missing := info.missing) is not None:
                 import_module(missing)
                 return True
@@ -132,7 +132,7 @@ class Dock(QDockWidget):
         return True
 
     def prepare(self) -> bool:
-        """Make the panel without a place yet, then its part that is shown; return whether there was more."""
+        """Make the panel without placing it, then its visible part; return whether either was still to do."""
         if self.made is not None or self._part is not None:
             return False
         if self._next is None:
@@ -143,13 +143,13 @@ class Dock(QDockWidget):
         return True
 
     def _remind(self, panel: Panel) -> None:
-        """Give a panel what it remembers, which says what part of it is shown; once."""
+        """Give a panel its saved state, which names its visible part; once."""
         if self._state is not self._reminded:
             panel.load_state(self._state)
             self._reminded = self._state
 
     def make(self) -> None:
-        """Make the panel, if it is not made, and give it its place."""
+        """Make the panel, if needed, and place it in the dock."""
         if self.made is None:
             if self._next is None:
                 self.prepare()
@@ -164,24 +164,24 @@ class Dock(QDockWidget):
             panel.setVisible(not self._is_folded)
 
     def save_state(self) -> dict[str, Any]:
-        """Return what the panel remembers; of one that is not made, what it is to be given."""
+        """Return the panel's state; for a panel that is not made, the state saved for it."""
         if self.made is None or isinstance(self.made, BrokenPanel):
             return self._state
         return self.made.save_state()
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Give the panel what it remembered, now or when it is made."""
+        """Give the panel its saved state, now or when it is made."""
         self._state = state
         if self.made is not None:
             self.made.load_state(state)
 
     def sizeHint(self) -> QSize:
-        """Small: the layout decides, not the panels."""
+        """Return a small size: the layout decides, not the panels."""
         hint = super().sizeHint()
         return hint if self.is_strip else QSize(min(hint.width(), 240), min(hint.height(), 160))
 
     def show_broken(self, report: str) -> None:
-        """Show a sentence instead of the panel, which met a mistake and may show anything."""
+        """Show a sentence instead of the panel, which failed and may show anything."""
         if self.notice is not None:
             return
         text = f"{self.info.title} met a mistake in rcv and may be wrong, so it is hidden. The rest works."
@@ -190,7 +190,7 @@ class Dock(QDockWidget):
         self._around.addWidget(self.notice)
 
     def mend(self) -> None:
-        """Show the panel again, if a sentence stands in its place."""
+        """Show the panel again if a sentence has replaced it."""
         if self.notice is not None:
             self.notice.hide()
             self.notice.deleteLater()
@@ -198,13 +198,13 @@ class Dock(QDockWidget):
             self.panel.show()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Tell that somebody closed it: what is folded away or behind a tab is not closed."""
+        """Report that the user closed it; folding or hiding behind a tab is not closing."""
         super().closeEvent(event)
         self.closed.emit(self.info.id)
 
     def look(self) -> None:
-        """Tell the panel whether it is in front of the other tabs."""
-        at = self.geometry()  # Qt keeps what is behind a tab out of the window
+        """Update whether the panel is in front of the other tabs."""
+        at = self.geometry()  # Qt moves a hidden tab's dock out of the window
         self._seen(at.right() >= 0 and at.bottom() >= 0)
 
     def _seen(self, is_seen: bool) -> None:
@@ -214,29 +214,29 @@ class Dock(QDockWidget):
 
     @property
     def is_seen(self) -> bool:
-        """Whether the panel is in front of other tabs, or would be if it were made."""
+        """Return whether the panel is in front of other tabs, or would be if it were made."""
         return self.isVisible() and self._is_in_front and not self._is_folded
 
     @property
     def is_at_first(self) -> bool:
-        """Whether it is likely to be seen at once: neither folded nor a window of its own."""
+        """Return whether it is likely to be seen at once: neither folded nor a separate window."""
         return not self._is_folded and self.info.is_at_start
 
     @property
     def is_folded(self) -> bool:
-        """Whether nothing but its tab is shown."""
+        """Return whether only its tab is shown."""
         return self._is_folded
 
     def has_focus(self) -> bool:
-        """Whether keys go to something in it."""
+        """Return whether the keyboard focus is in the dock."""
         focus = QApplication.focusWidget()
         return focus is not None and self.isAncestorOf(focus)
 
     def take_focus(self, tries: int = FOCUS_TRIES) -> None:
-        """Give the focus to what had it last, else to its list, else to the first thing that takes keys.
+        """Focus the widget that last had the focus, else the list, else the first widget that takes keys.
 
-        Where a panel names what is to get it, that gets it.
-        A panel that slept has nothing to show at first: it is asked again, unless the focus went elsewhere.
+        A widget that the panel names comes before these.  A panel that slept has nothing to show at first: it
+        is tried again later, unless the focus went elsewhere.
         """
         before = QApplication.focusWidget()
         panel = self.panel.chosen_panel
@@ -255,14 +255,14 @@ class Dock(QDockWidget):
             QTimer.singleShot(FOCUS_AGAIN_MS, self, again)
 
     def update_title(self, is_tab: bool) -> None:
-        """Show the title bar only if there is no tab that says the same."""
+        """Show the title bar only if no tab shows the same title."""
         is_bare = self.is_strip or (is_tab and not self.isFloating())
         if is_bare != (self.titleBarWidget() is self._no_title):
-            # The stubs do not know that None gives the usual title bar back.
+            # The stubs omit that None restores the usual title bar.
             self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type] # as said above
 
     def fold(self, is_folded: bool) -> None:
-        """Show nothing but the tab, or the panel as well."""
+        """Show only the tab, or the panel as well."""
         self._is_folded = is_folded
         if self.made is not None:
             self.made.setVisible(not is_folded)
@@ -271,10 +271,10 @@ class Dock(QDockWidget):
 
 
 class _Body(QWidget):
-    """What a dock holds: it can be low, whatever the tallest panel of its tabs asks for."""
+    """The content of a dock: it can be low, whatever the tallest panel of its tabs requests."""
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as the panel needs, but not as high; some height before it is made, or nobody saw it."""
+        """Return the panel's width but a small height; before it is made, enough height to be visible."""
         layout = self.layout()
         is_empty = layout is None or not layout.count()
         return NO_PANEL if is_empty else super().minimumSizeHint().boundedTo(MAX_MINIMUM)

@@ -1,4 +1,4 @@
-"""Pictures, tables and commands of what is in the window: made, asked for in a dialog, and as commands."""
+"""Pictures, tables and commands of panels: making them, the export dialog, and menu commands."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.legend import Legend
 from rcv_py.work.load import batches as read_batches
 
-WINDOW = "window"  # stands for the whole window where a panel's id is asked for
-TIMEOUT_MS = 20_000  # for the numbers of a panel that slept
+WINDOW = "window"  # id of the whole window
+TIMEOUT_MS = 20_000  # to wait for the numbers of a panel that slept
 TURN_MS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Exporter:
-    """Makes pictures and tables of what is in the window."""
+    """Makes pictures and tables of panels and the window."""
 
     ui: UiContext
     window: QMainWindow
@@ -65,20 +65,20 @@ class Exporter:
     # -- what there is -------------------------------------------------------------------------------
 
     def names(self) -> dict[str, str]:
-        """Titles of everything that can be a picture, by id: the window first."""
+        """Return titles of everything that can be exported as a picture, by id: the window first."""
         return {WINDOW: "Whole window"} | self.workspace.names()
 
     def check_name(self, name: str) -> None:
-        """Raise UsageError if there is no panel of that id."""
+        """Raise UsageError if there is no panel with that id."""
         if name not in self.names():
             raise UsageError(f"There is no panel {name!r}.", hint=f"Panels: {', '.join(self.names())}.")
 
     def current(self) -> str:
-        """The panel that has the focus, else the window."""
+        """Return the id of the focused panel, else of the window."""
         return next((name for name, dock in self.workspace.docks.items() if dock.has_focus()), WINDOW)
 
     def sheet(self, name: str) -> Sheet:
-        """The table of a panel; raise ExportError if it has none."""
+        """Return the table of a panel; raise ExportError if it has none."""
         panel = self._panel(name)
         sheet = None if panel is None else panel.sheet()
         if sheet is None:
@@ -88,14 +88,14 @@ class Exporter:
         return sheet
 
     def has_sheet(self, name: str) -> bool:
-        """Whether a panel has a table just now; one that nobody sees may have."""
+        """Return whether a panel has a table now; a hidden panel may have a table."""
         panel = self._panel(name)
         return panel is not None and (panel.chosen_panel.visibility.is_asleep or panel.sheet() is not None)
 
     # -- making --------------------------------------------------------------------------------------
 
     def content(self, name: str, suffix: str, scale: int = 1) -> bytes:
-        """Return a file: `.png`, `.svg` or `.csv` of a panel or the window."""
+        """Return the contents of a file: `.png`, `.svg` or `.csv` of a panel or the window."""
         makers: dict[str, Callable[[], bytes]] = {
             ".png": lambda: export.png_bytes(self.image(name, scale)),
             ".svg": lambda: self.svg(name),
@@ -121,7 +121,7 @@ class Exporter:
 
     @contextmanager
     def posing(self, name: str) -> Iterator[tuple[Swatch, ...]]:
-        """Have a panel look as a picture should; what its colours mean that the picture does not say."""
+        """Make a panel look as a picture should; yield swatches for colours without a legend."""
         panel = self._panel(name)
         if panel is None:
             yield ()
@@ -137,7 +137,7 @@ class Exporter:
             yield unlike((*unsaid, *panel.swatches()))
 
     def save(self, name: str, path: Path, scale: int = 1) -> None:
-        """Write a file whose kind is told by the ending of its name; raise ExportError if that cannot be."""
+        """Write a file whose kind follows from its suffix; raise ExportError on failure."""
         content = self.content(name, path.suffix, scale)
         with whole_file(path, makes_folders=False) as target:
             target.write(content)
@@ -151,7 +151,7 @@ class Exporter:
         )
 
     def copy_table(self, name: str) -> None:
-        """Put a table on the clipboard, with tabs between its cells."""
+        """Put a table on the clipboard, with tabs between the cells."""
         with self._awake(name):
             copy_text(self.sheet(name).csv("\t"))
         self.window.statusBar().showMessage(
@@ -159,12 +159,12 @@ class Exporter:
         )
 
     def command_line(self, name: str) -> tuple[str, ...] | None:
-        """The words of the command that prints what a panel shows; of the window, those that open it."""
+        """Return the command line that prints what a panel shows; for the window, that opens the capture."""
         panel = self._panel(name)
         return command_text.rcv(self.ui.session, "view") if panel is None else panel.command_line()
 
     def copy_command(self, name: str) -> None:
-        """Put the command on the clipboard; raise ExportError if the panel shows nothing."""
+        """Put the command line on the clipboard; raise ExportError if the panel shows nothing."""
         words = self.command_line(name)
         if words is None:
             raise ExportError(
@@ -176,7 +176,7 @@ class Exporter:
         self.window.statusBar().showMessage(translated(f"Copied: {text}"), 6000)
 
     def guarded(self, action: Callable[[], None]) -> None:
-        """Do it, and tell the user why not if it cannot be done."""
+        """Call a function; show the reason if it fails."""
         try:
             action()
         except RcvError as error:
@@ -184,7 +184,7 @@ class Exporter:
 
     @contextmanager
     def _awake(self, name: str) -> Iterator[None]:
-        """Wait for the numbers of a panel that nobody sees; it may have computed nothing yet."""
+        """Wait for the numbers of a hidden panel, which may have computed nothing yet."""
         panel = self._panel(name)
         if panel is None or not panel.chosen_panel.visibility.is_asleep:
             yield
@@ -195,13 +195,13 @@ class Exporter:
                 deadline = QDeadlineTimer(TIMEOUT_MS)
                 while self._is_computing(panel) and not deadline.hasExpired():
                     QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, TURN_MS)
-                    QThread.msleep(TURN_MS)  # or this loop would keep Python from the job it waits for
+                    QThread.msleep(TURN_MS)  # else this loop would keep Python from the job it waits for
                 yield
         finally:
             QApplication.restoreOverrideCursor()
 
     def _is_computing(self, panel: Panel) -> bool:
-        """Whether a panel has no answer yet; while waves stream in, the first one will do."""
+        """Return whether a panel has no answer yet; while waves stream in, the first answer is enough."""
         ui, store = self.ui, self.ui.session.store
         is_streaming = store is not None and not store.is_complete
         asks = panel.findChildren(Coalesce)
@@ -214,7 +214,7 @@ class Exporter:
         return None if name == WINDOW else self.workspace.panel(name)
 
     def subject(self, name: str) -> tuple[QWidget, Theme, str]:
-        """What a picture shows, its theme and its caption."""
+        """Return what a picture shows, its theme and its caption."""
         panel = self._panel(name)
         text = export.caption(self.ui.session, "" if panel is None else panel.caption())
         dock = self.workspace.home_of(name)
@@ -225,17 +225,17 @@ class Exporter:
 
 
 def _in_sight(panel: Panel) -> QWidget:
-    """What a picture of a panel shows: all of one with a sentence in the place of what it would draw."""
+    """Return what a picture of a panel shows: the whole panel if a sentence replaces its drawing."""
     canvas = panel.canvas()
     return canvas if canvas.isVisibleTo(panel) else panel
 
 
-SETTLE_MS = 400  # until a panel that was hidden has its table
+SETTLE_MS = 400  # until a hidden panel has its table
 FORMS = {".png": "PNG picture", ".svg": "SVG picture", ".csv": "CSV table"}
 
 
 class ExportDialog(Dialog):
-    """What, which form, which scale, which file."""
+    """The export dialog: panel, format, scale and file."""
 
     def __init__(self, exporter: Exporter, parent: QWidget | None = None) -> None:
         button = QDialogButtonBox.StandardButton
@@ -265,7 +265,7 @@ class ExportDialog(Dialog):
         ):
             field.setAccessibleName(translated(name))
             form.addRow(translated(name), item)
-        self._may_replace: Path | None = None  # the file that was said to be there
+        self._may_replace: Path | None = None  # the file reported as existing
         self.error = PlainLabel(role="error", wordWrap=True)
         self.buttons.accepted.connect(self.save)
         self.fill(form, self.error)
@@ -275,7 +275,7 @@ class ExportDialog(Dialog):
         self._changed()
 
     def save(self) -> None:
-        """Write the file and close, or say why not; a file that is there takes a second click."""
+        """Write the file and close, or show the reason; replacing a file takes a second click."""
         try:
             path = Path(self.path.text().strip()).expanduser()
             if path != self._may_replace and path.is_file():
@@ -299,7 +299,7 @@ class ExportDialog(Dialog):
         self._check_table()
 
     def _raise(self) -> None:
-        """Bring the panel to the front: one that nobody sees has not computed what it shows."""
+        """Bring the panel to the front: a hidden panel has computed nothing."""
         if self.what.currentData() != WINDOW:
             self._exporter.workspace.show_panel(self.what.currentData())
             QTimer.singleShot(SETTLE_MS, self, self._check_table)
@@ -313,26 +313,26 @@ class ExportDialog(Dialog):
         suffix = self.form.currentData()
         chosen, path = ask_path(self, "Save as", self.path.text(), f"{FORMS[suffix]} (*{suffix})", suffix)
         if path is not None:
-            self._may_replace = path if path == Path(chosen) else None  # that dialog has asked already
+            self._may_replace = path if path == Path(chosen) else None  # that dialog has already asked
             self.path.setText(str(path))
 
 
 def export_folder(ui: UiContext) -> Path:
-    """Return where a file was written last, the home folder at first."""
+    """Return the folder of the last written file, the home folder at first."""
     return Path(str(ui.settings.memory("export_folder") or Path.home()))
 
 
 def ask_path(
     parent: QWidget, title: str, proposal: Path | str, kinds: str, suffix: str
 ) -> tuple[str, Path | None]:
-    """Ask for the name of a file to write; return what was typed, and its path with a suffix, if any."""
+    """Ask for the name of a file to write; return the typed name, and its path with a suffix, if any."""
     chosen, _ = QFileDialog.getSaveFileName(parent, translated(title), str(proposal), translated(kinds))
     path = Path(chosen)
     return chosen, None if not chosen else path if path.suffix else path.with_suffix(suffix)
 
 
 def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]:
-    """Return the entries of the menu Export that save and copy what is in the window."""
+    """Return the commands of the menu Export that save and copy panels and the window."""
 
     def guarded(action: Callable[[str], None]) -> Callable[[], None]:
         return lambda: exporter.guarded(lambda: action(exporter.current()))
@@ -365,7 +365,7 @@ Write = Callable[[Path, Report, CancelFlag], None]
 
 
 class FileWriter(QObject):
-    """One file at a time; `saved` has its path when it is whole."""
+    """Writes one file at a time; `saved` gives its path when it is complete."""
 
     saved = Signal(object)
     _reported = Signal(object)  # from the thread: a stage, None at the end
@@ -383,22 +383,22 @@ class FileWriter(QObject):
         return self._flag is not None
 
     def cancel(self) -> None:
-        """Stop writing; nothing of the file is left."""
+        """Stop writing; no partial file remains."""
         if self._flag is not None:
             self._flag.set()
 
     # -- what can be written -------------------------------------------------------------------------
 
     def ask_report(self) -> None:
-        """Ask for a name and write a report."""
+        """Ask for a file name and write a report."""
         self._ask("Save a report", ".html", _REPORTS, self.write_report)
 
     def ask_page(self) -> None:
-        """Ask for a name and write a page to look around in."""
+        """Ask for a file name and write an interactive page."""
         self._ask("Save a page", ".html", _PAGES, lambda path: self.write_report(path, is_interactive=True))
 
     def ask_trace(self) -> None:
-        """Ask for a name and write a trace or a profile."""
+        """Ask for a file name and write a trace or a profile."""
         self._ask("Export the trace", ".pftrace", _TRACES, self.write_trace)
 
     def _ask(self, title: str, suffix: str, kinds: str, write: Callable[[Path], None]) -> None:
@@ -409,13 +409,13 @@ class FileWriter(QObject):
             write(path)
 
     def write_report(self, path: Path, *, is_interactive: bool = False) -> None:
-        """Write a report of the open capture, or a page to look around in."""
+        """Write a report of the open capture, or an interactive page."""
         trace, _, _ = self._capture()
         files, held = self._ui.session.run_files, self._ui.session.snapshot().batches
         notes = self._ui.session.notes.shown.value
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
-            # A start does not wait for what few sessions write.
+            # A start does not wait for modules that few sessions need.
             from rcv_py.export.interactive.content import OF_PAGE  # noqa: PLC0415 - few export
             from rcv_py.export.interactive.page import interactive_page  # noqa: PLC0415 - few export
             from rcv_py.export.report.files import PAGES, check_form, write_page, write_report  # noqa: PLC0415 - few export
@@ -437,7 +437,7 @@ class FileWriter(QObject):
         self.start(path, write)
 
     def write_trace(self, path: Path) -> None:
-        """Write a Perfetto trace of all waves, or for a name in `.json` a profile with the selected wave."""
+        """Write a Perfetto trace of all waves, or, for a `.json` name, a profile with the selected wave."""
         trace, batches, wave = self._capture()
         spans = self._ui.results.cell("markers").value
 
@@ -457,7 +457,7 @@ class FileWriter(QObject):
         self.start(path, write)
 
     def _capture(self) -> tuple[Trace, Callable[[Report, CancelFlag], Iterable[WaveBatch]], WaveId | None]:
-        """The open capture, how to get all its waves, and the selected one."""
+        """Return the open capture, a function that gets all its waves, and the selected wave."""
         session = self._ui.session
         trace, store = session.trace.value, session.store
         if trace is None or store is None:
@@ -472,7 +472,7 @@ class FileWriter(QObject):
     # -- doing it ------------------------------------------------------------------------------------
 
     def start(self, path: Path, write: Write) -> None:
-        """Write a file in a thread; errors go where those of all tasks go."""
+        """Write a file in a thread; errors are handled like errors of all tasks."""
         if self.is_busy:
             raise ExportError(WRITING)
         flag = self._flag = CancelFlag()
@@ -492,7 +492,7 @@ class FileWriter(QObject):
         self.saved.emit(path)
 
     def _show(self, stage: Stage | None) -> None:
-        """Show a stage beside those of others; None takes ours away."""
+        """Show a stage next to other tasks' stages; None removes it."""
         if stage is None:
             self._flag = None
         others = tuple(other for other in self._ui.session.busy.value if other is not self._shown)
@@ -503,7 +503,7 @@ class FileWriter(QObject):
 def writer_commands(
     writer: FileWriter, guarded: Callable[[Callable[[], None]], None], ui: UiContext
 ) -> tuple[Command, ...]:
-    """Return the entries of the menu Export that write whole captures."""
+    """Return the commands of the menu Export that write whole captures."""
 
     why_not = needs(ui.session, lambda: not writer.is_busy, WRITING)
     return commands("Export", (

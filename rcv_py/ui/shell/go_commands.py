@@ -31,12 +31,12 @@ NO_TRACE = "Open a capture first."
 def needs(
     session: Session, has: Callable[[], object] = lambda: True, otherwise: str = ""
 ) -> Callable[[], str]:
-    """Return what says why a command cannot run: no capture is open, or it lacks what `has` asks for."""
+    """Return a function that gives the reason why a command cannot run: no capture, or `has` is missing."""
     return lambda: NO_TRACE if session.trace.value is None else "" if has() else otherwise
 
 
 def holds(cell: Cell[Any], value: object) -> Callable[[], bool]:
-    """Return what says whether a cell has a value just now."""
+    """Return a function that tests whether a cell has a value."""
     return lambda: cell.value == value
 
 
@@ -151,7 +151,7 @@ def _step_wave(session: Session, direction: int) -> None:
 
 BAR_SCALES = {"linear": "Linear bars", "sqrt": "Square root bars", "log": "Logarithmic bars"}
 STEP_PX = 40
-SIZES = (  # id, title, option, by how much, keys
+SIZES = (  # id, title, option, step, keys
     ("view.font_bigger", "Bigger text", "look.text_size", 1, ("Ctrl++", "Ctrl+=")),
     ("view.font_smaller", "Smaller text", "look.text_size", -1, ("Ctrl+-",)),
     ("view.code_bigger", "Bigger code", "look.font_size", 1, ("Ctrl+Alt++",)),
@@ -163,13 +163,13 @@ SIZES = (  # id, title, option, by how much, keys
     ("view.global_shorter", "Shorter rows of the global timeline", "timeline.global_row_height", -1,
      ("Alt+Shift+Down",)),
 )  # fmt: skip
-AREA_SIZES = (  # what a handle between panels does: how, key, px across and down
+AREA_SIZES = (  # what a handle between panels does: direction, key, px across and down
     ("wider", "Right", (STEP_PX, 0)),
     ("narrower", "Left", (-STEP_PX, 0)),
     ("taller", "Down", (0, STEP_PX)),
     ("lower", "Up", (0, -STEP_PX)),
 )
-PANEL_KEYS = (  # by the panels' places
+PANEL_KEYS = (  # areas
     *(
         f"{keys}+{number}"
         for keys in ("Ctrl+Shift", "Alt+Shift", "Ctrl+Alt+Shift")
@@ -179,7 +179,7 @@ PANEL_KEYS = (  # by the panels' places
     "Ctrl+Alt+Shift+0",
     *(f"Ctrl+Shift+F{number}" for number in range(5, 9)),
 )
-AREAS = {  # in the order of the panels' keys, and the menus that list them
+AREAS = {  # in the order of the panels' keys, and of the menus that list them
     "left": "Left side",
     "time": "Time",
     "code": "Code",
@@ -196,7 +196,7 @@ COST_TIPS = {
 
 
 def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
-    """Return the menu View, the panels apart."""
+    """Return the commands of the menu View, without the panels."""
     settings = ui.settings
 
     def toggle(head: tuple[str, str, str, str], option: str, values: tuple[Any, Any], tip: str) -> Command:
@@ -305,18 +305,18 @@ def _size_command(settings: Settings, size: tuple[str, str, str, int, tuple[str,
 
 
 def _menu_of(info: PanelInfo) -> str:
-    """Return the menu that lists a panel: that of its place, so that none gets long."""
+    """Return the menu that lists a panel: one menu per area keeps each short."""
     return f"View/Panels/{AREAS.get(info.area, AREAS['bottom'])}"
 
 
 def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
-    """Return a command a panel that shows or hides it."""
+    """Return one command per panel that shows or hides it."""
     rank = {area: place for place, area in enumerate(AREAS)}
 
     def place(info: PanelInfo) -> tuple[int, int]:
         return rank.get(info.area, 9), info.order
 
-    def toggle(name: str) -> None:  # all these keys hold a modifier; who clicks in the menu holds none
+    def toggle(name: str) -> None:  # all these keys include a modifier; a click in the menu has none
         is_key = QGuiApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier
         workspace.toggle_panel(name, by_key=is_key)
 
@@ -335,7 +335,7 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
 
 
 def analyze_commands(session: Session) -> tuple[Command, ...]:
-    """Return the menu Analyze: what a cost means and which waves count."""
+    """Return the menu Analyze: the meaning of a cost and the waves that count."""
     rows: list[tuple[str, str, str, Cell[Any], Any, str]] = [
         (mode.name, f"Latency: {mode.value.lower()}", "Latency", session.latency_mode, mode,
          f"Cost columns show: {mode.value.lower()}.")

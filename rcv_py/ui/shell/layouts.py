@@ -1,4 +1,4 @@
-"""Where panels lie: places, and the named layouts that share them out.
+"""Places of panels, and the named layouts that divide the window.
 
     bar  │ overview strip                          │ wave
     left │ time: tabs                              │ of the
@@ -25,25 +25,25 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.text_size import grown
 
 COMPACT_WIDTH = 1500  # px: below it the sides start folded
-LEFT_PX, RIGHT_PX = 330, 300  # widths of the sides
-WAVE_PX = 316  # height of the first panel at the right: all it shows
-CODE_SHARE = 0.6  # of the width that instructions and source share
-ROWS_PX = 540  # height that 18 rows of code take, with all that is around them but the time views
-BELOW = 0.22  # of the height: a second time view
+LEFT_PX, RIGHT_PX = 330, 300  # px: widths of the sides
+WAVE_PX = 316  # height of the first panel at the right: enough for all of it
+CODE_SHARE = 0.6  # share of the width: instructions and source
+ROWS_PX = 540  # height of 18 rows of code, with everything around them but the time views
+BELOW = 0.22  # share of the height: a second time view
 BOTTOM_PX, LEAST_BOTTOM_PX = 320, 260  # height of the open bottom tabs; in a low window
 LEAST_CODE_PX, LEAST_TIME_PX = 250, 140  # heights that code and time keep when the bottom opens
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _TOP, _BOTTOM = Qt.DockWidgetArea.TopDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
-OWN = "own:"  # before the name of a layout that the user saved
-APART = "apart"  # the place of panels that are windows of their own, over the main one
+OWN = "own:"  # prefix of the id of a user's layout
+APART = "apart"  # the place of panels in windows of their own, over the main window
 APART_PX = QSize(860, 460)
 DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a group of tabs goes: below or beside the first group of `after` that exists, else the side."""
+    """The place of a group of tabs: below or next to the first existing group of `after`, else at the side."""
 
     area: str
     side: Qt.DockWidgetArea
@@ -62,16 +62,16 @@ PLACES = (
     Place("bottom", _BOTTOM, ("code",)),
     Place("source", _BOTTOM, ("code",), ACROSS),
 )
-SIDES = {"left": ("left",), "right": ("wave", "details")}  # what folds away to icons, and its places
+SIDES = {"left": ("left",), "right": ("wave", "details")}  # sides that fold to icons, and their places
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A way of sharing out the window.
+    """A division of the window.
 
-    `time`, `below` and `bottom` are shares of the height, `bottom` 0 is folded; `left` and `right` are widths
-    in px.  `front` comes to the front of its tabs, `moved` says which panels lie elsewhere than at home,
-    `opens` which sides are shown even where there is little room.
+    `time`, `below` and `bottom` are shares of the height; `bottom` 0 is folded. `left` and `right` are widths
+    in px.  Panels in `front` come to the front of their tabs, `moved` gives panels a place other than home,
+    and `opens` names sides that are shown even where there is little room.
     """
 
     id: str
@@ -121,39 +121,40 @@ BY_ID = {layout.id: layout for layout in LAYOUTS}
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Pixels by place, of widths and heights."""
+    """Widths and heights in px, by place."""
 
     widths: dict[str, int]
     code_widths: dict[str, int]
     heights: dict[str, int]
 
 
-EMPTY_PX = {"source": 170, "time": 64, "wave": 110}  # of a place that an open capture has nothing for
-# Which place has the room that another one leaves, and which way it lies.
+EMPTY_PX = {"source": 170, "time": 64, "wave": 110}  # of a place for which the open capture has no data
+# Which place gets the room that another leaves, and in which direction it lies.
 GETS = {"source": ("code", ACROSS), "time": ("code", DOWN), "wave": ("details", DOWN)}
-ROW_PX, HIGH_ROW_PX = 26, 40  # of a wave over time; of one whose instructions overlap, as on gfx10 and later
-AROUND_ROWS_PX = 72  # above and below them: choices, legend, times
-LEAST_ROWS_PX = 190  # of a time view with few rows: the tabs beside it need room, too
+ROW_PX, HIGH_ROW_PX = 26, 40  # rows of a wave; with overlapping instructions, as on gfx10 and later
+AROUND_ROWS_PX = 72  # px above and below the rows: choices, legend, times
+LEAST_ROWS_PX = 190  # px of a time view with few rows: the tabs next to it need room, too
 
 
 def most_px(trace: Trace | None) -> dict[str, int]:
-    """Return what places need at most for a capture, by place, in px of usual text.
+    """Return the largest useful size of places for a capture, by place, in px of usual text.
 
-    Those that it has nothing for need a sentence, and a compute unit with few waves at a time a few rows.
+    A place without data needs room for a sentence, and a compute unit with few concurrent waves for a few
+    rows.
     """
     if trace is None or not len(trace.code):
         return {}
     has_time, has_waves = len(trace.waves) or len(trace.occupancy), len(trace.waves)
     lacks = {"source": not trace.code.mapped_rows, "time": not has_time, "wave": not has_waves}
     found = {place: EMPTY_PX[place] for place, is_empty in lacks.items() if is_empty}
-    if has_waves and not trace.shader_data:  # markers lie in bands of their own below the waves
+    if has_waves and not trace.shader_data:  # markers lie in separate bands below the waves
         row_px = ROW_PX if trace.gfxip <= 9 else HIGH_ROW_PX
         found["time"] = max(LEAST_ROWS_PX, AROUND_ROWS_PX + row_px * rows_of_unit(trace))
     return found
 
 
 def rows_of_unit(trace: Trace) -> int:
-    """Return how many rows the compute unit has that has most: slots of its SIMDs that held a wave."""
+    """Return the largest number of rows of a compute unit: slots of its SIMDs that held a wave."""
     index = trace.waves
     slots, _ = distinct(index.se, index.sa, index.cu, index.simd, index.slot)
     _, unit = distinct(index.se[slots], index.sa[slots], index.cu[slots])
@@ -163,9 +164,9 @@ def rows_of_unit(trace: Trace) -> int:
 def shares(
     layout: Layout, size: QSize, folded: frozenset[str], most: Mapping[str, int] = MappingProxyType({})
 ) -> Shares:
-    """Return what each place gets in a workspace of that size.
+    """Return the size of each place in a workspace of that size.
 
-    `folded` are the sides that are icons, `most` what places need at most for the open capture (`most_px`).
+    `folded` are the sides shown as icons, `most` the largest useful sizes for the open capture (`most_px`).
     """
     left = 0 if "left" in folded else min(grown(layout.left), size.width() // 3)
     right = 0 if "right" in folded else grown(layout.right)
@@ -192,6 +193,6 @@ def shares(
 
 
 def room_above(time: int, code: int, more: int) -> tuple[int, int]:
-    """Return heights of time and code once what is below them has so much more: code yields first."""
+    """Return heights of time and code after the area below them grew by a number of px: code yields first."""
     left = max(min(code, grown(LEAST_CODE_PX)), code - more)
     return max(min(time, grown(LEAST_TIME_PX)), time - max(0, more - (code - left))), left

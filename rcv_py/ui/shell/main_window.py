@@ -1,4 +1,4 @@
-"""The window around the panels: menus, bar, pages, workspace, status.  It knows no panel."""
+"""The main window: menus, bar, pages, workspace, status.  It imports no panel."""
 
 from __future__ import annotations
 
@@ -37,15 +37,13 @@ from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.workspace import VERSION, Workspace, takers
 
-FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
+FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that large
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
-LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
-NOTES_MS = (
-    50  # after a capture is shown, until its notes are looked for; again, while there is no picture yet
-)
-PATIENCE_MS = 250  # that a window waits for its capture before it is shown without
-if TYPE_CHECKING:  # hardly anybody opens one
+LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # delay before loading panels not yet seen: only when idle
+NOTES_MS = 50  # delay after a capture is shown until its notes are read; then between retries
+PATIENCE_MS = 250  # longest time a window waits for its capture before it is shown without
+if TYPE_CHECKING:  # rarely used
     from rcv_py.base.progress import CancelFlag, Report
     from rcv_py.formats.session_file import SavedSession
     from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog
@@ -66,7 +64,7 @@ NO_BASELINE = "The open capture is compared with nothing."
 
 
 class MainWindow(QMainWindow):
-    """Puts panels in docks and everything else around them."""
+    """Puts panels in docks, and menus, bars and pages around them."""
 
     another_wanted = Signal()
     quit_wanted = Signal()
@@ -74,10 +72,10 @@ class MainWindow(QMainWindow):
 
     def __init__(self, ui: UiContext, loader: Loader, program: str = "rcv") -> None:
         super().__init__()
-        self.program = program  # as titles name it
+        self.program = program  # as in titles
         self.ui = ui
         self.loader = loader
-        self.first_panel: str | None = None  # comes to the front when a capture opens, once
+        self.first_panel: str | None = None  # comes to the front the first time a capture opens
         self.errors = ErrorReporter(self, self._where)
         self._logged: tuple[Problem, ...] = ()
         self.executions = ExecutionFinder(ui.session, ui.tasks)
@@ -104,14 +102,14 @@ class MainWindow(QMainWindow):
         self.alarm = CodeAlarm(ui)
         self.setCentralWidget(boxed(column(self.alarm, (self.pages, 1))))
         self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.pages.setFocus()  # else the first button of the bar would get it, and a frame with it
+        self.pages.setFocus()  # else the first button of the bar would get the focus, and a frame
         self.setAcceptDrops(True)
         self.setWindowTitle(shown(program))
-        self.notes: NotesKeeper | None = None  # once a capture was shown for a while
+        self.notes: NotesKeeper | None = None  # once a capture has been shown for a while
         self._notes_due = QTimer(self, singleShot=True, interval=NOTES_MS)
         self._notes_due.setObjectName(WHEN_IDLE)
         self._notes_due.timeout.connect(self._look_for_notes)
-        self._note: NoteDialog | None = None  # that is open
+        self._note: NoteDialog | None = None  # of the open capture
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
         self._patience.timeout.connect(self.show)
         self._list_layouts()
@@ -121,7 +119,7 @@ class MainWindow(QMainWindow):
         self._restore()
 
     def event(self, event: QEvent) -> bool:
-        """Paint in turn with what else the window does."""
+        """Paint in turn with the other work of the window."""
         if event.type() == QEvent.Type.UpdateRequest:
             Turns.here().paint(self._paint)
             return True
@@ -133,8 +131,8 @@ class MainWindow(QMainWindow):
 
     @cached_property
     def palette_(self) -> Palette:
-        """The palette, made when it is first opened."""
-        from rcv_py.ui.shell.palette import Finder, Palette  # noqa: PLC0415 - nor what it is made of
+        """Return the command palette, made when it is first opened."""
+        from rcv_py.ui.shell.palette import Finder, Palette  # noqa: PLC0415 - nor its imports
 
         ui, opener = self.ui, self.opener
         finder = Finder(ui.session, ui.commands, lambda: opener.recent, opener.open, opener.title)
@@ -142,14 +140,14 @@ class MainWindow(QMainWindow):
 
     @cached_property
     def welcome(self) -> Welcome:
-        """The first page; a window that is started with a capture does not need it."""
-        from rcv_py.ui.shell.welcome import Welcome  # noqa: PLC0415 - nor what it is made of
+        """Return the first page, which a window started with a capture does not need."""
+        from rcv_py.ui.shell.welcome import Welcome  # noqa: PLC0415 - nor its imports
 
         return self._page(Welcome(self.ui, self.opener, self.browse))
 
     @cached_property
     def chooser(self) -> Chooser:
-        """The captures of a folder."""
+        """Return the page with the captures of a folder."""
         from rcv_py.ui.shell.welcome import Chooser  # noqa: PLC0415 - as above
 
         chooser = self._page(Chooser(self._leave_chooser))
@@ -159,8 +157,8 @@ class MainWindow(QMainWindow):
 
     @cached_property
     def profile_page(self) -> ProfilePage:
-        """A run without a thread trace."""
-        from rcv_py.ui.shell.profile_page import ProfilePage  # noqa: PLC0415 - hardly anybody opens one
+        """Return the page of a run without a thread trace."""
+        from rcv_py.ui.shell.profile_page import ProfilePage  # noqa: PLC0415 - rarely used
 
         return self._page(ProfilePage(self._leave_chooser))
 
@@ -184,22 +182,22 @@ class MainWindow(QMainWindow):
             register(*dock.commands())
 
     def _change_keys(self) -> None:
-        from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog  # noqa: PLC0415 - few want it
+        from rcv_py.ui.shell.dialogs.keys_dialog import KeysDialog  # noqa: PLC0415 - rarely used
 
         KeysDialog(self.ui.commands, self.ui.settings, self).open()
 
     def _change_settings(self) -> None:
-        from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog  # noqa: PLC0415 - not of a start
+        from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog  # noqa: PLC0415 - not at a start
 
         SettingsDialog(self.ui.settings, self).open()
 
     def _show_log(self) -> None:
-        from rcv_py.ui.shell.dialogs.log_dialog import LogDialog  # noqa: PLC0415 - few want it
+        from rcv_py.ui.shell.dialogs.log_dialog import LogDialog  # noqa: PLC0415 - rarely used
 
         LogDialog(self).show()
 
     def _show_about(self) -> None:
-        from rcv_py.ui.shell.dialogs.about import AboutBox  # noqa: PLC0415 - few want it
+        from rcv_py.ui.shell.dialogs.about import AboutBox  # noqa: PLC0415 - rarely used
 
         AboutBox(self).open()
 
@@ -213,12 +211,12 @@ class MainWindow(QMainWindow):
         self._list_layouts()
 
     def _list_layouts(self) -> None:
-        """Show in the menu the own layouts that there are."""
+        """Update the menu of the user's layouts."""
         for place, name in enumerate(OWN_COMMANDS):
             self.actions_[name].setVisible(place < len(self.layouts.names))
 
     def _file_commands(self) -> tuple[Command, ...]:
-        """The menu File; the recent captures are added to it apart."""
+        """Return the menu File; the recent captures are added separately."""
         session = self.ui.session
 
         def forget_replicate() -> None:
@@ -266,7 +264,7 @@ class MainWindow(QMainWindow):
         ))  # fmt: skip
 
     def _window_commands(self) -> tuple[Command, ...]:
-        """Commands of other menus that need the window."""
+        """Return commands of other menus that need the window."""
         session = self.ui.session
         trace = needs(session)
 
@@ -341,7 +339,7 @@ class MainWindow(QMainWindow):
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
-        self.loads_unseen = True  # while nothing else is to do; False: for a picture, which is soon taken
+        self.loads_unseen = True  # when idle; False: for a picture, which is taken soon
         self._load_timer = QTimer(self, singleShot=True)
         self._load_timer.setObjectName(WHEN_IDLE)
         self._load_timer.timeout.connect(self._load_panels)
@@ -349,9 +347,9 @@ class MainWindow(QMainWindow):
         soon.now()
 
     def make_first_panels(self) -> None:
-        """Make the panels that were seen last, at the first start the first of each place that is open.
+        """Make the panels seen last; at the first start, the first panel of each open place.
 
-        A wrong guess costs time and nothing else: what is seen later is made then.
+        A wrong guess costs only time: a panel that is seen later is made then.
         """
         docks, seen = self.workspace.docks, self.ui.settings.memory("seen")
         first = {dock.area: name for name, dock in reversed(docks.items()) if dock.is_at_first}
@@ -360,7 +358,7 @@ class MainWindow(QMainWindow):
                 dock.make()
 
     def show_with(self, path: Path | str) -> None:
-        """Open a capture or folder, and show the window with it; without, if that takes a while."""
+        """Open a capture or folder and show the window with it; without it if loading takes long."""
         self._patience.start()
         self.opener.open(path)
 
@@ -372,7 +370,7 @@ class MainWindow(QMainWindow):
     # -- what commands call --------------------------------------------------------------------------
 
     def browse(self, what: str = "capture") -> None:
-        """Ask for a folder, beginning beside the capture that it is to follow, and open it."""
+        """Ask for a folder, starting next to the open capture, and open it."""
         trace, baseline = self.ui.session.trace.value, self.ui.session.baseline.value
         last, open_it = {
             "capture": (self.opener.recent[:1], self.opener.open),
@@ -384,7 +382,7 @@ class MainWindow(QMainWindow):
             open_it(chosen)
 
     def browse_file(self, kinds: str = FILES) -> None:
-        """Ask for a file, and open what it holds."""
+        """Ask for a file, and open its contents."""
         last = self.opener.recent[:1]
         chosen, _ = QFileDialog.getOpenFileName(
             self, translated("Open a file"), str(last[0].parent) if last else "", translated(kinds)
@@ -393,12 +391,12 @@ class MainWindow(QMainWindow):
             self.opener.open(chosen)
 
     def reload(self) -> None:
-        """Read the capture again and stay where we are."""
+        """Read the capture again and keep the view."""
         save_visit(self.ui.settings, self.ui.session)
         self.opener.reload()
 
     def save_session(self) -> None:
-        """Ask for a name, and save the session as a file."""
+        """Ask for a file name, and save the session."""
         trace = self.ui.session.trace.value
         if trace is None:
             return
@@ -408,22 +406,22 @@ class MainWindow(QMainWindow):
             self.exporter.guarded(partial(self.write_session, path))
 
     def write_session(self, path: Path) -> None:
-        """Save the session as a file, in a thread."""
-        from rcv_py.state.saved import state_of  # noqa: PLC0415 - few sessions are saved
+        """Save the session to a file, in a thread."""
+        from rcv_py.state.saved import state_of  # noqa: PLC0415 - rarely used
 
         session, trace = self.ui.session, self.ui.session.trace.value
         assert trace is not None
         state, layout, notes = state_of(session), arrangement(self.workspace), session.notes.shown.value
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
-            from rcv_py.formats.session_file import write_session  # noqa: PLC0415 - few are saved
+            from rcv_py.formats.session_file import write_session  # noqa: PLC0415 - rarely used
 
             write_session(path, trace, state=state, layout=layout, notes=notes)
 
         self.writer.start(path, write)
 
     def _restore_session(self, saved: SavedSession) -> None:
-        """Put everything back as it was when a session was saved."""
+        """Restore the state of a saved session."""
         if self.ui.session.trace.value is None:
             return
         from rcv_py.state.saved import restore_state  # noqa: PLC0415 - as above
@@ -435,7 +433,7 @@ class MainWindow(QMainWindow):
         self.notes.take_over(saved)
 
     def _find_sources(self) -> None:
-        """Show sources where they are said to be now."""
+        """Show sources from the folder in the settings."""
         if self.ui.session.trace.value is not None:
             self.reload()
 
@@ -455,7 +453,7 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(page)
 
     def cancel(self) -> None:
-        """Stop what the status bar shows: writing a file, else reading waves."""
+        """Stop the work that the status bar shows: writing a file, else reading waves."""
         if self.writer.is_busy:
             self.writer.cancel()
         else:
@@ -466,12 +464,12 @@ class MainWindow(QMainWindow):
         self.status.showMessage(translated(message), 3000)
 
     def go_to_place(self) -> None:
-        """Ask for a place; a copied one is already typed."""
+        """Ask for a place; the field starts with a place from the clipboard."""
         copied = QApplication.clipboard().text().strip()
         self.palette_.open(copied if copied.startswith("se") and len(copied) < 80 else "")
 
     def find_here(self) -> None:
-        """Put the cursor in the search field nearest to the focus."""
+        """Focus the search field nearest to the focus."""
         docks = self.workspace.docks
         here = docks.get(self.exporter.current())
         if here is not None and here.panel.focus_search():
@@ -487,7 +485,7 @@ class MainWindow(QMainWindow):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being read, searched or computed."""
+        """Return whether nothing is being read, searched or computed."""
         is_computed = self.ui.tasks.idle and self.ui.results.idle and not self.workspace.is_waking
         is_read = self.loader.idle and not self.opener.is_searching
         return is_computed and is_read and (self.notes is None or not self.notes.is_busy)
@@ -497,37 +495,37 @@ class MainWindow(QMainWindow):
             self._load_timer.start(LOAD_AFTER_MS)
 
     def _load_panels(self) -> None:
-        """Import what panels need that nobody has seen, one a turn, while nothing else is to do."""
+        """Import modules of panels not yet seen, one per turn, while the window is idle."""
         if not self.idle:
             self._load_later()
         elif self.workspace.isVisible() and self.workspace.load_next():
             self._load_timer.start(LOAD_EVERY_MS)
         elif self.workspace.isVisible() and self.ui.session.trace.value is not None:
-            self.ui.results.want("health")  # for the button that counts what is wrong
+            self.ui.results.want("health")  # for the button that counts problems
 
     def _look_for_notes(self) -> None:
-        """Keep notes from now on, but not before the first picture."""
+        """Read and save notes from now on, but not before the first painting."""
         if self.ui.results.is_held:
             self._notes_due.start()
         else:
             self._keep_notes()
 
     def _keep_notes(self) -> None:
-        """Read notes, and keep what is written from now on."""
+        """Read notes, and save changes from now on."""
         if self.notes is None:
-            from rcv_py.ui.shell.notes_keeper import NotesKeeper  # noqa: PLC0415 - behind the first picture
+            from rcv_py.ui.shell.notes_keeper import NotesKeeper  # noqa: PLC0415 - after the first painting
 
             self.notes = NotesKeeper(self.ui)
 
     def _write_note(self) -> None:
-        """Let the user write the draft, once whoever began it is done."""
+        """Open the dialog for the draft, once the code that began it has returned."""
         QTimer.singleShot(0, self, self._show_draft)
 
     def _show_draft(self) -> None:
         draft = self.ui.session.notes.draft.value
         if draft is None or self._note is not None:
             return
-        from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog  # noqa: PLC0415 - not everybody writes one
+        from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog  # noqa: PLC0415 - rarely used
 
         self._note = NoteDialog(self.ui.session, draft, self)
         self._note.finished.connect(self._note_written)
@@ -552,11 +550,11 @@ class MainWindow(QMainWindow):
             if self.notes is None:
                 self._notes_due.start()
             name, self.first_panel = self.first_panel, None
-            if name is not None:  # after what the workspace does when it is shown
+            if name is not None:  # after the workspace's own work on being shown
                 QTimer.singleShot(0, self, lambda: self.workspace.show_panel(name))
 
     def _log_problems(self) -> None:
-        """Add to the log what was found wrong since it was told last."""
+        """Add to the log the problems found since the last call."""
         known, self._logged = self._logged, self.ui.session.problems.value
         for problem in self._logged:
             if problem not in known:
@@ -570,7 +568,7 @@ class MainWindow(QMainWindow):
         LOG.add("capture", "all waves were read")
         self._load_later()
         trace = self.ui.session.trace.value
-        if trace is not None and trace.shader_data:  # problems and traces for other tools tell of them
+        if trace is not None and trace.shader_data:  # problems and exported traces contain it
             self.ui.results.want("markers")
 
     def _choose(self, folder: Path, entries: tuple[CaptureEntry, ...]) -> None:
@@ -604,13 +602,13 @@ class MainWindow(QMainWindow):
     # -- Qt ------------------------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Show the first page as long as there is nothing else to show."""
+        """Show the first page if there is nothing else to show."""
         super().showEvent(event)
         if self.ui.session.trace.value is None and self.pages.currentWidget() is self.workspace:
             self.show_welcome()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Run the command of a key that no widget wanted."""
+        """Run the command of a key that no widget handled."""
         if self.actions_.press(event):
             return
         if event.key() == Qt.Key.Key_Escape and self.pages.currentWidget() is self.workspace:
@@ -619,7 +617,7 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
-        """Let Tab go by places: the bar, the panels, the status; Qt would go by when panels were made."""
+        """Make Tab follow places: the bar, the panels, the status.  Qt would follow the order of creation."""
         focus = QApplication.focusWidget()
         if focus is None or self.pages.currentWidget() is not self.workspace:
             return super().focusNextPrevChild(is_next)
@@ -632,7 +630,7 @@ class MainWindow(QMainWindow):
         return True
 
     def step_area(self, by: int) -> None:
-        """Move the focus to the next (+1) or previous (-1) part of the window that takes keys."""
+        """Move the focus to the next (+1) or previous (-1) part of the window that takes the focus."""
         page = self.pages.currentWidget()
         inside = self.workspace.parts() if page is self.workspace else [page]
         parts = [self.top_bar, *inside, self.status]
@@ -655,11 +653,11 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open what was dropped."""
+        """Open the dropped folder or file."""
         self.opener.open(event.mimeData().urls()[0].toLocalFile())
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Remember how everything looks, and stop all work."""
+        """Save the window's state, and stop all work."""
         settings = self.ui.settings
         self._patience.stop()
         save_visit(settings, self.ui.session)
@@ -695,5 +693,5 @@ class MainWindow(QMainWindow):
         for name, dock in self.workspace.docks.items():
             parts = {part.id: states[part.id] for part in dock.parts if part.id in states}
             state = states.get(name)
-            if isinstance(state, dict) or parts:  # parts were panels of their own once
+            if isinstance(state, dict) or parts:  # these parts were once panels of their own
                 dock.load_state(parts | (state if isinstance(state, dict) else {}))

@@ -1,4 +1,4 @@
-"""Menus, shortcuts and the card of all keys, made from the table of commands."""
+"""Menus, shortcuts and the overview of all keys, made from the table of commands."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_toolti
 
 MENUS = ("File", "View", "Go", "Analyze", "Export", "Help")
 
-# Keys that lists and text fields need themselves: they run a command only if nobody else wanted them.
+# Keys that lists and text fields need: they run a command only if no widget handled them.
 SOFT_KEYS = ("Left", "Right", "Up", "Down", "Home", "End", "Esc", "Return")
 
-# A thin line goes before these.
+# A separator goes before these.
 SEPARATED = (
     "file.reload", "file.copy_link", "file.close_window", "view.theme", "view.rows_taller",
     "view.fold_bottom", "view.reset_layout", "view.settings", "go.back", "go.bookmark", "go.find",
@@ -27,25 +27,25 @@ SEPARATED = (
 
 
 class Actions:
-    """One QAction a command, kept in step with what the command says of itself."""
+    """One QAction per command, kept equal to the command's state."""
 
     def __init__(self, window: QMainWindow, commands: Commands) -> None:
         self._commands = commands
         self._actions: dict[str, QAction] = {}
         self._soft: dict[str, str] = {}  # ids of commands
-        self._titles: dict[str, str] = {}  # of the commands, as each action shows it
-        self._why_not: dict[str, str] = {}  # what each action says at present
+        self._titles: dict[str, str] = {}  # texts of the commands, as each action shows them
+        self._why_not: dict[str, str] = {}  # current text of each action
         for command in commands:
             self._actions[command.id] = self._action(window, command)
         self.bind()
         self.update()
-        window.addActions(list(self._actions.values()))  # last: it is told of each change of an action it has
+        window.addActions(list(self._actions.values()))  # last: Qt notifies it of each change of its actions
 
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]
 
     def bind(self) -> None:
-        """Give every action the keys that its command has now; a key that two want is the first one's."""
+        """Give every action its command's current keys; of two commands with a key, the first gets it."""
         taken: set[str] = set()
         self._soft.clear()
         self._why_not.clear()  # tips name keys
@@ -57,10 +57,10 @@ class Actions:
             self._soft.update({_normal(keys): command.id for keys in free if keys in SOFT_KEYS})
 
     def update(self) -> None:
-        """Ask every command whether it can run and whether it is on."""
+        """Query every command: whether it can run and whether it is on."""
         for command in self._commands:
             action, why_not = self._actions[command.id], command.why_not()
-            if self._titles.get(command.id) != command.title:  # at first, and when the user named it
+            if self._titles.get(command.id) != command.title:  # at first, and after the user renamed it
                 self._titles[command.id] = command.title
                 action.setText(button_text(command.title))
                 self._why_not.pop(command.id, None)
@@ -75,7 +75,7 @@ class Actions:
             action.setStatusTip(shown(why_not or command.tip))
 
     def press(self, event: QKeyEvent) -> bool:
-        """Run the command of a soft key that nobody wanted."""
+        """Run the command of a soft key that no widget handled."""
         keys = QKeySequence(
             QKeyCombination(event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier, Qt.Key(event.key()))
         )
@@ -95,14 +95,14 @@ class Actions:
 
     def _run(self, name: str) -> None:
         try:
-            # The registry asks again: the state of the action may be older than the key press.
+            # The registry checks again: the state of the action may be older than the key press.
             self._commands.run(name)
         finally:
             self.update()
 
 
 def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[str, QMenu]:
-    """Make the menus; `View/Panels` is the menu Panels inside View.  Return all by that path."""
+    """Make the menus; `View/Panels` is the menu Panels inside View.  Return all menus by path."""
     menus: dict[str, QMenu] = {}
     for title in MENUS:
         menus[title] = bar.addMenu(_with_key(title))
@@ -119,7 +119,7 @@ def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[s
 
 
 def _with_key(title: str) -> str:
-    """The title of a menu that Alt and its first letter open, the English one in every language."""
+    """Return the menu title with its Alt key: the first letter of the English title, in every language."""
     return f"&{title}" if is_english() else f"{translated(title)}(&{title[0]})"
 
 
@@ -132,7 +132,7 @@ def _menu(menus: dict[str, QMenu], path: str) -> QMenu:
 
 
 def shown_keys(command: Command, every: bool = False) -> str:
-    """The shortcuts of a command as people read them."""
+    """Return the shortcuts of a command in readable form."""
     keys = command.shortcuts if every else command.shortcuts[:1]
     return ", ".join(QKeySequence(text).toString(QKeySequence.SequenceFormat.NativeText) for text in keys)
 
@@ -172,7 +172,7 @@ def groups(commands: Commands) -> dict[str, list[tuple[str, str]]]:
 
 
 class KeysOverlay(QFrame):
-    """A card over the window; any key or click takes it away."""
+    """A card over the window; any key or click closes it."""
 
     def __init__(self, commands: Commands, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)

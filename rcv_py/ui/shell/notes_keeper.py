@@ -1,4 +1,4 @@
-"""Reads the notes of the open capture, writes what the user changes, and hears of what others write."""
+"""Read the notes of the open capture, write the user's changes, and follow changes of the files."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:  # a window without a capture needs none of it
     from rcv_py.formats.notes.store import Notebook, NotePlaces
     from rcv_py.formats.session_file import SavedSession
 
-FIRST_MS = 400  # after a capture is shown: nobody waits for notes
-AGAIN_MS = 250  # after a file changed: who writes it may not be done yet
-RETRY_MS = 20_000  # after a file could not be written
+FIRST_MS = 400  # delay after a capture is shown: notes are not urgent
+AGAIN_MS = 250  # delay after a file changed: its writer may not have finished
+RETRY_MS = 20_000  # delay after a file could not be written
 BESIDE = "annotations.json"
 OTHER = "was saved about another capture than the one that is open."
-ANALYSIS = "notes"  # under which problems are reported
+ANALYSIS = "notes"  # source of the reported problems
 
 
 class NotesKeeper(QObject):
-    """Keeps the notes of the session and their files the same.
+    """Keeps the notes of the session and their files equal.
 
-    A change is written at once, on what the file holds then.  While that cannot be, the user's changes stay
-    in the session, a problem says so, and it is tried again.  Settings that are in memory keep notes in
-    memory, too, and files are only read.
+    A change is written at once, on top of the file's current contents.  While writing fails, the user's
+    changes stay in the session, a problem reports it, and writing is retried.  If settings are in memory, so
+    are notes, and files are only read.
     """
 
     def __init__(self, ui: UiContext) -> None:
@@ -40,9 +40,9 @@ class NotesKeeper(QObject):
         self._places: NotePlaces | None = None
         self._book: Notebook | None = None
         self._saving: NoteChanges | None = None
-        self._left = NoteChanges()  # what no file has yet, also once the session is about another capture
+        self._left = NoteChanges()  # changes not in any file yet, also once another capture is open
         self._problems: tuple[Problem, ...] = ()
-        self._session_file: SavedSession | None = None  # whose notes are to be taken over
+        self._session_file: SavedSession | None = None  # the capture whose notes are to be imported
         self._watcher: QFileSystemWatcher | None = None
         self._first = QTimer(self, singleShot=True, interval=FIRST_MS)
         self._first.setObjectName(WHEN_IDLE)
@@ -58,7 +58,7 @@ class NotesKeeper(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether notes are read or written just now, or are about to be because a file changed."""
+        """Return whether notes are being read or written, or soon will be because a file changed."""
         return self._again.isActive() or self._ui.tasks.is_busy(self)
 
     @property
@@ -80,18 +80,18 @@ class NotesKeeper(QObject):
             self._first.start()
 
     def _leave(self) -> None:
-        """Try once more to write what is left of the capture that was open."""
+        """Try once more to write the remaining changes of the previous capture."""
         places, left, self._left = self._places, self._left, NoteChanges()
         if places is not None and left and left != self._saving:
             self._write(places, left)
 
     def _begin(self) -> None:
-        """Find the files of the capture; what that imports is imported here and not in a thread."""
+        """Find the files of the capture; import the modules here and not in a thread."""
         trace = self._session.trace.value
         is_wanted = self._is_kept or self._session_file is not None
         if trace is None or trace.is_part or not (is_wanted or _has_notes(trace)):
             return
-        from rcv_py.formats.notes.store import NotePlaces  # noqa: PLC0415 - behind the first picture
+        from rcv_py.formats.notes.store import NotePlaces  # noqa: PLC0415 - after the first painting
 
         def find() -> tuple[Trace, NotePlaces, Notebook]:
             places = NotePlaces.of(trace)
@@ -109,7 +109,7 @@ class NotesKeeper(QObject):
         self._save()
 
     def read(self) -> None:
-        """Read all files again; what the user changed since stays."""
+        """Read all files again; the user's unsaved changes stay."""
         places = self._places
         if places is not None:
             self._ui.tasks.run(
@@ -122,7 +122,7 @@ class NotesKeeper(QObject):
             self._take(book)
 
     def take_over(self, saved: SavedSession) -> None:
-        """Take over the notes of a session file; say so if that is about another capture."""
+        """Import the notes of a session file; report it if they concern another capture."""
         self._session_file = saved
         if self._places is not None:
             self._take_over()
@@ -152,7 +152,7 @@ class NotesKeeper(QObject):
         self._session.report(ANALYSIS, (*read, *self._problems))
 
     def _watch(self, places: NotePlaces) -> None:
-        """Hear of changes of the files; a file that is replaced has to be watched anew."""
+        """Watch the files; a replaced file must be watched anew."""
         if self._watcher is None:
             self._watcher = QFileSystemWatcher(self)
             self._watcher.fileChanged.connect(lambda _: self._again.start())
@@ -166,7 +166,7 @@ class NotesKeeper(QObject):
     # -- writing ------------------------------------------------------------------------------------
 
     def _save(self) -> None:
-        """Write what is not in a file yet, once the writing before has ended."""
+        """Write the unsaved changes, once the previous write has ended."""
         places, changes = self._places, self._session.notes.changes.value
         if changes:
             self._left = changes
@@ -185,7 +185,7 @@ class NotesKeeper(QObject):
             except RcvError as error:
                 return places, changes, error
 
-        topic = f"save {places.identity}"  # one of another capture does not mute it
+        topic = f"save {places.identity}"  # a write for another capture does not mute it
         self._ui.tasks.run(self, save, lambda done: self._saved(*done), topic)
 
     def _saved(self, places: NotePlaces, changes: NoteChanges, done: Notebook | RcvError) -> None:
@@ -208,7 +208,7 @@ class NotesKeeper(QObject):
         self._save()
 
     def close(self) -> None:
-        """Write at once what is left: the window goes away."""
+        """Write the remaining changes at once: the window is closing."""
         places, left = self._places, self._left
         if places is None or not left or not self._is_kept:
             return
@@ -219,6 +219,6 @@ class NotesKeeper(QObject):
 
 
 def _has_notes(trace: Trace) -> bool:
-    """Whether anybody's notes lie beside a capture, or may lie in it."""
+    """Return whether any notes lie next to a capture, or may lie in it."""
     path: Path = trace.path
     return path.is_file() or (path / BESIDE).is_file()

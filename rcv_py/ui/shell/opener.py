@@ -1,6 +1,6 @@
-"""What to do with a path: open the capture, show those below it, say why neither, or compare with it.
+"""Open a path: a capture, the captures below a folder, the reason for neither, or a baseline to compare with.
 
-Where the user was in a capture is remembered.
+The user's place in each capture is saved.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 NOTHING_BELOW = "no capture lies in it or below it"
 LOOKING = "Looking for captures"
 RECENT_LIMIT = 10
-BESIDE_MS = 50  # after a capture is opened, until those beside it are looked for; again, before a picture
-MAX_JUDGED = 60  # captures: about two hundredths of a second each
+BESIDE_MS = 50  # delay after opening until neighbours are listed; then between retries
+MAX_JUDGED = 60  # captures: about 20 ms each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profiled:
-    """What a profiler wrote of a run, which has no thread trace that can be opened."""
+    """What a profiler wrote about a run that has no thread trace to open."""
 
     profile: Profile
     tables: Mapping[str, Table]
@@ -50,23 +50,23 @@ class Profiled:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What lies at a path; `entries` are captures below a folder that is none itself."""
+    """What lies at a path; `entries` are captures below a folder that is not a capture itself."""
 
     located: Located
     entries: tuple[CaptureEntry, ...] = ()
     profile: Profiled | None = None
-    saved: SavedSession | None = None  # of a session file, whose capture is at the path
+    saved: SavedSession | None = None  # from a session file, whose capture is at the path
 
     @property
     def capture(self) -> Path | None:
-        """The capture that was meant: the one at the path, or the only one below it if that can be opened."""
+        """The requested capture: at the path, or the only capture below it if that can be opened."""
         if self.located.is_capture:
             return self.located.folder
         return self.entries[0].path if len(self.entries) == 1 and not self.entries[0].note else None
 
 
 class Opener(QObject):
-    """Opens what the user asks for and remembers it."""
+    """Opens what the user selects and saves it among recent captures."""
 
     choose = Signal(object, object)  # path, entries: the user must choose a capture
     profiled = Signal(object)  # Profiled
@@ -74,7 +74,7 @@ class Opener(QObject):
     recent_changed = Signal()
     siblings_changed = Signal()
     restored = Signal(object)  # SavedSession, once its capture is open
-    judged = Signal(object)  # rows of the library, of captures that `choose` was about
+    judged = Signal(object)  # rows of the library, for the captures that `choose` listed
 
     def __init__(self, ui: UiContext, loader: Loader) -> None:
         super().__init__()
@@ -84,14 +84,14 @@ class Opener(QObject):
         self.is_searching = False
         self._beside = QTimer(self, singleShot=True, interval=BESIDE_MS)
         self._beside.timeout.connect(self._look_beside)
-        self._saved: SavedSession | None = None  # what is to be restored once its capture is open
+        self._saved: SavedSession | None = None  # state to restore once its capture is open
         loader.opened.connect(self._opened)
         loader.failed.connect(self.failed)
 
     # -- opening ------------------------------------------------------------------------------------
 
     def open(self, path: Path | str) -> None:
-        """Open a capture, or find the captures below a folder; answers by signal."""
+        """Open a capture, or find the captures below a folder; answer by signal."""
         self.is_searching = True
         self._tell_search()
         self._ui.tasks.run(self, lambda: find(Path(path).expanduser().absolute()), self._take_target, "open")
@@ -108,7 +108,7 @@ class Opener(QObject):
         self._ui.session.close()
 
     def _tell_search(self) -> None:
-        """Say whether captures are looked for: small raw ones are decoded for that, which takes a moment."""
+        """Report that captures are being searched: decoding small raw captures takes a moment."""
         busy = self._ui.session.busy
         others = tuple(stage for stage in busy.value if stage.name != LOOKING)
         busy.set((*others, Stage(LOOKING)) if self.is_searching else others)
@@ -130,14 +130,14 @@ class Opener(QObject):
             self.failed.emit(target.located.error or NotATrace(folder, NOTHING_BELOW))
 
     def _judge(self, entries: tuple[CaptureEntry, ...]) -> None:
-        """Look at the health of captures that can be opened, in a thread; answers by signal."""
-        from rcv_py.work.library import row_of  # noqa: PLC0415 - whoever opens a capture does not wait for it
+        """Check the health of captures that can be opened, in a thread; answer by signal."""
+        from rcv_py.work.library import row_of  # noqa: PLC0415 - not needed to open a capture
 
         paths = [entry.path for entry in entries if not entry.note and not entry.is_part][:MAX_JUDGED]
         self._ui.tasks.run(self, lambda: list(map(row_of, paths)), self.judged.emit, "health")
 
     def _opened(self, trace: Trace) -> None:
-        if trace.is_part:  # the whole will come
+        if trace.is_part:  # the full answer follows
             return
         self.remember(trace.path, trace.kernel_name)
         if self._saved is not None:
@@ -148,7 +148,7 @@ class Opener(QObject):
         self._beside.start()
 
     def _look_beside(self) -> None:
-        """Find the captures beside the open one, for a menu: not before the first picture."""
+        """Find the captures next to the open capture, for a menu: not before the first painting."""
         trace = self._ui.session.trace.value
         if self._ui.results.is_held:
             self._beside.start()
@@ -167,18 +167,18 @@ class Opener(QObject):
 
     @property
     def recent(self) -> list[Path]:
-        """Paths opened before, newest first; those that are gone are left out."""
+        """Return paths opened before, newest first, without missing paths."""
         stored = self._ui.settings.memory("recent", [])
         stored = [stored] if isinstance(stored, str) else list(stored or [])
         return [Path(text) for text in stored if isinstance(text, str) and Path(text).exists()]
 
     def title(self, path: Path) -> str:
-        """What people call a recent capture."""
+        """Return the displayed title of a recent capture."""
         kernel = self._ui.settings.document("kernels", dict).get(str(path), "")
         return capture_title(path, kernel if isinstance(kernel, str) else "")
 
     def remember(self, path: Path, kernel: str = "") -> None:
-        """Put a path before the recent ones, with the kernel of a capture."""
+        """Put a path first among the recent captures, with the kernel of its capture."""
         paths = [path, *(old for old in self.recent if old != path)][:RECENT_LIMIT]
         settings = self._ui.settings
         kernels = settings.document("kernels", dict) | {str(path): kernel}
@@ -187,13 +187,13 @@ class Opener(QObject):
         self.recent_changed.emit()
 
     def forget_recent(self) -> None:
-        """Empty the list of recent captures."""
+        """Clear the list of recent captures."""
         self._ui.settings.remember("recent", [])
         self.recent_changed.emit()
 
 
 def find(path: Path) -> Target:
-    """Look at a path, of a file outside of captures at its folder; in a thread, for it reads files."""
+    """Examine a path, or the folder of a file that is in no capture; in a thread, because it reads files."""
     if path.suffix.lower() == SESSION:
         return _of_session(path)
     located = locate(path)
@@ -209,7 +209,7 @@ def find(path: Path) -> Target:
 
 
 def _of_session(path: Path) -> Target:
-    from rcv_py.formats.session_file import read_session  # noqa: PLC0415 - most open captures
+    from rcv_py.formats.session_file import read_session  # noqa: PLC0415 - rarely used
 
     try:
         saved = read_session(path)
@@ -220,7 +220,7 @@ def _of_session(path: Path) -> Target:
 
 def _profiled(located: Located) -> Target:
     from rcv_py.formats.rocpd.read import read_profile, trace_inside  # noqa: PLC0415 - it loads SQLite
-    from rcv_py.results.profile import tables  # noqa: PLC0415 - hardly anybody opens a database
+    from rcv_py.results.profile import tables  # noqa: PLC0415 - rarely used
 
     try:
         profile = read_profile(located.folder)
@@ -230,17 +230,17 @@ def _profiled(located: Located) -> Target:
 
 
 class BaselineOpener(QObject):
-    """Reads all waves of a capture in a thread, with the processes of the loader, and keeps their sums."""
+    """Reads all waves of a capture in a thread, with the loader's processes, and keeps its sums."""
 
     def __init__(self, ui: UiContext, show: Callable[[], None]) -> None:
-        """`show` is called when the baseline is there."""
+        """`show` is called when the baseline is ready."""
         super().__init__()
         self._ui, self._show = ui, show
 
     def open(self, path: Path | str, replicate: Path | str | None = None) -> None:
-        """Read a capture and make it the baseline; what goes wrong arrives as a failed task.
+        """Read a capture and make it the baseline; errors arrive as a failed task.
 
-        `replicate` is another capture of the baseline's build, which tells the noise.
+        `replicate` is another capture of the baseline's build, which gives the noise.
         """
         places = [Path(each).expanduser().absolute() for each in (path, replicate) if each is not None]
         workers = int(self._ui.settings["load.workers"]) or None
@@ -253,7 +253,7 @@ class BaselineOpener(QObject):
         self._ui.tasks.run(self, job, self._take)
 
     def open_replicate(self, path: Path | str) -> None:
-        """Read another capture of the build of the baseline: what it differs by is noise from now on."""
+        """Read another capture of the baseline's build: their differences count as noise from now on."""
         place = Path(path).expanduser().absolute()
         workers = int(self._ui.settings["load.workers"]) or None
         baseline = self._ui.session.baseline.value
@@ -270,7 +270,7 @@ class BaselineOpener(QObject):
 
         def take(replicate: Baseline) -> None:
             baseline = self._ui.session.baseline.value
-            if baseline is not None:  # it may have been forgotten meanwhile
+            if baseline is not None:  # the baseline may have been cleared meanwhile
                 self._take(replace(baseline, replicate=replicate))
 
         self._ui.tasks.run(self, job, take, "replicate")
@@ -281,7 +281,7 @@ class BaselineOpener(QObject):
 
 
 def read(path: Path, workers: int | None = None) -> Baseline:
-    """Return the capture at a path, or the only one below it; raise RcvError with a sentence."""
+    """Return the capture at a path, or the only capture below it; raise RcvError with a sentence."""
     target = find(path)
     if target.located.error is not None:
         raise target.located.error
@@ -300,8 +300,8 @@ def read(path: Path, workers: int | None = None) -> Baseline:
 
 
 def _costs() -> Callable[[Answers], CaptureCosts]:
-    """Return what sums up a capture, first on the UI thread: two threads must not import a module at once."""
-    from rcv_py.analysis.compare.costs import explained_costs_from  # noqa: PLC0415 - most are not compared
+    """Return the function that sums up a capture; on the UI thread, since threads must not import together."""
+    from rcv_py.analysis.compare.costs import explained_costs_from  # noqa: PLC0415 - rarely used
 
     return explained_costs_from
 
@@ -313,7 +313,7 @@ def _key(path: Path) -> str:
 
 
 def save_visit(settings: Settings, session: Session) -> None:
-    """Remember where the user is in the open capture."""
+    """Save the user's place in the open capture."""
     trace = session.trace.value
     if trace is not None:
         from rcv_py.state.saved import state_of  # noqa: PLC0415 - a start does not wait for it
@@ -322,10 +322,10 @@ def save_visit(settings: Settings, session: Session) -> None:
 
 
 def restore_visit(settings: Settings, session: Session) -> None:
-    """Go where the user was in the open capture; what no longer fits is ignored."""
+    """Restore the user's place in the open capture; ignore what no longer fits."""
     trace = session.trace.value
     state = {} if trace is None else settings.document(_key(trace.path), dict)
     if state:
-        from rcv_py.state.saved import restore_state  # noqa: PLC0415 - most were never left before
+        from rcv_py.state.saved import restore_state  # noqa: PLC0415 - most captures have no saved place
 
         restore_state(session, state)

@@ -1,4 +1,4 @@
-"""Layouts that the user saved by name, beside the four that come with the program."""
+"""Layouts that the user saved by name, in addition to the four built-in layouts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.layouts import LAYOUTS, OWN
 from rcv_py.ui.shell.workspace import VERSION, Workspace
 
-MOST = 5  # with a key each
+MOST = 5  # each with a key
 MEMORY = "own_layouts"
 MENU = "View/Layout"
 NAME_LENGTH = 40  # letters
-FIRST_KEY = 5  # Alt+5; the four before are those of the program
+FIRST_KEY = 5  # Alt+5; the four before are the built-in layouts
 NONE_SAVED = "No layout was saved: first choose “Save layout as …” in the menu View › Layout."
 FULL = f"{MOST} layouts are saved. Delete one first, or save under one of their names."
 
@@ -33,7 +33,7 @@ Arrangement = dict[str, Any]  # JSON: name, and what `arrangement` returns
 
 
 def arrangement(workspace: Workspace) -> Arrangement:
-    """Return where all panels are, as plain JSON values."""
+    """Return the places of all panels, as plain JSON values."""
     base = next((one.id for one in LAYOUTS if one.title == workspace.layout_.title), "")
     state = b64encode(workspace.saveState(VERSION).data()).decode()
     kept = {**workspace.save_arrangement(), "layout": base, "heights": workspace.save_heights()}
@@ -41,7 +41,7 @@ def arrangement(workspace: Workspace) -> Arrangement:
 
 
 def arrange(workspace: Workspace, saved: Arrangement) -> None:
-    """Put all panels where they were; what does not fit is left as it is."""
+    """Put all panels in their saved places; leave what does not fit."""
     state, folded = state_of(saved), saved.get("folded")
     if state is None or not isinstance(folded, dict):
         return
@@ -54,7 +54,7 @@ def arrange(workspace: Workspace, saved: Arrangement) -> None:
 
 
 class OwnLayouts:
-    """Saves, lists, shows and deletes them.  Commands of the places without one say what to do."""
+    """Saves, lists, shows and deletes layouts.  The command of a free key says how to save a layout there."""
 
     def __init__(
         self, workspace: Workspace, settings: Settings, commands: Commands, changed: Callable[[], object]
@@ -86,7 +86,7 @@ class OwnLayouts:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the layouts, in the order of their keys."""
+        """Return the names of the layouts, in the order of their keys."""
         return tuple(one["name"] for one in self._saved)
 
     # -- what commands do ---------------------------------------------------------------------------
@@ -98,7 +98,7 @@ class OwnLayouts:
             self.save(name)
 
     def save(self, name: str) -> None:
-        """Keep where all panels are; a layout of that name is replaced, and of too many the last one."""
+        """Save the places of all panels; replace a layout of that name, or the last if there are too many."""
         name = elide_right(visible(name).strip(), NAME_LENGTH)
         self._workspace.leave_only_code()
         made = {"name": name, **arrangement(self._workspace)}
@@ -109,18 +109,18 @@ class OwnLayouts:
         self._keep()
 
     def ask_delete(self) -> None:
-        """Ask which layout to forget."""
+        """Ask which layout to delete."""
         at = ask_which(self._parent, "Delete a layout", "Layout:", self.names)
         if at >= 0:
             self.delete(self.names[at])
 
     def delete(self, name: str) -> None:
-        """Forget a layout, if there is one of that name."""
+        """Delete a layout, if there is one with that name."""
         self._saved = [one for one in self._saved if one["name"] != name]
         self._keep()
 
     def use(self, at: int) -> None:
-        """Put all panels where they are in a layout."""
+        """Put all panels in the places of a layout."""
         arrange(self._workspace, self._saved[at])
         self._changed()
 
@@ -158,13 +158,13 @@ def _id(name: str) -> str:
 
 
 def _fitting(found: list[Any]) -> list[Arrangement]:
-    """Return what was saved; nothing of what does not fit."""
+    """Return the saved layouts, without those that do not fit."""
     fits = [one for one in found if isinstance(one, dict)]
     return [one for one in fits if isinstance(one.get("name"), str) and state_of(one) is not None][:MOST]
 
 
 def state_of(saved: Arrangement) -> QByteArray | None:
-    """Return what Qt saved of docks, None if it is nothing of the kind."""
+    """Return Qt's saved state of docks, None if the value is something else."""
     try:
         return QByteArray(b64decode(saved["state"], validate=True))
     except (KeyError, TypeError, ValueError, NotBase64):

@@ -40,12 +40,12 @@ from rcv_py.ui.table.table_model import Index
 Thing = TypeVar("Thing")
 
 LIMIT_EACH = 12
-CODE_ROWS = 60_000  # more are not searched: a key press must be answered at once
+CODE_ROWS = 60_000  # further items are not searched: a key press must be answered at once
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that can be chosen."""
+    """A selectable entry."""
 
     title: str
     icon: str
@@ -57,7 +57,7 @@ class Item:
 
 
 def fit(text: str, wanted: str) -> int:
-    """How well `wanted` fits a text: 0 not at all; a piece of it beats letters that only come in order."""
+    """Return how well `wanted` fits a text: 0 not at all; a substring beats letters in order."""
     if not wanted:
         return 1
     low, wanted = text.casefold(), wanted.casefold()
@@ -84,16 +84,16 @@ def _fit_letters(low: str, wanted: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Finder:
-    """Finds items of all sorts for a text."""
+    """Finds entries of all sorts for a text."""
 
     session: Session
     commands: Commands
     recent: Callable[[], list[Path]]
     open_path: Callable[[Path], None]
-    title_of: Callable[[Path], str]  # what people call a capture: kernel, dispatch, parent folders
+    title_of: Callable[[Path], str]  # displayed title of a capture: kernel, dispatch, parent folders
 
     def find(self, text: str) -> tuple[Item, ...]:
-        """Return the best items: places, commands, then labels, source files, waves and code lines."""
+        """Return the best entries: places, commands, then labels, source files, waves and instructions."""
         text = text.strip()
         trace = self.session.trace.value
         results = [*self._places(text), *self._command_items(text)]
@@ -168,19 +168,19 @@ class Finder:
 
 
 def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, limit: int) -> list[Thing]:
-    """Return the things whose text fits, best first, in their order where equal."""
+    """Return the objects whose text fits, best first, equal fits in their original order."""
     scored = [(score, thing) for thing in things if (score := fit(text_of(thing), wanted)) > 0]
     return [thing for _, thing in sorted(scored, key=lambda pair: -pair[0])[:limit]]
 
 
 def _said(command: Command) -> str:
-    """What a command is found by: its title as it is shown, and in English."""
+    """Return the searched text of a command: its displayed title, and the English title."""
     own = translated(command.title)
     return command.title if own == command.title else f"{own} {command.title}"
 
 
 def place_in(trace: Trace, text: str) -> Place | None:
-    """Return the place that a text names in this trace, an anchor of a report too; None if it names none."""
+    """Return the place that a text, or an anchor of a report, names in this trace; None if it names none."""
     try:
         place = Place.parse(text)
     except ValueError:
@@ -189,7 +189,7 @@ def place_in(trace: Trace, text: str) -> Place | None:
 
 
 def first_line(trace: Trace, file: int) -> int:
-    """Return the most expensive line of a source file that code came from, 1 if none did."""
+    """Return the most expensive line of a source file with code, 1 if it has no code."""
     code = trace.code
     places = (code.chain_file == file).nonzero()[0]
     if not len(places):
@@ -204,18 +204,18 @@ SHOWN = 12
 
 
 class Row(QStyledItemDelegate):
-    """Paints an item: icon, title, and at the right its keys or place."""
+    """Paints an entry: icon, title, and at the right its keys or place."""
 
     def __init__(self, palette: Palette, theme: Theme) -> None:
         super().__init__(palette)
         self._palette, self._theme = palette, theme
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """A row of fixed height."""
+        """Return the fixed height of a row."""
         return QSize(grown(WIDTH_PX), grown(ROW_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw one item."""
+        """Draw an entry."""
         item, box, theme = self._palette.items[index.row()], QRect(option.rect), self._theme
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.role("accent_soft"))
@@ -238,7 +238,7 @@ class Row(QStyledItemDelegate):
 
 
 class Palette(QFrame):
-    """A field and a list over the middle of the window; Esc or a click elsewhere closes it."""
+    """A field and a list over the middle of the window; Esc or a click elsewhere closes them."""
 
     def __init__(self, theme: Theme, find: Callable[[str], tuple[Item, ...]], parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -250,7 +250,7 @@ class Palette(QFrame):
         self.field.setPlaceholderText(
             translated("Command, instruction, label, wave, source file, or a place such as line 118")
         )
-        self.items: tuple[Item, ...] = ()  # what was found for the present text
+        self.items: tuple[Item, ...] = ()  # matches of the present text
         self._model = QStandardItemModel(self)
         self.list = QListView()
         self.list.setAccessibleName(translated("What was found"))
@@ -280,7 +280,7 @@ class Palette(QFrame):
         self.field.selectAll()
 
     def choose(self) -> None:
-        """Do what the chosen item says."""
+        """Run the chosen entry."""
         row = self.list.currentIndex().row()
         if not 0 <= row < len(self.items):
             return
@@ -290,7 +290,7 @@ class Palette(QFrame):
             item.run()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Send the keys that belong to the list from the field to the list."""
+        """Pass the keys that belong to the list from the field to the list."""
         if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent):
             return False
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -1,4 +1,4 @@
-"""The page of a run without a thread trace: kernels, devices, counters and PC samples, a table each."""
+"""The page of a run without a thread trace: tables of kernels, devices, counters and PC samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rcv_py.ui.table.table_model import TableModel
 
 
 class ProfilePage(QWidget):
-    """A table a tab; those without rows are left out."""
+    """One table per tab, without empty tables."""
 
     def __init__(self, back: Callable[[], None]) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class ProfilePage(QWidget):
         column(*parts, margins=(24, 16, 24, 16), spacing=8, of=self)
 
     def show_profile(self, profile: Profile, tables: Mapping[str, Table], trace: str) -> None:
-        """Show what was read; `trace` is a sentence about raw traces."""
+        """Show a profile; `trace` is a sentence about raw traces."""
         self.title.setText(f"{profile.path.name}: a run without a thread trace")
         launches = plural(len(profile.launches), "launch", "launches")
         counts = f"{launches} of {plural(len(profile.kernels), 'kernel')}"

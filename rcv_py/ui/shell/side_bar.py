@@ -1,4 +1,4 @@
-"""What is left of a folded side: an icon a panel, which opens the side with that panel in front."""
+"""The icons of a folded side: one per panel, which opens the side with that panel in front."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SideBar(QToolBar):
         ui.theme.changed.connect(self._draw)
 
     def fill(self, docks: Iterable[Dock]) -> None:
-        """Have a button for each of these."""
+        """Make one button for each of these panels."""
         self.clear()
         self.buttons.clear()
         for dock in docks:

@@ -33,17 +33,17 @@ from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.shell.wave_menu import WavesButton
 
-NAME_LENGTH, NAME_SHARE = 90, 0.38  # letters of the capture's name at most, and the bar's width that they get
+NAME_LENGTH, NAME_SHARE = 90, 0.38  # letters of the capture's name at most, and the bar's width for them
 CAPTURE_PX = 120  # at least
 FIELD_PX = 420
 MOST_BESIDE = 18  # captures in the menu; the page that lists a folder has all of them
-SAVED_LENGTH = 48  # letters of a saved file's name
-SAVED_MS = 30_000  # that a saved file is named
-UPDATE_MS = 100  # batches arrive faster than anyone reads
+SAVED_LENGTH = 48  # maximum letters of a saved file's name
+SAVED_MS = 30_000  # time for which a saved file is named
+UPDATE_MS = 100  # batches arrive faster than the text can be read
 
 
 class TopBar(QWidget):
-    """Beside the menus: back and forward, the open capture, the field that finds everything, the theme."""
+    """Next to the menus: back and forward, the open capture, the palette's field, the theme."""
 
     def __init__(
         self, ui: UiContext, actions: Actions, opener: Opener, open_palette: Callable[[], None]
@@ -121,7 +121,7 @@ class TopBar(QWidget):
         self.theme.defaultAction().setIcon(icon(theme, "sun" if theme.is_dark else "moon"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Name the capture by what fits."""
+        """Shorten the capture's name to fit."""
         super().resizeEvent(event)
         self._fit()
 
@@ -153,7 +153,7 @@ class TopBar(QWidget):
 
 
 def _around(beside: Sequence[CaptureEntry], path: Path | None) -> Sequence[CaptureEntry]:
-    """Return as many captures of a folder as a menu holds, those nearest to the open one."""
+    """Return as many captures of a folder as a menu holds, nearest to the open capture."""
     at = next((place for place, entry in enumerate(beside) if entry.path == path), 0)
     first = max(0, min(at - MOST_BESIDE // 2, len(beside) - MOST_BESIDE))
     return beside[first : first + MOST_BESIDE]
@@ -175,11 +175,12 @@ class StatusBar(QStatusBar):
         self.facts = ElidedLabel()
         self.facts.setContentsMargins(8, 0, 8, 0)
         self.waves = WavesButton(ui.session)
-        # In one box: a message hides what is in the bar, and shown alone a button would stand in the message.
+        # In one box: a message hides the widgets of the bar, and a button shown alone would overlap the
+        # message.
         self.addWidget(boxed(row(self.facts, self.waves, spacing=6)))
         self.saved = RichLabel()
         self.saved.setAccessibleName(translated("Saved file"))
-        self.saved.setMinimumWidth(MIN_PX)  # no message may make the window wider
+        self.saved.setMinimumWidth(MIN_PX)  # no message may widen the window
         self.saved.hide()
         self.saved.linkActivated.connect(self._open_folder)
         self._saved: Path | None = None
@@ -203,7 +204,7 @@ class StatusBar(QStatusBar):
         self._show_stage()
 
     def show_saved(self, path: Path) -> None:
-        """Tell for a while that a file was written, with a link to its folder."""
+        """Report for a while that a file was written, with a link to its folder."""
         self._saved = path
         name = elide_left(path.name, SAVED_LENGTH)
         self.saved.setText(rich('Saved {} · <a href="folder">open its folder</a>', name))
@@ -228,14 +229,14 @@ class StatusBar(QStatusBar):
             widget.setVisible(stage is not None)
         if stage is not None:
             self.stage.setText(str(stage))
-            self.bar.setUpdatesEnabled(False)  # else Qt would paint at once, and with it all of the window
+            self.bar.setUpdatesEnabled(False)  # else Qt would paint at once, and the whole window with it
             self.bar.setRange(0, stage.total)
             self.bar.setValue(stage.done)
             self.bar.setUpdatesEnabled(True)
 
 
 def facts(trace: Trace, tokens: int) -> list[str]:
-    """Return what is worth knowing of a trace in a few words each."""
+    """Return the main facts of a trace, a few words each."""
     issued, stalled = trace.code.samples_issued, trace.code.samples_stalled
     if not trace.has_thread_trace and issued is not None and stalled is not None:
         samples = plural(int(issued.sum() + stalled.sum()), "PC sample")

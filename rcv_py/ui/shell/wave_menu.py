@@ -1,4 +1,4 @@
-"""Which waves panels explain: the entries of View › Waves, and the button of the status bar."""
+"""The choice of waves that panels explain: menu entries of View › Waves, and a button of the status bar."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TITLES = {WORKING: "Working waves", ALL: "All waves"}
 
 
 def wave_commands(session: Session) -> tuple[Command, ...]:
-    """Return the commands that choose waves; populations of the open capture are in the menu too."""
+    """Return the commands that choose waves; the menu also lists populations of the open capture."""
 
     def unread() -> str:
         waves = session.populations.value
@@ -54,20 +54,20 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
 
 
 def choices(populations: Populations | None) -> list[str]:
-    """Return what can be chosen: working, all, and the populations if there are several."""
+    """Return the choices: working waves, all waves, and the populations if there are several."""
     own = [] if populations is None or len(populations) < 2 else populations.id
     return list(dict.fromkeys((WORKING, ALL, *own)))
 
 
 def add_populations(menu: QMenu, session: Session) -> None:
-    """Put the populations of the open capture after what is in the menu; each entry chooses one."""
+    """Append the populations of the open capture to the menu; each entry chooses a population."""
     populations = session.populations.value
     if populations is None or len(populations) < 2:
         return
     menu.addSeparator()
     group = QActionGroup(menu)
     for at, name in enumerate(populations.id):
-        if name == WORKING:  # an entry of its own stands above
+        if name == WORKING:  # a separate entry above stands for it
             continue
         share = percent(int(populations.cycles[at]), int(populations.cycles.sum()))
         title = f"{populations.name[at]}, {plural(int(populations.waves[at]), 'wave')}"
@@ -77,7 +77,7 @@ def add_populations(menu: QMenu, session: Session) -> None:
 
 
 class WavesButton(QToolButton):
-    """Says which waves are explained, and lets others be chosen; hidden where all waves took one way."""
+    """Shows which waves are explained and offers the others; hidden where all waves took the same path."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)

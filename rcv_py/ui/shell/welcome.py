@@ -1,4 +1,4 @@
-"""The pages without panels: welcome, with the five keys worth knowing, and the captures below a folder."""
+"""The pages without panels: welcome, with the five main keys, and the captures below a folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
-if TYPE_CHECKING:  # it imports what looks at whole libraries
+if TYPE_CHECKING:  # it imports modules for whole libraries
     from rcv_py.analysis.overview.library import LibraryRow
 
 NOT_DECODED = "Raw files: opening decodes them."
@@ -48,10 +48,10 @@ KEYS = (
 
 
 class EnterButton(QPushButton):
-    """A button that Return presses too: outside of dialogs Qt leaves that to Space alone."""
+    """A button that Return presses too: outside of dialogs Qt only uses Space."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Press it."""
+        """Press the button."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:
@@ -97,7 +97,7 @@ class Welcome(QScrollArea):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the recent captures and samples there are now."""
+        """Show the current recent captures and samples."""
         _clear(self._lists)
         self.links: list[QPushButton] = []
         self._section("Recent", self._opener.recent[:RECENT_SHOWN])
@@ -144,7 +144,7 @@ def _clear(layout: QLayout) -> None:
 
 
 class Chooser(QWidget):
-    """Name, kernel and health of every capture found; placeholders say why they are."""
+    """Name, kernel and health of every capture found; a placeholder gives its reason."""
 
     chosen = Signal(object)  # path
 
@@ -177,7 +177,7 @@ class Chooser(QWidget):
         column(self.title, self.table, buttons, margins=(24, 16, 24, 16), spacing=8, of=self)
 
     def show_entries(self, folder: Path, entries: tuple[CaptureEntry, ...]) -> None:
-        """Show what was found below a folder."""
+        """Show the captures found below a folder."""
         self.entries, self.health = entries, {}
         self.title.setText(f"{plural(len(entries), 'capture')} in {folder}")
         self.model.set_columns(columns(entries))
@@ -188,7 +188,7 @@ class Chooser(QWidget):
         self.table.setFocus()
 
     def show_health(self, rows: Sequence[LibraryRow]) -> None:
-        """Say of each capture how far it can be trusted, as soon as that is known."""
+        """Show how far each capture can be trusted, as soon as that is known."""
         self.health = {row.path: row.health for row in rows if not row.error}
         self.model.set_columns(columns(self.entries, self.health))
 
@@ -201,7 +201,7 @@ class Chooser(QWidget):
 def columns(
     entries: tuple[CaptureEntry, ...], health: Mapping[Path, str] | None = None
 ) -> tuple[Column, ...]:
-    """Return the table of captures; `health` has headlines by path, as far as they are known."""
+    """Return the table of captures; `health` holds the known headlines by path."""
     known = health or {}
     said = [entry.note or known.get(entry.path, NOT_DECODED if entry.is_part else "") for entry in entries]
 

@@ -1,4 +1,4 @@
-"""The workspace: docks at the places of a layout, sides and bottom that fold, and what is kept of it.
+"""The workspace: docks at the places of a layout, folding sides and bottom, and its saved state.
 
 The central widget has no height: the middle is made of docks as well, so that everything can be moved.
 """
@@ -46,28 +46,28 @@ from rcv_py.ui.shell.layouts import (
 )
 from rcv_py.ui.shell.side_bar import SideBar
 
-MAIN = "isa"  # the panel that Escape goes to
-VERSION = 2  # of the saved layout: one of another version is ignored
+MAIN = "isa"  # the panel that Escape focuses
+VERSION = 2  # of the saved layout: other versions are ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
-Column = tuple[Sequence[Dock], Sequence[int], int]  # one below the other, their px, how many get them exactly
-HOLD_MS = 3  # between two looks whether they have
-HIDDEN_MS = 150  # that panels may take to have something to show, when first seen
+Column = tuple[Sequence[Dock], Sequence[int], int]  # stacked docks, their px, how many get exactly these
+HOLD_MS = 3  # between two checks of the heights
+HIDDEN_MS = 150  # time panels may take to show something, when first seen
 CODE_AREAS = ("code", "source")
 COLUMNS = (("time", "time_below", "bottom", "code"), SIDES["right"])  # the last of each gives way
-SCALE = 1000  # px whose growth says by how much text grew
-RESIZE_PASSES = 4  # at most: Qt comes nearer to the sizes asked for each time, and is there after three
+SCALE = 1000  # px whose growth measures the growth of text
+RESIZE_PASSES = 4  # maximum passes: Qt comes nearer to the requested sizes each time, and arrives after three
 SIDE_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 BAR_AREAS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.RightToolBarArea}
 BAR_TITLES = {"left": "Left side", "right": "Right side"}
 
 
 def takers(part: QWidget) -> list[QWidget]:
-    """Return what the Tab key goes to in a part of the window; not in a menu or list that pops up from it."""
+    """Return the widgets in a part of the window that Tab focuses; not in its menus or popups."""
     return [one for one in part.findChildren(QWidget) if _takes_tab(one) and part.isAncestorOf(one)]
 
 
 def _takes_tab(widget: QWidget) -> bool:
-    """Whether the Tab key goes to a widget; most of a window are hidden, and asked for no more than that."""
+    """Return whether Tab focuses a widget; most widgets are hidden, and are tested for that first."""
     return (
         widget.isVisible()
         and widget.isEnabled()
@@ -77,10 +77,10 @@ def _takes_tab(widget: QWidget) -> bool:
 
 
 class Workspace(QMainWindow):
-    """All panels in docks.  Knows their areas, not what they are."""
+    """All panels in docks.  It knows their areas, not their classes."""
 
     panels_changed = Signal()  # shown, hidden, moved
-    copy_asked = Signal(str)  # id of the panel that is to be copied as a command
+    copy_asked = Signal(str)  # id of the panel to copy as a command
 
     def __init__(self, ui: UiContext, docks: Iterable[Dock]) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class Workspace(QMainWindow):
         for corner in Qt.Corner:
             is_left = corner in (Qt.Corner.TopLeftCorner, Qt.Corner.BottomLeftCorner)
             self.setCorner(corner, SIDE_AREAS["left" if is_left else "right"])
-        middle = QWidget()  # without height; without any Qt lets the sides grow at every change
+        middle = QWidget()  # without height; without it Qt lets the sides grow at every change
         middle.setFixedHeight(0)
         middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCentralWidget(middle)
@@ -105,19 +105,19 @@ class Workspace(QMainWindow):
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
         self._away: dict[str, list[Dock]] = {}  # what a folded side hides
         self._time_before = 0  # height of the time view before the bottom was opened
-        self._fit: Callable[[], None] = lambda: None  # asks Qt for sizes
-        self._passes = 0  # how often it will be asked for them again; owed if nothing could be measured
-        self._measured: QSize | None = None  # the size for which all docks are being measured just now
-        self._beside_code: tuple[QByteArray, dict[str, int]] | None = None  # docks and heights before
-        self._closed: list[str] = []  # panels, the last one last
+        self._fit: Callable[[], None] = lambda: None  # requests sizes from Qt
+        self._passes = 0  # remaining requests; owed if nothing could be measured
+        self._measured: QSize | None = None  # the size for which all docks are being measured
+        self._beside_code: tuple[QByteArray, dict[str, int]] | None = None  # previous docks and heights
+        self._closed: list[str] = []  # closed panels, the last last
         self._sizes: list[QSize] = []  # of the docks, after the last pass
-        self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
+        self._pending: tuple[QByteArray, Folded] | None = None  # saved state, until there is room for them
         self._was_shown = self._has_woken = self._is_owed = self._is_sized_later = False
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True)
         self._make_timer.timeout.connect(self._make_in_turn)
-        self._cover: QWidget | None = None  # nobody needs to see how docks find their places
+        self._cover: QWidget | None = None  # docks move to their places unseen
         self._hidden_for = QElapsedTimer()
         self._hold_timer = QTimer(self, interval=HOLD_MS)
         self._hold_timer.timeout.connect(self._uncover)
@@ -129,7 +129,7 @@ class Workspace(QMainWindow):
             dock.topLevelChanged.connect(partial(self._floated, dock))
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
-        # Px that places need at most for the open capture, and those that they had before.
+        # Px that places need at most for the open capture, and before.
         self._most, self._gave = dict[str, int](), dict[str, int]()
         ui.session.trace.watch(self._show_appearing)
         ui.session.trace.watch(self._give_room)
@@ -140,35 +140,35 @@ class Workspace(QMainWindow):
             self.addToolBar(BAR_AREAS[side], bar)
             bar.asked.connect(self.show_panel)
             bar.hide()
-        self._place()  # measured when it is first shown: before there is no room to measure by
+        self._place()  # measured when first shown: before that there is no room to measure by
         self.fold("bottom", not self.layout_.bottom)
 
     def home_of(self, name: str) -> Dock | None:
-        """The dock in which a panel or a part of one is shown; None if there is none of that name."""
+        """Return the dock that shows a panel or a part; None if there is none with that id."""
         return self._homes.get(name)
 
     def panel(self, name: str) -> Panel:
-        """The panel or the part of that id, made now if need be; KeyError if there is none."""
+        """Return the panel or the part with that id, making it if needed; KeyError if there is none."""
         return self._homes[name].panel_of(name)
 
     def names(self) -> dict[str, str]:
-        """Titles of all panels and parts of panels, by id: parts behind the panel that shows them."""
+        """Return titles of all panels and parts, by id: parts follow the panel that shows them."""
         infos = (info for dock in self.docks.values() for info in (dock.info, *dock.parts))
         return {info.id: info.title for info in infos}
 
     # -- layout -------------------------------------------------------------------------------------
 
     def group(self, area: str) -> list[Dock]:
-        """The docks whose home is an area, in their order."""
+        """Return the docks whose home is an area, in their order."""
         docks = [dock for dock in self.docks.values() if dock.area == area]
         return sorted(docks, key=lambda dock: (dock.info.order, dock.info.id))
 
     def reset_layout(self, size: QSize | None = None) -> None:
-        """Put every dock where it is in the layout Code, in a window of that size."""
+        """Put every dock where the layout Code has it, in a window of that size."""
         self.use_layout(LAYOUTS[0], size)
 
     def use_layout(self, layout: Layout, size: QSize | None = None) -> None:
-        """Put every dock where a layout wants it, in a window of that size."""
+        """Put every dock where a layout has it, in a window of that size."""
         for dock in self.docks.values():
             dock.area = layout.moved.get(dock.info.id, dock.home)
         self._lay_out(layout, size or self.size(), layout.front)
@@ -185,12 +185,12 @@ class Workspace(QMainWindow):
                 dock.show_part(name)
                 dock.raise_()
         self._measure(size)
-        if focus is not None:  # Qt gives it away when a dock is taken out
+        if focus is not None:  # Qt drops it when a dock is taken out
             focus.setFocus()
 
     @contextmanager
     def _sized_later(self) -> Iterator[None]:
-        """Ask for no sizes in the block: those of all docks follow, and those of a part would be lost."""
+        """Request no sizes in the block: sizes of all docks follow, and sizes of some would be lost."""
         self._is_sized_later = True
         try:
             yield
@@ -198,20 +198,20 @@ class Workspace(QMainWindow):
             self._is_sized_later = False
 
     def _place(self) -> None:
-        """Put every dock at its place; those that are asked for stay closed."""
+        """Put every dock at its place; docks shown only on request stay closed."""
         groups = {place: group for place in PLACES if (group := self.group(place.area))}
         with laid_out_once(self):
             self._put_docks(groups)
             self._show_at_start()
-        for group in groups.values():  # last: what is no tab yet cannot be brought to the front of any
+        for group in groups.values():  # last: a dock cannot be brought to the front before it is a tab
             group[0].raise_()
 
     def _put_docks(self, groups: Mapping[Place, list[Dock]]) -> None:
         for dock in self.docks.values():
-            if dock.isFloating():  # else Qt would make its window anew
+            if dock.isFloating():  # else Qt would make its window again
                 dock.setFloating(False)
             self.removeDockWidget(dock)
-        for place, group in groups.items():  # before there are tabs: beside a tab Qt makes another tab
+        for place, group in groups.items():  # before there are tabs: next to a tab Qt makes another tab
             anchor = next((self.group(area)[0] for area in place.after if self.group(area)), None)
             if anchor is None:
                 self.addDockWidget(place.side, group[0])
@@ -222,7 +222,7 @@ class Workspace(QMainWindow):
                 self.tabifyDockWidget(first, dock)
 
     def _show_at_start(self) -> None:
-        """Show what is there from the start, and make windows of what is apart."""
+        """Show the panels present from the start, and make windows of panels that are apart."""
         for dock in self.group(APART):
             self.addDockWidget(SIDE_AREAS["right"], dock)
             dock.setFloating(True)
@@ -230,17 +230,17 @@ class Workspace(QMainWindow):
             dock.setVisible((dock.info.is_at_start or self._appears(dock)) and self._has_something(dock))
 
     def _appears(self, dock: Dock) -> bool:
-        """Whether a panel that is not always there has something to show."""
+        """Return whether a panel that is not always shown has something to show."""
         trace = self._ui.session.trace.value
         return dock.info.appears and trace is not None and all(has(trace, what) for what in dock.info.needs)
 
     def _has_something(self, dock: Dock) -> bool:
-        """Whether a panel has a picture: a strip of no times would only say what the views below it say."""
+        """Return whether a panel has a picture: a strip without times only repeats the views below it."""
         trace = self._ui.session.trace.value
         return not dock.is_strip or trace is None or trace.has_times
 
     def _show_appearing(self) -> None:
-        """Show the panels that another capture has something for, and none that it has not."""
+        """Show the panels for which another capture has data, and hide those for which it has none."""
         self.leave_only_code()
         for dock in self.docks.values():
             if dock.is_strip:
@@ -250,7 +250,7 @@ class Workspace(QMainWindow):
                 dock.fold(dock.area == "bottom" and self.is_bottom_folded and not dock.isFloating())
 
     def _measure(self, size: QSize) -> None:
-        """Give the docks, where they are, the sizes that suit a window of that size."""
+        """Give the docks, in their places, the sizes that suit a window of that size."""
         self._most, is_compact = most_px(self._ui.session.trace.value), size.width() < COMPACT_WIDTH
         with self._sized_later():
             for side in SIDES:
@@ -260,7 +260,7 @@ class Workspace(QMainWindow):
         self._measured = size
 
     def _fit_soon(self, fit: Callable[[], None]) -> None:
-        """Ask Qt for sizes, now and as often as it needs to come near them."""
+        """Request sizes from Qt, now and as often as needed to come near them."""
         if self._is_sized_later:
             return
         self._fit, self._passes, self._sizes, self._measured = fit, RESIZE_PASSES, [], None
@@ -271,13 +271,13 @@ class Workspace(QMainWindow):
     def _resize(self, size: QSize) -> None:
         pixels = self._shares(size)
         self._gave = {}
-        # The sides first and alone: Qt shares what a call asks for among all the docks it names.
+        # The sides first and alone: Qt divides the sizes of a call among all the docks it names.
         self._resize_groups(pixels.widths, ACROSS)
         self._resize_groups(pixels.code_widths, ACROSS)
         columns: list[Column] = []
         for areas in COLUMNS:
             docks = self._shown({area: pixels.heights[area] for area in areas})
-            fronts = [self._in_front(dock) for dock in docks]  # heights of what is behind a tab are old
+            fronts = [self._in_front(dock) for dock in docks]  # heights of hidden tabs are out of date
             columns.append((fronts, list(docks.values()), len(docks) - 1))
         self._give_heights(*columns)
 
@@ -299,12 +299,12 @@ class Workspace(QMainWindow):
         return shares(self.layout_, size, self.folded, self._most)
 
     def _give_room(self) -> None:
-        """Give others the room that places do not need for the open capture, and back for one that does."""
+        """Give room that places do not need for the open capture to others, and take it back when needed."""
         trace = self._ui.session.trace.value
         most, before = most_px(trace), self._most
         if trace is None or most == before or not self._was_shown:
             return
-        if self._measured is not None:  # docks have no sizes yet that could be traded
+        if self._measured is not None:  # docks have no sizes yet to trade
             self._measure(self._measured)
             return
         self._most = most
@@ -322,7 +322,7 @@ class Workspace(QMainWindow):
     def _traded(
         self, place: str, before: Mapping[str, int]
     ) -> tuple[list[Dock], list[int], Qt.Orientation] | None:
-        """What makes a place as small as it may be, or as large as it was; None if it is not in sight."""
+        """Return sizes that shrink a place to its minimum or restore its size; None if it is hidden."""
         other, way = GETS[place]
         groups = [self.group(area) for area in (place, other)]
         docks = [self._in_front(group[0]) for group in groups if group]
@@ -338,7 +338,7 @@ class Workspace(QMainWindow):
         return docks, [max(1, wanted), max(1, sum(sizes) - wanted)], way
 
     def _full(self, place: str) -> int:
-        """What the layout gives a place for a capture that has everything."""
+        """Return the size that the layout gives a place for a capture with all data."""
         given = shares(self.layout_, self.size(), self.folded)
         return (given.code_widths if GETS[place][1] == ACROSS else given.heights)[place]
 
@@ -347,14 +347,14 @@ class Workspace(QMainWindow):
         self.resizeDocks(list(docks), list(docks.values()), direction)
 
     def _shown(self, sizes: Mapping[str, int]) -> dict[Dock, int]:
-        """What is shown of areas that get a size, and that size."""
+        """Return the visible docks of areas that get a size, and that size."""
         groups = {area: [dock for dock in self.group(area) if not dock.isHidden()] for area in sizes}
         return {group[0]: sizes[area] for area, group in groups.items() if group and sizes[area]}
 
     def pin_time(self) -> None:
-        """Show a second time view below the first, or put it back among its tabs; all else stays.
+        """Show a second time view below the first, or put it back among its tabs; the rest stays.
 
-        The one in front goes below; is it the first of its tabs, the next one does.
+        The view in front goes below; if it is the first of its tabs, the next one does.
         """
         self.leave_only_code()
         focus, pinned = QApplication.focusWidget(), self.group("time_below")
@@ -362,14 +362,14 @@ class Workspace(QMainWindow):
             self._unpin(pinned)
         else:
             self._pin()
-        if focus is not None:  # Qt gives it away when a dock is taken out
+        if focus is not None:  # Qt drops it when a dock is taken out
             focus.setFocus()
 
     def _pin(self) -> None:
         views = self.group("time")
         first = next((view for view in views if not view.isHidden() and not view.isFloating()), views[0])
         tabs = {*self.tabifiedDockWidgets(first), *(view for view in views if view.isHidden())} - {first}
-        mates = [dock for dock in self.docks.values() if dock in tabs]  # closed ones keep a place among tabs
+        mates = [dock for dock in self.docks.values() if dock in tabs]  # closed docks keep a place among tabs
         other = next((dock for dock in (*mates, *views) if dock is not first and dock.is_seen), None)
         other = other or next(dock for dock in (*mates, *views) if dock is not first)
         shown = [dock for dock in mates if dock is not other and not dock.isHidden()]
@@ -378,7 +378,7 @@ class Workspace(QMainWindow):
         other.area = "time_below"
         other.setFloating(False)
         first.show()
-        # Beside a tab Qt makes another tab, so the first is taken out of them; the strip never is a tab.
+        # Next to a tab Qt makes another tab, so the first is taken out of the tabs; the strip never is a tab.
         self.splitDockWidget(self.group("strip")[0], first, DOWN)
         self.splitDockWidget(first, other, DOWN)
         for dock in mates:
@@ -396,13 +396,13 @@ class Workspace(QMainWindow):
         room = code.height() + sum(dock.height() for dock in pinned if dock.is_seen)
         for dock in pinned:
             dock.area = dock.home
-        if first is None:  # it is alone there: it only has to be called what it is
+        if first is None:  # it is alone there: only its area changes
             first, height = pinned[0], pinned[0].height()
         else:
             height = self._in_front(first).height()
             tabs = {*self.tabifiedDockWidgets(first), *pinned}
             shown = {dock for dock in tabs if isinstance(dock, Dock) and not dock.isHidden()}
-            for dock in self.group("time"):  # all of them, in their order: a tab that is put in goes last
+            for dock in self.group("time"):  # all docks, in their order: a tab that is added goes last
                 if dock in tabs:
                     self.tabifyDockWidget(first, dock)
                     dock.setVisible(dock in shown)
@@ -411,7 +411,7 @@ class Workspace(QMainWindow):
         self.layout_ = replace(self.layout_, below=0.0)
 
     def _in_front(self, dock: Dock) -> Dock:
-        """The one of a dock and its tabs that is seen: what is behind it has whatever size it had once."""
+        """Return the visible dock among a dock and its tabs: hidden tabs keep some old size."""
         tabs = self.tabifiedDockWidgets(dock)
         return next((one for one in self.docks.values() if one in tabs and one.is_seen), dock)
 
@@ -419,11 +419,11 @@ class Workspace(QMainWindow):
 
     @property
     def is_bottom_folded(self) -> bool:
-        """Whether only the tabs of the bottom are shown."""
+        """Return whether only the tabs of the bottom are shown."""
         return "bottom" in self.folded
 
     def fold(self, part: str, is_folded: bool) -> None:
-        """Fold a side to icons, the bottom to its tabs, or show what is in it."""
+        """Fold a side to icons or the bottom to its tabs, or unfold it."""
         if is_folded == (part in self.folded):
             return
         self.leave_only_code()
@@ -454,21 +454,21 @@ class Workspace(QMainWindow):
             heights = [time, sum(heights) - time - least, least]
         else:
             self._time_before = time
-            bottom = min(bottom, FOLDED_PX)  # one that was not in front when it was folded has an old height
+            bottom = min(bottom, FOLDED_PX)  # a dock that was hidden when it was folded has an old height
             wanted = self._shares(self.size()).heights["bottom"]
             above, room = room_above(time, code, wanted - bottom), time + code + bottom
             heights = [*above, max(LEAST_BOTTOM_PX, min(wanted, room - sum(above)))]
             heights[1] = room - heights[0] - heights[2]
-            order = (0, 2, 1)  # the code makes up for what Qt makes of the others
+            order = (0, 2, 1)  # the code dock compensates for what Qt does to the others
             front, heights = [front[at] for at in order], [heights[at] for at in order]
 
         self._fit_soon(partial(self._give_heights, (front, heights, 1 if is_folded else 2)))
 
     def _give_heights(self, *columns: Column) -> None:
-        """Make docks, one below the other, so high, the first `exact` of a column to the pixel.
+        """Give stacked docks these heights, the first `exact` of a column to the pixel.
 
-        Qt counts some of their tabs in: what came of a pass is made up for by the dock below the exact ones.
-        Columns share the passes, in each of which Qt lays out all docks; one that is right is left alone.
+        Qt counts tabs into some heights: the dock below the exact docks compensates for the result of a pass.
+        Columns share the passes, in each of which Qt lays out all docks; a correct column is left alone.
         """
         layout = self.layout()
         assert layout is not None
@@ -476,7 +476,7 @@ class Workspace(QMainWindow):
         for _ in range(RESIZE_PASSES):
             for (docks, _, _), asked in wrong:
                 self.resizeDocks(list(docks), [max(1, px) for px in asked], DOWN)
-            if not wrong or not self.isVisible():  # nothing comes of it yet that could be made up for
+            if not wrong or not self.isVisible():  # no result yet to compensate for
                 return
             layout.activate()
             wrong = [(column, asked) for column, asked in wrong if _make_up(column, asked)]
@@ -502,7 +502,7 @@ class Workspace(QMainWindow):
         def fit() -> None:
             if not is_folded:
                 self._give_shares(SIDES[side])
-            if sum(widths):  # Qt would take all room from one of them
+            if sum(widths):  # Qt would take all room from one dock
                 room = sum(dock.width() for dock in middle)
                 self.resizeDocks(middle, [max(1, room * width // sum(widths)) for width in widths], ACROSS)
 
@@ -516,11 +516,11 @@ class Workspace(QMainWindow):
 
     @property
     def is_only_code(self) -> bool:
-        """Whether instructions and source have all the room."""
+        """Return whether instructions and source have all the room."""
         return self._beside_code is not None
 
     def toggle_only_code(self) -> None:
-        """Give instructions and source all the room, or everything else its place back."""
+        """Give instructions and source all the room, or restore everything else."""
         if self._beside_code is not None:
             self.leave_only_code()
             return
@@ -532,26 +532,26 @@ class Workspace(QMainWindow):
         self.panels_changed.emit()
 
     def leave_only_code(self) -> None:
-        """Show everything again that only code had taken the place of."""
+        """Show again everything that only-code hid."""
         if self._beside_code is not None:
             (state, heights), self._beside_code = self._beside_code, None
             focus = QApplication.focusWidget()
             self.restoreState(state, VERSION)
             self.load_heights(heights)
-            if focus is not None:  # Qt gives it away when docks are put back
+            if focus is not None:  # Qt drops it when docks are put back
                 focus.setFocus()
             self._mark_only_code()
             self._tidy_soon()
             self.panels_changed.emit()
 
     def _mark_only_code(self) -> None:
-        """Tell the style: above what is alone Qt draws a line to drag, as if the mouse were there."""
+        """Set the style property: Qt draws a splitter line above a lone dock, as if the mouse were there."""
         self.setProperty("is_only_code", self.is_only_code)
         self.style().unpolish(self)
         self.style().polish(self)
 
     def _give_shares(self, areas: Sequence[str]) -> None:
-        """Give areas that were away their widths and heights of the layout."""
+        """Give areas that were hidden their widths and heights of the layout."""
         given = self._shares(self.size())
         for sizes, way in ((given.widths, ACROSS), (given.heights, DOWN)):
             self._resize_groups({area: sizes[area] for area in areas if area in sizes}, way)
@@ -561,9 +561,9 @@ class Workspace(QMainWindow):
             self.fold(part, False)
 
     def show_panel(self, name: str) -> None:
-        """Bring a panel or a part of one to the front, and unfold what it is in.
+        """Bring a panel or a part to the front, and unfold its place.
 
-        An area stands for any of its panels: the one that is seen, else the first.
+        An area stands for any of its panels: the visible panel, else the first.
         """
         dock = self.home_of(name)
         if dock is None and (docks := self.group(name)):
@@ -585,22 +585,23 @@ class Workspace(QMainWindow):
         self.panels_changed.emit()
 
     def _place_apart(self, dock: Dock) -> None:
-        """Put a panel that is a window of its own over the upper right of the workspace, once."""
+        """Put a panel with a window of its own over the upper right of the workspace, once."""
         dock.was_placed = True
         size = APART_PX.boundedTo(self.size() * 0.9)
         dock.resize(size)
         dock.move(self.mapToGlobal(QPoint(max(0, self.width() - size.width() - 24), 24)))
 
     def show_broken(self, panel: Panel, report: str) -> None:
-        """Show a sentence in the place of a panel that met a mistake."""
+        """Show a sentence in the place of a panel that failed."""
         for dock in self.docks.values():
             if dock.made is not None and (dock.made is panel or dock.made.isAncestorOf(panel)):
                 dock.show_broken(report)
 
     def toggle_panel(self, name: str, by_key: bool = False) -> None:
-        """Hide a panel that is in front, bring any other to the front and give it the focus.
+        """Hide a panel that is in front; bring any other to the front and focus it.
 
-        A key hides only what has the focus, else it goes there: who presses one wants to get to the panel.
+        A key hides only the focused panel, and otherwise moves the focus there: its user wants to get to the
+        panel.
         """
         dock = self._homes[name]
         is_front = dock.isVisible() and not dock.visibleRegion().isEmpty() and dock.is_showing(name)
@@ -618,7 +619,7 @@ class Workspace(QMainWindow):
 
     @property
     def closed(self) -> list[str]:
-        """The panels that somebody closed and nobody opened since, the last one last."""
+        """Return the panels that were closed and not opened since, the last last."""
         return [name for name in self._closed if not self.is_shown(name)]
 
     def reopen_panel(self) -> None:
@@ -627,7 +628,7 @@ class Workspace(QMainWindow):
             self.show_panel(closed[-1])
 
     def is_shown(self, name: str) -> bool:
-        """Whether a panel is open, in front or behind another tab; of parts the one that is chosen."""
+        """Return whether a panel is open, in front or behind another tab; for a part, whether it is shown."""
         dock = self._homes[name]
         is_open = not dock.isHidden() or any(dock in away for away in self._away.values())
         return is_open and dock.is_showing(name)
@@ -641,20 +642,20 @@ class Workspace(QMainWindow):
         return {**folded, **({APART: docked} if docked else {})}
 
     def save_arrangement(self) -> dict[str, Any]:
-        """Return the layout that docks were laid out by, and where those lie that are not at home in it."""
+        """Return the layout of the docks, and the places of docks that are not at home in it."""
         away = {dock.info.id: dock.area for dock in self.docks.values() if dock.area != dock.home}
         kept = {"layout": self.layout_.id, "below": self.layout_.below, "areas": away}
         empty = {place: self._gave.get(place, 0) for place in sorted(self._most)}
         return {**kept, "empty": empty, "most": dict(sorted(self._most.items()))}
 
     def save_heights(self) -> dict[str, int]:
-        """Return how high what is one below the other in the middle is, by area, in px."""
+        """Return the heights of the areas stacked in the middle, in px, by area."""
         return {area: dock.height() for area, dock in self._column().items()}
 
     def load_heights(self, kept: object) -> None:
         """Give the middle the shares of `save_heights`, after `restore`; leave out what does not fit.
 
-        Qt takes them back with the docks, but what is folded then takes room from the others.
+        Qt restores them with the docks, but folded docks then take room from the others.
         """
         saved = kept if isinstance(kept, dict) else {}
         docks = {dock: saved.get(area) for area, dock in self._column().items()}
@@ -665,13 +666,13 @@ class Workspace(QMainWindow):
             self._fit_soon(partial(self._give_heights, (list(docks), shares, len(docks) - 1)))
 
     def _column(self) -> dict[str, Dock]:
-        """What is seen of the areas one below the other in the middle."""
+        """Return the visible docks of the areas stacked in the middle."""
         groups = {area: self.group(area) for area in ("time", "time_below", "code")}
         fronts = {area: self._in_front(group[0]) for area, group in groups.items() if group}
         return {area: dock for area, dock in fronts.items() if dock.is_seen}
 
     def load_arrangement(self, kept: Mapping[str, Any]) -> None:
-        """Take back what `save_arrangement` gave, before `restore`; what does not fit is left out."""
+        """Restore what `save_arrangement` returned, before `restore`; leave out what does not fit."""
         layout, below, areas = (kept.get(name) for name in ("layout", "below", "areas"))
         if isinstance(layout, str) and (layout in BY_ID or layout.startswith(OWN)):
             self.layout_ = BY_ID.get(layout) or replace(LAYOUTS[0], id=layout)
@@ -686,7 +687,7 @@ class Workspace(QMainWindow):
                 self.docks[name].area = area
 
     def restore(self, state: QByteArray, folded: Folded) -> bool:
-        """Take back what `saveState(VERSION)` and `save_folded` gave; False if it does not fit."""
+        """Restore what `saveState(VERSION)` and `save_folded` returned; return False if it does not fit."""
         self.leave_only_code()
         self._pending = None if self._was_shown else (state, folded)
         self._passes = 0
@@ -722,7 +723,7 @@ class Workspace(QMainWindow):
             self._cover.setGeometry(self.geometry() if self._cover.parent() is not self else self.rect())
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Measure again when first shown: behind another page there was no room to measure by."""
+        """Measure again when first shown: a hidden page has no room to measure by."""
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True
@@ -735,7 +736,7 @@ class Workspace(QMainWindow):
             self._hidden_for.start()
             self._arrange()
         elif self._is_owed:
-            if self._measured is not None:  # for a size that was a guess
+            if self._measured is not None:  # for a guessed size
                 self._measure(self.size())
             else:
                 self._fit_soon(self._fit)
@@ -750,7 +751,7 @@ class Workspace(QMainWindow):
                 self._cover.hide()
                 self._cover.deleteLater()
                 self._cover = None
-            QTimer.singleShot(WAKE_MS, self, lambda: self._ui.results.hold(False))  # behind the picture
+            QTimer.singleShot(WAKE_MS, self, lambda: self._ui.results.hold(False))  # after the painting
 
     def _arrange(self) -> None:
         pending, self._pending = self._pending, None
@@ -760,26 +761,26 @@ class Workspace(QMainWindow):
             self._measure(self.size())
 
     def focus_order(self) -> list[QWidget]:
-        """Return what the Tab key goes to: docks by their places, columns from the left, each from the top.
+        """Return the widgets that Tab focuses: docks by place, columns from the left, each from the top.
 
-        Qt would go by when panels were made.
+        Qt would follow the order of creation.
         """
         return [
             one for part in self.parts() for one in (*([part] if _takes_tab(part) else []), *takers(part))
         ]
 
     def parts(self) -> list[QWidget]:
-        """Return what lies side by side: panels in front, bars of icons and tabs; columns from the left."""
+        """Return the parts of the window: panels in front, bars of icons and tabs; columns from the left."""
         docks = [dock for dock in self.docks.values() if dock.is_seen and not dock.isFloating()]
         bars = [bar for bar in (*self.bars.values(), *self._tab_bars()) if bar.isVisible() and bar.x() >= 0]
         return sorted((*docks, *bars), key=lambda part: (part.x(), part.y()))
 
     def _tab_bars(self) -> list[QTabBar]:
-        """Those of docks, also the ones that Qt keeps out of the window."""
+        """Return the tab bars of docks, including those that Qt keeps out of the window."""
         return self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
 
     def grow(self, width: int, height: int) -> None:
-        """Make the panel that has the focus larger by pixels, smaller if they are negative."""
+        """Enlarge the focused panel by px; negative values shrink it."""
         dock = next((dock for dock in self.docks.values() if dock.has_focus()), self.docks[MAIN])
         if width:
             self.resizeDocks([dock], [dock.width() + width], ACROSS)
@@ -787,13 +788,13 @@ class Workspace(QMainWindow):
             self.resizeDocks([dock], [dock.height() + height], DOWN)
 
     def show_main(self) -> None:
-        """Give the focus to the view that everything is about."""
+        """Focus the main view."""
         self.show_panel(MAIN)
         self.docks[MAIN].take_focus()
 
     @property
     def is_waking(self) -> bool:
-        """Whether a panel is about to be made, or to do what was put off while nobody saw it."""
+        """Return whether a panel is about to be made, or to do work deferred while it was hidden."""
         made = (dock.made for dock in self.docks.values())
         is_any = any(panel is not None and panel.visibility.is_waking for panel in made)
         return is_any or self._make_timer.isActive() or Turns.here().are_waiting
@@ -804,8 +805,8 @@ class Workspace(QMainWindow):
         Turns.here().call(self._make_seen)
 
     def _make_seen(self) -> None:
-        """Make the panels that are in front: at first all at once, later step by step, painting between."""
-        if not isValid(self) or self._tidy_timer.isActive():  # not all are where they will be
+        """Make the panels in front: at first all at once, later step by step, painting between."""
+        if not isValid(self) or self._tidy_timer.isActive():  # not all docks are in their final places
             return
         for dock in self.docks.values():
             dock.look()
@@ -821,7 +822,7 @@ class Workspace(QMainWindow):
             self._has_woken = True
 
     def load_next(self) -> bool:
-        """Import what a panel needs that was not seen yet; False if there is no such panel any more."""
+        """Import modules of a panel not yet seen; return False if no such panel is left."""
         return any(dock.load() for dock in self.docks.values() if dock.made is None)
 
     def _tidy_soon(self) -> None:
@@ -860,13 +861,13 @@ class Workspace(QMainWindow):
 
 
 def _has_heights(column: Column) -> bool:
-    """Whether docks are as high as they are to be; the last one gets what the others leave."""
+    """Return whether docks have their wanted heights; the last dock gets the rest."""
     docks, heights, _ = column
     return [dock.height() for dock in docks[:-1]] == list(heights[:-1])
 
 
 def _make_up(column: Column, asked: list[int]) -> bool:
-    """Ask for more or less where Qt did not give the exact ones what was asked; whether that was so."""
+    """Correct the requests where Qt missed the exact sizes; return whether a correction was needed."""
     docks, heights, exact = column
     over = [dock.height() - px for dock, px in zip(docks[:exact], heights, strict=False)]
     for at, px in enumerate(over):
@@ -877,7 +878,7 @@ def _make_up(column: Column, asked: list[int]) -> bool:
 
 
 def _pixels(kept: object) -> dict[str, int]:
-    """Return saved sizes of places in px; what is none is left out."""
+    """Return saved sizes of places in px, without invalid values."""
     saved = kept if isinstance(kept, dict) else {}
     known = ((place, px) for place, px in saved.items() if place in GETS)
     return {place: px for place, px in known if isinstance(px, int) and 0 <= px < UNLIMITED_PX}

@@ -1,1 +1,1 @@
-"""Boxes in front of the window, and bands in it: about, settings, errors, chooser, alarm."""
+"""Dialogs over the window and bands in it: about, settings, errors, chooser, alarm."""

@@ -1,4 +1,4 @@
-"""What this program is, and what it is made of."""
+"""The about box: the program and its components."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LICENCES = (
 
 
 class AboutBox(Dialog):
-    """What this program is, and what it is made of."""
+    """Shows the program, its version and its components."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("About rcv", parent)

@@ -1,4 +1,4 @@
-"""The alarm above all panels: the instruction texts are those of other code, so nothing in them is true."""
+"""The alarm above all panels when the instruction texts belong to other code and are all wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ICON_PX = 16
 
 
 class CodeAlarm(QFrame):
-    """One line that stays for as long as the capture is open, and cannot be dismissed: title and measure.
+    """One line with title and measure, shown while the capture is open; it cannot be dismissed.
 
     Its tooltip says what follows, what to do about it, and which instructions show it.
     """
@@ -38,7 +38,7 @@ class CodeAlarm(QFrame):
         self._show()
 
     def _ask(self) -> None:
-        """Whatever panel is in front, it must be known."""
+        """Request the check at all times: the alarm matters for every panel."""
         if self._ui.session.trace.value is not None:
             self._ui.results.want("match")
 

@@ -1,4 +1,4 @@
-"""What went wrong in a sentence; version, licences and facts; what a bug report needs, to be copied."""
+"""The error box: one sentence, version, licences and facts, and a bug report to copy."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ FAULT_HINT = (
 
 
 def report(error: BaseException, where: str = "") -> str:
-    """Return what a bug report needs: versions, the capture's name, the traceback or detail, the last log.
+    """Return the bug report: versions, the capture's name, the traceback or detail, the last log lines.
 
-    The user's home folder is `~` in it.
+    The user's home folder becomes `~`.
     """
     lines = [_versions()]
     if where:
@@ -53,18 +53,18 @@ def report(error: BaseException, where: str = "") -> str:
 
 
 def _versions() -> str:
-    from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it looks at what is installed
+    from rcv_py.base.versions import versions_text  # noqa: PLC0415 - it reads the installed packages
 
     return versions_text()
 
 
 def fault(trace: str) -> RcvError:
-    """Return what is told at the next start after a fault of the system; `trace` is what it left."""
+    """Return the report shown at the start after a fault of the system; `trace` is the fault's trace."""
     return RcvError(FAULT, FAULT_HINT, trace)
 
 
 class ErrorBox(Dialog):
-    """A window that does not block: one sentence, what to do, and the report."""
+    """A non-blocking window: one sentence, what to do, and the report."""
 
     def __init__(self, error: BaseException, where: str = "", parent: QWidget | None = None) -> None:
         super().__init__("rcv", parent)
@@ -90,7 +90,7 @@ class ErrorBox(Dialog):
         self.fill(*items)
 
     def save(self, path: Path) -> None:
-        """Write the report into a file; raise ExportError if that cannot be."""
+        """Write the report to a file; raise ExportError on failure."""
         with whole_file(path) as file:
             file.write(self.report.encode("utf-8", "backslashreplace"))
 
@@ -103,13 +103,13 @@ class ErrorBox(Dialog):
 
 
 class ErrorReporter(QObject):
-    """Where all errors of the window end, from whatever thread; the same one is shown once.
+    """Shows all errors of the window, from any thread; the same error is shown once.
 
-    `broke` names the panel in whose code a mistake was made, and gives the report.
+    `broke` names the panel whose code failed, and carries the report.
     """
 
     broke = Signal(object, str)
-    _raised = Signal(object)  # an error that may come from another thread
+    _raised = Signal(object)  # an error, possibly from another thread
 
     def __init__(self, parent: QWidget, where: Callable[[], str]) -> None:
         super().__init__(parent)
@@ -121,9 +121,9 @@ class ErrorReporter(QObject):
         self._raised.connect(self.show, Qt.ConnectionType.QueuedConnection)
 
     def show(self, error: BaseException, owner: object = None) -> None:
-        """Show an error, unless the user asked for it or it is a mistake that was shown already.
+        """Show an error, unless the user requested the stop or the same bug was shown before.
 
-        `owner` is who ran the job that failed, if a job did.
+        `owner` started the failed job, if a job failed.
         """
         if isinstance(error, (Cancelled, KeyboardInterrupt)):
             return
@@ -147,13 +147,13 @@ class ErrorReporter(QObject):
         self.last.open()
 
     def _elsewhere(self, panel: Panel | None) -> ErrorReporter | None:
-        """The reporter of another window, if the mistake was made in a panel of that."""
+        """Return the reporter of another window if one of its panels failed."""
         found = None if panel is None else panel.window().findChild(ErrorReporter)
         return None if found is self else found
 
     def excepthook(self, kind: type[BaseException], error: BaseException, trace: object) -> None:
-        """Stand in for `sys.excepthook`: slots, timers and events of Qt end here."""
-        if issubclass(kind, KeyboardInterrupt) or self._is_showing:  # a mistake made while another is shown
+        """Replace `sys.excepthook`: exceptions in slots, timers and events of Qt arrive here."""
+        if issubclass(kind, KeyboardInterrupt) or self._is_showing:  # an exception while another is shown
             sys.__excepthook__(kind, error, None)
             return
         self._is_showing = True
@@ -170,9 +170,10 @@ class ErrorReporter(QObject):
 
 @contextmanager
 def catching(find: Callable[[], ErrorReporter | None]) -> Iterator[None]:
-    """Let every mistake that nobody expected end in a window while the block runs, those of threads too.
+    """Show every unexpected exception in a window during the block, including exceptions of threads.
 
-    `find` names the reporter at that moment, None: no window is left, and the mistake is printed.
+    `find` returns the reporter at that moment.  None means that no window is left; the exception is then
+    printed.
     """
     hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
 
@@ -192,7 +193,7 @@ def catching(find: Callable[[], ErrorReporter | None]) -> Iterator[None]:
 
 
 def broken_panel(error: BaseException, owner: object) -> Panel | None:
-    """Return the panel in whose code, or in that of whose widgets, a mistake was made; None if in none's."""
+    """Return the panel whose code, or whose widgets' code, raised an exception; None if no panel did."""
     owners = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)]
     for known in (owner, *reversed(owners)):
         part = known
@@ -204,7 +205,7 @@ def broken_panel(error: BaseException, owner: object) -> Panel | None:
 
 
 def facts(trace: Trace | None) -> str:
-    """Return versions, and what a capture is without what it holds."""
+    """Return versions, and the kind of capture without its contents."""
     lines = _versions().splitlines()
     if trace is not None:
         lines += [

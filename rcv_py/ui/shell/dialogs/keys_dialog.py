@@ -1,4 +1,4 @@
-"""Which keys run which command: a table that one can search, and a field that takes the keys one presses."""
+"""The dialog of shortcuts: a searchable table of commands, and a field that records pressed keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROW_AIR = 6  # px
 
 
 class KeysDialog(Dialog):
-    """One row a command; every change takes effect at once."""
+    """One row per command; every change takes effect at once."""
 
     def __init__(self, commands: Commands, settings: Settings, parent: QWidget | None = None) -> None:
         button = QDialogButtonBox.StandardButton
@@ -76,16 +76,16 @@ class KeysDialog(Dialog):
         self.table.selectRow(0)
 
     def restore_defaults(self) -> None:
-        """Give every command the keys that it came with."""
+        """Restore the default keys of every command."""
         self._change({})
 
     @property
     def chosen(self) -> Command:
-        """The command of the selected row."""
+        """Return the command of the selected row."""
         return self._commands[self._ids[max(0, self.table.currentRow())]]
 
     def holder(self) -> Command | None:
-        """Another command that has the keys in the field."""
+        """Return another command that has the keys in the field."""
         wanted = self.edit.keySequence()
         others = (one for one in self._commands if one.id != self.chosen.id)
         return next((one for one in others if _has(one, wanted)), None) if not wanted.isEmpty() else None

@@ -1,4 +1,4 @@
-"""What the program did lately, line by line, as it happens: to read, to copy, to save."""
+"""The live log of the program: to read, to copy, to save."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rcv_py.base.whole_files import whole_file
 from rcv_py.ui.core.layout import Dialog
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 
-MOST_BLOCKS = 20_000  # lines that the window keeps
+MOST_BLOCKS = 20_000  # lines kept in the dialog
 WHAT = "Lines name files and captures, and hold nothing else of them. Nothing is sent by itself."
 
 
 class LogDialog(Dialog):
-    """The log; lines that come while it is open are added below."""
+    """Shows the log; new lines are added below while it is open."""
 
     _came = Signal(object)  # a line, from any thread
 
@@ -47,26 +47,26 @@ class LogDialog(Dialog):
 
     @property
     def text(self) -> str:
-        """Versions, and the lines that are shown."""
+        """Return versions and the shown lines."""
         return f"{versions_text()}\n{self.view.toPlainText()}\n"
 
     def save(self, path: Path) -> None:
-        """Write versions and lines into a file; raise ExportError if that cannot be."""
+        """Write versions and lines to a file; raise ExportError on failure."""
         with whole_file(path) as file:
             file.write(self.text.encode("utf-8", "backslashreplace"))
 
     def done(self, result: int) -> None:
-        """Hear no more lines."""
+        """Stop following the log."""
         self._end()
         super().done(result)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Hear no more lines."""
+        """Stop following the log."""
         self._end()
         super().closeEvent(event)
 
     def _hear(self, entry: Entry) -> None:
-        if isValid(self):  # in whatever thread the line was written
+        if isValid(self):  # in the thread that wrote the line
             self._came.emit(entry)
 
     def _end(self) -> None:

@@ -1,4 +1,4 @@
-"""A small window in which a note is written."""
+"""A small dialog for writing a note."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEXT_PX = 120
 
 
 class NoteDialog(Dialog):
-    """Title, severity and text of the session's draft; the place is told and stays."""
+    """Title, severity and text of the session's draft; its place is shown and fixed."""
 
     def __init__(self, session: Session, draft: Note, parent: QWidget | None = None) -> None:
         button = QDialogButtonBox.StandardButton
@@ -61,7 +61,7 @@ class NoteDialog(Dialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Save).setEnabled(can)
 
     def accept(self) -> None:
-        """Put the note into the session; what cannot be is said instead."""
+        """Add the note to the session; show the reason if that is not possible."""
         trace, draft = self._session.trace.value, self._draft
         title = one_line(self.title.text())
         if trace is None or not title:
@@ -80,6 +80,6 @@ class NoteDialog(Dialog):
         super().accept()
 
     def reject(self) -> None:
-        """Forget the draft."""
+        """Discard the draft."""
         self._session.notes.draft.set(None)
         super().reject()

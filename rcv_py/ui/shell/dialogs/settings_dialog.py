@@ -1,6 +1,6 @@
-"""The settings, made from the table of options; every change takes effect at once.
+"""The settings dialog, built from the table of options; every change takes effect at once.
 
-They can be searched, put back one by one or all, and written to a file and read from it.
+Options can be searched, reset singly or all together, and written to and read from a file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rcv_py.ui.core.layout import Dialog, boxed, row
 from rcv_py.ui.core.plain_text import PlainLabel, allow, set_tooltip, tooltip
 from rcv_py.ui.core.settings_store import Settings
 
-NAME_PX = 244  # of what an option is
+NAME_PX = 244  # label of an option
 GROUPS = {
     "look": "Look",
     "timeline": "Timelines",
@@ -48,7 +48,7 @@ FILES = "Settings of rcv (*.json)"
 
 
 class SettingsDialog(Dialog):
-    """One row an option, grouped by the first part of its name."""
+    """One row per option, grouped by the first part of its name."""
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         button = QDialogButtonBox.StandardButton
@@ -57,7 +57,7 @@ class SettingsDialog(Dialog):
         self.resize(560, 600)
         self.editors: dict[str, QWidget] = {}
         self.resets: dict[str, QPushButton] = {}
-        self._shows: dict[str, Callable[[Any], None]] = {}  # what shows the value of an option
+        self._shows: dict[str, Callable[[Any], None]] = {}  # the widget with the value of an option
         self.search = QLineEdit(placeholderText=translated("Search settings"), clearButtonEnabled=True)
         self.search.setAccessibleName(translated("Search settings"))
         self.search.textChanged.connect(self._filter)
@@ -80,7 +80,7 @@ class SettingsDialog(Dialog):
         self.buttons.addButton(translated("Import …"), action).clicked.connect(self._ask_and_import)
         for one in (*self.resets.values(), *self.buttons.buttons()):
             if isinstance(one, QPushButton):
-                one.setAutoDefault(False)  # Return in the search field must put nothing back
+                one.setAutoDefault(False)  # Return in the search field must not press a reset button
         self._filter()
         self.fill(self.search, (scroll, 1), self.said, margins=(9, 9, 9, 9), spacing=6)
         self.search.setFocus()
@@ -91,13 +91,13 @@ class SettingsDialog(Dialog):
             self._settings[option.name] = option.default
 
     def export_to(self, path: Path) -> None:
-        """Write what is not as at first; raise ExportError if that cannot be."""
+        """Write options that differ from their defaults; raise ExportError on failure."""
         values = {option.name: self._settings[option.name] for option in OPTIONS}
         write_settings(path, values, self._settings.keys.value)
         self.said.setText(f"Written to {path}.")
 
     def import_from(self, path: Path) -> None:
-        """Set what a file holds, and all else as at first; raise UsageError if it holds no settings."""
+        """Set the options in a file, and reset all others; raise UsageError if it holds no settings."""
         found = read_settings(path)
         for option in OPTIONS:
             self._settings[option.name] = found.values.get(option.name, option.default)
@@ -154,7 +154,7 @@ class SettingsDialog(Dialog):
 
 
 def _name(text: str) -> PlainLabel:
-    """What an option is, on one line where there is room: without spaces Qt makes narrow columns of it."""
+    """Return the label of an option; a short label has non-breaking spaces, else Qt makes narrow columns."""
     label = PlainLabel(text, wordWrap=True)
     label.setMinimumWidth(min(NAME_PX, label.fontMetrics().horizontalAdvance(label.shown_text) + 2))
     return label
@@ -165,7 +165,7 @@ def _group(name: str) -> str:
 
 
 def _searched(option: Option) -> str:
-    """What a search looks at: group, name, sentence and choices."""
+    """Return the text that a search covers: group, name, sentence and choices."""
     group = _group(option.name.split(".")[0])
     return " ".join((group, option.name, option.text, *option.choices)).casefold()
 
