@@ -1,4 +1,4 @@
-"""The open capture against a baseline: what may be said of the whole launch, and where it changed."""
+"""The open capture against a baseline: the verdict for the whole launch, and the changed places."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ _ROLES = {
     Verdict.SAME: "text",
     Verdict.NOT_COMPARABLE: "warning",
 }
-CHANGES = ("delta", "ratio")  # columns in the colour of the verdict
+CHANGES = ("delta", "ratio")  # columns colored by the verdict
 TEXT_PX = 420
 BAND_SOFT = 0.8  # share of the canvas in the band of a row that only one build has, or that moved
-BANDS = {"inserted": "good", "removed": "stall", "moved": "measure"}  # colours of rows by what became of them
+BANDS = {"inserted": "good", "removed": "stall", "moved": "measure"}  # row colors by change
 
 
 @dataclass(frozen=True, eq=False)
 class CompareRows:
-    """The columns of a table, and what clicks and colours need of each row."""
+    """The columns of a table, and the data for clicks and colours of each row."""
 
     columns: tuple[Column, ...]
-    line: np.ndarray  # int64, row of the open capture's code, -1 if it has none
+    line: np.ndarray  # int64, code row of the open capture, -1 if it has none
     is_real: np.ndarray  # bool, beyond noise
     delta: np.ndarray  # float64, cycles a wave
     fate: tuple[str, ...]
@@ -102,7 +102,7 @@ def compare_rows(trace: Trace, comparison: Comparison, by: str) -> CompareRows:
 
 
 def _shown(column: Column, noise: np.ndarray) -> Column:
-    """The column, sorted by noise, of which what is unknown is the largest; no change is left empty."""
+    """Return the column, sorted by noise with unknown noise as the largest; no change is left empty."""
 
     def noise_text(value: float) -> str:
         return f"{value:,.1f}" if np.isfinite(value) else "unknown"
@@ -115,7 +115,7 @@ def _shown(column: Column, noise: np.ndarray) -> Column:
 
 
 def _scene(trace: Trace, comparison: Comparison) -> FlameScene | None:
-    """Frames of B by what each costs more or less than in A, without instructions that only A has."""
+    """Return a flame scene of B by cost difference from A, without instructions that only A has."""
     made = compare_flame(trace, comparison)
     if made is None:
         return None
@@ -140,13 +140,13 @@ class CompareView(RowsView):
         self.cell_painters |= {name: partial(self._paint_change, name) for name in CHANGES}
 
     def show_rows(self, rows: CompareRows, only_real: bool) -> None:
-        """Show a table, all of it or what is beyond noise."""
+        """Show a table, whole or only the rows beyond noise."""
         self.rows = rows
         self.show_columns(rows.columns)
         self.table.set_filter(np.flatnonzero(rows.is_real) if only_real else None)
 
     def look(self, row: int) -> Look:
-        """How a row is drawn."""
+        """Return how a row is drawn."""
         rows = self.rows
         if rows is None or row >= len(rows):
             return Look(self.theme.role("text"))
@@ -256,7 +256,7 @@ class ComparePanel(TablePanel[Comparison]):
         self.run_job(job, lambda answer: self._take(by, *answer), stream=self._stream)
 
     def _job(self, by: str) -> Callable[[Comparison], Shown]:
-        """Return what makes the rows or the scene of a mode."""
+        """Return a function that makes the rows or the scene of a mode."""
         trace = self.session.trace.value
         assert trace is not None
         if by == FLAME:
@@ -269,7 +269,7 @@ class ComparePanel(TablePanel[Comparison]):
 
     @property
     def by(self) -> str:
-        """The mode: a key of MODES."""
+        """Return the mode: a key of MODES."""
         return self.mode.value
 
     def _show_mode(self) -> None:
@@ -294,14 +294,14 @@ class ComparePanel(TablePanel[Comparison]):
         self.empty.say("")
         self._show_verdict()
         allow(self.only, "" if by != FLAME else "A flamegraph shows all frames.")
-        self._below.setStretch(1, 2 if by == FLAME else 0)  # a frame is told at length, a count is short
+        self._below.setStretch(1, 2 if by == FLAME else 0)  # a frame needs a long text, a count a short text
         self.detail.setText("")
         if isinstance(shown, FlameScene):
             self.flame.show_scene(shown, keep=True)
             self.ways.setCurrentWidget(self.flame)
         elif shown is not None:
             self.view.show_rows(shown, self.only.isChecked())
-            if by != self._shown_by:  # other rows: where the old ones were scrolled to means nothing
+            if by != self._shown_by:  # other rows: the old scroll position means nothing
                 self.view.scrollToTop()
             self.ways.setCurrentWidget(self.view)
             self._show_count()
@@ -325,7 +325,7 @@ class ComparePanel(TablePanel[Comparison]):
         self.verdict.setText(f"{comparison.judgement.sentence}")
         ink = self.ui.theme.role(_ROLES[comparison.verdict]).name()
         self.verdict.setStyleSheet(f"font-weight: 600; color: {ink}")
-        # What the colours mean comes first: the end of the line is what a narrow window cuts.
+        # The meaning of the colours comes first: a narrow window cuts the end of the line.
         colours = "Width: B; red: more cycles than A, blue: fewer, grey: within noise. "
         sides = colours if self.by == FLAME else ""
         sides += f"A is {baseline.name}, B the open capture."
@@ -353,7 +353,7 @@ class ComparePanel(TablePanel[Comparison]):
 
     @property
     def lines(self) -> np.ndarray:
-        """The instruction of each row, where rows are instructions that B has."""
+        """Return the instruction of each row, where rows are instructions that B has."""
         return NO_LINES if self.view.rows is None else self.view.rows.line
 
     def _choose_frame(self, frame: int) -> None:
@@ -371,11 +371,11 @@ class ComparePanel(TablePanel[Comparison]):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """The verdict."""
+        """Return the verdict."""
         return "" if self.result is None else self.result.judgement.sentence
 
     def command_line(self) -> command_text.Words | None:
-        """The rows that are shown; A is the baseline."""
+        """Return the command that prints the shown rows; A is the baseline."""
         baseline, trace = self.session.baseline.value, self.session.trace.value
         if baseline is None or trace is None:
             return None
@@ -385,7 +385,7 @@ class ComparePanel(TablePanel[Comparison]):
         return ("rcv", "compare", *sides, f"--by={self.by}", *real, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """The rows that are shown."""
+        """Return the shown rows."""
         if self.result is None or self.view.rows is None or self.by == FLAME:
             return None
         return Sheet(f"Compare: {MODES[self.by]}", self.view.table.headers, self.view.table.table())

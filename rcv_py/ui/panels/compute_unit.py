@@ -1,4 +1,4 @@
-"""The waves of a compute unit, instruction by instruction, with what each wave was doing below."""
+"""The waves of a compute unit, instruction by instruction, with the state of each wave below."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ if TYPE_CHECKING:
     from rcv_py.model.notes import Anchor
     from rcv_py.ui.timeline.critical_path import CriticalPath
 
-MAX_TOKENS = 300_000  # that may be compared for one picture
+MAX_TOKENS = 300_000  # maximum tokens compared for one picture
 
 Ticks = tuple[tuple[int, np.ndarray], ...]
 
 
 class LineTicks:
-    """Remembers the last answer: the overlay asks at every move of the mouse."""
+    """Caches the last answer: the overlay asks again at every mouse move."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -61,14 +61,14 @@ class LineTicks:
         self._ticks: Ticks = ()
 
     def line(self) -> int | None:
-        """The line another view hovers, else the selected one."""
+        """Return the instruction that another view hovers, else the selected instruction."""
         hover = self._session.hover.value
         if hover is not None and hover.wave is None and hover.line is not None:
             return hover.line
         return self._session.selection.value.line
 
     def of(self, rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, version: int) -> Ticks:
-        """Times of the line's tokens by row; nothing if too many tokens are in view."""
+        """Return times of the instruction's tokens by row; nothing if too many tokens are in view."""
         line = self.line()
         key = (line, first, stop, window, version)
         if key != self._key:
@@ -93,8 +93,8 @@ def _ticks(rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, 
 
 
 USUAL_PX = next(option.default for option in OPTIONS if option.name == "timeline.row_height")
-LEAST_PX, LOW_STRIP_PX, LOW_GAP_PX = 9, 3, 2  # of rows that were made lower: names have room
-LANE_PX, MAX_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
+LEAST_PX, LOW_STRIP_PX, LOW_GAP_PX = 9, 3, 2  # of reduced rows: names have room
+LANE_PX, MAX_PX = 7, 42  # a sub-row of overlapping tokens, and the maximum height of its row
 REBUILD_MS = 150  # while waves arrive
 MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
 PATH = "path"  # as well
@@ -111,7 +111,7 @@ GONE = "The instructions of this wave are not in memory; a click reads them."
 class ComputeUnitPanel(TimelinePanel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
 
-    tells_all = True  # it is the first that is seen
+    tells_all = True  # it is the first visible panel
 
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(grown(ui.settings["timeline.row_height"])))
@@ -119,7 +119,7 @@ class ComputeUnitPanel(TimelinePanel):
         remembered = (PREFIX, MARKERS, VALUES, SIBLING)
         super().__init__(ui, self.source, name, "the timeline of the compute unit", remembered)
         self._unit: tuple[int, ...] | None = None
-        self._has_to_reveal = False  # the row of the selected wave, once it is there
+        self._has_to_reveal = False  # the row of the selected wave, once it exists
         self._lanes = 1
         self._read = ""  # how many waves are shown
         self._lines: tuple[Line, ...] = ()
@@ -127,7 +127,7 @@ class ComputeUnitPanel(TimelinePanel):
         self._row_of_wave: dict[int, int] = {}
         self._ticks = LineTicks(self.session)
         self.markers = UnitMarkers(self.session, self.source.band)
-        self.path: CriticalPath | None = None  # once somebody wants to see it
+        self.path: CriticalPath | None = None  # computed once it is shown
         self._which = with_tip(QComboBox(), "Which compute units are shown")
         self._which.addItems(list(map(translated, WHICH)))
         self._which.setAccessibleName(translated("Which compute units are shown"))
@@ -203,7 +203,7 @@ class ComputeUnitPanel(TimelinePanel):
         is_partial = len(made.pending) > lost
         text = doing.format(f"{read:,}", f"{count - lost:,}") if is_partial else plural(read, "wave")
         text = f"{text} · {plural(lost, 'wave')} cannot be read" if lost else text
-        self._read = text if count else ""  # rows are not there yet
+        self._read = text if count else ""  # rows do not exist yet
         self._find_path()
         self._show_markers()
 
@@ -218,7 +218,7 @@ class ComputeUnitPanel(TimelinePanel):
             self.timeline.plot.reveal_row(self.source.selected_row)
 
     def _look_at(self) -> None:
-        """Have waves in sight read again that left the memory, those in the middle first."""
+        """Reload visible waves that left memory, from the middle outwards."""
         store, plot, view = self.session.store, self.timeline.plot, self.session.window.value
         if store is None or not len(self.source.pending) or self.session.is_streaming:
             return
@@ -269,7 +269,7 @@ class ComputeUnitPanel(TimelinePanel):
         elif self._which.currentIndex():
             self._find_path()
         self._find_selected()
-        self._has_to_reveal = is_elsewhere  # its rows are not there yet
+        self._has_to_reveal = is_elsewhere  # its rows do not exist yet
         self.timeline.plot.reveal_row(self.source.selected_row)
         self.timeline.plot.rows_changed()
 
@@ -283,14 +283,14 @@ class ComputeUnitPanel(TimelinePanel):
     # -- critical path ----------------------------------------------------------------------------------
 
     def _find_path(self) -> None:
-        """Have the path of the selected wave's compute unit computed, if it is to be shown."""
+        """Compute the critical path of the selected wave's compute unit, if it is to be shown."""
         trace, row = self.session.trace.value, self.session.wave_row
         is_offered = any(one.id == PATH for one in self.filter.choices)
         unit: Sequence[int] = ()
         if is_offered and PATH not in self.filter.hidden and trace is not None and row is not None:
             unit = waves_of_unit(trace, row).tolist()
         if self.path is None and unit:
-            from rcv_py.ui.timeline.critical_path import CriticalPath  # noqa: PLC0415 - few look at it
+            from rcv_py.ui.timeline.critical_path import CriticalPath  # noqa: PLC0415 - rarely used
 
             self.path = CriticalPath(self, self._path_changed)
             self.timeline.plot.overlay.below = self._paint_path
@@ -299,7 +299,7 @@ class ComputeUnitPanel(TimelinePanel):
         self._path_changed()
 
     def _find_path_again(self) -> None:
-        """Find the path that had to wait for waves."""
+        """Find the path that waited for waves."""
         if self.path is not None and not self.session.is_streaming:
             self._find_path()
 
@@ -316,7 +316,7 @@ class ComputeUnitPanel(TimelinePanel):
             self.path.ink.paint(painter, window, width, shape=self.source.shape, scroll=rows.scroll_px)
 
     def swatches_of(self, seen: np.ndarray) -> Iterable[Swatch]:
-        """The critical path while it is drawn, kinds and states."""
+        """Return swatches of the critical path while it is drawn, kinds and states."""
         own = () if self.path is None else self.path.swatches(self.ui.theme)
         return (*own, *super().swatches_of(seen))
 
@@ -327,7 +327,7 @@ class ComputeUnitPanel(TimelinePanel):
         self.timeline.plot.rows_changed()
 
     def _shape(self) -> RowShape:
-        """Rows are higher where tokens overlap, so that each sub-row can be seen."""
+        """Make rows higher where tokens overlap, so that each sub-row is visible."""
         room = min(self._lanes * LANE_PX, MAX_PX) if self._lanes > 1 else 0
         setting = self.ui.settings["timeline.row_height"]
         wanted = grown(setting)
@@ -336,17 +336,17 @@ class ComputeUnitPanel(TimelinePanel):
         if room or setting != USUAL_PX or not rows or shape.pitch * rows <= height:
             return shape
         low = replace(shape, spans=grown(LEAST_PX), strip=LOW_STRIP_PX, gap=LOW_GAP_PX)
-        spare = int(height / rows) - low.pitch  # as high as all rows have room
+        spare = int(height / rows) - low.pitch  # the height at which all rows fit
         return shape if spare < 0 else replace(low, spans=grown(LEAST_PX) + spare)
 
     def _fit_rows(self) -> None:
-        """Make rows lower where that shows all of them, unless the user chose a height."""
+        """Make rows lower if all of them then fit, unless the user chose a height."""
         if (shape := self._shape()) != self.source.shape:
             self.source.shape = shape
             self.timeline.plot.rows_changed()
 
     def command_line(self) -> command_text.Words | None:
-        """The waves that are shown, with what they did in the view."""
+        """Return the command for the shown waves in the view."""
         unit = command_text.wave(self.session, "unit-of") if self._which.currentIndex() == 0 else ()
         hidden = command_text.each("without-kernel", self.hidden(KERNEL))
         return command_text.rcv(self.session, "waves", *unit, *hidden, *command_text.within(self.session))
@@ -354,7 +354,7 @@ class ComputeUnitPanel(TimelinePanel):
     # -- guide ------------------------------------------------------------------------------------------
 
     def marks(self) -> Marks:
-        """Selection, hover, ticks of the selected line, shader data, events, bookmarks."""
+        """Return markers: selection, hover, the instruction's executions, shader data, events, bookmarks."""
         plot = self.timeline.plot.rows
         first, stop = plot.rows_in_view(self.timeline.plot.box.height())
         ticks = self._ticks.of(self.source.rows, first, stop, plot.shown, self.source.version)
@@ -366,7 +366,7 @@ class ComputeUnitPanel(TimelinePanel):
         return Marks(selected, hovered, ticks, data, self._lines, bookmarks)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """Rich text about what is there, after the events whose lines are near."""
+        """Return rich text about a point, with the events whose lines are near."""
         trace = self.session.trace.value
         events = [] if trace is None else near_lines(self._lines, time, pixel, self.times(trace))
         is_low = is_strip or self.timeline.plot.band_y >= 0
@@ -399,7 +399,7 @@ class ComputeUnitPanel(TimelinePanel):
         return sibling_tip(text, self.source.names[row].group) if wave is None else text
 
     def hovered(self, row: int, time: int) -> None:
-        """Outline the token and tell the others."""
+        """Outline the token and update the other views."""
         self.markers.hovered = self._span_at(row, time)
         if self.timeline.plot.band_y >= 0:
             self.point_at(row, time)
@@ -434,7 +434,7 @@ class ComputeUnitPanel(TimelinePanel):
             self.session.fit_selection()
 
     def measured(self, window: TimeWindow, row: int) -> str:
-        """How many tokens the row measured in has there."""
+        """Return how many tokens of the row lie in the measured range."""
         if not 0 <= row < len(self.source.rows):
             return ""
         parts = self.source.rows[row].visible(window)
@@ -448,7 +448,7 @@ class ComputeUnitPanel(TimelinePanel):
         return self.markers.at(row, plot.band_y, time, plot.pixel_at(time))
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        """What can be done with a marker or an execution there, and the command of the panel."""
+        """Return actions for a marker or an execution at a point, and the panel's command."""
         trace, plot = self.session.trace.value, self.timeline.plot
         of_span = self.markers.actions(self._span_at(row, time))
         if of_span or trace is None or plot.band_y >= 0:
@@ -456,12 +456,12 @@ class ComputeUnitPanel(TimelinePanel):
         _, wave, token = self._token_at(row, time, plot.pixel_at(time))
         if wave is None or token < 0:
             return [self.copy_action]
-        from rcv_py.ui.timeline.token_menu import token_actions  # noqa: PLC0415 - once somebody asks
+        from rcv_py.ui.timeline.token_menu import token_actions  # noqa: PLC0415 - rarely used
 
         return [*token_actions(self.session, trace, wave, token, self.wants.emit), self.copy_action]
 
     def anchor_at(self, row: int, time: int) -> Anchor:
-        """The wave of the row, and the execution at a time, if there is one."""
+        """Return the wave of the row, and the execution at a time, if there is any."""
         plot = self.timeline.plot
         _, wave, token = self._token_at(row, time, plot.pixel_at(time))
         if wave is None:
@@ -470,7 +470,7 @@ class ComputeUnitPanel(TimelinePanel):
         return replace(super().anchor_at(row, time), wave=wave.id, instructions=(line,) if line >= 0 else ())
 
     def _token_at(self, row: int, time: int, pixel: TimeWindow) -> tuple[Segment | None, Wave | None, int]:
-        """The segment of a row at a time, its wave if it is one of a wave, and its token there or -1."""
+        """Return the segment of a row at a time, its wave if it belongs to a wave, and its token or -1."""
         found = self.source.rows[row].visible(pixel) if 0 <= row < len(self.source.rows) else ()
         if not found:
             return None, None, -1

@@ -1,4 +1,4 @@
-"""Which kernels were on the device: resident waves over time, a curve for each kernel name."""
+"""Kernels on the device: resident waves over time, one curve per kernel name."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DispatchesPanel(CurvePanel):
         return "" if trace is None else about(name, self.kernels[name], Times.of(trace, self.ui.settings))
 
     def command_line(self) -> Words | None:
-        """Mean, peak, tail and ramp of the kernels that are shown."""
+        """Return the command for mean, peak, tail and ramp of the shown kernels."""
         of = {name: kernel_name(kernel) for name, kernel in self.kernels.items()}
         return rcv(self.session, "occupancy", "--by=kernel", *only(of, self.plot.shown, of))
 
@@ -91,7 +91,7 @@ class DispatchesPanel(CurvePanel):
 
 
 def about(name: str, kernel: KernelCurve, times: Times) -> str:
-    """What is known of a kernel, in a line."""
+    """Return a line of facts about a kernel."""
     ids = f"id {kernel.ids[0]}" if len(kernel.ids) == 1 else f"ids {', '.join(map(str, kernel.ids))}"
     numbers = occupancy_numbers(kernel.steps)
     launches = plural(kernel.launches, "dispatch", "dispatches") if kernel.launches else NO_LAUNCH
@@ -103,12 +103,12 @@ def about(name: str, kernel: KernelCurve, times: Times) -> str:
 
 
 def kernel_name(kernel: KernelCurve) -> str:
-    """The name of a kernel on the command line."""
+    """Return the name of a kernel on the command line."""
     return demangled(kernel.name) or f"kernel {kernel.ids[0]} (no name)"
 
 
 def _names(kernels: tuple[KernelCurve, ...]) -> list[str]:
-    """Short names, with the ids where two kernels would have the same one."""
+    """Return short names, with ids where two kernels would share a name."""
     short = [short_kernel(demangled(kernel.name)) or "kernel without a name" for kernel in kernels]
     often = Counter(short)
     named = zip(short, kernels, strict=True)

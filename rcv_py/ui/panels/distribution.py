@@ -1,4 +1,4 @@
-"""All hits of the selected instruction: how long they took, which were the slowest, and where those are."""
+"""All hits of the selected instruction: their times, the slowest hits, and where they occur."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from rcv_py.ui.widgets.empty_state import page
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
 NO_HIT = "No wave that has been read ran this instruction."
 ONLY_ONCE = "No wave ran this instruction twice, so there is no time since the hit before."
-HIT_TITLE = "hit, from 1"  # as people count them
+HIT_TITLE = "hit, from 1"  # hit number counted from 1
 HIT_TIP = "Which execution of the instruction by the wave, from 1."
 STREAM_MS = 800
 MEASURE_NAMES = dict(zip(MEASURES, ("Latency", "Stall", "Idle before", "Since the hit before"), strict=True))
@@ -53,7 +53,7 @@ GROUP_NAMES = {"none": "All hits", "engine": "By shader engine", "wave": "Select
 def hit_columns(
     trace: Trace, hits: LineHits, rows: np.ndarray, measure: str, times: Times
 ) -> tuple[Column, ...]:
-    """Return the columns of these hits; the measure that they are sorted by comes first."""
+    """Return the columns of these hits; the sorted measure comes first."""
     table = hit_table(trace, hits, rows)
     order = dict.fromkeys((measure, "wave", "hit", "start", *MEASURE_NAMES))
     spec = replace(table.spec, window=tuple(order))
@@ -72,7 +72,7 @@ def hit_columns(
 
 
 def _duration(times: Times) -> Callable[[int], str]:
-    """How durations are written; what has none stays empty."""
+    """Format durations; a missing duration stays empty."""
     return lambda cycles: times.number(int(cycles)) if cycles >= 0 else ""
 
 
@@ -90,8 +90,8 @@ class DistributionPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view: DistributionView | None = None
-        self._shown: int | None = None  # code row of what is shown
-        self._bin = -1  # whose hits are listed, -1: the slowest
+        self._shown: int | None = None  # code row of the shown hits
+        self._bin = -1  # bar whose hits are listed, -1: the slowest
         self.shown = np.zeros(0, dtype=np.int64)  # rows of the hits in the table
         self.plot = DistributionChart(ui.theme)
         self.table = RowsView(ui.theme, ui.settings)
@@ -189,7 +189,7 @@ class DistributionPanel(Panel):
     # -- showing ------------------------------------------------------------------------------------
 
     def _show_again(self) -> None:
-        """Show the same in the unit that is chosen now."""
+        """Show the same hits in the current unit."""
         self._show(self.view)
 
     def _times(self) -> Times:
@@ -279,7 +279,7 @@ class DistributionPanel(Panel):
             self._select(int(self.shown[at]))
 
     def step(self, direction: int) -> None:
-        """Select the hit that took next more (+1) or less (-1) time."""
+        """Select the hit with the next longer (+1) or next shorter (-1) time."""
         if self.view is None:
             return
         row = self.view.step(self._selected_row(), direction)
@@ -304,14 +304,14 @@ class DistributionPanel(Panel):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """Line, measure and number of hits."""
+        """Return instruction, measure and number of hits."""
         if self.view is None:
             return ""
         measure = MEASURE_NAMES[self.view.wanted.measure].lower()
         return f"instruction {self._line()}, {measure}, {self.note.text()}"
 
     def command_line(self) -> command_text.Words | None:
-        """The bars, and the hits that are listed."""
+        """Return the command for the bars and the listed hits."""
         line, view = self._line(), self.view
         if line is None or view is None:
             return None
@@ -321,7 +321,7 @@ class DistributionPanel(Panel):
         return command_text.rcv(self.session, "line", str(line), *shape, *listed, f"--top={LISTED}")
 
     def sheet(self) -> Sheet | None:
-        """All hits, the slowest first."""
+        """Return all hits, the slowest first."""
         view, trace = self.view, self.session.trace.value
         if view is None or trace is None:
             return None

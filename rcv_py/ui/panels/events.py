@@ -1,4 +1,4 @@
-"""A table of what happened at a moment: dispatches, hardware events, markers, values of the kernel."""
+"""A table of events: dispatches, hardware events, markers, kernel values."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ class EventsPanel(TablePanel[EventTable]):
     def _compute(self) -> None:
         trace, spans = self.session.trace.value, self.ui.results.cell("markers").value
         if trace is None or not has(trace, Affects.MARKERS) or (trace.shader_data and spans is None):
-            return  # what is there is shown when it is complete, not twice
+            return  # events are shown once, when they are complete
         self.run_job(lambda: event_table(trace, spans), self._take, stream=self._soon)
 
     def _show_again(self) -> None:
-        """Show the same in the unit that is chosen now."""
+        """Show the same rows in the current unit."""
         if self.result is not None:
             self._take(self.result)
 
@@ -175,11 +175,11 @@ class EventsPanel(TablePanel[EventTable]):
         return True
 
     def caption(self) -> str:
-        """How many rows there are."""
+        """Return the number of rows."""
         return self.note.text()
 
     def command_line(self) -> command_text.Words | None:
-        """The rows that are shown."""
+        """Return the command for the shown rows."""
         if self.result is None:
             return None
         there = {ENTRY_TEXT[EntryKind(kind)] for kind in ascending(self.result.kind).tolist()}
@@ -190,7 +190,7 @@ class EventsPanel(TablePanel[EventTable]):
         return command_text.rcv(self.session, "events", f"--kind={','.join(kinds)}", *how)
 
     def sheet(self) -> Sheet | None:
-        """The rows that are shown, in their order; durations also in nanoseconds where they are known."""
+        """Return the shown rows in order; durations also in nanoseconds where they are known."""
         trace, table = self.session.trace.value, self.result
         if trace is None or table is None or not len(table):
             return None

@@ -1,4 +1,4 @@
-"""Cycles over the program: where in the code the time goes, and on what kind of instruction."""
+"""Cost over the program by place and kind of instruction."""
 
 from __future__ import annotations
 
@@ -34,35 +34,35 @@ OF_THE_CODE = "totals of all waves; their kinds follow when waves are read"
 
 
 class BinsChart(BarChart):
-    """A bar for each range of code rows, stacked by kind of instruction."""
+    """One bar per range of code rows, stacked by kind of instruction."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Histogram of cycles over the program", top=20)
         self.bins: Bins | None = None
         self.unit, self.note = "cycles", ""
-        self.kinds: list[TokenKind] = []  # that have a bar
+        self.kinds: list[TokenKind] = []  # code rows with a bar
 
     def show_bins(self, bins: Bins, rows: int, unit: str) -> None:
-        """Show other bars of a program of so many rows."""
+        """Show other bars of a program with this number of rows."""
         self.bins, self.unit = bins, unit
         self.kinds = [TokenKind(kind) for kind in np.flatnonzero(bins.cycles.any(axis=0)).tolist()]
         parts = bins.cycles[bins.first < rows][:, self.kinds]
         self.show_parts(parts, [partial(Theme.kind, kind=kind) for kind in self.kinds])
 
     def clear(self) -> None:
-        """Show no bars."""
+        """Remove all bars."""
         self.bins, self.kinds = None, []
         self.show_parts(np.zeros((0, 0), dtype=np.int64), ())
 
     def bin_of(self, row: int) -> int:
-        """The bar that holds a code row, -1 if none does."""
+        """Return the bar that holds a code row, -1 if none does."""
         if self.bins is None:
             return -1
         at = int(np.searchsorted(self.bins.first, row, side="right")) - 1
         return at if 0 <= at < len(self) and row < self.bins.stop[at] else -1
 
     def tip(self, bar: int) -> str:
-        """Rows and cycles by kind of a bar."""
+        """Return the rows and the cycles by kind of a bar."""
         bins = self.bins
         if bins is None or bar < 0:
             return self.note
@@ -77,7 +77,7 @@ class BinsChart(BarChart):
         return "\n".join([*lines, self.note] if self.note else lines)
 
     def paint_over(self, painter: QPainter) -> None:
-        """Draw the rows of the program, and in what bars are measured."""
+        """Draw the row numbers of the program and the unit of the bars."""
         assert self.bins is not None
         first, step = int(self.bins.first[0]), self.bins.step
         rows = self.round_numbers(first, first + len(self) * step)
@@ -98,8 +98,8 @@ class HotspotPanel(Panel):
         whose = {"all": "All shader engines", "engine": "Engine of the wave"}
         self.scope = Choice("Which waves are counted", whose)
         self.remembered = {"scope": self.scope}
-        self._counted_of: int | None = None  # the engine
-        self._by_row: Bins | None = None  # what the bars are made of
+        self._counted_of: int | None = None  # the shader engine
+        self._by_row: Bins | None = None  # data of the bars
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
         self.empty = page(self, bar((self.legend, 1), self.note, self.scope), (self.plot, 1))
@@ -198,16 +198,16 @@ class HotspotPanel(Panel):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """What is counted."""
+        """Return what is counted."""
         return self.note.text() or self.scope.currentText()
 
     def command_line(self) -> command_text.Words | None:
-        """The histogram."""
+        """Return the command for the histogram."""
         se, bins = self._engine(), self.ui.settings["hotspot.bins"]
         engine = () if se is None else (f"--se={se}",)
         ranged = command_text.clock(self.session)
         return command_text.rcv(self.session, "hotspot", f"--bins={bins}", *engine, *ranged)
 
     def sheet(self) -> Sheet | None:
-        """One row a bar, one column a kind that occurs."""
+        """Return one row per bar, with one column per kind that occurs."""
         return None if self.plot.bins is None else Sheet.of("Hotspot", bins_table(self.plot.bins))

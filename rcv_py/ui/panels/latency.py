@@ -1,4 +1,4 @@
-"""Latency of code lines: what waves hide, how long memory takes, what holds units, and waits for code."""
+"""Latency of instructions: hidden by waves, of memory, of unit accesses, and waits for code."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ KINDS = {
     "access": "LDS and memory accesses",
     "fetch": "Instruction fetches",
 }
-RULED = ("hidden", "memory")  # kinds for which there are two rules
+RULED = ("hidden", "memory")  # kinds with two rules
 _KIND_TIP = (
     "Hidden latency, latency of memory operations, how long LDS and vector memory are held (bank conflicts, "
     "lanes apart), or code that was not in the instruction cache."
 )
 RULES = {"ours": "Better estimate", "reference": "Reference viewer"}
-SUFFIX = {"ours": "", "reference": "_reference"}  # of results
-CHOSEN = "_chosen"  # of hidden latency, where not all waves count
+SUFFIX = {"ours": "", "reference": "_reference"}  # ids of results
+CHOSEN = "_chosen"  # note on hidden latency where not all waves count
 WAITS = "waits"
 BY_WAITS = (
     "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."
@@ -71,22 +71,22 @@ ROLE_TEXT = {
 
 @dataclass(frozen=True, eq=False)
 class LatencyRows:
-    """What the panel lists."""
+    """The rows of the panel."""
 
     line: np.ndarray  # int64 [n], row of the code table
     columns: tuple[Column, ...]
-    roles: Mapping[str, str]  # colours of the parts of a bar, and what each is; none if kinds colour it
+    roles: Mapping[str, str]  # colours of a bar's parts with their meaning; none if kinds colour it
     bars: np.ndarray  # float64 or int64 [parts, n], cycles
-    spread: np.ndarray | None = None  # float64 [n], half the length of the whisker at the end of a bar
+    spread: np.ndarray | None = None  # float64 [n], half the length of a bar's whisker
     kinds: np.ndarray | None = None  # int64 [n], TokenKind that colours a bar of one part
-    note: str = ""  # a sum over all rows
+    note: str = ""  # a total over all rows
 
     def __len__(self) -> int:
         return len(self.line)
 
     @cached_property
     def longest(self) -> float:
-        """Where the longest bar, or its whisker, ends."""
+        """Return the end of the longest bar, or of its whisker."""
         ends = self.bars.sum(axis=0) + (0 if self.spread is None else self.spread)
         return float(ends.max(initial=0))
 
@@ -108,9 +108,9 @@ def hidden_rows(trace: Trace, latency: HiddenTable) -> LatencyRows:
 
 
 def memory_rows(trace: Trace, latency: MemoryLatency, waits: WaitLatency | None = None) -> LatencyRows:
-    """Return the rows of memory latency: by counters, and beside that by waits.
+    """Return the rows of memory latency: by counters, and also by waits.
 
-    Lines of which waits tell upper bounds only are left out; `waits` is None until they are known.
+    Instructions for which waits give only upper bounds are left out; `waits` is None until they are known.
     """
     table = results.memory_and_wait_rows(trace, latency, waits)
     line = np.asarray(table.columns["instruction"])
@@ -126,7 +126,7 @@ def memory_rows(trace: Trace, latency: MemoryLatency, waits: WaitLatency | None 
 
 
 def access_rows(trace: Trace, found: AccessHolds) -> LatencyRows:
-    """Return the rows of accesses, those first that held their unit longer than they need."""
+    """Return the rows of accesses, sorted by the time they held their unit longer than needed."""
     table = results.access_rows(trace, found)
     longer = int(np.count_nonzero(found.is_longer))
     return LatencyRows(
@@ -139,7 +139,7 @@ def access_rows(trace: Trace, found: AccessHolds) -> LatencyRows:
 
 
 def fetch_rows(trace: Trace, found: CodeFetches) -> LatencyRows:
-    """Return the rows of code lines that waves waited for, most cycles first."""
+    """Return the rows of instructions that waves waited for, most cycles first."""
     table = results.fetch_rows(trace, found)
     slow = plural(int(found.slow.sum()), "slow fetch", "slow fetches")
     cache = f"; the instruction cache has {byte_size(found.capacity)}" if found.capacity else ""
@@ -153,7 +153,7 @@ def fetch_rows(trace: Trace, found: CodeFetches) -> LatencyRows:
 
 
 def _roomy(column: Column, largest: int) -> Column:
-    """A column wide enough for the largest total, so that it need not grow while waves are read."""
+    """Return a column wide enough for the largest total, so that it need not grow while waves are read."""
     if column.id in ("instruction", "hidden_share_of_total") or not column.is_number:
         return column
     return replace(column, width=max(column.width, len(grouped(largest)) * DIGIT_PX + 2 * PAD))
@@ -193,12 +193,12 @@ class LatencyPanel(TablePanel[LatencyRows]):
 
     @property
     def is_memory(self) -> bool:
-        """Whether memory latency is shown."""
+        """Return whether memory latency is shown."""
         return self.kind.value == "memory"
 
     @property
     def is_ruled(self) -> bool:
-        """Whether there are two rules for what is shown."""
+        """Return whether there are two rules for the shown table."""
         return self.kind.value in RULED
 
     def _open(self) -> None:
@@ -219,7 +219,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
         return self.kind.value + chosen + SUFFIX[self.rule.value]
 
     def _why_not(self) -> str:
-        """Why nothing of the kind can ever be known of this capture, "" if it can."""
+        """Return why this capture can never have such data, "" if it can."""
         trace = self.session.trace.value
         return why_not_hidden(trace) if trace is not None else ""
 
@@ -267,7 +267,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
         self._show(fetch_rows(trace, answer), text, results.FETCHES.nothing)
 
     def _of_waves(self, assumption: str) -> str:
-        """An assumption, after which waves count if not all do."""
+        """Return an assumption, preceded by the waves that count if not all do."""
         note = waves_note(self.session)
         return f"Of {note}. {assumption}" if note else assumption
 
@@ -303,13 +303,13 @@ class LatencyPanel(TablePanel[LatencyRows]):
 
     @property
     def lines(self) -> np.ndarray:
-        """The instruction of each row."""
+        """Return the instruction of each row."""
         return NO_LINES if self.result is None else self.result.line
 
     # -- painting -----------------------------------------------------------------------------------
 
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
-        """Lengths with whiskers compare, so they are always to a linear scale."""
+        """Draw a bar; lengths with whiskers are compared, so the scale is always linear."""
         theme, rows = self.ui.theme, self.result
         if rows is None or row >= len(rows):
             return
@@ -328,12 +328,12 @@ class LatencyPanel(TablePanel[LatencyRows]):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """What is shown, and by which rule if there are two."""
+        """Return the shown table, and the rule if there are two."""
         shown = self.kind.currentText()
         return f"{shown}, {self.rule.currentText().lower()}" if self.is_ruled else shown
 
     def command_line(self) -> command_text.Words | None:
-        """The table that is shown."""
+        """Return the command for the shown table."""
         kind, rule = self.kind.value, self.rule.value
         waits = self._waits() if self.is_memory else None
         ruled = (f"--rule={rule}",) if self.is_ruled else ()
@@ -343,7 +343,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
         return command_text.rcv(self.session, "latency", *what, *idle, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """The table that is shown; what is not known is left empty."""
+        """Return the shown table; unknown values are left empty."""
         if self.result is None:
             return None
         lines = (

@@ -1,4 +1,4 @@
-"""Loops with their iterations, and what waves do between barriers: how long, what on, which took longer."""
+"""Loops with their iterations, and segments between barriers: duration, kinds, outliers."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ LOOPS, SEGMENTS = "loops", "segments"
 TABLES = {LOOPS: "Loops", SEGMENTS: "Between barriers"}
 _SEGMENT_TIP = "Cycles of all executions: those before the barrier at the end, then those in it."
 SCOPES = {ALL: "All waves", SELECTED: "Selected wave", OUTLIERS: "Outliers"}
-WIDEST_PX = 28  # of a column
+WIDEST_PX = 28  # px of a column
 
 
 def color_of(theme: Theme, kind: int) -> QColor:
-    """The colour of a kind; idle time (NONE) is paler than the greys of waits."""
+    """Return the colour of a kind; idle time (NONE) is paler than the greys of waits."""
     return theme.role("line") if kind == TokenKind.NONE else theme.kind(kind)
 
 
@@ -58,7 +58,7 @@ def stack_of(loops: LoopIterations, rows: np.ndarray) -> tuple[np.ndarray, tuple
 
 
 class IterationStrip(BarChart):
-    """Iterations side by side: a column each, as high as it took, stacked by kind of instruction."""
+    """Iterations side by side: one column each, its height the duration, stacked by kind of instruction."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "Iterations of the loop, a column each", bottom=18, widest=WIDEST_PX)
@@ -75,7 +75,7 @@ class IterationStrip(BarChart):
         self.select(-1)
 
     def select(self, first: int, stop: int = -1) -> None:
-        """Mark iterations, and say which."""
+        """Mark iterations, and report which."""
         super().select(first, stop)
         text = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
         chosen = "Nothing is selected." if first < 0 else f"Selected: {self.tip(first)}"
@@ -90,7 +90,7 @@ class IterationStrip(BarChart):
             painter.fillRect(box, self._theme.role("stall"))
 
     def tip(self, bar: int) -> str:
-        """Name, cycles and kinds of an iteration."""
+        """Return name, cycles and kinds of an iteration."""
         if not 0 <= bar < len(self):
             return ""
         total = int(self.totals[bar])
@@ -111,13 +111,13 @@ class LoopsPanel(TablePanel[LoopSummary]):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._loop = -1
-        self.rows = np.zeros(0, dtype=np.int64)  # iterations that are shown
+        self.rows = np.zeros(0, dtype=np.int64)  # the shown iterations
         self.loops = RowsView(ui.theme, ui.settings)
         self.loops.setAccessibleName(translated("Loops, most often continued first"))
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
         self.scope = Choice("Which iterations are shown", SCOPES)
-        self.found: Segments | None = None  # what the table of segments shows
+        self.found: Segments | None = None  # the shown segments
         self.segments = RowsView(ui.theme, ui.settings)
         self.segments.setAccessibleName(translated("Segments between barriers, most cycles first"))
         self.segments.widths.elastic = Elastic("meanwhile", "source", 120, 300)
@@ -149,7 +149,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         super()._open()
 
     def result_names(self) -> tuple[str, ...]:
-        """Those of both tables."""
+        """Return the results of both tables."""
         return LOOPS, SEGMENTS
 
     def _choose_table(self) -> None:
@@ -161,7 +161,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
 
     @property
     def is_loops(self) -> bool:
-        """Whether loops are listed, and not segments."""
+        """Return whether loops, not segments, are listed."""
         return self.listed.value == LOOPS
 
     def _refresh(self) -> None:
@@ -218,7 +218,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self._list()
 
     def _pair(self) -> tuple[int, int] | None:
-        """Head and branch of the chosen loop: its row may change when more waves are read."""
+        """Return head and branch of the chosen loop: its row may change when more waves are read."""
         if self.result is None or self._loop < 0:
             return None
         table = self.result.found.table
@@ -306,14 +306,14 @@ class LoopsPanel(TablePanel[LoopSummary]):
         self.session.select_line(int(summary.found.table.head[row]))
 
     def _go_to_segment(self, row: int) -> None:
-        """Select the barrier at the end of a segment; of the last one that at its begin."""
+        """Select the barrier at the end of a segment; for the last segment, the barrier at its begin."""
         found = self.found
         if found is not None and 0 <= row < len(found):
             ends = (int(found.last[row]), int(found.first[row]))
             self.session.select_line(next(end for end in ends if end != OUTSIDE))
 
     def _mark_segment(self) -> None:
-        """Point at a segment that ends in the selected barrier, or begins behind it."""
+        """Mark a segment that ends in the selected barrier, or begins after it."""
         line = self.session.selection.value.line
         if self.found is None or line is None:
             return
@@ -333,7 +333,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
             self._mark()
 
     def _mark(self) -> None:
-        """Point at the iteration that holds the selected token."""
+        """Mark the iteration that holds the selected token."""
         token, at = self.session.token(), np.zeros(0, dtype=np.int64)
         if token is not None and self.result is not None:
             part = self.result.found.iterations.at(self.rows)
@@ -358,14 +358,14 @@ class LoopsPanel(TablePanel[LoopSummary]):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """The loop and which iterations, or that segments are listed."""
+        """Return the loop and the shown iterations, or that segments are listed."""
         if not self.is_loops:
             return TABLES[SEGMENTS].lower()
         pair = self._pair()
         return "" if pair is None else f"loop {pair[0]} to {pair[1]}, {self.scope.currentText().lower()}"
 
     def command_line(self) -> command_text.Words | None:
-        """The iterations of the chosen loop, or the loops, or the segments."""
+        """Return the command for the chosen loop's iterations, the loops, or the segments."""
         if not self.is_loops:
             order = command_text.sorting(self.segments.table)
             return command_text.rcv(self.session, "loops", "--by=segments", *order, "--top=0")
@@ -378,7 +378,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         return command_text.rcv(self.session, "loops", *which, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """The table that is listed."""
+        """Return the listed table."""
         if self.found is None:
             return super().sheet()
         shown = self.segments.table

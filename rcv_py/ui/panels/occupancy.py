@@ -1,4 +1,4 @@
-"""How many waves were resident over time: on the device, by shader engine, on the traced compute units."""
+"""Resident waves over time: on the device, by shader engine, on the traced compute units."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class OccupancyPanel(CurvePanel):
         return Times() if trace is None else Times.of(trace, self.ui.settings)
 
     def command_line(self) -> Words | None:
-        """Mean, peak, tail and ramp of the curves that are shown."""
+        """Return the command for mean, peak, tail and ramp of the shown curves."""
         # The command knows every unit of the device, the panel those that were traced: it has to name them.
         is_some = self.chosen("group") in ("cu", "simd")
         mine = [curve.name for curve in self.found]
@@ -109,7 +109,7 @@ def _peaks_text(shown: list[OccupancyCurve]) -> str:
 
 
 def numbers_text(steps: StepCurve, times: Times) -> str:
-    """Mean, peak and tail of a step function of waves, in words."""
+    """Return mean, peak and tail of a step function of waves as text."""
     numbers = occupancy_numbers(steps)
     return (
         f"mean {numbers.mean:,.1f} of at most {plural(numbers.peak, 'wave')} · "

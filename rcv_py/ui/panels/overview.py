@@ -1,4 +1,4 @@
-"""The whole capture in a strip, and on it the window that the timelines show."""
+"""The whole capture as a strip, with the window that the timelines show."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from rcv_py.ui.timeline.items import small_text
 from rcv_py.ui.timeline.time_overlay import soft
 
 HEIGHT = 44
-SOFT = 0.12  # share of the canvas in the colour of a state
-MOST_LEGEND = 0.8  # share of the width that names may take
+SOFT = 0.12  # share of the canvas in the color of a state
+MOST_LEGEND = 0.8  # maximum share of the width for names
 REBUILD_MS = 300  # while waves arrive
 NAME = "Overview of the whole capture"
 NO_TIMES = "Nothing in this capture happened at a known time."
@@ -38,14 +38,14 @@ ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # fro
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """The whole capture, one column a pixel."""
+    """The whole capture, one column per pixel."""
 
     state: np.ndarray  # float64 [width, STATES]: traced waves in each state
-    resident: np.ndarray  # float64 [width]: waves on the whole device, at most in the pixel
+    resident: np.ndarray  # float64 [width]: waves on the whole device, maximum in the pixel
 
 
 def residents(trace: Trace, outer: TimeWindow, width_px: int) -> np.ndarray:
-    """Return the waves on the whole device, at most in every pixel, float64 [width]."""
+    """Return the maximum number of waves on the whole device in every pixel, float64 [width]."""
     edges, resident = pixel_edges(outer, width_px), np.zeros(width_px)
     for curve in steps(trace.occupancy).values() if len(trace.occupancy) else ():
         at = np.clip(np.searchsorted(curve.time, edges, side="right") - 1, 0, None)
@@ -62,7 +62,7 @@ class OverviewStrip(BrushStrip):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, HEIGHT)
         self.sums: Sums | None = None
-        self.sentence = ""  # why there is nothing to see
+        self.sentence = ""  # why the strip is empty
         self._image: QImage | None = None
         self.setToolTip(
             tooltip(
@@ -78,12 +78,12 @@ class OverviewStrip(BrushStrip):
         self.reshape()
 
     def reshape(self) -> None:
-        """Make the picture for the colours of the theme; it is stretched to the width."""
+        """Make the picture in the colours of the theme; it is stretched to the width."""
         self._image = None if self.sums is None else self._picture(self.sums)
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Ask for sums of the new width; the old picture is stretched meanwhile."""
+        """Request sums of the new width; meanwhile the old picture is stretched."""
         self.resized.emit()
 
     def _picture(self, sums: Sums) -> QImage:
@@ -93,7 +93,7 @@ class OverviewStrip(BrushStrip):
         return QImage(colors.data, width, height, width * 4, QImage.Format.Format_RGB32).copy()
 
     def _levels(self, sums: Sums) -> tuple[np.ndarray, list[QColor]]:
-        """A picture of codes, uint8 [height, width], and the colour of each code."""
+        """Return a picture of codes, uint8 [height, width], and the colour of each code."""
         theme, height = self.ui.theme, HEIGHT - RANGE_PX
         level = np.arange(height, 0, -1)[:, None] - 0.5  # of each line of pixels, from the bottom
         codes = np.zeros((height, len(sums.resident)), np.uint8)
@@ -107,7 +107,7 @@ class OverviewStrip(BrushStrip):
         return codes, [theme.role("canvas"), theme.role("grid"), *states]
 
     def swatches(self) -> tuple[Swatch, ...]:
-        """What the colours mean."""
+        """Return swatches of the colours."""
         if self.sums is None:
             return ()
         theme, some = self.ui.theme, self.sums.state.sum(axis=0)
@@ -119,7 +119,7 @@ class OverviewStrip(BrushStrip):
         return (*named, *behind)
 
     def _paint_legend(self, painter: QPainter) -> None:
-        """Name the colours at the right, on ground of their own, where there is room for all of them."""
+        """Name the colours at the right on a plain background, if all of them have room."""
         theme, swatches = self.ui.theme, self.swatches()
         small_text(painter)
         metrics = painter.fontMetrics()
@@ -184,7 +184,7 @@ class OverviewPanel(Panel):
         self._trace_changed()
 
     def command_line(self) -> command_text.Words | None:
-        """Traced waves by state; all waves of the device are what the panel Occupancy shows."""
+        """Return the command for traced waves by state; the panel Occupancy shows all waves of the device."""
         return command_text.rcv(self.session, "occupancy", "--by=state")
 
     def _trace_changed(self) -> None:

@@ -43,7 +43,7 @@ DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a group of tabs: below or next to the first existing group of `after`, else at the side."""
+    """The place of a group of tabs: below or next to the first existing group of `after`, else the side."""
 
     area: str
     side: Qt.DockWidgetArea

@@ -300,7 +300,7 @@ def read(path: Path, workers: int | None = None) -> Baseline:
 
 
 def _costs() -> Callable[[Answers], CaptureCosts]:
-    """Return the function that sums up a capture; on the UI thread, since threads must not import together."""
+    """Return the function that sums up a capture; UI thread only, since threads must not import together."""
     from rcv_py.analysis.compare.costs import explained_costs_from  # noqa: PLC0415 - rarely used
 
     return explained_costs_from

@@ -1,4 +1,4 @@
-"""What lies in a measured range, and how long it takes from one instruction to another.
+"""The contents of a measured range, and the time from one instruction to another.
 
 Read `panel.py` first.
 """

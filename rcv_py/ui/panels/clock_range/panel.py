@@ -1,4 +1,4 @@
-"""What lies in a measured range, and how long it takes from one instruction to another."""
+"""The contents of a measured range, and the time from one instruction to another."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ NOTHING = (
     "Nothing is measured. Drag with Shift over a time view to measure a range; or choose “Measure from here” "
     "in the menu of an instruction there, and then click another one."
 )
-MEASURE_MS = 200  # between two answers while a range is dragged
+MEASURE_MS = 200  # minimum interval between answers while a range is dragged
 
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """What was found of a question."""
+    """The answer to a question."""
 
     window: TimeWindow | None
     costs: RangeCosts | None
@@ -73,12 +73,12 @@ class ClockRangePanel(Panel):
     # -- computing ----------------------------------------------------------------------------------
 
     def _at_the_end(self) -> None:
-        """Count the waves that came since."""
+        """Count the waves that arrived since the last answer."""
         if not self.session.is_streaming and self._question() != (None, None):
             self._soon.ask()
 
     def _question(self) -> tuple[TimeWindow | None, tuple[int, int] | None]:
-        """The range that is measured, and the two instructions."""
+        """Return the measured range and the two instructions."""
         asked = self.session.between.value
         ends = None if asked is None or asked.last is None else (asked.first, asked.last)
         return self.session.measure.value, ends
@@ -143,7 +143,7 @@ class ClockRangePanel(Panel):
             copy_text(sheet.csv("\t"))
 
     def sheet(self) -> Sheet | None:
-        """The rows of the range; without one, the time between the instructions."""
+        """Return the rows of the range; without a range, the time between the instructions."""
         trace, found = self.session.trace.value, self.found
         if trace is None or found is None:
             return None
@@ -155,7 +155,7 @@ class ClockRangePanel(Panel):
         return Sheet("Between", tuple(facts), [tuple(facts.values())])
 
     def command_line(self) -> command_text.Words | None:
-        """What lies in the range, and the time between the instructions."""
+        """Return the command for the range's contents, or for the time between the instructions."""
         window, ends = self._question()
         if window is None and ends is None:
             return None

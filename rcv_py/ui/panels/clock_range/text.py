@@ -1,4 +1,4 @@
-"""What was found of a range and of two instructions, as rich text with links."""
+"""Rich text with links about a range and two instructions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAME_LETTERS = 24
 
 
 def head_html(trace: Trace, times: Times, costs: RangeCosts) -> Rich:
-    """The range in numbers."""
+    """Return the range in numbers."""
     window = costs.window
     ends = f"{times.at(window.begin)} … {times.at(window.end)}"
     facts = [("range", ends), ("length", times.both(window.width))]
@@ -33,7 +33,7 @@ def head_html(trace: Trace, times: Times, costs: RangeCosts) -> Rich:
 
 
 def pair_html(trace: Trace, times: Times, asked: Between, steps: Distances | None) -> Rich:
-    """The two instructions, and the time between them over all iterations."""
+    """Return the two instructions, and the time between them over all iterations."""
 
     def name(line: int) -> Rich:
         return line_link(line, f"{line}  {elide_right(trace.code.text[line], NAME_LETTERS)}")
@@ -51,7 +51,7 @@ def pair_html(trace: Trace, times: Times, asked: Between, steps: Distances | Non
 
 
 def tables_html(trace: Trace, costs: RangeCosts) -> list[Rich]:
-    """A small table a part, its rows with links to their places."""
+    """Return one small table per part, with links in its rows."""
     rows, made = range_rows(trace, costs), []
     for part, title in TITLES.items():
         cells = [_cells(trace, one) for one in rows if one.part == part]

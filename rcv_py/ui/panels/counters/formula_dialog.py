@@ -1,4 +1,4 @@
-"""The window in which formulas are written: a tab a file, help beside it, mistakes below."""
+"""The formula editor window: a tab per file, help next to it, errors below."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rcv_py.ui.panels.counters.formula_editor import FormulaEditor
 from rcv_py.ui.panels.counters.tree import number_text
 
 TITLE = "Formulas of counters"
-TYPING_MS = 200  # after the last key the formulas are computed
+TYPING_MS = 200  # delay after the last key before formulas are computed
 NOTHING_WRONG = "Every formula that is written here has a value."
 NO_FILES = "The built-in set cannot be changed. New begins a file of your own, which is added to it."
 
@@ -104,21 +104,21 @@ class FormulaDialog(QDialog):
 
     @property
     def name(self) -> str:
-        """The file whose tab is shown."""
+        """Return the name of the shown file."""
         widget = self.tabs.currentWidget()
         return next((name for name, editor in self.editors.items() if editor is widget), BUILT_IN)
 
     @property
     def editor(self) -> FormulaEditor:
-        """The editor that is shown."""
+        """Return the visible editor."""
         return self.editors[self.name]
 
     def texts(self) -> dict[str, str]:
-        """What the user's files say now, in the order in which they count."""
+        """Return the current texts of the user's files, in order of precedence."""
         return {name: self.files.text(name) for name in self.files.names}
 
     def new_file(self) -> None:
-        """Begin a file and show it."""
+        """Create a file and show it."""
         name = self.files.new()
         self._add_tab(name, self.files.text(name))
         self.tabs.setCurrentWidget(self.editors[name])
@@ -130,7 +130,7 @@ class FormulaDialog(QDialog):
         self.files.save(self.name)
 
     def rename(self) -> None:
-        """Ask for a name and give it to the shown file."""
+        """Ask for a new name of the shown file."""
         old = self.name
         new = self.ask_name(old)
         if new:
@@ -139,7 +139,7 @@ class FormulaDialog(QDialog):
             self.edited.emit()
 
     def revert(self) -> None:
-        """Forget what was changed; a file that was never saved is gone."""
+        """Discard changes; a file that was never saved is removed."""
         name = self.name
         self.files.revert(name)
         if name in self.files.names:
@@ -149,7 +149,7 @@ class FormulaDialog(QDialog):
         self.edited.emit()
 
     def delete(self) -> None:
-        """Remove the shown file, if the user means it."""
+        """Delete the shown file, if the user confirms."""
         name = self.name
         if self.confirm(f"Delete {name} and its formulas?"):
             self.files.delete(name)
@@ -157,22 +157,22 @@ class FormulaDialog(QDialog):
             self.edited.emit()
 
     def done(self, result: int) -> None:
-        """Close, and offer to write what is not saved; else it stays a draft while the viewer runs."""
+        """Close, and offer to save changes; otherwise they stay a draft while the viewer runs."""
         changed = [name for name in self.files.names if self.files.is_changed(name)]
         if changed and self.confirm(f"Save {', '.join(changed)}?"):
             for name in changed:
                 self._do(partial(self.files.save, name))
             if any(self.files.is_changed(name) for name in changed):
-                return  # the sentence says why
+                return  # the sentence gives the reason
         super().done(result)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Closing the window is the same as Escape."""
+        """Treat closing the window like Escape."""
         self.done(0)
         event.setAccepted(not self.isVisible())
 
     def _do(self, call: Callable[[], None]) -> None:
-        """Run an action; say why, if it cannot be done."""
+        """Run an action; show the reason if it fails."""
         try:
             call()
         except RcvError as error:
@@ -201,7 +201,7 @@ class FormulaDialog(QDialog):
             self._typing.start()
 
     def _tab_changed(self) -> None:
-        """Titles and buttons follow what is shown and saved."""
+        """Update titles and buttons for the shown tab."""
         for name, editor in self.editors.items():
             mark = " •" if self.files.is_changed(name) else ""
             self.tabs.setTabText(self.tabs.indexOf(editor), button_text(f"{name}{mark}"))
@@ -217,17 +217,17 @@ class FormulaDialog(QDialog):
     # -- results ------------------------------------------------------------------------------------
 
     def show_built_in(self, text: str) -> None:
-        """Show the set that comes with the program for this generation."""
+        """Show the built-in formulas for this generation."""
         if self.editors[BUILT_IN].toPlainText() != text:
             self.editors[BUILT_IN].setPlainText(text)
 
     def show_results(
         self, results: DerivedSet | None, read: dict[str, Definitions], of: dict[str, str]
     ) -> None:
-        """Show values and mistakes; `of` has the texts that were computed, `read` what they say.
+        """Show values and errors; `of` has the computed texts, `read` their parsed formulas.
 
-        Mistakes are not underlined in a text that has changed since.  Without counters `results` is None,
-        and only mistakes of the language are known.
+        Errors are not underlined in a text that has changed since.  Without counters `results` is None, and
+        only syntax errors are known.
         """
         self._results = results
         errors = _errors(results, read)
@@ -248,7 +248,7 @@ class FormulaDialog(QDialog):
         self._say_state()
 
     def tip(self, name: str) -> str:
-        """What a tooltip says of a name: its shape and values, or why it has none."""
+        """Return the tooltip of a name: its shape and values, or the reason why it has none."""
         if self._results is None:
             return ""
         value = self._results.value_of(name)
@@ -284,7 +284,7 @@ class FormulaDialog(QDialog):
 
 
 def _errors(results: DerivedSet | None, read: dict[str, Definitions]) -> dict[str, list[FormulaError]]:
-    """Mistakes by file, each once, in the order of the text."""
+    """Return errors by file, each once, in text order."""
     by_file = {name: list(definitions.errors) for name, definitions in read.items()}
     known = {id(error) for errors in by_file.values() for error in errors}
     for name, error in () if results is None else results.mistakes:

@@ -1,4 +1,4 @@
-"""An editor of formulas: colours, completion, values in tooltips, mistakes underlined at their characters."""
+"""An editor of formulas: colours, completion, values in tooltips, underlined errors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from rcv_py.base.text import translated
 from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.theme import Theme
 
-SHORTEST = 2  # letters from which on names are proposed
-_CLASSES = (  # what is coloured how; later ones win
+SHORTEST = 2  # minimum number of letters for completion
+_CLASSES = (  # pattern and color; later entries win
     (re.compile(r"[-+*/<>=!&|:]+"), "operator"),
     (re.compile(r"\b(?:" + "|".join(FUNCTIONS) + r")(?=\s*[\[(])|\baxis(?=\s*=)"), "function"),
     (re.compile(r"(?<![\w:])[0-9.]+(?:[eE][+-]?[0-9]+)?"), "number"),
@@ -34,14 +34,14 @@ _TAKE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Escape,
 
 
 class FormulaEditor(QPlainTextEdit):
-    """The text of one file of formulas."""
+    """The text of a formula file."""
 
     def __init__(self, theme: Theme, title: str, tell: Callable[[str], str]) -> None:
-        """`tell` returns what the tooltip says of a name, "" for nothing."""
+        """`tell` returns the tooltip of a name, "" for nothing."""
         super().__init__()
         self._theme = theme
         self._tell = tell
-        self.errors: tuple[FormulaError, ...] = ()  # what is underlined
+        self.errors: tuple[FormulaError, ...] = ()  # underlined errors
         self.setAccessibleName(translated(title))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(True)
@@ -50,7 +50,7 @@ class FormulaEditor(QPlainTextEdit):
         self.completer = QCompleter(self._names, self)
         popup = self.completer.popup()
         assert popup is not None  # there is one unless the completion is inline
-        popup.setParent(self, popup.windowFlags())  # its style is that of the window; a completer's has none
+        popup.setParent(self, popup.windowFlags())  # styled by the window; a completer is not
         self._popup = popup
         self.completer.setWidget(self)
         self.completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -61,7 +61,7 @@ class FormulaEditor(QPlainTextEdit):
         self._restyle()
 
     def set_names(self, names: Sequence[str]) -> None:
-        """Propose these names besides functions."""
+        """Offer these names besides functions in completion."""
         proposals = [*FUNCTIONS, *names]
         if proposals != self._names.stringList():
             self._names.setStringList(proposals)
@@ -69,12 +69,12 @@ class FormulaEditor(QPlainTextEdit):
     # -- mistakes -----------------------------------------------------------------------------------
 
     def set_errors(self, errors: Sequence[FormulaError]) -> None:
-        """Underline what the errors are about."""
+        """Underline the errors."""
         self.errors = tuple(errors)
         self._underline()
 
     def go_to(self, error: FormulaError) -> None:
-        """Put the cursor on a mistake."""
+        """Put the cursor on an error."""
         cursor = self.textCursor()
         cursor.setPosition(min(_utf16(self.toPlainText(), error.start), self.document().characterCount() - 1))
         self.setTextCursor(cursor)
@@ -84,7 +84,7 @@ class FormulaEditor(QPlainTextEdit):
         text, marks = self.toPlainText(), []
         for error in self.errors:
             start, stop = error.start, max(error.stop, error.start + 1)
-            if start >= len(text.rstrip("\n")) or text[start] == "\n":  # mark what is before it
+            if start >= len(text.rstrip("\n")) or text[start] == "\n":  # mark the text before it
                 start = max(0, start - 1)
             mark = QTextEdit.ExtraSelection()
             mark.cursor = QTextCursor(self.document())
@@ -100,7 +100,7 @@ class FormulaEditor(QPlainTextEdit):
     # -- names --------------------------------------------------------------------------------------
 
     def tip_at(self, position: int) -> str:
-        """What is said of the character at a position: a mistake, or a name and its value."""
+        """Return the tooltip at a position: an error, or a name and its value."""
         for error in self.errors:
             if error.start <= position < max(error.stop, error.start + 1):
                 return str(error)
@@ -121,10 +121,10 @@ class FormulaEditor(QPlainTextEdit):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Propose names while one is typed, and with Ctrl+Space."""
+        """Complete names while typing, and on Ctrl+Space."""
         popup = self._popup
         if popup.isVisible() and event.key() in _TAKE:
-            event.ignore()  # the list takes it
+            event.ignore()  # the list handles it
             return
         asked = event.key() == Qt.Key.Key_Space and event.modifiers() & Qt.KeyboardModifier.ControlModifier
         if not asked:
@@ -135,7 +135,7 @@ class FormulaEditor(QPlainTextEdit):
             popup.hide()
 
     def word(self) -> str:
-        """What was typed of a name before the cursor."""
+        """Return the part of a name typed before the cursor."""
         before = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
         match = re.search(r"[A-Za-z_][A-Za-z0-9_:]*$", before.partition("#")[0] if "#" in before else before)
         return match.group() if match and "#" not in before else ""
@@ -155,7 +155,7 @@ class FormulaEditor(QPlainTextEdit):
         self.completer.complete(box)
 
     def complete(self, name: str) -> None:
-        """Put a name in place of what was typed of it."""
+        """Replace the typed part of a name by a name."""
         cursor = self.textCursor()
         word = self.word()
         cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, len(word))
@@ -182,5 +182,5 @@ class _Highlighter(QSyntaxHighlighter):
 
 
 def _utf16(text: str, position: int) -> int:
-    """Qt counts UTF-16 units, Python characters."""
+    """Convert a Python character index to UTF-16 units, as Qt counts."""
     return position if text.isascii() else len(text[:position].encode("utf-16-le", "surrogatepass")) // 2

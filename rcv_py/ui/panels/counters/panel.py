@@ -1,4 +1,4 @@
-"""Hardware counters over time: raw ones, performance monitors, and formulas over them."""
+"""Hardware counters over time: raw counters, performance monitors and formulas."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class CountersPanel(CurvePanel):
         self.files = FormulaFiles(ui.settings.folder)
         self.answer: _Answer | None = None
         self.dialog: FormulaDialog | None = None
-        self._ticks: dict[str, bool] = {}  # what the user ticked or unticked
+        self._ticks: dict[str, bool] = {}  # counters that the user ticked or unticked
         self._is_filling = False
         self._drawn: set[str] = set()
         self._colors: dict[str, int] = {}  # numbers of the palette
@@ -143,7 +143,7 @@ class CountersPanel(CurvePanel):
             self.dialog.show_results(answer.derived, answer.read, answer.texts)
 
     def _fill_places(self, counted: Counters | None) -> None:
-        """Offer the engines and units that have samples; keep what is chosen if it is there."""
+        """Offer the engines and units that have samples; keep the choice if it is still available."""
         places = (
             (self.engines, "SE", [] if counted is None else counted.engines()),
             (self.units, "CU", [] if counted is None else counted.units()),
@@ -164,7 +164,7 @@ class CountersPanel(CurvePanel):
     # -- showing ------------------------------------------------------------------------------------
 
     def _listed(self) -> list[CounterRow]:
-        """The rows that the choice of SIMDs leaves, formulas too, names once."""
+        """Return the rows of the chosen SIMDs, including formulas, each name once."""
         answer = self.answer
         if answer is None:
             return []
@@ -179,7 +179,7 @@ class CountersPanel(CurvePanel):
         rows = self._listed()
         used = frozenset[str]().union(*(row.uses for row in rows))
         self._drawn = {row.name for row in rows if self._ticks.get(row.name, row.name not in used)}
-        # Colours repeat after a dozen: those that are drawn at first get the first ones.
+        # Colours repeat after a dozen: the curves drawn at first get the first colours.
         order = sorted(rows, key=lambda row: row.name in used)
         self._colors = {row.name: number for number, row in enumerate(order)}
         self.tree.show_rows(rows, self._drawn, self._colors)
@@ -201,7 +201,7 @@ class CountersPanel(CurvePanel):
         self._redraw.ask()
 
     def _follow_legend(self) -> None:
-        """The legend hid a curve: untick it, so that tree and legend say the same."""
+        """Untick a curve that the legend hid, so that tree and legend agree."""
         if not self._is_filling:
             self._drawn = set(self.plot.shown)
             self._ticks |= {curve.name: curve.name in self._drawn for curve in self.plot.curves}
@@ -224,7 +224,7 @@ class CountersPanel(CurvePanel):
     # -- formulas -----------------------------------------------------------------------------------
 
     def edit_formulas(self) -> None:
-        """Open the window in which formulas are written."""
+        """Open the formula editor window."""
         if self.dialog is None:
             self.dialog = FormulaDialog(self.ui.theme, self.files, self)
             self.dialog.edited.connect(self._compute)
@@ -234,7 +234,7 @@ class CountersPanel(CurvePanel):
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """Write formulas."""
+        """Return the command that opens the formula editor."""
         tip = "Write formulas over hardware counters and see their curves."
         row = ("analyze.formulas", "Formulas of counters…", "Ctrl+Shift+D")
         return commands("Analyze", [(*row, late.then(cls.edit_formulas), tip, always)])
@@ -242,11 +242,11 @@ class CountersPanel(CurvePanel):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
-        """The page with tree and plot."""
+        """Return the page with tree and plot."""
         return self.page
 
     def command_line(self) -> command_text.Words | None:
-        """The counters that are drawn."""
+        """Return the command for the drawn counters."""
         places = (("se", self.chosen("engine")), ("cu", self.chosen("unit")), ("simd", self.chosen("simd")))
         where = [f"--{name}={value}" for name, value in places if value.isdigit()]
         shown = command_text.only([row.name for row in self._listed()], self._drawn)
@@ -261,11 +261,11 @@ class CountersPanel(CurvePanel):
         return True
 
     def save_state(self) -> dict[str, Any]:
-        """Ticks, choices, and how wide the tree is."""
+        """Return ticks, choices and the width of the tree."""
         return super().save_state() | {"ticks": self._ticks}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
+        """Restore what `save_state` returned."""
         ticks = state.get("ticks")
         if isinstance(ticks, dict):
             self._ticks = {str(name): is_on for name, is_on in ticks.items() if isinstance(is_on, bool)}
@@ -302,7 +302,7 @@ def _title(rows: Iterable[CounterRow]) -> str:
 
 
 def _curve(row: CounterRow, color: int, is_share: bool) -> Curve:
-    """The curve for the plot; what is not finite is drawn as zero, and said."""
+    """Return the curve for the plot; non-finite values are drawn as zero and reported."""
     value, unit = row.curve.value, row.unit
     odd = int(np.count_nonzero(~np.isfinite(value)))
     tip = row.tip + (f" {plural(odd, 'value')} not finite: drawn as 0." if odd else "")
@@ -312,7 +312,7 @@ def _curve(row: CounterRow, color: int, is_share: bool) -> Curve:
     if is_share and largest > 0:
         value, unit = 100.0 * value / largest, f"% of {number_text(largest)} {row.unit}".rstrip()
     elif row.is_raw:
-        value = value.astype(np.int64)  # counts are whole numbers, and read as such
+        value = value.astype(np.int64)  # counts are integers and shown as such
     return Curve(
         name=row.name, time=row.curve.time, value=value, color=color, unit=unit, tip=f"{row.name}: {tip}"
     )

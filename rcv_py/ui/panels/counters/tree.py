@@ -1,4 +1,4 @@
-"""Which counters are drawn: a tree of them by where they come from, with boxes to tick and a filter."""
+"""The tree of counters by origin, with check boxes and a filter."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rcv_py.ui.core.theme import Theme
 
 TITLES = ("Counter", "Mean", "Max")
 SWATCH = 10
-WIDE_PX = 310  # from here on there is room for means
-SHORT = 7  # characters of a unit that is written behind the number; others are in the tooltip
+WIDE_PX = 310  # minimum width that has room for means
+SHORT = 7  # maximum letters of a unit shown after the number; longer units are in the tooltip
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -53,7 +53,7 @@ class CounterTree(QWidget):
         theme.changed.connect(self._recolor)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the means out where names would be cut for them."""
+        """Hide the means where names would be cut otherwise."""
         super().resizeEvent(event)
         self.tree.setColumnHidden(1, self.width() < WIDE_PX)
 
@@ -77,7 +77,7 @@ class CounterTree(QWidget):
         self._filter()
 
     def set_drawn(self, drawn: Collection[str]) -> None:
-        """Tick exactly these."""
+        """Tick exactly these counters."""
         self.tree.blockSignals(True)
         for name, item in self._items.items():
             item.setCheckState(0, _state(name in drawn))
@@ -86,11 +86,11 @@ class CounterTree(QWidget):
 
     @property
     def listed(self) -> tuple[str, ...]:
-        """Names that the filter lets through."""
+        """Return names that match the filter."""
         return tuple(name for name, item in self._items.items() if not item.isHidden())
 
     def item(self, name: str) -> QTreeWidgetItem:
-        """The row of a counter."""
+        """Return the row of a counter."""
         return self._items[name]
 
     def _group(self, row: CounterRow) -> QTreeWidgetItem:
@@ -145,7 +145,7 @@ def _state(is_on: bool) -> Qt.CheckState:
 
 
 def number_text(value: float) -> str:
-    """Return a number with four digits, grouped by thousands; "–" for what is none."""
+    """Return a number with four digits, grouped by thousands; "–" if it is not finite."""
     if not math.isfinite(value):
         return "–"
     return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"

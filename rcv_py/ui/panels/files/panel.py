@@ -1,4 +1,4 @@
-"""Where the time went, by place: files and their lines as a tree, or all lines ranked."""
+"""Cost by source place: files and their lines as a tree, or all lines ranked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Filtered(Protocol):
     """A part that shows only what matches a text."""
 
     def set_filter(self, text: str) -> None:
-        """Show only that, everything for an empty text."""
+        """Show only matching rows; all rows for an empty text."""
 
 
 @panel(

@@ -1,4 +1,4 @@
-"""The shortest answer to where the time went: source lines ranked by cost."""
+"""Source lines ranked by cost."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ from rcv_py.ui.widgets.empty_state import page
 
 NO_COST = "No line has a cost: no instruction was executed while the trace was recorded."
 STREAM_MS = 500
-LEAST_NAME_PX = 40  # of the name of a file
-LIMIT, ALL = 200, 20_000  # lines that are shown, and that are looked at for a text
+LEAST_NAME_PX = 40  # maximum letters of a file name
+LIMIT, ALL = 200, 20_000  # maximum lines shown, and lines searched for a text
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """One entry a ranked line, the most expensive first."""
+    """Ranked lines, the most expensive first."""
 
-    places: tuple[Hover, ...]  # a source line each, or an instruction
-    names: tuple[str, ...]  # of places, short
+    places: tuple[Hover, ...]  # one source line each, or one instruction
+    names: tuple[str, ...]  # short place names
     text: tuple[str, ...]
     cost: np.ndarray  # int64
     by_kind: tuple[np.ndarray, ...]  # int64 [KIND_COUNT] each
-    total: int  # of all code lines
+    total: int  # of all instructions
     unit: str
 
 
 def ranking(trace: Trace, cost: np.ndarray, how: SourceCost, file: int | None, wanted: str = "") -> Ranking:
     """Rank the source lines of a file or of all, or instructions where there are no sources.
 
-    At most LIMIT of them, of those with a text in place or code if one is `wanted`.
+    Return at most LIMIT lines, only lines with `wanted` in place or code if it is given.
     """
     rows: list[tuple[Hover, str, str, int, np.ndarray]]
     limit = ALL if wanted else LIMIT
@@ -127,12 +127,12 @@ def line_of(place: Hover) -> int:
 
 
 class RankedView(RowsView):
-    """Ranked lines, with all of a line in the tooltip."""
+    """The view of ranked lines, with the full text of a line in its tooltip."""
 
     ranking: Ranking | None = None
 
     def tip(self, row: int, column: str) -> str:
-        """Place, whole text, cost and share."""
+        """Return place, whole text, cost and share."""
         ranking = self.ranking
         if ranking is None or not 0 <= row < len(ranking.cost):
             return ""
@@ -155,7 +155,7 @@ class TopLinesPanel(TablePanel[Ranking]):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self._files = 0  # how many the ranked lines are of
+        self._files = 0  # what the ranked lines are a part of
         self._shown_file: int | None = None
         self._filter = ""
         elastic = Elastic("text", "rank", 150, 4000, yields=("rank", "place", ("cost", 260), "bar"))
@@ -198,7 +198,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         self.run_job(lambda: ranking(trace, cost(), how, file, wanted), self._take, stream=self._costs.stream)
 
     def set_filter(self, text: str) -> None:
-        """Rank only lines with that text in their place or code; "" for all."""
+        """Rank only lines with this text in their place or code; "" for all."""
         if text != self._filter:
             self._filter = text
             self._compute()
@@ -219,14 +219,14 @@ class TopLinesPanel(TablePanel[Ranking]):
         super()._follow()
 
     def row_of(self, selection: Selection) -> int:
-        """The row of the selected source line, or of the instruction where there are no sources."""
+        """Return the row of the selected source line, or of the instruction where there are no sources."""
         is_source = has_sources(self.session.trace.value)
         places = () if self.result is None else self.result.places
         wanted = Hover(source=selection.source) if is_source else Hover(line=selection.line)
         return places.index(wanted) if wanted in places else -1
 
     def place_of(self, row: int) -> Hover | None:
-        """The source line of a row, or its instruction."""
+        """Return the source line of a row, or its instruction."""
         places = () if self.result is None else self.result.places
         return places[row] if 0 <= row < len(places) else None
 
@@ -240,7 +240,7 @@ class TopLinesPanel(TablePanel[Ranking]):
             self.paint_bar(painter, cell, parts, int(ranking.cost[0]))
 
     def _paint_text(self, painter: QPainter, cell: QRect, row: int) -> None:
-        """The code, and behind it the name of its file if there are several."""
+        """Draw the code, followed by the name of its file if there are several files."""
         ranking, view = self.result, self.view
         if ranking is None or row >= len(ranking.cost):
             return
@@ -251,11 +251,11 @@ class TopLinesPanel(TablePanel[Ranking]):
             view.draw_plain(painter, behind, name, self.ui.theme.role("muted"))
 
     def first_focus(self) -> QWidget:
-        """The list."""
+        """Return the list."""
         return self.view
 
     def sheet(self) -> Sheet | None:
-        """The ranking, in the order in which it is shown."""
+        """Return the ranking, in the shown order."""
         ranking = self.result
         if ranking is None:
             return None
@@ -269,7 +269,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         return Sheet("Top lines", names, rows)
 
     def command_line(self) -> command_text.Words | None:
-        """The ranking."""
+        """Return the command for the ranking."""
         trace, file = self.session.trace.value, self._wanted_file()
         by = "--by=source" if has_sources(trace) else "--by=instruction"
         of = () if file is None or trace is None else (f"--file={trace.sources[file].path}",)

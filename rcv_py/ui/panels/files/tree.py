@@ -1,4 +1,4 @@
-"""Where the time went: folders, files and their lines, by cost."""
+"""Folders, files and their lines, by cost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_SOURCES = (
 )
 STREAM_MS = 500
 INDENT_PX = 10
-ALL_LINES = 20_000  # of a file, looked at for a text
+ALL_LINES = 20_000  # maximum lines of a file searched for a text
 
 
 @panel(
@@ -53,7 +53,7 @@ class FileTreePanel(Panel):
             self._tree(),
             ui,
             sort="share",
-            # Without room for names, cycles give way first: the bars show them too.
+            # Without room for names, the cycles column gives way first: the bars show cycles too.
             yields={"cost": 240, "bar": 60},
             opens_by_key=True,
             row_px=lambda: max(MIN_ROW, QFontMetrics(ui.theme.mono).height() + 1),
@@ -107,7 +107,7 @@ class FileTreePanel(Panel):
         self.run_job(tree, self._take, stream=self._costs.stream)
 
     def set_filter(self, text: str) -> None:
-        """Show only places with that text in their name, path or line, and what is above them; "" for all."""
+        """Show only places with the text in their name, path or line, and their parents; "" for all."""
         if text != self._filter:
             self._filter = text
             self._compute()
@@ -120,7 +120,7 @@ class FileTreePanel(Panel):
         self._follow()
 
     def _line_px(self, root: CostNode) -> int:
-        """What the deepest line needs: its arrows, and the longest number."""
+        """Return the width that the deepest line needs: its arrows, and the longest number."""
 
         def depth(node: CostNode) -> int:
             return 1 + max(map(depth, node.children), default=0)
@@ -135,7 +135,7 @@ class FileTreePanel(Panel):
         mono, title = self.ui.theme.mono, "line" if is_source else "#"
 
         def tip(place: CostNode) -> str:
-            """Path, exact cost, and the cost by kind."""
+            """Return path, exact cost, and the cost by kind."""
             cost = f"{grouped(place.cost)} {unit}, {percent(place.cost, total)} of all"
             kinds = [
                 f"{KIND_TEXT[TokenKind(kind)]}: {grouped(place.by_kind[kind])}"
@@ -145,7 +145,7 @@ class FileTreePanel(Panel):
             return "\n".join([*_where(trace, place), cost, *kinds])
 
         def starts_open(place: CostNode) -> bool:
-            """Folders, and the file or label that costs most."""
+            """Return whether a node starts open: folders, and the most expensive file or label."""
             is_first = 2 * place.cost > total if is_source else place.row == 0
             return (is_source and place.file < 0) or is_first
 
@@ -233,16 +233,16 @@ class FileTreePanel(Panel):
         menu.popup(at)
 
     def first_focus(self) -> QWidget:
-        """The tree."""
+        """Return the tree."""
         return self.tree
 
     def command_line(self) -> command_text.Words | None:
-        """The tree."""
+        """Return the command for the tree."""
         how = command_text.charge(self.ui)
         return command_text.rcv(self.session, "hotspot", "--by=tree", *how, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """All nodes, depth first."""
+        """Return all nodes, depth first."""
         root = self.tree.rows.root
         if not root.children:
             return None
@@ -271,7 +271,7 @@ def _cost_of(place: CostNode) -> int:
 
 
 def _where(trace: Trace | None, place: CostNode) -> list[str]:
-    """The place of a line and its whole text, or a path."""
+    """Return the place of a line and its whole text, or a path."""
     if place.text is None:
         return [place.tip or place.name]
     where = f"instruction {place.line}"

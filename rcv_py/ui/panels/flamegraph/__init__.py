@@ -1,4 +1,4 @@
-"""Flamegraph: what costs how much inside of what.
+"""Flamegraph: nested costs.
 
 `panel.py` is the panel, the other modules are its parts.
 """

@@ -1,4 +1,4 @@
-"""What stands above a flamegraph: its choices, and the way from everything to the frame in view."""
+"""The header of a flamegraph: its choices, and the path to the frame in view."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DURATION = "Duration"  # of scopes
 ORDER_TEXT = {Order.HEAVY: "Left heavy", Order.EXECUTION: "Execution order", Order.NAME: "Alphabetical"}
 OF_SCOPES, OF_SAMPLES = (Metric.TOTAL,), (Metric.TOTAL, Metric.STALL)
 LETTERS = 34  # of a name on a button
-MAX_NAMES = 5  # names at the end of the way that are shown
+MAX_NAMES = 5  # maximum names shown at the end of the path
 
 
 class FlameChoices(QWidget):
@@ -60,21 +60,21 @@ class FlameChoices(QWidget):
 
     @property
     def content(self) -> Content:
-        """What the frames are."""
+        """Return the content of the frames."""
         return Content(self.contents.value)
 
     @property
     def measure(self) -> Metric:
-        """What the width of a frame means."""
+        """Return the measure that a frame's width shows."""
         return Metric[self.metrics.value.upper()]
 
     @property
     def order(self) -> Order:
-        """How frames stand side by side."""
+        """Return the order of neighbouring frames."""
         return Order(self.orders.value)
 
     def offer(self, is_sampled: bool) -> None:
-        """Switch off measures that mean nothing for the content or for samples, and leave them."""
+        """Disable measures that mean nothing for the content or for samples, and deselect them."""
         is_coarse = self.content is Content.MARKERS
         allowed = OF_SCOPES if is_coarse else OF_SAMPLES if is_sampled else tuple(Metric)
         model = self.metrics.model()
@@ -90,7 +90,7 @@ class FlameChoices(QWidget):
             self.metrics.setCurrentIndex(0)
 
     def text(self) -> str:
-        """The choices in words."""
+        """Return the choices as text."""
         return ", ".join(combo.currentText() for combo in (self.contents, self.metrics, self.orders))
 
     def _restyle(self) -> None:
@@ -106,7 +106,7 @@ def _button(name: str, tip: str) -> QToolButton:
 
 
 class FlameCrumbs(QWidget):
-    """`All › file › file:258`.  What has no room is cut at the right."""
+    """`All › file › file:258`.  Excess text is cut at the right."""
 
     chosen = Signal(int)  # frame, -1 for everything
 
@@ -121,11 +121,11 @@ class FlameCrumbs(QWidget):
 
     @property
     def buttons(self) -> list[QToolButton]:
-        """The buttons from everything to the frame in view."""
+        """Return the buttons from the root to the frame in view."""
         return list(self._buttons)
 
     def show_way(self, scene: FlameScene | None, frame: int) -> None:
-        """Show the way to a frame; -1 is everything."""
+        """Show the path to a frame; -1 is the root."""
         if self._shown == (scene, frame):
             return
         self._shown = (scene, frame)

@@ -1,4 +1,4 @@
-"""The flamegraphs that a user can ask for, as jobs for a thread."""
+"""The flamegraphs a user can choose, as jobs for a thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rcv_py.ui.flame.flame_scene import FlameScene
 
 
 class Content(Enum):
-    """What the stacks are made of."""
+    """The content of the stacks."""
 
     SOURCE = "source"
     KERNEL = "kernel"
@@ -42,7 +42,7 @@ OF_MARKERS = (Content.MARKERS, Content.MARKED)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the user asked for; `element` is the place in the middle of a sandwich."""
+    """The user's choices; `element` is the place in the middle of a sandwich view."""
 
     content: Content
     metric: Metric
@@ -57,15 +57,15 @@ def scene_job(
     hidden: HiddenLatency | None = None,
     spans: MarkerSpans | None = None,
 ) -> Callable[[], FlameScene | None] | None:
-    """Return a function that makes the scene, None if nothing is open.
+    """Return a function that makes the scene, None if no capture is open.
 
-    The function touches nothing that changes; its answer is None where there is nothing to show.
+    The function touches no mutable state; it returns None where there is nothing to show.
     """
     trace, store, costs = session.trace.value, session.store, cost_job(session, LatencyMode.SUM_ALL)
     if trace is None or store is None or costs is None:
         return None
     code, read, content, metric = trace.code, session.snapshot(), wanted.content, wanted.metric
-    # What is hidden is known for all waves only, not for those of a clock range.
+    # Hidden latency is known for all waves only, not for the waves of a clock range.
     known = hidden if session.clock_range.value is None else None
     covered = None if known is None else known.hidden(code, show_idle)
 

@@ -1,4 +1,4 @@
-"""What costs how much inside of what: source places and their instructions, or the scopes of markers."""
+"""Nested costs: source places and their instructions, or the scopes of markers."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class FlamegraphPanel(Panel):
 
     @property
     def wanted(self) -> Wanted:
-        """What the choices say."""
+        """Return the current choices."""
         choices = self.choices
         return Wanted(choices.content, choices.measure, choices.order, self._element)
 
@@ -110,7 +110,7 @@ class FlamegraphPanel(Panel):
             self._changed()
 
     def _changed(self) -> None:
-        """Answer to another choice of content, measure or order."""
+        """React to another choice of content, measure or order."""
         trace = self.session.trace.value
         self.choices.offer(trace is not None and not trace.has_thread_trace)
         content, metric = self.wanted.content, self.wanted.metric
@@ -212,7 +212,7 @@ class FlamegraphPanel(Panel):
         self._point()
 
     def _point(self) -> None:
-        """Tell the other views what the mouse is over."""
+        """Pass the frame under the mouse to the other views."""
         hovered = None if self.view.scene is None else hover_of(self.view.scene, self.view.hover_frame)
         if hovered != self._hovered:
             self._hovered = hovered
@@ -224,7 +224,7 @@ class FlamegraphPanel(Panel):
         menu.deleteLater()
 
     def menu_for(self, frame: int) -> QMenu:
-        """The menu of a frame."""
+        """Return the menu of a frame."""
         scene = self.view.scene
         assert scene is not None
         menu = QMenu(self, toolTipsVisible=True)
@@ -287,11 +287,11 @@ class FlamegraphPanel(Panel):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
-        """Way and picture."""
+        """Return the path and the picture."""
         return self.empty
 
     def caption(self) -> str:
-        """What the frames and their widths are."""
+        """Return the meaning of the frames and their widths."""
         note = self.note.text()
         return f"{self.choices.text()}; {note}" if note else self.choices.text()
 
@@ -304,7 +304,7 @@ class FlamegraphPanel(Panel):
         return (f"--around={file}{second}",)
 
     def command_line(self) -> command_text.Words | None:
-        """The frames, all of them."""
+        """Return the command for all frames."""
         wanted = self.wanted
         what = (f"--metric={wanted.metric.name.lower()}", f"--order={wanted.order.value}")
         around = self._around(wanted.element)
@@ -319,7 +319,7 @@ class FlamegraphPanel(Panel):
         return command_text.rcv(self.session, "flame", *of, *what, *idle, *ranged, *all_frames)
 
     def sheet(self) -> Sheet | None:
-        """One row a frame, from the root to the leaves, left to right."""
+        """Return one row per frame, from the root to the leaves, left to right."""
         scene = self.view.scene
         if scene is None:
             return None

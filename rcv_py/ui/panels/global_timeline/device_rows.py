@@ -1,4 +1,4 @@
-"""The rows of the whole device: who lived in each slot, what a kernel marked there, painted as boxes."""
+"""The rows of the whole device: waves and kernel markers in each slot, painted as boxes."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ from rcv_py.ui.timeline.rows_item import (
 from rcv_py.ui.timeline.time_overlay import Line, event_choices, event_lines
 from rcv_py.ui.timeline.token_rows import kernel_choices
 
-NOTHING = ACTIVITY_COUNT  # a code of no colour: grid and tint are seen
+NOTHING = ACTIVITY_COUNT  # a code without color: grid and tint show through
 NAMES_FROM_PX = 9  # height of a row
-GAP_FROM_PX = 4  # a box this wide keeps a pixel of distance to the next
+GAP_FROM_PX = 4  # minimum width of a box that keeps a pixel of distance to the next box
 
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Boxes sorted by (row, begin); those of a row do not overlap."""
+    """Boxes sorted by (row, begin); boxes of a row do not overlap."""
 
     row: np.ndarray  # int32, row on screen
     begin: np.ndarray  # int64, cycles
     end: np.ndarray  # int64, cycles
     color: np.ndarray  # int32, number of the kernel colour
-    is_strong: np.ndarray  # bool: there is detail to see
+    is_strong: np.ndarray  # bool: the wave has details
     marker: np.ndarray | None = None  # uint8, code of the pixels of a marker, 0 of other boxes
 
     def at(self, row: int, first: int, stop: int) -> int:
-        """The last box of a row that touches the cycles [first, stop); -1 if none does."""
+        """Return the last box of a row that touches the cycles [first, stop); -1 if none does."""
         low, high = np.searchsorted(self.row, [row, row + 1])
         box = low + int(np.searchsorted(self.begin[low:high], stop, side="left")) - 1
         return int(box) if box >= low and self.end[box] > first else -1
 
     def count(self, row: int, first: int, stop: int) -> int:
-        """How many boxes of a row touch the cycles [first, stop)."""
+        """Return how many boxes of a row touch the cycles [first, stop)."""
         low, high = np.searchsorted(self.row, [row, row + 1])
         after = np.searchsorted(self.begin[low:high], stop, side="left")
         return int(after - np.searchsorted(self.end[low:high], first, side="right"))
 
 
 def no_boxes() -> Boxes:
-    """Rows without any box."""
+    """Return rows without boxes."""
     narrow, wide = np.zeros(0, np.int32), np.zeros(0, np.int64)
     return Boxes(narrow, wide, wide, narrow, np.zeros(0, bool))
 
@@ -82,7 +82,7 @@ class BoxRows(RowSource):
         self.version += 1
 
     def paint(self, frame: Frame) -> None:
-        """Fill the pixels of each box; of narrow ones as high as their share, one line at least.
+        """Fill the pixels of each box; fill a narrow box up to its share of the height, at least one line.
 
         Strong boxes win over faint ones in a pixel they share; markers are never narrow.
         """
@@ -114,7 +114,7 @@ class BoxRows(RowSource):
         frame.fill(lines, 0, NOTHING)
 
     def _narrow(self, frame: Frame, seen: np.ndarray) -> np.ndarray:
-        """Codes of pixels filled up to the shares of boxes, uint8 [rows, height, width]."""
+        """Return codes of pixels filled up to the shares of boxes, uint8 [rows, height, width]."""
         boxes = self.boxes
         codes, part = np.unique(self._codes(seen), return_inverse=True)
         parts = Parts(boxes.row[seen] - frame.first, boxes.begin[seen], boxes.end[seen], part)
@@ -123,7 +123,7 @@ class BoxRows(RowSource):
         return np.append(codes, NOTHING).astype(np.uint8)[number]
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
-        """Write the names of markers, if rows are high enough."""
+        """Draw the names of markers, if rows are high enough."""
         boxes, window = self.boxes, frame.pixels.window
         if boxes.marker is None or frame.shape.spans < NAMES_FROM_PX:
             return
@@ -148,21 +148,21 @@ class BoxRows(RowSource):
         return code if marker is None else np.where(marker[rows] > 0, marker[rows], code)
 
 
-MAX_LANES = 6  # rows of markers above a slot; deeper scopes share the last one
+MAX_LANES = 6  # marker rows above a slot; deeper scopes share the last row
 BOX_COLUMNS = ("row", "begin", "end", "color", "is_strong", "marker")
-TYPES = {"row": np.int32, "color": np.int32, "is_strong": np.bool_, "marker": np.uint8}  # else int64
+TYPES = {"row": np.int32, "color": np.int32, "is_strong": np.bool_, "marker": np.uint8}  # otherwise int64
 MARKERS, ENGINE, KERNEL = "markers", "engine:", "kernel:"  # ids in the menu
 
 
 @dataclass(frozen=True, eq=False)
 class DeviceRows:
-    """The rows of a trace.  The last four columns have an entry a box."""
+    """The rows of a trace.  The last four columns have one entry per box."""
 
     lives: Residencies
     spans: MarkerSpans | None
     boxes: Boxes
     names: tuple[RowName, ...]
-    kernels: tuple[str, ...]  # by the number of their colour
+    kernels: tuple[str, ...]  # by color number
     lines: tuple[Line, ...]
     life: np.ndarray  # int64, row of `lives`, -1 for a marker
     span: np.ndarray  # int64, row of `spans`, -1 for a wave
@@ -170,7 +170,7 @@ class DeviceRows:
 
 
 def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str]) -> DeviceRows:
-    """Lay out the whole device without what is hidden (ids of the menu)."""
+    """Lay out the whole device without the hidden parts (ids of the menu)."""
     every = residencies(trace.occupancy)
     color, kernels = _colors(trace, every)
     is_shown = _shown(trace, every, hidden)
@@ -198,7 +198,7 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
         begin, end = spans.begin[chosen], np.maximum(spans.end[chosen], spans.begin[chosen] + 1)
         marker = marker_codes(spans.kind[chosen], spans.name_id[chosen])
     scope_row = row_of_slot[slot[above]] - lanes[slot[above]] + lane
-    columns = {  # of waves, then of markers
+    columns = {  # of waves, followed by markers
         "row": (row_of_slot[slot], scope_row),
         "begin": (lives.begin, begin),
         "end": (lives.end, end),
@@ -222,7 +222,7 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
 
 
 def _marked(lives: Residencies, spans: MarkerSpans) -> tuple[np.ndarray, np.ndarray]:
-    """The spans of lives that are shown, and which life each is of."""
+    """Return the spans of the shown lives, and the life of each."""
     life = latest(place(lives), lives.begin, place(spans), spans.begin)
     chosen = np.flatnonzero(life >= 0)
     chosen = chosen[spans.begin[chosen] <= lives.end[life[chosen]]]
@@ -240,7 +240,7 @@ def _shown(trace: Trace, lives: Residencies, hidden: frozenset[str]) -> np.ndarr
 
 
 def _colors(trace: Trace, lives: Residencies) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Kernels of one name share a colour; numbers follow the names' first appearance.  Names by number."""
+    """Return names by color number; kernels of a name share a colour, numbered by first appearance."""
     numbers: dict[str, int] = {}
     table = {
         kernel: numbers.setdefault(trace.occupancy.names.get(kernel, str(kernel)), len(numbers))
@@ -250,7 +250,7 @@ def _colors(trace: Trace, lives: Residencies) -> tuple[np.ndarray, tuple[str, ..
 
 
 def offer_device(filter: FilterButton, trace: Trace | None) -> None:
-    """Offer what the rows of a trace can show or hide."""
+    """Return what the rows of a trace can show or hide."""
     filter.forget(KERNEL)
     filter.forget(ENGINE)
     has_data = trace is not None and bool(trace.shader_data)

@@ -1,4 +1,4 @@
-"""Every wave on the device: which kernel lived where, and when."""
+"""Every wave on the device: its kernel, place and time."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from rcv_py.ui.widgets.empty_state import page
 
 NO_DETAIL = "No instruction detail: this wave did not run on the traced compute unit."
 REBUILD_MS = 150
-MAX_NAME = 40  # characters of a kernel in the legend
-CORNER = QRect(2, 0, 106, 20)  # beside the ruler, above the names of the rows
+MAX_NAME = 40  # maximum letters of a kernel in the legend
+CORNER = QRect(2, 0, 106, 20)  # next to the ruler, above the names of the rows
 
 
 @panel(id="global_timeline", title="Global", area="time", order=20, needs=("occupancy",))
@@ -106,14 +106,14 @@ class GlobalTimelinePanel(TimelinePanel):
         self.timeline.plot.rows_changed()
 
     def command_line(self) -> command_text.Words | None:
-        """Every wave of the device that is in view."""
+        """Return the command for every wave of the device in view."""
         engines = command_text.each("without-se", self.hidden(ENGINE))
         kernels = command_text.each("without-kernel", self.hidden(KERNEL))
         inside = command_text.within(self.session)
         return command_text.rcv(self.session, "waves", "--resident", *engines, *kernels, *inside)
 
     def swatches_of(self, seen: np.ndarray) -> Iterator[Swatch]:
-        """Kernels that are in sight, and whether any of their waves has no detail; kinds of markers."""
+        """Return swatches of the kernels in view, of waves without details, and of marker kinds."""
         theme, kernels = self.ui.theme, () if self.all is None else self.all.kernels
         for code in range(KERNEL_COLORS):
             names = kernels[code::KERNEL_COLORS]
@@ -131,7 +131,7 @@ class GlobalTimelinePanel(TimelinePanel):
                 yield Swatch(theme.marker(kind), MARKER_TEXT[kind], f"markers: {MARKER_TEXT[kind]}")
 
     def not_picked(self, key: str) -> frozenset[int]:
-        """The codes of all kernels but one."""
+        """Return the codes of all kernels but one."""
         number = int(key.removeprefix(KERNEL)) if key else -1
         others = [code for code in range(KERNEL_COLORS) if key and code != number]
         return frozenset(base + code for base in (KERNELS, FAINT_KERNELS) for code in others)
@@ -139,12 +139,12 @@ class GlobalTimelinePanel(TimelinePanel):
     # -- guide ------------------------------------------------------------------------------------------
 
     def marks(self) -> Marks:
-        """Selection, hover, dispatches and hardware events."""
+        """Return markers of selection, hover, dispatches and hardware events."""
         lines = () if self.all is None else self.all.lines
         return Marks(self.selected, self.hovered_place, lines=lines)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """Who lived there, and the events nearby."""
+        """Return the wave at a point, and the events nearby."""
         trace, device = self.session.trace.value, self.all
         if trace is None or device is None:
             return ""
@@ -162,7 +162,7 @@ class GlobalTimelinePanel(TimelinePanel):
         return lines_tip(lines) if lines else ""
 
     def hovered(self, row: int, time: int) -> None:
-        """Outline the box and tell the others."""
+        """Outline the box and update the other views."""
         box, trace = self._box(row, time), self.session.trace.value
         if box < 0 or self.all is None or trace is None:
             self.point_at(row, time)
@@ -171,7 +171,7 @@ class GlobalTimelinePanel(TimelinePanel):
         self.point_at(row, time, self._span(box), trace.waves.id(wave) if wave >= 0 else None)
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
-        """Select a wave that has detail, say why another has none; a double click also fits it."""
+        """Select a wave that has details, or show why a wave has none; a double click also fits it."""
         trace, box = self.session.trace.value, self._box(row, time)
         if trace is None or box < 0 or self.all is None:
             return
@@ -188,7 +188,7 @@ class GlobalTimelinePanel(TimelinePanel):
             self.session.set_view(self._span(box).padded(0.02))
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        """What can be done with a marker there, and the command of the panel."""
+        """Return actions for a marker at a point, and the panel's command."""
         box, device = self._box(row, time), self.all
         if device is None or device.spans is None or box < 0 or device.span[box] < 0:
             return [self.copy_action]
@@ -201,7 +201,7 @@ class GlobalTimelinePanel(TimelinePanel):
         return marker_name(self.ui.theme, device.spans, int(device.span[box]))
 
     def measured(self, window: TimeWindow, row: int) -> str:
-        """How many waves the row had there."""
+        """Return how many waves of the row lie in the measured range."""
         if self.all is None or row < 0:
             return ""
         waves = plural(self.all.boxes.count(row, window.begin, window.end), "wave")

@@ -1,4 +1,4 @@
-"""The kernel and its loops as points below roofs of memory and of computing, both axes logarithmic."""
+"""The kernel and its loops as points below memory and compute roofs, both axes logarithmic."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import small_text
 
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 40  # px around the plot
-ROOM = 2.0  # times as much as the outermost point or roof
-NEAR_PX = 9  # from the middle of a point
+ROOM = 2.0  # factor beyond the outermost point or roof
+NEAR_PX = 9  # distance from the middle of a point
 KERNEL_PX, LOOP_PX = 6.0, 4.5  # radius of a point
 FINEST = (2, 5)  # lines between powers of ten
 NAME_GAP = 4
@@ -27,16 +27,16 @@ X_NAME, Y_NAME = "FLOP a requested byte", "FLOP a cycle and compute unit"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A scope where it lies."""
+    """The position of a scope."""
 
-    scope: int  # place in the roofline
+    scope: int  # index in the roofline
     intensity: float  # FLOP a byte
     rate: float  # FLOP a cycle and compute unit, of all types
     name: str
 
 
 def points_of(scopes: Sequence[Scope]) -> list[Point]:
-    """Return the scopes that compute something and request bytes, the kernel first."""
+    """Return the scopes that compute and request bytes, the kernel first."""
     found = []
     for at, one in enumerate(scopes):
         rate = one.flop() / one.cycles if one.cycles else 0.0
@@ -51,7 +51,7 @@ def scope_name(scope: Scope) -> str:
 
 
 def roofs_of(scopes: Iterable[Scope]) -> dict[str, float]:
-    """Return what a compute unit can do at most by unit and type, of those that occur, the highest first."""
+    """Return the peak rate of a compute unit by unit and type, for types that occur, the highest first."""
     found = {
         f"{one.unit} {one.type}": one.peak
         for scope in scopes
@@ -63,7 +63,7 @@ def roofs_of(scopes: Iterable[Scope]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A logarithmic axis: what is at its ends, and where those are in px."""
+    """A logarithmic axis: the values at its ends, and their positions in px."""
 
     low: float
     high: float
@@ -71,12 +71,12 @@ class Axis:
     end: float
 
     def place(self, value: float) -> float:
-        """Where a value is, in px; beyond the ends as far as it is."""
+        """Return the position of a value, in px; values beyond the ends are extrapolated."""
         share = (log10(value) - log10(self.low)) / (log10(self.high) - log10(self.low))
         return self.begin + share * (self.end - self.begin)
 
     def lines(self) -> Iterator[tuple[float, bool]]:
-        """Values with a line, and whether each is a power of ten."""
+        """Return the values with a line, and whether each is a power of ten."""
         for power in range(floor(log10(self.low)), ceil(log10(self.high)) + 1):
             for step in (1, *FINEST):
                 value = step * 10.0**power
@@ -95,7 +95,7 @@ def short(value: float) -> str:
 class RooflineChart(QWidget):
     """Points and roofs; a click chooses a point."""
 
-    chosen = Signal(int)  # place of a scope
+    chosen = Signal(int)  # index of a scope
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ class RooflineChart(QWidget):
         self.scopes: tuple[Scope, ...] = ()
         self.points: list[Point] = []
         self.roofs: dict[str, float] = {}
-        self.memory = inf  # bytes that memory delivers to a compute unit and cycle; inf: not known
+        self.memory = inf  # bytes that memory delivers per compute unit and cycle; inf: unknown
         self.selected = -1
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -113,15 +113,15 @@ class RooflineChart(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """As wide as high is enough."""
+        """Return the usual size."""
         return QSize(420, 260)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the axes and some points."""
+        """Return room for the axes and some points."""
         return QSize(200, 120)
 
     def show_scopes(self, scopes: Sequence[Scope]) -> None:
-        """Show other scopes, none of them marked."""
+        """Show other scopes, none marked."""
         self.scopes = tuple(scopes)
         self.points, self.roofs = points_of(scopes), roofs_of(scopes)
         known = [one.roof for one in scopes if isfinite(one.roof) and one.roof > 0]
@@ -138,12 +138,12 @@ class RooflineChart(QWidget):
 
     @property
     def area(self) -> QRectF:
-        """Where points are."""
+        """Return the area of the points."""
         width, height = self.width() - LEFT - RIGHT, self.height() - TOP - BOTTOM
         return QRectF(LEFT, TOP, max(1, width), max(1, height))
 
     def axes(self) -> tuple[Axis, Axis]:
-        """The axes of intensity and of rate, wide enough for all points, ridges and roofs."""
+        """Return the axes of intensity and of rate, wide enough for all points, ridges and roofs."""
         area, known = self.area, isfinite(self.memory)
         across = [one.intensity for one in self.points]
         across += [peak / self.memory for peak in self.roofs.values() if known]
@@ -153,12 +153,12 @@ class RooflineChart(QWidget):
         return Axis(low, high, area.left(), area.right()), Axis(bottom, top, area.bottom(), area.top())
 
     def place(self, point: Point) -> QPointF:
-        """Where a point is."""
+        """Return the position of a point."""
         across, up = self.axes()
         return QPointF(across.place(point.intensity), up.place(point.rate))
 
     def point_at(self, position: QPointF) -> Point | None:
-        """The point nearest to a place, None if none is near."""
+        """Return the point nearest to a position, None if none is near."""
         far = [((self.place(one) - position).manhattanLength(), at) for at, one in enumerate(self.points)]
         nearest = min(far, default=(inf, -1))
         return self.points[nearest[1]] if nearest[0] <= 2 * NEAR_PX else None
@@ -285,7 +285,7 @@ class RooflineChart(QWidget):
             self.chosen.emit(point.scope)
 
     def event(self, event: QEvent) -> bool:
-        """Say what a point is."""
+        """Show the tooltip of a point."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             point = self.point_at(QPointF(event.pos()))
             show_tip(event.globalPos(), "" if point is None else self.tip(point), self)
@@ -293,7 +293,7 @@ class RooflineChart(QWidget):
         return super().event(event)
 
     def tip(self, point: Point) -> Rich:
-        """Return a point in numbers: what it does, and what share of which roof that is."""
+        """Return the numbers of a point: its rate, and its share of each roof."""
         scope = self.scopes[point.scope]
         lines = [
             rich("<b>{}</b>", point.name),

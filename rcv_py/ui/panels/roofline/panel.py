@@ -1,4 +1,4 @@
-"""The kernel and its loops against the peaks of a compute unit and of memory: a plot, and its numbers."""
+"""The kernel and its loops against the peaks of a compute unit and of memory: plot and numbers."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class RooflinePanel(Panel):
         self._say()
 
     def _say(self) -> None:
-        """Say how far it is, or why there is nothing."""
+        """Show the progress, or why there is nothing."""
         missing = self.why_missing("waves") if self.session.trace.value is not None else self.reason(NOTHING)
         if missing or self.found is not None:
             self._computing.stop()
@@ -111,7 +111,7 @@ class RooflinePanel(Panel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _choose(self, at: int) -> None:
-        """Mark a scope, and go to where it begins."""
+        """Mark a scope, and go to its first instruction."""
         scope = self._scope(at)
         if scope is None:
             return
@@ -127,19 +127,19 @@ class RooflinePanel(Panel):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
-        """The plot."""
+        """Return the plot."""
         return self.chart
 
     def caption(self) -> str:
-        """How the numbers are meant."""
+        """Return how the numbers are meant."""
         return self.note.text()
 
     def command_line(self) -> command_text.Words | None:
-        """The same numbers."""
+        """Return the command for the same numbers."""
         return None if self.found is None else command_text.rcv(self.session, "roofline")
 
     def sheet(self) -> Sheet | None:
-        """The kernel and its loops."""
+        """Return the kernel and its loops."""
         if self.shown is None:
             return None
         fields = self.shown.fields(At.WINDOW)
