@@ -1,4 +1,4 @@
-"""Arrows in the gutter of the instruction table: what a wave waited for, where branches lead.
+"""Arrows in the gutter of the instruction table: from waits to producers, from branches to targets.
 
 ```
 x: label  slot 1   slot 0
@@ -30,26 +30,26 @@ from rcv_py.model.waves import Wave
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.panels.isa.program import Program
 
-MIN_PX, MAX_PX = 80, 200  # of the gutter, which grows with the slots in view
-BARE_PX = 30  # of one in which there is nothing to draw: its menu can be reached
-SLOT_PX = 6.0  # from slot to slot where there is room
-NEAR_SLOT_PX = 5.0  # where slots need the room of numbers, too
+MIN_PX, MAX_PX = 80, 200  # px of the gutter, which grows with the slots in view
+BARE_PX = 30  # px of an empty gutter: its menu stays reachable
+SLOT_PX = 6.0  # px from slot to slot where there is room
+NEAR_SLOT_PX = 5.0  # px where the numbers need the slots' room
 MIN_SLOT_PX = 3.0
-HEAD_PX = 9  # between the first slot and the right edge
-EDGE_PX = 4  # at the left
-REACH_PX = 4  # how far from an arrow the mouse still hits it
-LABEL_SCALE = 0.82  # of the font of numbers of rows out of sight
-QUIET, DIM = 0.45, 0.16  # how much is seen of arrows beside those of the selected row, or of the hovered one
-BRANCH_COLOR = ARROW_COLORS  # the number after those of waits
+HEAD_PX = 9  # px between the first slot and the right edge
+EDGE_PX = 4  # px at the left
+REACH_PX = 4  # maximum distance in px of a hit from an arrow
+LABEL_SCALE = 0.82  # size of the font of numbers of rows out of sight
+QUIET, DIM = 0.45, 0.16  # opacity of arrows other than those of the selected row, or of the hovered arrow
+BRANCH_COLOR = ARROW_COLORS  # the number after the numbers of waits
 
 
 @dataclass(frozen=True, eq=False)
 class ArrowRows:
-    """Arrows by data row, one entry an arrow."""
+    """Arrows by data row, one entry per arrow."""
 
     source: np.ndarray  # int64, where it starts
     target: np.ndarray  # int64, where its head is
-    slot: np.ndarray  # int64, how far from the code it runs; from -1 down: how far from the left edge
+    slot: np.ndarray  # int64, slot counted from the code; negative: from the left edge, -1 first
     color: np.ndarray  # int64, number for `theme.arrow`
     group: np.ndarray  # int64, data row that isolates it
 
@@ -57,18 +57,18 @@ class ArrowRows:
         return len(self.source)
 
     def looks_like(self, other: ArrowRows) -> bool:
-        """Whether both are the same arrows."""
+        """Return whether both are the same arrows."""
         return all(np.array_equal(getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
 
     @classmethod
     def none(cls) -> ArrowRows:
-        """No arrows at all."""
+        """Return no arrows."""
         return cls(*np.zeros((5, 0), dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
 class Emphasis:
-    """Which arrows stand out: of the isolated row alone, of the selected row, those under the mouse."""
+    """The arrows that stand out: only the isolated row's arrows; the selected row's; the hovered arrows."""
 
     isolated: int | None = None
     selected: int = -1  # row
@@ -78,9 +78,9 @@ class Emphasis:
 
 @dataclass(frozen=True, slots=True)
 class EndLabel:
-    """The number of a row out of sight, beside the row in sight that an arrow connects it with."""
+    """The number of a row out of sight, next to the visible row that an arrow connects it with."""
 
-    row: int  # data row it leads to
+    row: int  # the target data row
     arrow: int
     text: str
     box: QRectF  # in the viewport
@@ -96,7 +96,7 @@ class Placed:
     y_target: np.ndarray  # float64
     right: float  # where the horizontal parts end
     labels: tuple[EndLabel, ...] = ()
-    needed_px: int = MIN_PX  # width of a gutter in which slots have all the room they want
+    needed_px: int = MIN_PX  # width of a gutter in which all slots have their full width
 
 
 def place_arrows(
@@ -109,7 +109,7 @@ def place_arrows(
     isolated: int | None,
     char_px: float = 0.0,
 ) -> Placed:
-    """Return where the arrows that cross `box` run: the part of the gutter in which rows are seen.
+    """Return the positions of arrows that cross `box`: the part of the gutter with visible rows.
 
     `view_rows` is the row each data row is shown at, `char_px` the width of a character (0: no labels).
     Arrows with a hidden end, and all but the isolated ones if there is an isolated row, are left out.
@@ -118,7 +118,7 @@ def place_arrows(
         arrows = ArrowRows.none()
     source, target = view_rows[arrows.source], view_rows[arrows.target]
     keep = (source >= 0) & (target >= 0)
-    keep &= (source != target) | (arrows.source == arrows.target)  # else both ends are folded into one row
+    keep &= (source != target) | (arrows.source == arrows.target)  # else both ends are in the same folded row
     if isolated is not None:
         keep &= arrows.group == isolated
     y_source = source * row_height - scroll + row_height / 2
@@ -129,14 +129,14 @@ def place_arrows(
     ends = y_source[number], y_target[number]
     labels = _labels(arrows, number, ends, box, row_height=row_height, char_px=char_px * LABEL_SCALE)
     left = max((label.box.right() for label in labels), default=float(box.left())) + EDGE_PX
-    inner = arrows.slot[number] >= 0  # from the right; the others from the left
+    inner = arrows.slot[number] >= 0  # from the right; other arrows from the left
     slot = np.where(inner, arrows.slot[number], -1 - arrows.slot[number])
     around = EDGE_PX + HEAD_PX + int(left) - box.left()
     if (_count(slot[inner]) + _count(slot[~inner])) * SLOT_PX + around > MAX_PX:
         for side in (inner, ~inner):  # no more slots than are used in view
             slot[side] = np.unique(slot[side], return_inverse=True)[1].reshape(-1)
     count = _count(slot[inner]) + _count(slot[~inner])
-    if box.right() - HEAD_PX - left < NEAR_SLOT_PX * count:  # rather numbers on them
+    if box.right() - HEAD_PX - left < NEAR_SLOT_PX * count:  # prefer numbers to wide slots
         left = float(box.left() + EDGE_PX)
     room = max(1.0, box.right() - HEAD_PX - left)
     pitch = min(SLOT_PX, max(MIN_SLOT_PX, room / max(1, count)))
@@ -167,7 +167,7 @@ def _labels(
     row_height: int,
     char_px: float,
 ) -> tuple[EndLabel, ...]:
-    """Return a label for each row in sight and direction: the nearest row out of sight, and how many more."""
+    """Return a label per visible row and direction: the nearest row out of sight, and how many more."""
     if char_px <= 0:
         return ()
     seen = [(box.top() <= end) & (end <= box.bottom()) for end in ends]
@@ -193,7 +193,7 @@ def _labels(
 def paint_arrows(
     painter: QPainter, arrows: ArrowRows, placed: Placed, colors: list[QColor], emphasis: Emphasis
 ) -> None:
-    """Paint the placed arrows: quiet ones first, then those that stand out."""
+    """Paint the placed arrows: quiet arrows first, then the arrows that stand out."""
     number, strong, quiet = placed.number, np.zeros(len(placed.number), dtype=bool), 0.85
     wanted = (
         (number == emphasis.hovered, DIM),
@@ -255,7 +255,7 @@ def paint_labels(
 
 
 def hit_arrow(placed: Placed, x: float, y: float) -> int:
-    """Return the number of the arrow at a place, the nearest one; -1 if there is none."""
+    """Return the number of the nearest arrow at a point; -1 if there is none."""
     if not len(placed.number):
         return -1
     top, bottom = np.minimum(placed.y_source, placed.y_target), np.maximum(placed.y_source, placed.y_target)
@@ -299,25 +299,25 @@ _COUNTERS = {
 
 @dataclass(frozen=True, eq=False)
 class GutterArrows:
-    """Arrows with a tooltip each, and a sentence why there are none; `waits` are there in every mode."""
+    """Arrows with tooltips, and the reason if there are none; `waits` are kept in every mode."""
 
     note: str = ""
     rows: ArrowRows = field(default_factory=ArrowRows.none)
     tips: tuple[str, ...] = ()
     waits: ArrowRows = field(default_factory=ArrowRows.none)
-    no_waits: str = ""  # why there are none
+    no_waits: str = ""  # reason if there are none
 
     def producer(self, row: int) -> int:
-        """The row that a wait waited for, the last one above it if they are several; -1 for none."""
+        """Return the row that a wait waited for, the last above it if there are several; -1 for none."""
         return _nearest(self.waits.source[self.waits.target == row], row, -1)
 
     def waiter(self, row: int) -> int:
-        """The row that waited for another one, the next one below it if they are several; -1 for none."""
+        """Return the row that waited for a row, the next below it if there are several; -1 for none."""
         return _nearest(self.waits.target[self.waits.source == row], row, 1)
 
 
 def _nearest(rows: np.ndarray, row: int, direction: int) -> int:
-    """The first of some rows in a direction, around the end of a loop; -1 if there are none."""
+    """Return the nearest row in a direction, wrapping around the end of a loop; -1 if there is none."""
     ahead = (rows - row) * direction
     rows = rows[np.lexsort((ahead, ahead <= 0))]
     return int(rows[0]) if len(rows) else -1
@@ -347,9 +347,9 @@ def _rows(*columns: np.ndarray) -> ArrowRows:
 def wait_arrows(
     wave: Wave | None, code: CodeTable, gfxip: int, place: Callable[[int], str] = lambda row: ""
 ) -> GutterArrows:
-    """Return arrows from producers to the waits of a wave, by its file or else by a replay.
+    """Return arrows from producers to the waits of a wave, from its file or else from a replay.
 
-    `place` says what tooltips put after the text of an instruction: its source place.
+    `place` is the source place that tooltips append to the text of an instruction.
     """
     if wave is None:
         return GutterArrows("The selected wave is not read yet, so its waits are not known.")
@@ -371,7 +371,7 @@ def wait_arrows(
 
 
 def branch_arrows(program: Program, wave: Wave | None) -> GutterArrows:
-    """Return arrows from the branches that jumped, in any loaded wave; without waves, by their texts."""
+    """Return arrows from branches that jumped in any loaded wave; without waves, from the branches' texts."""
     trace, jumps = program.trace, program.found
     if jumps is not None and len(jumps.ran):
         source, target, taken = jumps.source, jumps.target, jumps.taken
@@ -402,7 +402,7 @@ def branch_arrows(program: Program, wave: Wave | None) -> GutterArrows:
         return "\n".join([*lines, _OTHERS.format("branch")])
 
     placed = arrows(source, target)
-    # From the left edge of the gutter, where branches seldom meet the arrows of waits.
+    # From the left edge of the gutter, where branches seldom cross the arrows of waits.
     color = np.full(len(placed), BRANCH_COLOR)
     rows = _rows(placed.wait, placed.producer, -1 - placed.slot, color, placed.wait)
     return GutterArrows("", rows, tuple(map(tip, placed.wait.tolist(), placed.producer.tolist())))

@@ -1,4 +1,4 @@
-"""An instruction table whose blocks can be folded: which rows stand for which, keys, clicks, sums.
+"""An instruction table with foldable blocks: row mapping, keys, clicks, sums.
 
 ```
  code row   sections   folded   shown
@@ -36,7 +36,7 @@ class IsaFolds:
         self.forget()
 
     def forget(self) -> None:
-        """Begin with no sections, for another program."""
+        """Clear the sections, for another program."""
         self.first, self.stop, self._of_row = np.zeros((3, 0), dtype=np.int64)
         self.folded = np.zeros(0, dtype=bool)  # of each section
         self.shown_as = np.zeros(0, dtype=np.int64)  # the code row that stands for each code row
@@ -47,7 +47,7 @@ class IsaFolds:
     # -- changing -----------------------------------------------------------------------------------
 
     def set_sections(self, first: np.ndarray, stop: np.ndarray) -> None:
-        """Divide the code anew; what began a folded section before and begins one now stays folded."""
+        """Divide the code anew; a folded section stays folded if a section still begins at its first row."""
         if np.array_equal(first, self.first) and np.array_equal(stop, self.stop):
             return
         before = self.first[self.folded]
@@ -78,32 +78,32 @@ class IsaFolds:
 
     @property
     def foldable(self) -> np.ndarray:
-        """Which sections have more than one row, bool."""
+        """Return which sections have more than one row, bool."""
         return self.stop - self.first > 1
 
     def section(self, row: int) -> int:
-        """The section of a code row, -1 if there is no such row."""
+        """Return the section of a code row, -1 if there is no such row."""
         return int(self._of_row[row]) if 0 <= row < len(self._of_row) else -1
 
     def begins(self, row: int) -> int:
-        """The section that begins at a code row, -1 if none does."""
+        """Return the section that begins at a code row, -1 if none does."""
         section = self.section(row)
         return section if section >= 0 and int(self.first[section]) == row else -1
 
     def is_fold(self, row: int) -> bool:
-        """Whether a code row stands for its folded section."""
+        """Return whether a code row stands for its folded section."""
         section = self.begins(row)
         return section >= 0 and bool(self.folded[section])
 
     def rows_of(self, row: int) -> range:
-        """The code rows that a shown row stands for."""
+        """Return the code rows that a shown row stands for."""
         if not self.is_fold(row):
             return range(row, row + 1)
         section = self.section(row)
         return range(int(self.first[section]), int(self.stop[section]))
 
     def visible(self) -> np.ndarray | None:
-        """The code rows that are shown, ascending; None if all of them are."""
+        """Return the visible code rows, ascending; None if all are visible."""
         if not self.folded.any():
             return None
         return np.flatnonzero(self.shown_as == np.arange(len(self.shown_as)))
@@ -114,12 +114,12 @@ class IsaFolds:
 
 
 class FoldView(RowsView):
-    """Rows that a fold hides are left out of the model; the first row of a folded section stands for it.
+    """Leaves hidden rows out of the model; the first row of a folded section stands for it.
 
     While rows are sorted or a search filters them, nothing is folded.
     """
 
-    refolded = Signal()  # other rows are shown
+    refolded = Signal()  # the set of shown rows changed
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme, settings)
@@ -128,7 +128,7 @@ class FoldView(RowsView):
         self.fold_by = "block"
         self.parts: Blocks | None = None  # what can be folded
         self._costs: BlockCosts | None = None
-        self._found_only: np.ndarray | None = None  # rows a search shows
+        self._found_only: np.ndarray | None = None  # rows that a search shows
         self.table.instead = self._folded_text
         self.widths.chars_instead = self._longest_sum
         self.header.sortIndicatorChanged.connect(lambda *_: self._apply())
@@ -136,7 +136,7 @@ class FoldView(RowsView):
     # -- changing -----------------------------------------------------------------------------------
 
     def divide(self) -> None:
-        """Take the sections of the rows that are shown."""
+        """Set the sections of the shown rows."""
         assert self.rows is not None
         self.parts = self.rows.program.parts(self.fold_by)
         self._costs = self.rows.section_costs(self.parts)
@@ -144,7 +144,7 @@ class FoldView(RowsView):
         self._apply()
 
     def set_fold_by(self, by: str) -> None:
-        """Fold by `block` or by `label`; what is folded is unfolded."""
+        """Fold by `block` or by `label`; unfold everything."""
         if by != self.fold_by:
             self.fold_by = by
             self.folds.forget()
@@ -152,7 +152,7 @@ class FoldView(RowsView):
                 self.divide()
 
     def set_only(self, rows: np.ndarray | None) -> None:
-        """Show only what a search found; None for everything."""
+        """Show only the rows that a search found; None for all rows."""
         self._found_only = rows
         self._apply()
 
@@ -162,7 +162,7 @@ class FoldView(RowsView):
         self._apply(reveal=True)
 
     def fold_cold(self, share: float) -> None:
-        """Fold the sections that never ran or cost less than a share of everything, unfold the others."""
+        """Fold the sections that never ran or cost less than a share of the total; unfold the others."""
         if self._costs is None or self.rows is None:
             return
         cost = self._costs.latency + self._costs.idle * bool(self.settings["isa.show_idle"])
@@ -170,18 +170,18 @@ class FoldView(RowsView):
         self._apply(reveal=True)
 
     def toggle(self, section: int) -> None:
-        """Fold or unfold a section; what is above it does not move."""
+        """Fold or unfold a section; the rows above it do not move."""
         self.folds.fold(section, not self.folds.folded[section])
         self._apply()
 
     def unfold_row(self, row: int) -> None:
-        """Make sure that a code row is shown as itself."""
+        """Unfold the section of a code row."""
         is_label = self.rows is not None and bool(self.rows.trace.code.is_label[row])
         if self.is_folding and not (is_label and self.folds.is_fold(row)) and self.folds.reveal(row):
             self._apply()
 
     def _apply(self, reveal: bool = False) -> None:
-        """Give the model the rows that are to be shown."""
+        """Give the model the visible rows."""
         rows = self._found_only
         if rows is None and self.table.sorting is None:
             rows = self.folds.visible()
@@ -200,26 +200,26 @@ class FoldView(RowsView):
 
     @property
     def is_folding(self) -> bool:
-        """Whether folds are in force: program order, no filter."""
+        """Return whether folds are in effect: program order, no filter."""
         return self._found_only is None and self.table.sorting is None and len(self.folds) > 0
 
     def stands_for(self, row: int) -> int:
-        """The code row shown for a code row."""
+        """Return the row that shows a code row."""
         shown = self.folds.shown_as
         return int(shown[row]) if self.is_folding and 0 <= row < len(shown) else row
 
     def places(self) -> np.ndarray:
-        """The view row of each code row, that of its fold if it is folded away."""
+        """Return the view row of each code row; a folded row has its section's view row."""
         rows = self.table.view_rows
         folds = self.is_folding and len(rows) == len(self.folds.shown_as)
         return rows[self.folds.shown_as] if folds else rows
 
     def is_fold(self, row: int) -> bool:
-        """Whether a shown row is a folded section."""
+        """Return whether a shown row is a folded section."""
         return self.is_folding and self.folds.is_fold(row)
 
     def shown_cost(self, cost: np.ndarray) -> np.ndarray:
-        """Return costs with those of folded rows at the row that is shown, int64."""
+        """Return costs with the costs of folded rows added to the shown row, int64."""
         if not self.is_folding or not self.folds.folded.any() or len(cost) != len(self.folds.shown_as):
             return cost
         shown = np.zeros_like(cost)
@@ -227,7 +227,7 @@ class FoldView(RowsView):
         return shown
 
     def fold_title(self, row: int) -> tuple[str, str]:
-        """Name of the folded section at a row, and how much of what it hides."""
+        """Return the name of the folded section at a row, and how much it hides."""
         assert self.parts is not None
         section = self.folds.section(row)
         assert self._costs is not None
@@ -236,7 +236,7 @@ class FoldView(RowsView):
         return self.parts.name[section], f"{plural(int(self._costs.lines[section]), 'instruction')}{never}"
 
     def _folded_text(self, row: int, column: str) -> str | None:
-        """What a cell of a folded row says, or of a label; None where it says what it always does."""
+        """Return the text of a cell of a folded row or of a label; None for the usual text."""
         if self.rows is None or self._costs is None:
             return None
         if self.is_fold(row):
@@ -244,14 +244,14 @@ class FoldView(RowsView):
         return "" if column == "hits" and self.rows.trace.code.is_label[row] else None
 
     def _longest_sum(self, column: str) -> int:
-        """How many characters a number of a folded section has at most."""
+        """Return the maximum number of characters of a sum of a folded section."""
         if self.rows is None or self._costs is None or not self.is_folding:
             return 0
         first = self.folds.first[self.folds.folded].tolist()
         return max((len(self.sum_text(row, column) or "") for row in first), default=0)
 
     def sum_text(self, row: int, column: str) -> str | None:
-        """What a cell of the folded section at a row says; None where it says what it always does."""
+        """Return the text of a cell of the folded section at a row; None for the usual text."""
         assert self.rows is not None
         assert self._costs is not None
         section, shown = self.folds.section(row), self.table.columns[self.table.column_of(column)]
@@ -270,14 +270,14 @@ class FoldView(RowsView):
         return shown.text(np.asarray(shown.values[part])[real].sum())
 
     def selected_rows(self) -> list[int]:
-        """Code rows that are selected; a folded section counts with all its rows."""
+        """Return the selected code rows; a folded section counts with all its rows."""
         rows = super().selected_rows()
         return [code for row in rows for code in self.folds.rows_of(row)] if self.is_folding else rows
 
     # -- events -------------------------------------------------------------------------------------
 
     def section_at(self, position: QPoint) -> int:
-        """The section whose triangle is at a place of the viewport, -1 if there is none."""
+        """Return the section whose triangle is at a point of the viewport, -1 if there is none."""
         if not self.table.has_column("fold") or not self.is_folding:
             return -1
         at = self.table.column_of("fold")
@@ -290,7 +290,7 @@ class FoldView(RowsView):
         return section if section >= 0 and self.folds.foldable[section] else -1
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A triangle takes the click before its row."""
+        """Handle a click on a triangle before its row does."""
         section = self.section_at(event.position().toPoint())
         if section >= 0 and event.button() == Qt.MouseButton.LeftButton:
             self.toggle(section)
@@ -298,7 +298,7 @@ class FoldView(RowsView):
         super().mousePressEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """A double click unfolds a folded section."""
+        """Unfold a folded section on a double click."""
         position = event.position().toPoint()
         row = self.table.data_row(self.view_row_at(position.y()))
         if self.section_at(position) >= 0:
@@ -309,7 +309,7 @@ class FoldView(RowsView):
             super().mouseDoubleClickEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left folds, Right unfolds the section of the current row; Return unfolds a folded one."""
+        """Fold on Left, unfold on Right the section of the current row; unfold a folded section on Return."""
         plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         section = self.folds.section(self.current) if self.is_folding and plain else -1
         if section < 0 or not self.folds.foldable[section]:

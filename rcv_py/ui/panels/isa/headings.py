@@ -1,6 +1,6 @@
 """The heading that stays at the top of the listing: the block, and the loop, of the topmost row.
 
-It is the row that the block would be if it were folded, with its sums, and covers the topmost row.
+The heading covers the topmost row.  It looks like the folded row of the block, with its sums.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from rcv_py.ui.panels.isa.program import Program
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A block whose first row is above what is in sight."""
+    """A block whose first row is above the visible rows."""
 
     section: int
-    row: int  # code row that it begins with
+    row: int  # its first code row
     text: str
-    note: str  # the loop around it, "" for none
+    note: str  # its loop, "" for none
 
 
 def heading(structure: Program, by: str, row: int) -> Heading:
-    """Return the heading of a row that is in sight and does not begin its block or section."""
+    """Return the heading of a visible row that does not begin its block or section."""
     parts = structure.parts(by)
     section = int(parts.of_row[row])
     first, stop = int(parts.first[section]), int(parts.stop[section])
@@ -31,7 +31,7 @@ def heading(structure: Program, by: str, row: int) -> Heading:
 
 
 def loop_of(structure: Program, row: int) -> str:
-    """Return what the innermost loop around a row is, "" if there is none."""
+    """Return a text for the innermost loop around a row, "" if there is none."""
     loops = structure.loops
     around = np.flatnonzero((loops.first <= row) & (row < loops.stop))
     if not len(around):

@@ -1,4 +1,4 @@
-"""How an instruction is drawn: its text by unit and operand, and the bars beside it, with their meaning."""
+"""Draw instructions: text coloured by unit and operand, and the bars next to it with their legend."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _TOKEN = re.compile(
     r"|(?P<label>(?<!\w)([.@<][A-Za-z_][\w.$]*>?|(label|BB|L)_?\d\w*))"
     r"|(?P<word>(?<!\w)[A-Za-z_]\w*)"
 )
-_SCALAR_BRACKET = re.compile(r"\b(s|ttmp)\[[^\]]*\]")  # ends in a bracket, where no word ends
+_SCALAR_BRACKET = re.compile(r"\b(s|ttmp)\[[^\]]*\]")  # no word ends inside of a bracket
 
-# What each class of operand is drawn with: a class of source text, "" for the ink of the row.
+# Color of each class of operand: a class of source text, "" for the row's own color.
 _SYNTAX = {
     "vector": "",
     "scalar": "function",
@@ -71,36 +71,36 @@ def pieces(text: str) -> tuple[Piece, ...]:
     return tuple(parts)
 
 
-READABLE = 12  # characters that are left of a mnemonic, so that modifiers can be read
+READABLE = 12  # minimum characters of a mnemonic, so that modifiers can be read
 SHORTEST = 8  # so that operands can be read
-_MODIFIERS = re.compile(r" [a-z_][a-z0-9_]*:")  # the first one ends what has to be read
+_MODIFIERS = re.compile(r" [a-z_][a-z0-9_]*:")  # the first of these ends the part that must be readable
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """An instruction as it is written into so much room, and where its characters went."""
+    """An instruction as fitted into a number of characters, with the mapping of its characters."""
 
     text: str
-    start: int = 0  # of what was left out in the middle of the mnemonic
+    start: int = 0  # number of characters left out in the middle of the mnemonic
     stop: int = 0
 
     def at(self, character: int) -> int:
-        """Where a character, or the end behind one, is written; at most where the text ends."""
+        """Return the fitted position of a character, or of the end after it; at most the text's end."""
         if character > self.start and self.stop > self.start:
             character = max(character - (self.stop - self.start) + 1, self.start + 1)
         return min(character, len(self.text))
 
     def character(self, place: int) -> int:
-        """The character that is written at a place; where some were left out, the first of them."""
+        """Return the character at a fitted position; at the gap, the first omitted character."""
         return place if place <= self.start or self.stop == self.start else place + self.stop - self.start - 1
 
 
 @lru_cache(maxsize=16384)
 def fitted(text: str, room: int) -> Fitted:
-    """Return an instruction as so many characters: operands are kept longest.
+    """Return an instruction in a limited number of characters: operands are shortened last.
 
-    What is too long loses the middle of its mnemonic (forms differ at the ends: `v_mfma…f8f6f4`), no more of
-    it than the rest needs, or else modifiers at its end.
+    A long instruction loses the middle of its mnemonic (forms differ at the ends: `v_mfma…f8f6f4`), no more
+    than the rest needs, or else the modifiers at its end.
     """
     if len(text) <= room:
         return Fitted(text)
@@ -129,7 +129,7 @@ class TextInk:
         self._theme = theme
 
     def color(self, name: str, kind: int, ink: QColor) -> QColor:
-        """The colour of a class of text."""
+        """Return the colour of a class of text."""
         if name == "mnemonic":
             return self._theme.kind_text(kind)
         syntax = _SYNTAX[name]
@@ -138,9 +138,9 @@ class TextInk:
     def draw(
         self, painter: QPainter, at: QPointF, text: str, *, kind: int, room: int, char_px: float, plain: bool
     ) -> None:
-        """Draw as much of an instruction as fits into `room` characters, each `char_px` wide.
+        """Draw the part of an instruction that fits into `room` characters, each `char_px` wide.
 
-        It is in the font of the painter, and all in its ink if `plain`.
+        It uses the font of the painter, and a single colour if `plain`.
         """
         cut, ink = fitted(text, room), painter.pen().color()
         if plain:
@@ -163,12 +163,12 @@ SCALES = {"linear": "Linear", "sqrt": "Square root", "log": "Logarithmic"}
 
 
 def scale_text(settings: Settings) -> str:
-    """The scale in a few characters, for a heading."""
+    """Return the scale in a few characters, for a heading."""
     return f"{settings['isa.bar_scale']}/block" if settings["isa.per_block"] else settings["isa.bar_scale"]
 
 
 class BarInk:
-    """Paints bars in the colours of the theme; what they show is set with `show`."""
+    """Paints bars in the colours of the theme; `show` sets their data."""
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         self._theme, self._settings = theme, settings
@@ -181,7 +181,7 @@ class BarInk:
         self._sums = np.zeros((0, 0))
 
     def show(self, bars: Bars, code: CodeTable, blocks: Blocks) -> None:
-        """Take other bars; `blocks` say for a scale per block which rows belong together."""
+        """Set other bars; for a scale per block, `blocks` says which rows belong together."""
         self.bars, self._code = bars, code
         self._total, self._top = bars.total, bars.largest
         reach = self._total if bars.high is None else np.fmax(self._total, bars.high)
@@ -205,7 +205,7 @@ class BarInk:
             draw_whisker(painter, box, ends, largest, scale=self._settings["isa.bar_scale"], half=WHISKER)
 
     def paint_section(self, painter: QPainter, cell: QRect, parts: Blocks, section: int) -> None:
-        """Paint the sum over a folded section, scaled by the costliest one; nothing if sums mean nothing."""
+        """Paint the sum over a folded section, scaled by the costliest; nothing for values without a sum."""
         if self.bars is None or not self.bars.is_sum or not len(self.bars.parts):
             return
         if self._sum_key is not parts:
@@ -232,7 +232,7 @@ class BarInk:
             draw_bar(painter, place, parts, largest, self._settings["isa.bar_scale"])
 
     def color(self, part: Part, own_kind: int = -1) -> QColor:
-        """The colour of a part."""
+        """Return the colour of a part."""
         if part.table == "kind":
             return self._theme.kind(int(part.key))
         if part.table == "reason":
@@ -244,13 +244,13 @@ class BarInk:
     # -- words --------------------------------------------------------------------------------------
 
     def legend(self) -> tuple[tuple[QColor, str, str], ...]:
-        """Colour, name and meaning of every part."""
+        """Return colour, name and meaning of every part."""
         if self.bars is None:
             return ()
         return tuple((self.color(part), part.name, part.meaning) for part in self.bars.parts)
 
     def tip(self, row: int) -> list[str]:
-        """The exact numbers of a row, line by line; none if it has no bar."""
+        """Return the exact numbers of a row, line by line; none if it has no bar."""
         bars = self.bars
         if bars is None or row >= len(self._total) or not self._total[row]:
             return []

@@ -45,7 +45,7 @@ ARROW_TIPS = {
 
 @dataclass(frozen=True, slots=True)
 class IsaMenus:
-    """Fills menus with what can be chosen; each says what is chosen now, and why something cannot be."""
+    """Fills menus with choices; each shows the current choice, and why a choice is disabled."""
 
     settings: Settings
     latency: Cell[LatencyMode]
@@ -61,20 +61,20 @@ class IsaMenus:
     commands: tuple[Command, ...]
 
     def fill_latency(self, menu: QMenu) -> None:
-        """Which numbers the columns show."""
+        """Add the numbers that the columns can show."""
         for mode in LatencyMode:
             is_on = self.latency.value is mode
             add_action(menu, mode.value, partial(self.latency.set, mode), tip=MODE_TIPS[mode], is_on=is_on)
 
     def fill_arrows(self, menu: QMenu) -> None:
-        """Which arrows the gutter shows."""
+        """Add the arrows that the gutter can show."""
         for mode, title in MODES.items():
             tip = f"{ARROW_TIPS[mode]}\n{LEGEND}"
             is_on = self.arrows() == mode
             add_action(menu, title, partial(self.set_arrows, mode), tip=tip, is_on=is_on)
 
     def fill_bars(self, menu: QMenu) -> None:
-        """What the bars show, on which scale, and what their colours mean."""
+        """Add the contents of bars, their scale, and the legend of their colours."""
         why = self.objections()
         for mode in Annotation:
             action = add_action(menu, mode.value, partial(self.set_bars, mode), is_on=self.bars() is mode)
@@ -95,7 +95,7 @@ class IsaMenus:
             action.setIcon(QIcon(picture))
 
     def fill_folds(self, menu: QMenu) -> None:
-        """Fold several blocks at once; what is folded."""
+        """Add actions that fold several blocks at once, and what is folded."""
         for command in self.commands:
             menu.addAction(translated(f"{command.title}\t{''.join(command.shortcuts[:1])}"), command.run)
         menu.addSeparator()
@@ -106,14 +106,14 @@ class IsaMenus:
             )
 
     def fill_text(self, menu: QMenu) -> None:
-        """Search, and how instructions are drawn."""
+        """Add search, and how instructions are drawn."""
         menu.addAction(translated("Find instructions …\tCtrl+F"), self.find)
         for name, title in TEXT_SWITCHES.items():
             is_on = bool(self.settings[name])
             add_action(menu, title, partial(self.settings.__setitem__, name, not is_on), is_on=is_on)
 
     def fill_all(self, menu: QMenu) -> None:
-        """All of them below each other, for the keyboard and for narrow headers."""
+        """Add all of them, for the keyboard and for narrow headers."""
         menu.addSeparator()
         parts = (
             ("Latency mode", self.fill_latency),

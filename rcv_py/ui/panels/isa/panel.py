@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from rcv_py.ui.panels.isa.menus import IsaMenus
 
 NO_COST = "No instruction has a cost."
-SEEN = 250  # an execution is seen if the time views are at most this many times as wide
-WIDE = 25  # and easily seen at this many: 40 of 1,000 px
+SEEN = 250  # an execution is visible if the time views are at most this many times as wide
+WIDE = 25  # and easily visible at this many: 40 of 1,000 px
 MODES = {  # on the command line
     LatencyMode.SUM_ALL: "sum",
     LatencyMode.MEAN_ALL: "mean",
@@ -64,12 +64,12 @@ class IsaPanel(CodePanel):
         self._cost_key: tuple[Any, ...] = ()
         self._arrow_key: tuple[Any, ...] = ()
         self.matches = np.empty(0, dtype=np.int64)  # instructions that a search matched, ascending
-        self._problem = ""  # what is wrong with the search
-        self._followed: int | None = None  # the code line that was brought into view last
-        self._sought: int | None = None  # a row that was clicked and whose execution is to be seen
+        self._problem = ""  # error of the search
+        self._followed: int | None = None  # the last instruction brought into view
+        self._sought: int | None = None  # a clicked row whose execution is to be shown
         self.facts = IsaFacts(ui, self, self._updates.ask)
         self.walk = IsaWalk(ui.session, view, self.go)
-        self.search = boxed(row(self.find_bar, margins=BAR))  # only while something is searched
+        self.search = boxed(row(self.find_bar, margins=BAR))  # only during a search
         self.search.hide()
         self.empty = page(self, self.search, self.note, (row((view, 1), self.strip), 1))
         self._connect()
@@ -115,7 +115,7 @@ class IsaPanel(CodePanel):
 
     @cached_property
     def menus(self) -> IsaMenus:
-        """What fills the menus of the header, once one is opened."""
+        """Return the functions that fill the menus of the header, called when a menu is first opened."""
         from rcv_py.ui.panels.isa.menus import IsaMenus  # noqa: PLC0415 - not of a start
 
         names, view = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold"), self.view
@@ -150,7 +150,7 @@ class IsaPanel(CodePanel):
         self.facts.open()
         if trace is None or missing:
             return
-        modes = (Annotation.REASONS, Annotation.TOTAL)  # what captures of the one kind have, or of the other
+        modes = (Annotation.REASONS, Annotation.TOTAL)  # columns that only one kind of capture has
         unfit, fit = modes if trace.has_thread_trace else modes[::-1]
         if self.facts.mode is unfit:
             self.set_annotation(fit)
@@ -173,15 +173,15 @@ class IsaPanel(CodePanel):
         self.run_job(rows, self._take_rows, "costs", stream=self._updates.stream)
 
     def _live(self) -> Callable[[CodeTable], LiveRegisters | None]:
-        """Return what tells which registers are held, for a thread; nothing unless that is to be shown."""
+        """Return a function for a thread that returns the held registers, or None if they are hidden."""
         if not self.ui.settings["isa.registers"]:
             return lambda code: None
-        from rcv_py.analysis.program.live_registers import live_registers  # noqa: PLC0415 - few look at it
+        from rcv_py.analysis.program.live_registers import live_registers  # noqa: PLC0415 - rarely used
 
         return live_registers
 
     def _key(self) -> tuple[Any, ...]:
-        """What the costs depend on besides the trace, the clock range and how many waves are loaded."""
+        """Return the inputs of the costs besides trace, clock range and number of loaded waves."""
         mode = self.session.latency_mode.value
         if mode in OF_ALL_WAVES:
             return (mode,)
@@ -203,7 +203,7 @@ class IsaPanel(CodePanel):
         self._follow()
 
     def objections(self) -> dict[Annotation, str]:
-        """Why each kind of bars cannot be chosen, "" if it can."""
+        """Return why each kind of bars is disabled, "" if it is not."""
         return {} if self._rows is None else self.facts.objections(self._rows.trace, self._rows.costs)
 
     def _show(self) -> None:
@@ -228,19 +228,19 @@ class IsaPanel(CodePanel):
         self.show_note(note)
 
     def set_annotation(self, mode: Annotation) -> None:
-        """Choose what the bars show."""
+        """Choose the content of the bars."""
         self.facts.set_mode(mode)
         self._updates.ask()
 
     def next_annotation(self) -> None:
-        """Choose the next kind of bars that can be shown."""
+        """Choose the next enabled kind of bars."""
         modes, why = list(Annotation), self.objections()
         at = modes.index(self.facts.mode)
         later = (mode for mode in (*modes[at + 1 :], *modes[:at]) if not why.get(mode))
         self.set_annotation(next(later, self.facts.mode))
 
     def next_scale(self) -> None:
-        """Take the next scale of bars: each for the whole listing, then each per block."""
+        """Choose the next scale of bars: each for the whole listing, then each per block."""
         settings = self.ui.settings
         scales = [(scale, per_block) for per_block in (False, True) for scale in SCALES]
         now = settings["isa.bar_scale"], settings["isa.per_block"]
@@ -278,7 +278,7 @@ class IsaPanel(CodePanel):
         self._say_found()
 
     def _show_execution(self) -> None:
-        """Zoom in on the execution of a row that was clicked, unless it is wide enough to be seen."""
+        """Zoom in on the execution of a clicked row, unless it is wide enough to be visible."""
         token, selection = self.session.token(), self.session.selection.value
         if token is None or self._sought is None or selection.line != self._sought:
             return
@@ -306,7 +306,7 @@ class IsaPanel(CodePanel):
             self.view.viewport().update()
 
     def _hits_of(self, row: int) -> str:
-        """How often the selected wave ran a row; which of these times is selected."""
+        """Return how often the selected wave ran a row, and which of these executions is selected."""
         wave, selection = self.session.wave(), self.session.selection.value
         if wave is None:
             return ""
@@ -337,7 +337,7 @@ class IsaPanel(CodePanel):
         self.view.set_arrows(arrows)
 
     def set_arrows(self, mode: str) -> None:
-        """Choose which arrows the gutter shows: a key of `ARROWS`."""
+        """Choose the arrows in the gutter: a key of `ARROWS`."""
         self.view.arrow_mode = mode
         self._show()
         self._refresh_arrows()
@@ -367,27 +367,27 @@ class IsaPanel(CodePanel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _choose(self, row: int) -> None:
-        self._followed = row  # a fold that was clicked stays a fold
+        self._followed = row  # a clicked fold stays folded
         if row != self.session.selection.value.line or self.session.selection.value.lines is not None:
             self.go(row)
 
     def go(self, row: int) -> None:
-        """Select an instruction; the time views move to the execution that is selected with it."""
+        """Select an instruction; the time views move to the execution selected with it."""
         self._sought = row
         self.session.select_line(row)
 
     @property
     def has_rows(self) -> bool:
-        """Whether there is anything to fold or to draw otherwise."""
+        """Return whether there are rows to fold or to draw differently."""
         return self._rows is not None
 
     @property
     def has_cost(self) -> bool:
-        """Whether any row costs anything."""
+        """Return whether any row has a cost."""
         return self._rows is not None and bool(self._rows.total)
 
     def step_hottest(self, direction: int) -> None:
-        """Select the row that costs next less (+1) or next more (-1) than the selected one."""
+        """Select the row with the next lower (+1) or next higher (-1) cost than the selected row."""
         if self._rows is not None:
             cost = np.where(self._rows.trace.code.is_label, 0, self._rows.cost)
             at = next_hottest(cost, self.session.selection.value.line, direction)
@@ -410,7 +410,7 @@ class IsaPanel(CodePanel):
         self._show_found()
 
     def _show_found(self) -> None:
-        """Show what a search matched, if it is about the program that is shown."""
+        """Show the matches of a search, if they belong to the shown program."""
         shown = len(self.view.table.view_rows)
         if self.view.rows is None or (len(self.matches) and self.matches[-1] >= shown):
             return
@@ -430,28 +430,28 @@ class IsaPanel(CodePanel):
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _filter(self) -> None:
-        """Hide what does not match, if the user wants that."""
+        """Hide rows that do not match, if the user chose that."""
         is_on = self.find_bar.filter.isChecked() and bool(self.session.query.value.text) and not self._problem
         self.view.set_only(self.matches if is_on else None)
 
     def _say_found(self) -> None:
-        """Show how many matches there are, and which of them is selected."""
+        """Show the number of matches, and which match is selected."""
         total = len(self.matches)
         at = np.flatnonzero(self.matches == self.session.selection.value.line)
         text = f"{int(at[0]) + 1:,} of {total:,}" if len(at) else f"{total:,} found"
         self.find_bar.say(text if self.session.query.value.text else "", total, self._problem)
 
     def filter_to(self, mnemonic: str) -> None:
-        """Show only instructions that hold a text."""
+        """Show only instructions that contain a text."""
         self.find_bar.filter.setChecked(True)
         self.session.query.set(SearchQuery(mnemonic))
 
     def step_match(self, direction: int) -> None:
-        """Select the next (+1) or previous (-1) match in the order shown, around the end if need be."""
+        """Select the next (+1) or previous (-1) match in the shown order, wrapping around the end."""
         shown = self.view.table.view_rows
         if not len(self.matches) or len(shown) <= self.matches[-1]:
             return
-        if self.view.is_folding:  # in program order, through what is folded away
+        if self.view.is_folding:  # in program order, including folded rows
             shown = np.arange(len(shown))
         places = np.sort(shown[self.matches][shown[self.matches] >= 0])
         line = self.session.selection.value.line
@@ -474,7 +474,7 @@ class IsaPanel(CodePanel):
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """Walks through the hottest rows; bars, arrows and folds."""
+        """Return commands that step through the hottest rows, and choose bars, arrows and folds."""
         settings = ui.settings
 
         def no_cost() -> str:
@@ -547,7 +547,7 @@ class IsaPanel(CodePanel):
         )  # fmt: skip
 
     def command_line(self) -> command_text.Words | None:
-        """The table as it is shown."""
+        """Return the command for the table as it is shown."""
         if self._rows is None:
             return None
         session, bars = self.session, self._rows.bars.mode
@@ -569,7 +569,7 @@ class IsaPanel(CodePanel):
         )
 
     def sheet(self) -> Sheet | None:
-        """The table as it is shown: filtered and sorted; folded rows are written out."""
+        """Return the table as shown: filtered and sorted; folded rows are written out."""
         if self._rows is None:
             return None
         table = self.view.table
@@ -577,11 +577,11 @@ class IsaPanel(CodePanel):
         return csv_sheet(self._rows, table, rows)
 
     def caption(self) -> str:
-        """Which numbers are shown."""
+        """Return which numbers are shown."""
         return "" if self._rows is None else self._rows.costs.label
 
     def save_state(self) -> dict[str, Any]:
-        """Columns, order, the kind of arrows, of bars and of folds."""
+        """Return columns, order, and the kinds of arrows, bars and folds."""
         return {
             **super().save_state(),
             "gutter": self.view.arrow_mode,
@@ -590,7 +590,7 @@ class IsaPanel(CodePanel):
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
+        """Restore what `save_state` returned."""
         super().load_state(state)
         if state.get("bars") in Annotation.__members__:
             self.set_annotation(Annotation[state["bars"]])
@@ -602,7 +602,7 @@ class IsaPanel(CodePanel):
 
 def row_menu(panel: IsaPanel, row: int, at: At | None = None) -> QMenu:
     """Return the menu of a row, and of a register in it."""
-    from rcv_py.model.notes import Anchor  # noqa: PLC0415 - most listings are never asked
+    from rcv_py.model.notes import Anchor  # noqa: PLC0415 - not needed at a start
     from rcv_py.ui.panels.isa.trials import add_trials  # noqa: PLC0415 - as above
     from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415 - as above
 

@@ -1,4 +1,4 @@
-"""What the instruction panel knows of a program besides its costs: structure, notes beside rows, analyses."""
+"""The program data of the instruction panel besides costs: structure, notes next to rows, analyses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FOLD_BY = {"block": "Basic blocks", "label": "Labels and kernels"}
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Blocks, loops and branches of a capture's code; `found` is None until the waves have been looked at."""
+    """Blocks, loops and branches of a capture's code; `found` is None until the waves have been analyzed."""
 
     trace: Trace
     blocks: Blocks
@@ -35,12 +35,12 @@ class Program:
     found: Branches | None
 
     def parts(self, by: str) -> Blocks:
-        """What is folded: basic blocks or sections."""
+        """Return the foldable parts: basic blocks or sections."""
         return self.sections if by == "label" else self.blocks
 
     @cached_property
     def branch_notes(self) -> dict[int, str]:
-        """A few characters for each branch that ran, and for each row that branches lead to."""
+        """Return a short note for each branch that ran, and for each branch target."""
         if self.found is None:
             return {}
         notes: dict[int, str] = {}
@@ -60,18 +60,18 @@ class Program:
 
     @cached_property
     def loop_notes(self) -> dict[int, str]:
-        """How many iterations each loop took when it was entered, at the first row of its header."""
+        """Return how many iterations each loop took per entry, at the first row of its header."""
         table = self.loops
         columns = (self.blocks.head[table.header], table.entries, table.rounds)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return {row: f"loop ×{took / entries:.4g}" if entries else "loop" for row, entries, took in rows}
 
     def ran(self, loop: int) -> bool:
-        """Whether a loop is known to have run, or nothing tells (a capture of samples)."""
+        """Return whether a loop is known to have run, or it is unknown (a capture of samples)."""
         return self.found is None or bool(self.loops.rounds[loop])
 
     def loop_tip(self, loop: int) -> str:
-        """What a loop is and how often it ran."""
+        """Return a text about a loop and how often it ran."""
         table = self.loops
         lines = f"Loop of instructions {table.first[loop]} to {table.stop[loop] - 1}"
         iterations, entries = int(table.rounds[loop]), int(table.entries[loop])
@@ -84,7 +84,7 @@ class Program:
         return f"{lines}{inner}.\n{plural(iterations, 'iteration')}{each}, entered {plural(entries, 'time')}."
 
     def block_text(self, row: int) -> str:
-        """Which block a row is in."""
+        """Return a text about the block of a row."""
         at = int(self.blocks.of_row[row])
         first, stop = int(self.blocks.first[at]), int(self.blocks.stop[at])
         depth = int(self.loops.depth_of_block[at])
@@ -100,7 +100,7 @@ def program(trace: Trace, found: Branches | None) -> Program:
     return Program(trace, table, by_label(table), loops(table, found), rows, found)
 
 
-# Which shared result the bars of a mode are drawn from.
+# The shared result that holds the data of each kind of bars.
 NEEDS = {
     Annotation.NONHIDDEN: "hidden",
     Annotation.KINDS: "kinds",
@@ -111,9 +111,9 @@ NEEDS = {
 
 
 class IsaFacts(QObject):
-    """Wants shared results while their mode is on, and keeps the structure of the program.
+    """Requests shared results while their mode is on, and keeps the structure of the program.
 
-    `changed` is called when an answer arrives that matters for what is shown.
+    `changed` is called when an answer arrives that affects the display.
     """
 
     def __init__(self, ui: UiContext, panel: Panel, changed: Callable[[], None]) -> None:
@@ -125,7 +125,7 @@ class IsaFacts(QObject):
             ui.results.cell(name).watch(self._arrived)
 
     def open(self) -> None:
-        """Want what the listing always shows, and what the mode needs."""
+        """Request the results that the listing always shows, and those that the mode needs."""
         self._program = None
         trace = self._ui.session.trace.value
         if trace is not None and trace.has_thread_trace:
@@ -133,30 +133,30 @@ class IsaFacts(QObject):
             self.set_mode(self.mode)
 
     def set_mode(self, mode: Annotation) -> None:
-        """Choose what the bars show; what it needs is computed if it can be."""
+        """Choose the content of the bars and compute the data that it needs, if possible."""
         self.mode = mode
         if mode in NEEDS and self._ui.session.trace.value is not None:
             self._panel.want_result(NEEDS[mode])
 
     def structure(self, trace: Trace) -> Callable[[], Program]:
-        """Return a function for a thread that gives the structure of the code, made once."""
+        """Return a function for a thread that returns the structure of the code, made once."""
         found, known = self._ui.results.cell("branches").value, self._program
         if known is not None and known.trace is trace and known.found is found:
             return lambda: known
         return lambda: program(trace, found)
 
     def keep(self, structure: Program) -> None:
-        """Remember a structure that was made."""
+        """Store a structure."""
         self._program = structure
 
     def ingredients(self) -> Callable[[CodeTable, CostColumns, bool], Ingredients]:
-        """Return what makes the ingredients of bars from what is known now; for a thread."""
+        """Return a function for a thread that makes the data of bars from the present answers."""
         known = {name: self._ui.results.cell(name).value for name in NEEDS.values()}
         waits, causes = known.pop("waits"), known.pop("attribution")
         return partial(Ingredients, **known, waits=None if waits is None else waits.latency, causes=causes)
 
     def objections(self, trace: Trace, costs: CostColumns) -> dict[Annotation, str]:
-        """Return for each mode why it cannot be chosen, "" if it can: that starts its computation."""
+        """Return for each mode why it is disabled, "" if it is not: choosing it starts its computation."""
         why = {mode: self.why_not(mode, trace, costs) for mode in Annotation}
         for mode, name in NEEDS.items():
             if trace.has_thread_trace and self._ui.results.cell(name).value is None:
@@ -164,7 +164,7 @@ class IsaFacts(QObject):
         return why
 
     def why_not(self, mode: Annotation, trace: Trace, costs: CostColumns) -> str:
-        """Why the bars do not show a mode that is chosen."""
+        """Return why the bars do not show a chosen mode."""
         return why_not(mode, self.ingredients()(trace.code, costs, True))
 
     def _arrived(self) -> None:

@@ -1,7 +1,7 @@
-"""The register under the mouse or the text cursor: where it is written and read, and how that is said.
+"""The register under the mouse or the text cursor, with the places that write and read it.
 
-The mouse wins over the text cursor, which keys and clicks move.  Ranges such as `v[4:7]` stand for each of
-their registers; a mnemonic for what it reads or writes without saying so.
+The mouse takes precedence over the text cursor, which keys and clicks move.  A range such as `v[4:7]` stands
+for each of its registers, a mnemonic for the registers it reads or writes implicitly.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _TESTS = re.compile(r"\s*(s_cmp|s_bitcmp|v_cmpx|s_\w+_saveexec)")
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """An operand of an instruction: its row, and where it stands in the text."""
+    """An operand of an instruction: its row, and its position in the text."""
 
     row: int
     operand: Operand
 
     @property
     def registers(self) -> int:
-        """The set of registers it stands for."""
+        """Return its set of registers."""
         return self.operand.registers
 
 
 def pointable(text: str) -> tuple[Operand, ...]:
-    """Return the operands of an instruction that somebody may mean.
+    """Return the operands of an instruction that the user may point at.
 
-    A mnemonic is one if it reads something without saying so, or is there to write it: nobody who points at
-    an addition means the carry.
+    A mnemonic counts if it reads a register implicitly, or exists to write it.  The carry of an addition does
+    not count.
     """
     found = operands(text)
     has_mnemonic = found and (found[0].is_printed or found[0].reads or _TESTS.match(text))
@@ -48,7 +48,7 @@ def operand_at(text: str, character: int) -> Operand | None:
 
 
 def step_operand(text: str, current: Operand | None, direction: int) -> Operand | None:
-    """Return the operand after (+1) or before (-1) the current one, around the ends; None for none."""
+    """Return the next (+1) or previous (-1) operand after the current, wrapping around; None for none."""
     found = pointable(text)
     if not found:
         return None
@@ -57,13 +57,13 @@ def step_operand(text: str, current: Operand | None, direction: int) -> Operand 
 
 
 def same_registers(text: str, registers: int, *, is_written: bool) -> Operand | None:
-    """Return the operand of an instruction that writes or reads some of the registers, None if none does."""
+    """Return an operand of an instruction that writes or reads some of the registers, None if none does."""
     found = (one for one in operands(text) if (one.writes if is_written else one.reads) & registers)
     return next(found, None)
 
 
 class RegisterCursor:
-    """Which operand is pointed at, by the mouse and by the text cursor."""
+    """The operand at the mouse and at the text cursor."""
 
     def __init__(self) -> None:
         self.hovered: At | None = None
@@ -71,16 +71,16 @@ class RegisterCursor:
 
     @property
     def at(self) -> At | None:
-        """The operand whose registers are highlighted."""
+        """Return the operand whose registers are highlighted."""
         return self.hovered or self.placed
 
     def forget(self) -> None:
-        """Point at nothing, in another program."""
+        """Clear both, for another program."""
         self.hovered = self.placed = None
 
 
 def _regions(code: CodeTable, structure: Program, row: int) -> tuple[range, range | None]:
-    """The rows of the kernel around a row, and those of the innermost loop around it."""
+    """Return the rows of the kernel around a row, and the rows of the innermost loop around it."""
     kernel, loops = int(code.kernel[row]), structure.loops
     region = range(len(code))
     if 0 <= kernel < len(code.kernels):
@@ -93,7 +93,7 @@ def _regions(code: CodeTable, structure: Program, row: int) -> tuple[range, rang
 
 
 def definition_of(code: CodeTable, structure: Program, at: At) -> int:
-    """Return the row that wrote the registers of an operand last, -1 if the kernel has none."""
+    """Return the row that last wrote the registers of an operand, -1 if the kernel has none."""
     return definition(code.text, at.row, at.registers, *_regions(code, structure, at.row))
 
 
@@ -103,7 +103,7 @@ def next_use_of(code: CodeTable, structure: Program, at: At) -> int:
 
 
 def register_tip(code: CodeTable, structure: Program, at: At) -> str:
-    """Return where the registers of an operand come from and go to, in a line."""
+    """Return one line on where the registers of an operand are written and read."""
     name = code.text[at.row][at.operand.start : at.operand.stop]
     before, after = definition_of(code, structure, at), next_use_of(code, structure, at)
     whence = (

@@ -1,4 +1,4 @@
-"""What the instruction table says about each code row: columns, and tooltips of rows, blocks and labels."""
+"""The data of each row of the instruction table: columns, and tooltips of rows, blocks and labels."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
-if TYPE_CHECKING:  # the listing does without unless somebody wants to see it
+if TYPE_CHECKING:  # a column hidden by default
     from rcv_py.analysis.program.live_registers import LiveRegisters
 
 UNFOLD = "Click the triangle to unfold it."
-FLOOR_PX = 270  # of instructions, while columns beside them yield
-LEAST_PX = 200  # of instructions: below that the table is wider than its view
-USUAL = 66  # characters of the longest instructions that are whole before there is room for numbers
-TIGHTEST = 0.82  # of the width of characters, in an instruction that would not fit otherwise
+FLOOR_PX = 270  # px of instructions, while columns next to them shrink
+LEAST_PX = 200  # px of instructions: below that the table is wider than its view
+USUAL = 66  # characters of the longest instructions that must fit before numbers get room
+TIGHTEST = 0.82  # share of a character's width, in an instruction that would not fit otherwise
 BAR_PX = 46
 HELD, HELD_PX = "registers", 58  # id and width of the column of registers
 LATENCY_TIP = " Click the triangle to choose another mode."
-TRIANGLE_PX = 14  # room for a triangle at the left
-BRACKET_PX = 5  # room for each loop that is inside another one
+TRIANGLE_PX = 14  # px for a triangle at the left
+BRACKET_PX = 5  # px for each nested loop
 MAX_BRACKETS = 4
 HEADINGS = {  # of the latency in each mode, the longest wording first
     LatencyMode.SUM_ALL: ("latency · sum", "Σ latency", "Σ lat."),
@@ -52,7 +52,7 @@ HEADINGS = {  # of the latency in each mode, the longest wording first
     LatencyMode.MEAN_WAVE: ("latency · wave mean", "wave mean"),
     LatencyMode.MAX_WAVE: ("latency · wave max", "wave max"),
 }
-RENAMED = {  # columns of layouts that were saved before they had the names of the fields
+RENAMED = {  # columns of saved layouts that do not use the field names yet
     "row": "instruction",
     "instruction": "text",
     "share": "share_of_total",
@@ -63,28 +63,28 @@ RENAMED = {  # columns of layouts that were saved before they had the names of t
 
 @dataclass(frozen=True, eq=False)
 class IsaRows:
-    """Everything the table draws: one entry a code row."""
+    """The data of the table: one entry per code row."""
 
     trace: Trace
     costs: CostColumns
     text: tuple[str, ...]  # instructions; names for labels
-    place: tuple[str, ...]  # innermost source place in full
-    cost: np.ndarray  # int64, what the bar shows; for a label what its block costs
+    place: tuple[str, ...]  # full innermost source place
+    cost: np.ndarray  # int64, the value of the bar; for a label the cost of its block
     reason: np.ndarray  # int64, most frequent stall reason of the samples, -1 if there is none
-    largest: int  # of the rows that are no labels
-    total: int  # of the rows that are no labels
-    bars: Bars  # what the bars show
+    largest: int  # without labels
+    total: int  # without labels
+    bars: Bars  # content of the bars
     program: Program
     live: LiveRegisters | None = None  # if the column of registers is shown
 
     @cached_property
     def held(self) -> np.ndarray:
-        """Vector registers (VGPR and AGPR) that must be held at each row, int64; needs `live`."""
+        """Return the vector registers (VGPR and AGPR) that must be held at each row, int64; needs `live`."""
         assert self.live is not None
         return self.live.pressure[:, :2].sum(axis=1).astype(np.int64)
 
     def section_costs(self, parts: Blocks) -> BlockCosts:
-        """What blocks or sections cost."""
+        """Return the costs of blocks or sections."""
         return block_costs(parts, self.trace.code, self.costs)
 
 
@@ -95,7 +95,7 @@ def isa_rows(
     mode: Annotation = Annotation.TOTAL,
     live: LiveRegisters | None = None,
 ) -> IsaRows:
-    """Return what the table draws for the costs in `has`, with bars of a mode, and registers if known."""
+    """Return the table's data for the costs in `has`, with bars of a mode, and registers if known."""
     code, costs = trace.code, has.costs
     cost = np.where(code.is_label, 0, charged(costs, has.show_idle))
     largest, total = int(cost.max(initial=0)), int(cost.sum())
@@ -144,15 +144,16 @@ def rows_of_place(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
 
 
 def width_of(program: Program) -> int:
-    """How wide the column has to be."""
+    """Return the needed width of the column."""
     deepest = int(program.loops.depth.max()) if len(program.loops) else 0
     return TRIANGLE_PX + 2 + BRACKET_PX * min(deepest, MAX_BRACKETS)
 
 
 def text_px(rows: IsaRows, char_px: float) -> tuple[int, int]:
-    """Return how wide instructions have to be for the usual ones to be whole, and for all that ran, in px.
+    """Return the widths in px at which usual instructions fit, and at which all that ran fit.
 
-    Those of more than `USUAL` characters are matrix and image forms; what is a bit too long is set tighter.
+    Instructions of more than `USUAL` characters are matrix and image forms; slightly long instructions are
+    set tighter.
     """
     ran = np.flatnonzero((rows.cost > 0) | (rows.costs.hits > 0)).tolist()
     longest = max((len(rows.text[row]) for row in ran), default=0)
@@ -163,7 +164,7 @@ def text_px(rows: IsaRows, char_px: float) -> tuple[int, int]:
 def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -> tuple[Column, ...]:
     """Return the columns of the table, for a thread trace or for PC samples.
 
-    `bar_scale` names the scale, `arrows` those in the gutter.
+    `bar_scale` names the scale, `arrows` the arrows in the gutter.
     """
     trace, code, costs, bars = rows.trace, rows.trace.code, rows.costs, rows.bars
     unit, order = unit_of(trace), "share_of_total" if bars.mode is Annotation.TOTAL else "bar"
@@ -186,7 +187,7 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
         for name in SUMS
         if trace.has_thread_trace
     }
-    idle = measured.pop("idle", None)  # after the bar, which must be in sight in a narrow window
+    idle = measured.pop("idle", None)  # after the bar, which must be visible in a narrow window
     return (
         drawn("gutter", width=MIN_PX, headings=(arrows,) if trace.has_thread_trace else (arrows, ""),
               tip=f"What waits for what; branch targets. Click to choose.\n{LEGEND}"),
@@ -208,7 +209,7 @@ def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -
     )  # fmt: skip
 
 
-OF_COST = SUMS[1:]  # ids of columns whose titles say no unit; those of samples are what they count
+OF_COST = SUMS[1:]  # ids of columns whose titles omit the unit; columns of samples count samples
 
 
 def csv_sheet(rows: IsaRows, table: TableModel, data_rows: Sequence[int] | None) -> Sheet:
@@ -250,7 +251,7 @@ def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
 
 
 def _held_column(rows: IsaRows) -> Column:
-    """The column of registers: a number, and a bar of it beside the peak."""
+    """Return the column of registers: a number, and a bar of its share of the peak."""
     tip = (
         "Vector registers (VGPR and AGPR) that hold a value which is still needed: no allocation can do with "
         f"fewer there. The peak is {grouped(int(rows.held.max(initial=0)))}."
@@ -268,7 +269,7 @@ def _held_column(rows: IsaRows) -> Column:
 
 
 def held_tip(rows: IsaRows, row: int) -> str:
-    """Return how many registers of each file are held at a row, and where most are."""
+    """Return how many registers of each file are held at a row, and where the maximum is."""
     if rows.live is None or rows.trace.code.is_label[row]:
         return ""
     files = zip(("VGPR", "AGPR", "SGPR"), rows.live.pressure[row].tolist(), strict=True)
@@ -309,7 +310,7 @@ def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") ->
 
 
 def fold_tip(rows: IsaRows, parts: Blocks, section: int) -> Rich:
-    """Return the tooltip of a folded section: its sums, its costliest line, how to unfold it."""
+    """Return the tooltip of a folded section: its sums, its costliest instruction, how to unfold it."""
     costs = rows.section_costs(parts)
     first, stop = int(parts.first[section]), int(parts.stop[section])
     name = rich("<b>{}</b>", parts.name[section])

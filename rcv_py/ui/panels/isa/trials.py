@@ -1,4 +1,4 @@
-"""Trying a change from the listing: what the menu of an instruction asks for, shown by What if."""
+"""What-if experiments from the listing: entries of an instruction's menu, shown by What if."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PANEL = "whatif"
 
 
 def try_before(session: Session, row: int, before: int, show: Callable[[str], object]) -> None:
-    """Try an instruction right before another one; `show` brings a panel to the front."""
+    """Try an instruction right before another instruction; `show` brings a panel to the front."""
     from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - it imports other analyses
 
     session.try_out(Asked(move=((row, before),)))
@@ -22,7 +22,7 @@ def try_before(session: Session, row: int, before: int, show: Callable[[str], ob
 
 
 def add_trials(menu: QMenu, session: Session, row: int, show: Callable[[str], object]) -> None:
-    """Add what can be tried with an instruction: to stand earlier or elsewhere, or to be free.
+    """Add the experiments for an instruction: an earlier or another position, or no cost.
 
     `show` brings a panel to the front.
     """

@@ -78,23 +78,23 @@ if TYPE_CHECKING:
     from rcv_py.base.patterns import Pattern
     from rcv_py.model.notes import Note
 
-NEAR_PEAK = 0.98  # of the registers of the peak: there nothing more can be held
-NOTE_GAP = 3  # characters between an instruction and the note after it
-MIN_NAME = 10  # characters of a block that its number of rows may not take
+NEAR_PEAK = 0.98  # share of the peak's registers: at the peak no more can be held
+NOTE_GAP = 3  # characters between an instruction and its note
+MIN_NAME = 10  # minimum characters for the name of a block next to its number of rows
 MIN_LEGEND = 40  # px
 SUMMED = frozenset({*SUMS, "share_of_total", "samples", "issued", "stalled"})  # columns of a heading
-# To instructions, the first one first; the second ones once these have no more than so many px.  Before all
-# of them yield addresses, which are shown where every instruction is whole.
+# Columns that give their room to instructions, in this order; the second group only once instructions have at
+# most that many px.  Addresses give way first, and are shown where every instruction fits.
 YIELDS = ("idle", "stall", "issued", "stalled", "reason")
 YIELD_LATE = (("hits", 340), ("latency", FLOOR_PX))
 
 
 class IsaView(FoldView):
-    """Rows of the code table.  The panel says what is tinted, found, isolated; mouse and keys come out."""
+    """Rows of the code table.  The panel sets tints, matches and isolation; signals report mouse and keys."""
 
     isolated = Signal(int)  # group of the clicked arrow
     jumped = Signal(int)  # data row at the other end of an arrow
-    flag_column = "fold"  # arrows take the left end of rows, and numbers have no room
+    flag_column = "fold"  # arrows cover the left end of rows, and numbers have no room
     released = Signal()  # Escape while a wait is isolated
     pointed = Signal()  # the mouse or the text cursor is on another register
 
@@ -105,8 +105,8 @@ class IsaView(FoldView):
         self.marked: tuple[int, int] | None = None  # range of rows [first, stop)
         self.arrows = ArrowRows.none()
         self.arrow_tips: tuple[str, ...] = ()
-        self.gutter_note = ""  # why there are no arrows
-        self.shows_branches = False  # whether branch counts are written beside the rows
+        self.gutter_note = ""  # reason if there are no arrows
+        self.shows_branches = False  # whether branch counts are shown next to the rows
         self.isolated_row: int | None = None
         self.hits_of: Callable[[int], str] = lambda row: ""  # executions of a row in the selected wave
         self.bars = BarInk(theme, settings)
@@ -116,9 +116,9 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
         self.registers = RegisterCursor()
-        self.mode = LatencyMode.SUM_ALL  # which one the columns show
+        self.mode = LatencyMode.SUM_ALL  # which execution the columns show
         self.arrow_mode = "waits"
-        self._gutter_px = MIN_PX  # what arrows that were in sight need
+        self._gutter_px = MIN_PX  # width that the arrows seen so far need
         self.setAccessibleName(translated("Instructions"))
         self.header.fixed, self.header.natural = frozenset({"text"}), "instruction"
         self.widths.grows = "cost"
@@ -139,7 +139,7 @@ class IsaView(FoldView):
     # -- what to show -------------------------------------------------------------------------------
 
     def show_rows(self, rows: IsaRows) -> None:
-        """Show these rows; order, folds, selection and scroll position stay if it is the same program."""
+        """Show these rows; keep order, folds, selection and scroll position for the same program."""
         if self.rows is not None and self.rows.trace is not rows.trace:
             self.folds.forget()
             self.registers.forget()
@@ -168,14 +168,14 @@ class IsaView(FoldView):
         self.fit_gutter()
 
     def set_matches(self, rows: np.ndarray, query: SearchQuery) -> None:
-        """Highlight what a search found."""
+        """Highlight the matches of a search."""
         self._found = np.zeros(0 if self.rows is None else len(self.rows.text), dtype=bool)
         self._found[rows] = True
         self._pattern = _pattern_of(query)
         self.viewport().update()
 
     def set_arrows(self, arrows: GutterArrows) -> None:
-        """Show other arrows; the same ones, as most are once branches are known, are not painted again."""
+        """Show other arrows; repaint only if they differ: most are equal once branches are known."""
         is_known = (arrows.note, arrows.tips) == (self.gutter_note, self.arrow_tips)
         if is_known and len(self.arrows) and arrows.rows.looks_like(self.arrows):
             return
@@ -186,12 +186,12 @@ class IsaView(FoldView):
 
     @property
     def _least_px(self) -> int:
-        """Width of a gutter with few arrows; PC samples tell no waits, and may have none at all."""
+        """Return the width of a gutter with few arrows; PC samples have no waits, and may have no arrows."""
         has_none = self.rows is not None and not self.rows.trace.has_thread_trace
         return BARE_PX if has_none and not len(self.arrows.source) else MIN_PX
 
     def fit_gutter(self) -> None:
-        """Make the gutter wide enough for the arrows in sight, while instructions have the room they want."""
+        """Make the gutter wide enough for the visible arrows, while instructions have the room they need."""
         elastic, has = self.widths.elastic, self.table.has_column
         if elastic is None or not has("gutter"):
             return
@@ -205,19 +205,19 @@ class IsaView(FoldView):
         self._place_legend()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give instructions their room first, the gutter then."""
+        """Give instructions their room first, then the gutter."""
         self.widths.give("gutter", self._least_px)
         super().resizeEvent(event)
         self.fit_gutter()
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
-        """Paint all: headings and numbers of rows out of sight stay where they are."""
+        """Repaint all: headings and numbers of rows out of sight keep their place."""
         super().scrollContentsBy(dx, dy)
         self.viewport().update()
         self._fit_soon.start()
 
     def _place_legend(self, *_: object) -> None:
-        """Put the colours of bars beside what they show, if there is room."""
+        """Put the legend next to the bars, if there is room."""
         box, header = self.column_rect("cost"), self.header
         if box.isEmpty():
             self.legend.hide()
@@ -229,7 +229,7 @@ class IsaView(FoldView):
         self.legend.setVisible(room >= MIN_LEGEND)
 
     def show_hottest(self) -> None:
-        """Scroll to the costliest block; what costs most in it is in sight, and so is its heading."""
+        """Scroll to the costliest block, with its costliest row and its heading visible."""
         if self.rows is None or not self.is_folding or not len(self.rows.program.blocks):
             return
         parts, cost = self.rows.program.blocks, np.where(self.rows.trace.code.is_label, 0, self.rows.cost)
@@ -247,7 +247,7 @@ class IsaView(FoldView):
     # -- looks --------------------------------------------------------------------------------------
 
     def look(self, row: int) -> Look:
-        """Labels are headings, rows that never ran are muted, related rows are tinted."""
+        """Draw labels as headings, mute rows that never ran, and tint related rows."""
         assert self.rows is not None
         role = self.theme.role
         if self.rows.trace.code.is_label[row]:
@@ -271,7 +271,7 @@ class IsaView(FoldView):
         return None
 
     def notes_of(self, row: int) -> tuple[Note, ...]:
-        """What people wrote about a row, and about those that are folded into it."""
+        """Return the notes on a row, and on the rows folded into it."""
         if not self.is_fold(row):
             return super().notes_of(row)
         hidden = self.folds.rows_of(row)
@@ -337,11 +337,11 @@ class IsaView(FoldView):
         self._paint_note(painter, cell, len(text), *self.notes(row))
 
     def spacing(self, text: str, width: int) -> float:
-        """How wide a character of an instruction is in a cell: less than others where it would not fit."""
+        """Return the width of a character of an instruction in a cell: less if it would not fit."""
         return min(self.char_px, max((width - 2 * PAD) / max(1, len(text)), TIGHTEST * self.char_px))
 
     def room(self, text: str, width: int) -> int:
-        """How many characters of an instruction have room in a cell."""
+        """Return how many characters of an instruction fit into a cell."""
         return max(1, int((width - 2 * PAD) / self.spacing(text, width) + 0.01))
 
     def _paint_registers(self, painter: QPainter, cell: QRect, text: str, room: int, char_px: float) -> None:
@@ -366,7 +366,7 @@ class IsaView(FoldView):
                 painter.setPen(pen)
 
     def notes(self, row: int) -> tuple[str, ...]:
-        """What is written after an instruction, the longest wording first."""
+        """Return the notes after an instruction, the longest wording first."""
         assert self.rows is not None
         structure = self.rows.program
         branch = structure.branch_notes.get(row, "") if self.shows_branches else ""
@@ -375,7 +375,7 @@ class IsaView(FoldView):
         return (*both, *(note for note in (branch, ring) if note))
 
     def _paint_note(self, painter: QPainter, cell: QRect, used: int, *notes: str) -> None:
-        """Write the first note that fits at the right end of the cell, after the text."""
+        """Draw the first note that fits at the right end of the cell, after the text."""
         room = self.chars_in(cell.width() - 2 * PAD)
         note = next((note for note in notes if used + NOTE_GAP + len(note) <= room), "")
         if not note:
@@ -393,7 +393,7 @@ class IsaView(FoldView):
         try:
             spans = self._pattern.spans(text)
         except UsageError:
-            self._pattern = None  # the search field says that it takes too long
+            self._pattern = None  # the search field reports that it takes too long
             return
         cut = fitted(text, room)
         for start, stop in ((cut.at(first), cut.at(last)) for first, last in spans):
@@ -409,7 +409,7 @@ class IsaView(FoldView):
             self.bars.paint(painter, cell, row)
 
     def _paint_held(self, painter: QPainter, cell: QRect, row: int) -> None:
-        """Paint how many registers are held, a strip down the listing; where most are stands out."""
+        """Paint the number of held registers as a strip down the listing; the maximum stands out."""
         assert self.rows is not None
         if self.rows.trace.code.is_label[row]:
             return
@@ -443,13 +443,13 @@ class IsaView(FoldView):
     # -- arrows, loops ------------------------------------------------------------------------------
 
     def column_rect(self, name: str) -> QRect:
-        """A column in the viewport, as high as the viewport; empty if it is hidden."""
+        """Return the rectangle of a column, as high as the viewport; empty if it is hidden."""
         if not self.table.has_column(name) or self.isColumnHidden(at := self.table.column_of(name)):
             return QRect()
         return QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), self.viewport().height())
 
     def placed_arrows(self) -> Placed:
-        """The arrows that cross the viewport; none while rows are sorted."""
+        """Return the arrows that cross the viewport; none while rows are sorted."""
         arrows = self.arrows if self.table.sorting is None else ArrowRows.none()
         return place_arrows(
             arrows,
@@ -462,7 +462,7 @@ class IsaView(FoldView):
         )
 
     def heading(self) -> Heading | None:
-        """The block of the topmost row, None if it begins there, or while rows are sorted or filtered."""
+        """Return the topmost row's block, None if it begins there, or while rows are sorted or filtered."""
         scroll = self.verticalScrollBar().value()
         row = self.table.data_row(scroll // self.row_height)
         if self.rows is None or row < 0 or not self.is_folding:
@@ -473,7 +473,7 @@ class IsaView(FoldView):
 
     @property
     def covered_px(self) -> int:
-        """The heading covers a row."""
+        """Return the height that the heading covers: one row, or 0."""
         return self.row_height if self.is_folding else 0
 
     def _paint_heading(self, painter: QPainter, shown: Heading) -> None:
@@ -502,12 +502,12 @@ class IsaView(FoldView):
                 self.draw_text(painter, cell, text, column)
 
     def placed_loops(self) -> list[tuple[int, float, float, float]]:
-        """(loop, x, top, bottom) of the brackets that cross the viewport."""
+        """Return (loop, x, top, bottom) of the brackets that cross the viewport."""
         box = self.column_rect("fold")
         if self.rows is None or box.isEmpty() or self.table.sorting is not None or not self.is_folding:
             return []
         shown, table = self.places(), self.rows.program.loops
-        inside = np.minimum(table.depth, MAX_BRACKETS)  # the inner ones are nearer to the code
+        inside = np.minimum(table.depth, MAX_BRACKETS)  # inner loops are nearer to the code
         x = box.right() - 4.5 - BRACKET_PX * (int(inside.max(initial=0)) - inside)
         top = shown[table.first] * self.row_height - self.verticalScrollBar().value() + 3.0
         bottom = top + (shown[table.stop - 1] - shown[table.first] + 1) * self.row_height - 7.0
@@ -549,20 +549,20 @@ class IsaView(FoldView):
             self._paint_heading(painter, shown)
 
     def arrow_at(self, position: QPoint) -> int:
-        """The number of the arrow at a place of the viewport, -1 if there is none."""
+        """Return the number of the arrow at a point of the viewport, -1 if there is none."""
         if not self.column_rect("gutter").contains(position):
             return -1
         return hit_arrow(self.placed_arrows(), position.x(), position.y())
 
     def label_at(self, position: QPoint) -> EndLabel | None:
-        """The number of a row out of sight at a place of the viewport, None if there is none."""
+        """Return the number of a row out of sight at a point of the viewport, None if there is none."""
         if not self.column_rect("gutter").contains(position):
             return None
         labels = self.placed_arrows().labels
         return next((label for label in labels if label.box.contains(QPointF(position))), None)
 
     def register_at(self, position: QPoint) -> At | None:
-        """The operand at a place of the viewport, None if there is none."""
+        """Return the operand at a point of the viewport, None if there is none."""
         box = self.column_rect("text")
         row = self.table.data_row(self.view_row_at(position.y()))
         if self.rows is None or row < 0 or not box.contains(position) or self.is_fold(row):
@@ -573,7 +573,7 @@ class IsaView(FoldView):
         return None if found is None or self.rows.trace.code.is_label[row] else At(row, found)
 
     def place_cursor(self, at: At | None) -> None:
-        """Put the text cursor on an operand, or nowhere."""
+        """Put the text cursor on an operand, or remove it."""
         self.registers.placed = at
         code = None if self.rows is None else self.rows
         said = "" if at is None or code is None else register_tip(code.trace.code, code.program, at)
@@ -582,18 +582,18 @@ class IsaView(FoldView):
         self.viewport().update()
 
     def set_current(self, row: int, reveal: bool = True) -> None:
-        """Give the accent to a row; the text cursor stays in it or nowhere."""
+        """Accent a row; the text cursor stays in it or is removed."""
         placed = self.registers.placed
         if placed is not None and placed.row != row:
             self.place_cursor(None)
         super().set_current(row, reveal)
 
     def heading_at(self, position: QPoint) -> Heading | None:
-        """The heading at a place of the viewport, None if there is none."""
+        """Return the heading at a point of the viewport, None if there is none."""
         return self.heading() if 0 <= position.y() < self.row_height else None
 
     def loop_at(self, position: QPoint) -> int:
-        """The loop whose bracket is at a place of the viewport, -1 if there is none."""
+        """Return the loop whose bracket is at a point of the viewport, -1 if there is none."""
         if not self.column_rect("fold").contains(position):
             return -1
         near = [
@@ -604,7 +604,7 @@ class IsaView(FoldView):
         return min(near)[1] if near else -1
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned, also where columns had other names."""
+        """Restore what `save_state` returned, also with old names of columns."""
         columns = state.get("columns")
         if isinstance(columns, dict) and "row" in columns:
             order, widths = state.get("sort"), state.get("widths")
@@ -622,7 +622,7 @@ class IsaView(FoldView):
     # -- events -------------------------------------------------------------------------------------
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow arrows, loops and triangles as well as rows."""
+        """Track arrows, loops and triangles as well as rows."""
         super().mouseMoveEvent(event)
         position = event.position().toPoint()
         above = self.heading_at(position) is not None
@@ -636,7 +636,7 @@ class IsaView(FoldView):
         )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Begin to walk at the first row in sight, if none is selected."""
+        """Start at the first visible row, if none is selected."""
         walks = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
         first = self.table.data_row(self.view_row_at(self.covered_px if self.heading() else 0))
         if self.current < 0 <= first and event.key() in walks:
@@ -646,7 +646,7 @@ class IsaView(FoldView):
         super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Claim Escape while a wait is isolated, before the window's own shortcut takes it."""
+        """Claim Escape while a wait is isolated, before the window's own shortcut does."""
         is_key = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
         if is_key and self.isolated_row is not None:
             event.accept()
@@ -656,16 +656,16 @@ class IsaView(FoldView):
         return super().event(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Let go of the arrow when the mouse leaves."""
+        """Clear the hovered arrow when the mouse leaves."""
         if event.type() == QEvent.Type.Leave:
             self._point_at(-1, -1)
             self._point_at_register(None)
         return super().viewportEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A heading, a number or an arrow takes the click before its row.
+        """Handle a click on a heading, a number or an arrow before its row does.
 
-        An end of an arrow leads to the other, its middle isolates.
+        A click at an end of an arrow selects the other end; a click on its middle isolates it.
         """
         position, is_left = event.position().toPoint(), event.button() == Qt.MouseButton.LeftButton
         above = self.heading_at(position)
@@ -694,7 +694,7 @@ class IsaView(FoldView):
             self.isolated.emit(int(self.arrows.group[number]))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """A second click on an arrow or a heading is another click, not an order to open the row."""
+        """Treat a second click on an arrow or a heading as another click, not as opening the row."""
         position = event.position().toPoint()
         if self.heading_at(position) is None and self.arrow_at(position) < 0:
             super().mouseDoubleClickEvent(event)
@@ -733,10 +733,10 @@ def _paint_triangle(painter: QPainter, cell: QRect, is_folded: bool, color: QCol
 
 
 def _pattern_of(query: SearchQuery) -> Pattern | None:
-    """What is looked for; None for nothing, and for what is no pattern: the search field says so."""
+    """Return the search pattern; None without a search or for an invalid pattern, which the field reports."""
     if not query.text:
         return None
-    from rcv_py.base.patterns import Pattern  # noqa: PLC0415 - nobody searches at the start
+    from rcv_py.base.patterns import Pattern  # noqa: PLC0415 - not needed at a start
 
     try:
         return Pattern(query.text, query.is_case_sensitive, query.is_regex)

@@ -1,4 +1,4 @@
-"""Walks from an instruction to those it depends on: along waits, and along registers."""
+"""Steps from an instruction to the instructions it depends on: along waits, and along registers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ NO_REGISTER = "Point at a register, or choose one of the selected instruction wi
 
 
 class IsaWalk:
-    """Selects the other end of a wait or of a register; says why it cannot."""
+    """Selects the other end of a wait or of a register; gives the reason if it cannot."""
 
     def __init__(self, session: Session, view: IsaView, go: Callable[[int], None]) -> None:
         self._session, self._view, self._go = session, view, go
@@ -57,7 +57,7 @@ class IsaWalk:
     # -- waits --------------------------------------------------------------------------------------
 
     def linked(self, line: int | None, is_producer: bool) -> tuple[int, str]:
-        """Return what an instruction waited for, or what waited for it; -1 and why not if there is none."""
+        """Return the row an instruction waited for, or that waited for it; -1 and why for none."""
         if line is None or self._view.rows is None:
             return -1, NO_LINE
         row = self.arrows.producer(line) if is_producer else self.arrows.waiter(line)
@@ -67,11 +67,11 @@ class IsaWalk:
         return -1, self.arrows.no_waits or f"{why} in the selected wave."
 
     def why_not_linked(self, is_producer: bool) -> str:
-        """Why there is no way along the waits of the selected instruction, "" if there is."""
+        """Return why the selected instruction has no wait to follow, "" if it has."""
         return self.linked(self._session.selection.value.line, is_producer)[1]
 
     def go_linked(self, is_producer: bool) -> None:
-        """Select what the selected instruction waited for, or what waited for it."""
+        """Select the row the selected instruction waited for, or the row that waited for it."""
         row, _ = self.linked(self._session.selection.value.line, is_producer)
         if row >= 0:
             self._go(row)
@@ -79,7 +79,7 @@ class IsaWalk:
     # -- registers ----------------------------------------------------------------------------------
 
     def no_register(self) -> str:
-        """Why there is no register of the selected instruction to choose, "" if there is."""
+        """Return why the selected instruction has no register to choose, "" if it has."""
         line, rows = self._session.selection.value.line, self._view.rows
         if line is None or rows is None:
             return NO_LINE
@@ -97,7 +97,7 @@ class IsaWalk:
         self._view.place_cursor(None if found is None else At(line, found))
 
     def register_target(self, is_written: bool) -> tuple[int, str]:
-        """Return where the register under the cursor was written, or is read next; -1 and why if nowhere."""
+        """Return the row that wrote the register under the cursor, or reads it next; -1 and why for none."""
         at, rows = self._view.registers.at, self._view.rows
         if rows is None or at is None:
             return -1, NO_REGISTER
@@ -109,7 +109,7 @@ class IsaWalk:
         return -1, f"{what[not is_written]}."
 
     def go_register(self, is_written: bool) -> None:
-        """Select where the register under the cursor was written, or is read next; the cursor goes along."""
+        """Select the row that wrote the register under the cursor, or reads it next; the cursor follows."""
         at, (row, _), rows = self._view.registers.at, self.register_target(is_written), self._view.rows
         if at is None or row < 0 or rows is None:
             return
@@ -119,11 +119,11 @@ class IsaWalk:
         self._view.place_cursor(None if found is None else At(row, found))
 
 
-Then = Callable[[Callable[[IsaWalk], object]], Callable[[], None]]  # what makes the panel and does it
+Then = Callable[[Callable[[IsaWalk], object]], Callable[[], None]]  # makes the panel and calls the function
 
 
 def walk_commands(now: Callable[[], IsaWalk | None], then: Then) -> tuple[Command, ...]:
-    """Return the commands of the walks; `now` has them once there is a panel."""
+    """Return the commands of the walks; `now` returns the walks once the panel exists."""
 
     def row(
         name: str, key: str, action: Callable[[IsaWalk], object], ask: Callable[[IsaWalk], str]

@@ -1,4 +1,4 @@
-"""Places: the bookmarks, and where the user has been, newest first."""
+"""Bookmarks and visited places, newest first."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rcv_py.ui.table.searched_panel import SearchedPanel
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.widgets.empty_state import page
 
-MAX_PLACES = 24  # places in a command
+MAX_PLACES = 24  # maximum places in a command
 NOWHERE = "Places you visit are listed here. B keeps the present one as a bookmark."
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A row: a bookmark if `visit` is -1, else a visit by its place in the history."""
+    """A row: a bookmark if `visit` is -1, else a visit by its index in the history."""
 
     selection: Selection
     visit: int = -1
@@ -42,7 +42,7 @@ class HistoryPanel(SearchedPanel[tuple[Place, ...]]):
         )
         self.view.opens_by_key = True
         self.view.setSortingEnabled(False)
-        self._what: list[str] = []  # what each place is about
+        self._what: list[str] = []  # instruction of each place
         self.empty = page(self, self.view)
         self._soon = self.coalesced(self._refresh)
         for cell in (ui.session.visited, ui.session.bookmarks):
@@ -51,17 +51,17 @@ class HistoryPanel(SearchedPanel[tuple[Place, ...]]):
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """What is listed: bookmarks, then visits, the newest first."""
+        """Return the listed places: bookmarks, then visits, the newest first."""
         return self.result or ()
 
     @property
     def texts(self) -> list[str]:
-        """What the places are about."""
+        """Return the instructions of the places."""
         return self._what
 
     @property
     def nothing(self) -> str:
-        """How places come here."""
+        """Return how to add places."""
         return NOWHERE if self.session.trace.value is not None else self.reason(NOWHERE)
 
     def _refresh(self) -> None:
@@ -102,12 +102,12 @@ class HistoryPanel(SearchedPanel[tuple[Place, ...]]):
             self.session.go_to_visit(place.visit)
 
     def command_line(self) -> command_text.Words | None:
-        """What is known of the places, the newest ones."""
+        """Return the command for the facts of the newest places."""
         links = [text for place in self.places if (text := str(place.selection))]
         return command_text.rcv(self.session, "place", *dict.fromkeys(links[:MAX_PLACES])) if links else None
 
     def sheet(self) -> Sheet | None:
-        """Bookmarks and visits as links."""
+        """Return bookmarks and visits as links."""
         trace = self.session.trace.value
         if trace is None or not self.places:
             return None
@@ -118,7 +118,7 @@ class HistoryPanel(SearchedPanel[tuple[Place, ...]]):
 
 
 def instruction(trace: Trace, selection: Selection) -> str:
-    """Return what a place is about in few words."""
+    """Return the instruction of a place in few words."""
     if selection.line is not None and selection.line < len(trace.code):
         hit = "" if selection.hit is None else f" #{selection.hit + 1}"
         return f"{selection.line}{hit}  {trace.code.text[selection.line]}{beside(trace, selection.line)}"

@@ -1,4 +1,4 @@
-"""The named places of the code, with what the code behind each costs."""
+"""Labels of the code, with the cost of the code after each."""
 
 from __future__ import annotations
 
@@ -52,24 +52,24 @@ class LabelsPanel(SearchedPanel[tuple[Label, ...]]):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Their names."""
+        """Return the names of the labels."""
         return tuple(label.name for label in self.result or ())
 
     @property
     def nothing(self) -> str:
-        """Why there are no labels."""
+        """Return why there are no labels."""
         return self.reason(NO_LABELS)
 
     @property
     def lines(self) -> np.ndarray:
-        """The label itself."""
+        """Return the code row of each label."""
         return np.array([label.row for label in self.result or ()], dtype=np.int64)
 
     def row_of(self, selection: Selection) -> int:
-        """The label under which the selected instruction stands."""
+        """Return the label that the selected instruction belongs to."""
         line = selection.line
         return -1 if line is None else int(np.searchsorted(self.lines, line, side="right")) - 1
 
     def command_line(self) -> command_text.Words | None:
-        """The labels."""
+        """Return the command for the labels."""
         return command_text.rcv(self.session, "isa", "--labels", *command_text.sorting(self.view.table))

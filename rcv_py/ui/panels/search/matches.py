@@ -1,4 +1,4 @@
-"""Everything that matches a text: instructions, labels, source lines, markers."""
+"""All matches of a text: instructions, labels, source lines, markers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MatchesPanel(SearchedPanel[Hits]):
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """Walking over the hits."""
+        """Return commands that step through the hits."""
 
         def why_not() -> str:
             has_hits = late.now is not None and bool(late.now.hits.lines)
@@ -107,7 +107,7 @@ class MatchesPanel(SearchedPanel[Hits]):
     # -- walking ------------------------------------------------------------------------------------
 
     def step(self, direction: int) -> None:
-        """Go to the next (+1) or previous (-1) hit, around the end if need be."""
+        """Go to the next (+1) or previous (-1) hit, wrapping around the end."""
         self.view.set_current(self._here())
         self.view.set_current(self.view.next_row(direction))
         self._go(self.view.current)
@@ -141,7 +141,7 @@ class MatchesPanel(SearchedPanel[Hits]):
 
         def fits(row: int) -> bool:
             if self.hits.spans[row] >= 0:
-                return row == current  # a name is many places: it stays until another hit is chosen
+                return row == current  # a name stands for many places: it stays until another hit is chosen
             if lines[row] >= 0:
                 return lines[row] == selection.line
             return places[row] == selection.source
@@ -153,12 +153,12 @@ class MatchesPanel(SearchedPanel[Hits]):
         return next((row for row, place in enumerate(places) if place == selection.source), -1)
 
     def say(self) -> None:
-        """Say how many hits there are, and which of them is selected."""
+        """Show the number of hits, and which hit is selected."""
         row, count = self._here(), len(self.hits.lines)
         text = f"{row + 1:,} of {count:,}" if row >= 0 else f"{count:,} found"
         self.counted.emit(text if self.session.query.value.text else "", count, self.hits.problem)
 
     def command_line(self) -> command_text.Words | None:
-        """The hits."""
+        """Return the command for the hits."""
         words = command_text.matching(self.session.query.value)
         return command_text.rcv(self.session, "search", *words) if words else None

@@ -26,10 +26,10 @@ ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
 class NotesView(RowsView):
-    """Rows that are notes: each has its flag, and its text as a tooltip."""
+    """The view of notes: each row has its flag, and its text as a tooltip."""
 
     def tip(self, row: int, column: str) -> str:
-        """Nothing but what the note itself says."""
+        """Return only the note's own text."""
         return ""
 
 
@@ -52,17 +52,17 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What is listed: the most severe first, of equals those that were there first."""
+        """Return the listed notes: the most severe first, equal notes in their original order."""
         return self.result or ()
 
     @property
     def texts(self) -> list[str]:
-        """Titles, texts and places."""
+        """Return titles, texts and places."""
         return [f"{note.words}\n{note.anchor}" for note in self.notes]
 
     @property
     def nothing(self) -> str:
-        """How to write one."""
+        """Return how to write a note."""
         return self.reason(NONE)
 
     def _refresh(self) -> None:
@@ -103,10 +103,10 @@ class NotesPanel(SearchedPanel[tuple[Note, ...]]):
         menu.popup(self.view.viewport().mapToGlobal(at))
 
     def command_line(self) -> command_text.Words | None:
-        """The notes."""
+        """Return the command for the notes."""
         return command_text.rcv(self.session, "notes", *command_text.matching(self.session.query.value))
 
     def sheet(self) -> Sheet | None:
-        """The notes, with all that is known of each."""
+        """Return the notes with all their fields."""
         trace = self.session.trace.value
         return None if trace is None or not self.notes else Sheet.of("Notes", note_table(trace, self.notes))

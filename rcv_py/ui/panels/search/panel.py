@@ -1,4 +1,4 @@
-"""Whatever can be found by a text: code and sources, labels, bookmarks and visited places."""
+"""Search by text: code and sources, labels, bookmarks and visited places."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SearchPanel(PartedPanel):
         return True
 
     def first_focus(self) -> QWidget:
-        """The field: who comes here wants to type."""
+        """Return the field: the user enters this panel to type."""
         return self.bar.field
 
     def _show_query(self) -> None:
@@ -58,7 +58,7 @@ class SearchPanel(PartedPanel):
             if part is self.chosen_panel:
                 self.bar.say(text, count, problem)
 
-        if isinstance(part, SearchedPanel):  # and no notice that it is broken
+        if isinstance(part, SearchedPanel):  # without a notice that it is broken
             part.counted.connect(say)
 
     def _show_chosen(self) -> None:

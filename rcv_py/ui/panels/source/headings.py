@@ -1,4 +1,4 @@
-"""Which function the lines of a source file are in, told by how they are indented."""
+"""The function of each line of a source file, found by indentation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from string import ascii_letters, digits
 
 import numpy as np
 
-# What begins a function: in Python its word; in C and its kin, at most a namespace or class deep, a type, a
-# name and a list of parameters, and it is no statement.
+# The start of a function: in Python its keyword; in C-like languages, at most a namespace or class deep, a
+# type, a name and a list of parameters, but no statement.
 PYTHON = ("def ", "async def ", "class ")
 NO_TYPES = {
     "if", "for", "while", "switch", "return", "else", "do", "case", "catch", "using", "typedef", "throw",
@@ -19,7 +19,7 @@ C_DEPTH = 8  # letters
 
 
 def headings(lines: Sequence[str]) -> np.ndarray:
-    """Return of each line number, from 0, the number of the first line of the function it is in.
+    """Return, for each line number from 0, the number of the first line of its function.
 
     Int64 [len(lines) + 1]; 0 outside of all functions, and of number 0.
     """
@@ -38,7 +38,7 @@ def headings(lines: Sequence[str]) -> np.ndarray:
 
 
 def is_heading(text: str, indent: int) -> bool:
-    """Whether a line, without its indentation, is the first one of a function or class."""
+    """Return whether a line, without its indentation, is the first line of a function or class."""
     if text.startswith(PYTHON):
         return True
     head, parenthesis, _ = text.partition("(")

@@ -1,6 +1,6 @@
 """Source text as coloured spans.
 
-pygments is loaded where it is used, in the thread that colours the first source: no start waits for it.
+pygments is imported where it is used, in the thread that colours the first source: no start waits for it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import PurePosixPath
 
 TAB = 4
-MAX_CHARS = 4_000_000  # beyond that a file is shown without colours
-MAX_LINE = 4_000  # and a line: expressions of lexers may take the square of it
+MAX_CHARS = 4_000_000  # longer files are shown without colors
+MAX_LINE = 4_000  # and longer lines: lexers' regular expressions may take quadratic time
 
 Span = tuple[int, int, str]  # first column, column after the last, class of `theme.syntax`
 
-_CLASSES = {  # of tokens, by the name of pygments; of several that hold one, the first wins
+_CLASSES = {  # of tokens, by the name of pygments; of several that match, the first wins
     "Comment": "comment",
     "String": "string",
     "Number": "number",
@@ -29,7 +29,7 @@ _CLASSES = {  # of tokens, by the name of pygments; of several that hold one, th
 }
 
 
-# Aliases of usual languages by suffix: to look among all of pygments and its plug-ins takes 50 ms.
+# Lexer aliases of usual languages by suffix: searching all of pygments and its plug-ins takes 50 ms.
 LANGUAGES = {
     ".py": "python", ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp",
     ".hpp": "cpp", ".cu": "cuda", ".cuh": "cuda",
@@ -37,7 +37,7 @@ LANGUAGES = {
 
 
 def expanded(line: str) -> str:
-    """Return a line as it is shown: tabs as spaces, control characters as a dot."""
+    """Return a displayed line: tabs as spaces, control characters as a dot."""
     line = line.rstrip("\r\n").expandtabs(TAB)
     return line if line.isprintable() else "".join(c if c.isprintable() else "·" for c in line)
 
@@ -45,7 +45,7 @@ def expanded(line: str) -> str:
 def spans(path: str, lines: Sequence[str]) -> tuple[tuple[Span, ...], ...]:
     """Return the coloured spans of each line; text of class `name` is in none.
 
-    `lines` are what `expanded` returns.  The language is told by the file's name.
+    `lines` are what `expanded` returns.  The file's name determines the language.
     """
     text = "\n".join(line if len(line) <= MAX_LINE else "" for line in lines)
     by_line: list[list[Span]] = [[] for _ in lines]
@@ -71,7 +71,7 @@ def _append(line: list[Span], span: Span) -> None:
 
 @cache
 def _class_of(kind: object) -> str:
-    from pygments.token import string_to_tokentype  # noqa: PLC0415 - few captures have sources
+    from pygments.token import string_to_tokentype  # noqa: PLC0415 - rarely used
 
     return next((name for parent, name in _CLASSES.items() if kind in string_to_tokentype(parent)), "")
 

@@ -1,4 +1,4 @@
-"""Where sources lie on this machine: asked once, kept in the settings, and opened in the user's editor."""
+"""Locate sources on this machine: ask once, save the rule in the settings, open files in an editor."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ WIDTH, HEIGHT = 640, 260
 
 
 class LocateDialog(Dialog):
-    """Makes a rule `FROM=TO` of a folder or a file that is chosen, and says what it finds."""
+    """Makes a rule `FROM=TO` from a chosen folder or file, and shows which sources it finds."""
 
     def __init__(
         self, path: str, sources: Sequence[SourceFile], settings: Settings, parent: QWidget | None = None
     ) -> None:
-        """`path` is the source that is looked for, `sources` are all of the capture."""
+        """`path` is the missing source, `sources` are all sources of the capture."""
         button = QDialogButtonBox.StandardButton
         super().__init__("Locate sources", parent, button.Ok | button.Cancel)
         self.setObjectName("locate")
@@ -63,7 +63,7 @@ class LocateDialog(Dialog):
         self._judge()
 
     def choose(self, chosen: Path) -> None:
-        """Make the rule by which the source is the chosen file, or lies in the chosen folder."""
+        """Make the rule that maps the source to the chosen file, or into the chosen folder."""
         rule = rule_for(self._path, chosen)
         self.rule.setText("" if rule is None else text_of([rule]))
         if rule is None:
@@ -79,7 +79,7 @@ class LocateDialog(Dialog):
             self.choose(Path(chosen))
 
     def _judge(self) -> None:
-        """Say how many sources are found by it; one that finds none cannot be kept."""
+        """Show how many sources the rule finds; a rule that finds none cannot be kept."""
         rules = rules_of(self.rule.text())
         count = sum(on_disk(path, rules).lines is not None for path in self._lost) if rules else 0
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(count > 0)
@@ -93,9 +93,9 @@ class LocateDialog(Dialog):
 
 
 def edit(path: str, line: int, settings: Settings) -> str:
-    """Open a source path of a capture at a line; return why that cannot be, a sentence, "" if it is done.
+    """Open a source path of a capture at a line; return the reason on failure, else "".
 
-    Without a name in the settings it is the editor that the environment names, or the first that is found.
+    Without an editor in the settings, use the editor of the environment, or the first editor found.
     """
     rules = rules_of(settings[OPTION])
     file = local_file(path, rules)

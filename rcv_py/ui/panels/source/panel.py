@@ -1,4 +1,4 @@
-"""The source text beside the instructions: what each line costs, and which call chain led to it."""
+"""The source text next to the instructions: the cost of each line, and the inline chain."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class SourcePanel(CodePanel):
         super().__init__(ui, view, HeatStrip(view), FindBar(ui.theme, "Find in this file", has_filter=False))
         self._costs: SourceCosts | None = None
         self._file = -1
-        self._followed: tuple[int, int] | None = None  # place of the session that was shown last
-        self._opened_at: int | None = None  # line that a link led to, in a file that is not selected
+        self._followed: tuple[int, int] | None = None  # last shown place of the session
+        self._opened_at: int | None = None  # line of a followed link, in a file that is not selected
         self._texts: dict[int, Text] = {}  # by file, of the open trace
         self.matches = np.empty(0, dtype=np.int64)
         self.files = with_tip(QComboBox(minimumContentsLength=10), "Source file, the most expensive first.")
@@ -165,7 +165,7 @@ class SourcePanel(CodePanel):
     # -- showing ------------------------------------------------------------------------------------
 
     def show_file(self, file: int, line: int | None = None) -> None:
-        """Show a file of the trace, and mark a line; text is coloured in a thread the first time."""
+        """Show a file of the trace, and mark a line; the first time, a thread colours the text."""
         trace = self.session.trace.value
         if trace is None or not 0 <= file < len(trace.sources):
             return
@@ -207,11 +207,11 @@ class SourcePanel(CodePanel):
         self.view.show_hottest((trace, self._file))
 
     def show_locate(self) -> None:
-        """Ask where the file lies that is shown without its text."""
+        """Ask for the location of a file that is shown without its text."""
         trace = self.session.trace.value
         if trace is None or not 0 <= self._file < len(trace.sources):
             return
-        from rcv_py.ui.panels.source.locate import LocateDialog  # noqa: PLC0415 - few captures lack sources
+        from rcv_py.ui.panels.source.locate import LocateDialog  # noqa: PLC0415 - rarely used
 
         LocateDialog(trace.sources[self._file].path, trace.sources, self.ui.settings, self).open()
 
@@ -280,13 +280,13 @@ class SourcePanel(CodePanel):
             self.session.select_source(*place)
 
     def _place_of(self, row: int) -> tuple[int, int] | None:
-        """File and line of a row that code came from."""
+        """Return file and line of a row that has code."""
         lines = self.view.lines
         has_code = lines is not None and 0 <= row < len(lines.number) and bool(lines.has_code[row])
         return (self._file, int(lines.number[row])) if lines is not None and has_code else None
 
     def _show_notes(self) -> None:
-        """Mark the lines that notes are about."""
+        """Mark the lines that have notes."""
         trace, lines, notes = self.session.trace.value, self.view.lines, self.session.notes.shown.value
         if trace is None or lines is None or not notes:
             self.view.set_notes({})
@@ -297,7 +297,7 @@ class SourcePanel(CodePanel):
         self.view.set_notes({lines.row_of(line): notes for line, notes in noted.items()})
 
     def _open_menu(self, position: QPoint) -> None:
-        from rcv_py.model.notes import Anchor  # noqa: PLC0415 - most sources are never asked
+        from rcv_py.model.notes import Anchor  # noqa: PLC0415 - rarely used
         from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415 - as above
 
         row, lines = self.view.table.data_row(self.view.view_row_at(position.y())), self.view.lines
@@ -312,18 +312,18 @@ class SourcePanel(CodePanel):
         menu.popup(self.view.viewport().mapToGlobal(position))
 
     def step_hottest(self, direction: int) -> None:
-        """Select the line of this file that costs next less (+1) or next more (-1) than the selected one."""
+        """Select the line of this file with the next lower (+1) or next higher (-1) cost."""
         if self.view.lines is not None:
             self._choose(next_hottest(self.view.lines.cost, self.view.current, direction))
 
     # -- in an editor -------------------------------------------------------------------------------
 
     def open_in_editor(self) -> None:
-        """Open the file that is shown in the user's editor, at the selected line; say so if that fails."""
+        """Open the shown file in the user's editor at the selected line; report a failure."""
         trace = self.session.trace.value
         if trace is None or not 0 <= self._file < len(trace.sources):
             return
-        from rcv_py.ui.panels.source.locate import edit  # noqa: PLC0415 - few do
+        from rcv_py.ui.panels.source.locate import edit  # noqa: PLC0415 - rarely used
 
         lines, current = self.view.lines, self.view.current
         line = 1
@@ -343,7 +343,7 @@ class SourcePanel(CodePanel):
         self.find_bar.say(f"{count:,} found" if query.text else "", count, problem)
 
     def step_match(self, direction: int) -> None:
-        """Go to the next (+1) or previous (-1) line that was found."""
+        """Go to the next (+1) or previous (-1) match."""
         if not len(self.matches):
             return
         at = next_place(self.matches, self.view.current, direction)
@@ -353,7 +353,7 @@ class SourcePanel(CodePanel):
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """Walks through the hottest lines; how costs are charged."""
+        """Return commands that step through the hottest lines, and choose how costs are charged."""
         cell = ui.session.source_cost
         other = {SourceCost.SELF: SourceCost.INCLUSIVE, SourceCost.INCLUSIVE: SourceCost.SELF}
         rows = (
@@ -369,7 +369,7 @@ class SourcePanel(CodePanel):
         return commands("Go/Code", ((*row, f"{row[1]}.", always) for row in rows))
 
     def command_line(self) -> command_text.Words | None:
-        """The lines of the file that code came from."""
+        """Return the command for the lines of the file that have code."""
         trace = self.session.trace.value
         if trace is None or self.view.lines is None:
             return None
@@ -379,13 +379,13 @@ class SourcePanel(CodePanel):
         return command_text.rcv(self.session, "hotspot", "--by=source", *how, of, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """The lines of the file with their costs."""
+        """Return the lines of the file with their costs."""
         if self.view.lines is None:
             return None
         return Sheet(f"Source {self.files.currentText()}", self.view.table.headers, self.view.table.table())
 
     def caption(self) -> str:
-        """Which file, and how costs are charged."""
+        """Return the file, and how costs are charged."""
         return f"{self.files.toolTip()}, {self.session.source_cost.value.value} cost"
 
     def _restyle(self) -> None:

@@ -1,4 +1,4 @@
-"""One source file: coloured text with what each line costs."""
+"""A source file: coloured text with the cost of each line."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ NO_HEADINGS = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class SourceRows:
-    """What the view draws: one entry a shown line, which is every line of the file, or those with costs."""
+    """The data of the view: one entry per shown line, either all lines of the file or lines with costs."""
 
     number: np.ndarray  # int64, 1-based line numbers, ascending
     text: tuple[str, ...]
     cost: np.ndarray  # int64, cycles or samples
     by_kind: np.ndarray  # int64 [n, KIND_COUNT]
-    has_code: np.ndarray  # bool, whether instructions came from the line
+    has_code: np.ndarray  # bool, whether the line has instructions
     total: int  # of the whole program
     unit: str
-    is_copy: bool  # whether the text is the file's; else only places are known
+    is_copy: bool  # whether the text is the file's; otherwise only places are known
 
     def row_of(self, line: int) -> int:
-        """The row that shows a line, -1 if none does."""
+        """Return the row that shows a line, -1 if none does."""
         at = int(np.searchsorted(self.number, line))
         return at if at < len(self.number) and self.number[at] == line else -1
 
 
 def source_rows(trace: Trace, costs: SourceCosts, file: int, text: tuple[str, ...] | None) -> SourceRows:
-    """Return the lines of a file: all of them, or, without a copy (`text` None), those that code came from.
+    """Return the lines of a file: all, or, without a copy (`text` None), the lines that have code.
 
-    Code that names a line beyond the end of the copy gets a row of its own after it.
+    A line beyond the end of the copy, if code names it, gets an extra row at the end.
     """
     words, part = text or (), costs.lines_of(file)
     own = part.start + np.flatnonzero(costs.line[part] > 0)
@@ -116,26 +116,26 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
     )
 
 
-COST_YIELDS = ("cost", 300)  # px of text below which it does: the share says as much in fewer
-MIN_DEDENT = 4  # letters: less is no loss, and lines that move sideways are one
-BLANK = 1 << 30  # indentation of a line without text: it is shown at any
+COST_YIELDS = ("cost", 300)  # px of text below which the number is hidden: the share needs less room
+MIN_DEDENT = 4  # letters: a smaller indentation stays, so that lines do not move sideways
+BLANK = 1 << 30  # indentation of a line without text
 
 
 def indent_of(text: str) -> int:
-    """Return how many letters of space a line begins with, BLANK if there is nothing else."""
+    """Return how many spaces a line begins with, BLANK if it holds nothing else."""
     return len(text) - len(text.lstrip(" ")) if text.strip() else BLANK
 
 
 class SourceView(RowsView):
-    """Lines of a file.  Data rows are places in `SourceRows`, not line numbers."""
+    """The view of a file's lines.  Data rows are indices into `SourceRows`, not line numbers."""
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme, settings)
         self.lines: SourceRows | None = None
-        self._seen: object = None  # the file whose hottest line was brought into view
+        self._seen: object = None  # the last file whose hottest line was brought into view
         self.spans: Sequence[tuple[Span, ...]] = ()
         self._indents = np.empty(0, dtype=np.int64)  # by row, BLANK of a line without text
-        self.dedent = 0  # letters that all lines in sight begin with, and that are not shown
+        self.dedent = 0  # leading spaces common to all visible lines, which are not shown
         self.tinted: frozenset[int] = frozenset()  # rows of the inline chain under the mouse
         self.chain: frozenset[int] = frozenset()  # rows of the selected instruction's chain
         self._found: frozenset[int] = frozenset()
@@ -148,7 +148,7 @@ class SourceView(RowsView):
         self.verticalScrollBar().valueChanged.connect(self._find_dedent)
 
     def show_lines(self, rows: SourceRows) -> None:
-        """Show a file, or the same one with other costs."""
+        """Show a file, or the same file with other costs."""
         if self.lines is None or rows.text is not self.lines.text:
             self._indents = np.array([indent_of(text) for text in rows.text], dtype=np.int64)
         self.lines = rows
@@ -159,12 +159,12 @@ class SourceView(RowsView):
         self._find_dedent()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show more lines, or fewer."""
+        """Adjust to the number of visible lines."""
         super().resizeEvent(event)
         self._find_dedent()
 
     def _find_dedent(self) -> None:
-        """Leave out the spaces that all lines in sight begin with: deep code would show nothing else."""
+        """Hide the spaces that all visible lines begin with: deeply nested code would show little else."""
         top = self.verticalScrollBar().value()
         first, last = top // self.row_height, (top + self.viewport().height()) // self.row_height + 1
         seen = self._indents[self.table.data_rows[first:last]]
@@ -175,7 +175,7 @@ class SourceView(RowsView):
             self.viewport().update()
 
     def show_hottest(self, file: object) -> None:
-        """Bring the hottest line into view, once for each file shown, unless a line of it is selected."""
+        """Bring the hottest line into view, once per file, unless a line of the file is selected."""
         if self.lines is None or file == self._seen or not self.lines.cost.any():
             return
         self._seen = file
@@ -188,7 +188,7 @@ class SourceView(RowsView):
         self.viewport().update()
 
     def look(self, row: int) -> Look:
-        """Lines without code are muted; those of a chain are tinted."""
+        """Mute lines without code; tint lines of a chain."""
         assert self.lines is not None
         role = self.theme.role
         band = None
@@ -201,7 +201,7 @@ class SourceView(RowsView):
         return Look(role("text"), band)
 
     def tip(self, row: int, column: str) -> str:
-        """What a line costs, by kind."""
+        """Return the cost of a line, by kind."""
         rows = self.lines
         if rows is None or not (rows.cost[row] or (column == "text" and self._is_cut(row))):
             return ""
@@ -218,7 +218,7 @@ class SourceView(RowsView):
         return joined("<br>", [head, cost, *kinds])
 
     def _is_cut(self, row: int) -> bool:
-        """Whether a line is longer than its cell."""
+        """Return whether a line is longer than its cell."""
         room = self.chars_in(self.columnWidth(self.table.column_of("text")) - 2 * PAD) + self.dedent
         return self.lines is not None and len(self.lines.text[row]) > room
 
@@ -226,7 +226,7 @@ class SourceView(RowsView):
 
     @property
     def heading(self) -> int:
-        """The row of the function whose lines are in view and whose first line is above them, -1 if none."""
+        """Return the row of the visible function whose first line is above the view; -1 if none."""
         rows, first = self.lines, self.table.data_row(self.view_row_at(1))
         if rows is None or self.table.sorting is not None or self.table.is_filtered or first < 0:
             return -1
@@ -236,7 +236,7 @@ class SourceView(RowsView):
         return row if 0 <= row < first else -1
 
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
-        """Keep the first line of the function in sight."""
+        """Keep the first line of the function visible."""
         row = self.heading
         if row < 0 or self.lines is None:
             return
@@ -253,7 +253,7 @@ class SourceView(RowsView):
         painter.fillRect(0, height - 1, width, 1, self.theme.role("muted"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on the heading goes to its line."""
+        """Go to the line of the heading on a click."""
         row = self.heading
         if row >= 0 and event.position().y() < self.row_height:
             self.reveal(self.table.view_row(row))
