@@ -1,4 +1,4 @@
-"""What to look at first: patterns that cost cycles, with evidence one click away and a remedy."""
+"""The list of findings: patterns that cost cycles, with evidence one click away and a remedy."""
 
 from __future__ import annotations
 
@@ -72,19 +72,19 @@ from rcv_py.ui.widgets.links import LinkText
 
 RESULT = "findings"
 NOTHING_OPEN = "Open a capture to see what to look at first."
-ROUNDING = 2  # px that a text may need more than its advance
+ROUNDING = 2  # px that a text may need beyond its advance
 ROW = 20  # px
-UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
-WIDE = 640  # px: from it on a finding stands beside the list
+UNLIMITED_PX = (1 << 24) - 1  # Qt's value for no limit
+WIDE = 640  # px: minimum width with a finding next to the list
 BAR, NUMBER, PAD = 44, 18, 6
 _ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 EVIDENCE, ASSUMPTION, TRIAL = "evidence", "assumption", "trial"
 WHAT_IF = "whatif"  # the panel that plays remedies
-SHOWN = 3  # pieces of evidence that are named below the title, where a low panel shows them
-# Panels by kind; an execution is seen in the timeline that draws instructions, a wave or a range of cycles in
-# whichever timeline is in front.
+SHOWN = 3  # maximum pieces of evidence named below the title, where a low panel shows them
+# Panels by kind.  An execution is shown in the timeline that draws instructions, a wave or a range of cycles
+# in the timeline that is in front.
 SHOWN_IN = {
     "instruction": "isa",
     "token": "compute_unit",
@@ -94,17 +94,17 @@ SHOWN_IN = {
 }
 NARROWEST, WIDEST_NAME, GAP, MARGIN_PX = 48, 160, 10, 8  # px of the key numbers
 MARGIN = 0.05  # of a range, left and right of it
-PREDICT_MS = 1_500  # after findings are shown: what is wanted meanwhile comes first
+PREDICT_MS = 1_500  # delay after findings are shown: other requests come first
 SETTING = "findings.predict"
 
 
 def compiles() -> bool:
-    """Whether there is what compiles the loop that plays; without it each finding takes a minute."""
+    """Return whether a compiler for the replay loop exists; without it each finding takes a minute."""
     return find_spec("numba") is not None
 
 
 def _columns(rooms: Sequence[int], width: int) -> int:
-    """Return how many columns of cells fit into a width, at least one; a last cell alone has all its row."""
+    """Return how many columns of cells fit into a width, at least one; a lone last cell fills its row."""
     for columns in range(len(rooms), 1, -1):
         shared = rooms[:-1] if len(rooms) % columns == 1 else rooms
         if sum(max(shared[at::columns]) for at in range(columns)) + GAP * (columns - 1) <= width:
@@ -113,7 +113,7 @@ def _columns(rooms: Sequence[int], width: int) -> int:
 
 
 class NumberStrip(QWidget):
-    """Rows of numbers, as many as fit; names and the first value (a kernel) may be cut, numbers never."""
+    """Rows of numbers, as many as fit; names and the first value (a kernel) may be cut, numbers never are."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,7 +126,7 @@ class NumberStrip(QWidget):
         self.numbers: tuple[KeyNumber, ...] = ()
 
     def show_numbers(self, numbers: Sequence[KeyNumber]) -> None:
-        """Replace the numbers that are shown."""
+        """Replace the shown numbers."""
         self.numbers = tuple(numbers)
         while len(self._cells) < len(numbers):
             self._cells.append(_Cell(self))
@@ -140,12 +140,12 @@ class NumberStrip(QWidget):
         self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use as many columns as there is room for."""
+        """Use as many columns as fit."""
         super().resizeEvent(event)
         self._arrange()
 
     def _arrange(self) -> None:
-        """Put the cells in rows; the first one has a row of its own where not all fit in one."""
+        """Put the cells in rows; the first cell has its own row if a row cannot hold all."""
         shown = self._cells[: len(self.numbers)]
         if not shown:
             return
@@ -153,7 +153,7 @@ class NumberStrip(QWidget):
         rooms = [max(cell.room, NARROWEST) for cell in rest]
         is_one_row = sum(rooms) + GAP * len(rooms) + WIDEST_NAME <= self.width() - 2 * MARGIN_PX
         columns = len(rest) if is_one_row else _columns(rooms, self.width() - 2 * MARGIN_PX)
-        alone = not is_one_row and columns > 1 and len(rest) % columns == 1  # the last one, in its row
+        alone = not is_one_row and columns > 1 and len(rest) % columns == 1  # the last cell, in its row
         if self._shape == (is_one_row, len(rest), columns):
             return
         self._shape = (is_one_row, len(rest), columns)
@@ -181,7 +181,7 @@ class _Cell(QWidget):
         tip = "\n".join(part for part in (f"{number.text}  {number.of}".strip(), number.meaning) if part)
         self.name.setText(number.name)
         self.value.setText(number.text)
-        self.value.ensurePolished()  # the width is that of the heading's font
+        self.value.ensurePolished()  # the width in the heading's font
         value_px = self.value.fontMetrics().horizontalAdvance(translated(number.text)) + ROUNDING
         name_px = self.name.fontMetrics().horizontalAdvance(translated(number.name)) + ROUNDING
         self.room = max(value_px, name_px)
@@ -192,7 +192,7 @@ class _Cell(QWidget):
 
 
 class FindingList(QListWidget):
-    """One row a finding; `chosen` has its number, `asked` a number of its evidence."""
+    """One row per finding; `chosen` has its number, `asked` a number of its evidence."""
 
     chosen = Signal(int)
     asked = Signal(int)
@@ -219,14 +219,14 @@ class FindingList(QListWidget):
     def show_findings(
         self, findings: Sequence[Finding], rest: str = "", same: Sequence[int] | None = None
     ) -> None:
-        """Show these, and after them a row for the rest, in one line.
+        """Show these findings, followed by a row for the rest.
 
-        `same` is the place of the first one with the same bound, which alone has a bar; bars have one scale.
-        The finding that is current stays so, if it is still there.
+        `same` is the index of the first finding with the same bound, which alone has a bar; all bars share a
+        scale.  The current finding stays current if it is still in the list.
         """
         largest = max((_gain(finding) for finding in findings if finding.rank == RANKED), default=0.0)
         current = self.currentItem()
-        # The first one gives way to a new first one.
+        # A new first finding replaces the first as current.
         finding = current.data(_ROLE) if current is not None and self.currentRow() > 0 else None
         name = "" if finding is None else finding.name
         self.blockSignals(True)
@@ -252,7 +252,7 @@ class FindingList(QListWidget):
         self.chosen.emit(self.currentRow())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter: the first evidence; 1 to 9: that one; Ctrl+C: copy."""
+        """Handle keys: Enter opens the first evidence, 1 to 9 a numbered piece; Ctrl+C copies."""
         key = event.key()
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copied.emit()
@@ -267,7 +267,7 @@ class FindingList(QListWidget):
             super().keyPressEvent(event)
 
     def sizeHint(self) -> QSize:
-        """A third of a window."""
+        """Return the usual size."""
         return QSize(330, 160)
 
 
@@ -277,18 +277,18 @@ class _Rows(QStyledItemDelegate):
         self._theme, self._list = theme, parent
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """All rows are equally high."""
+        """Return the fixed height of a row."""
         return QSize(120, grown(ROW))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Paint number, bar, prediction or bound, and title; what is not ranked is muted, without a bar."""
+        """Paint number, bar, prediction or bound, and title; an unranked finding is muted, without a bar."""
         finding: Finding | None = index.data(_ROLE)
         theme, box = self._theme, QRect(option.rect)
         role = theme.role
         painter.save()
-        # The option's state would say so, for the price of all numbers of QStyle: 5 ms of a start.
+        # The option's state would say so, but making all numbers of QStyle costs 5 ms of a start.
         if self._list.selectionModel().isSelected(index):
             painter.fillRect(box, role("accent_soft"))
         elif self._list.is_under_mouse(index):
@@ -309,7 +309,7 @@ class _Rows(QStyledItemDelegate):
                 if finding.predicted:
                     bar.setWidth(BAR * max(0.0, finding.expected) / max(largest, 1e-9))
                     painter.fillRect(bar, role("stall"))
-        # Without a bar the title begins where titles begin all the same: the eye goes down one edge.
+        # Without a bar the title still begins at the common left edge.
         title_at = left if finding is None else left + BAR + share_px + 2 * PAD + PAD // 2
         room = QRect(title_at, box.y(), box.right() - PAD - title_at, box.height())
         painter.setPen(role("text" if is_ranked else "muted"))
@@ -320,12 +320,12 @@ class _Rows(QStyledItemDelegate):
 
 
 def _gain(finding: Finding) -> float:
-    """What is at most to gain, of the kernel's duration or of the samples."""
+    """Return the maximum gain, of the kernel's duration or of the samples."""
     return finding.share if finding.unit == SAMPLES else finding.gain
 
 
 def beside_bar(finding: Finding) -> str:
-    """What stands beside the bar of a finding: what is predicted, else the bound that the bar shows."""
+    """Return the text next to the bar of a finding: the prediction, else the bound that the bar shows."""
     if finding.predicted:
         return f"→ {signed_percent(finding.expected)}"
     sign = "≤ " if finding.is_upper_bound else "~ "
@@ -340,9 +340,9 @@ def finding_html(
     first: str = "",
     predictions: str = "",
 ) -> Rich:
-    """Return the page of a finding; `is_open` shows what it and `predictions` take for granted.
+    """Return the page of a finding; `is_open` shows its assumptions and those of `predictions`.
 
-    `first` is the title of the one before it with the same bound, if there is one.
+    `first` is the title of the earlier finding with the same bound, if there is one.
     """
     parts = [rich("<p><b>{}</b>", finding.title)]
     if finding.evidence:
@@ -369,7 +369,7 @@ def finding_html(
 
 
 def small_html(findings: Findings) -> Rich:
-    """Return the page of the findings of one line."""
+    """Return the page of the findings that have one line each."""
     rows = [
         rich("<p><b>{}</b> <span class='q'>{}</span><br>{}</p>", small.title, small.gain_text, small.sentence)
         for small in findings.small
@@ -391,7 +391,7 @@ def _link(number: int, place: Evidence, sources: Sequence[SourceFile]) -> Rich:
 
 
 def go_to(session: Session, place: Evidence) -> str:
-    """Select what the evidence names; return the panel that shows it, or the area of those that do."""
+    """Select the place of the evidence; return the panel that shows it, or the area of such panels."""
     if place.kind == "instruction":
         session.select_line(place.line)
     elif place.kind == "token" and place.wave is not None:
@@ -456,7 +456,7 @@ class TriagePanel(Panel):
         column(top, self.head, (self.empty, 1), of=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put a finding beside the list where there is room for both, else below it."""
+        """Put a finding next to the list if both have room, else below it."""
         super().resizeEvent(event)
         way = Qt.Orientation.Horizontal if self.width() >= WIDE else Qt.Orientation.Vertical
         if self.split.orientation() != way:
@@ -466,7 +466,7 @@ class TriagePanel(Panel):
             self._fit_list()
 
     def _fit_list(self) -> None:
-        """Give the page below the list what the list does not need."""
+        """Give the page below the list the height that the list does not need."""
         is_below = self.split.orientation() == Qt.Orientation.Vertical
         self.list.setMaximumHeight(self.list.rows_px if is_below and self.list.rows_px else UNLIMITED_PX)
 
@@ -487,7 +487,7 @@ class TriagePanel(Panel):
         self._show()
 
     def _predict(self) -> None:
-        """Play what findings suggest, once nothing that somebody waits for is read or computed."""
+        """Play the suggested remedies, once no other request is pending."""
         trace, store, found = self.session.trace.value, self.session.store, self.findings
         if trace is None or store is None or found is None or found is not self.ui.results.cell(RESULT).value:
             return
@@ -573,7 +573,7 @@ class TriagePanel(Panel):
 
     @property
     def current(self) -> Finding | None:
-        """The finding that is shown at the right."""
+        """Return the finding shown at the right."""
         return self._one(self.list.currentRow())
 
     # -- selecting ----------------------------------------------------------------------------------
@@ -590,7 +590,7 @@ class TriagePanel(Panel):
             self.wants.emit(WHAT_IF)
 
     def go(self, number: int) -> None:
-        """Select the place of a piece of evidence everywhere, and bring what shows it to the front."""
+        """Select the place of a piece of evidence everywhere, and bring its panel to the front."""
         finding = self.current
         if finding is None or not 0 <= number < len(finding.evidence):
             return
@@ -598,7 +598,7 @@ class TriagePanel(Panel):
             self.wants.emit(name)
 
     def come(self) -> None:
-        """Come to the front, with the keys on the list."""
+        """Come to the front and focus the list."""
         self.wants.emit(self.panel_id)
         self.list.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -609,7 +609,7 @@ class TriagePanel(Panel):
 
     @property
     def has_findings(self) -> bool:
-        """Whether there is anything to copy."""
+        """Return whether there are findings to copy."""
         return self.findings is not None and bool(self.findings.findings)
 
     def copy_all(self) -> None:
@@ -622,7 +622,7 @@ class TriagePanel(Panel):
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """The page, and its contents."""
+        """Return commands that open the page and copy its contents."""
         return commands("Analyze", (
             ("triage.show", "What to look at first", "F4",
              late.then(cls.come),
@@ -634,22 +634,22 @@ class TriagePanel(Panel):
         ))  # fmt: skip
 
     def caption(self) -> str:
-        """Which waves are ranked, and how much was looked at."""
+        """Return which waves are ranked, and how much was analyzed."""
         selection = "" if self.findings is None else self.findings.selection
         return " · ".join(filter(None, (selection, self.note.text())))
 
     def command_line(self) -> command_text.Words | None:
-        """The findings."""
+        """Return the command for the findings."""
         has_predictions = self.findings is not None and bool(self.findings.guesses)
         return command_text.rcv(
             self.session, "triage", "--top=0", *(("--predict",) if has_predictions else ())
         )
 
     def sheet(self) -> Sheet | None:
-        """One row a finding."""
+        """Return one row per finding."""
         if self.findings is None or not self.has_findings:
             return None
-        from rcv_py.results.triage import finding_table  # noqa: PLC0415 - it imports all that finds
+        from rcv_py.results.triage import finding_table  # noqa: PLC0415 - it imports all detectors
 
         table = finding_table(self.findings.findings)
         fields = table.fields(At.WINDOW)

@@ -1,4 +1,4 @@
-"""What kept the units of a compute unit busy: one row a unit, blank where it was idle."""
+"""Busy time of the units of a compute unit: one row per unit, blank while idle."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rcv_py.ui.timeline.token_rows import TokenRows, span_segment
 from rcv_py.ui.timeline.token_tip import token_at, token_tip
 from rcv_py.ui.widgets.empty_state import page
 
-REBUILD_MS = 400  # while waves arrive: every rebuild sorts all their tokens
+REBUILD_MS = 400  # ms while waves arrive: every rebuild sorts all their tokens
 NOTES = {
     True: "Bars are issue time: on gfx9 a unit may work on after its bar ends.",
     False: "Bars are execution time.",
@@ -35,7 +35,7 @@ NOTES = {
 
 
 class Unit(NamedTuple):
-    """A track with what is drawn of it."""
+    """A track with its drawing data."""
 
     track: Track
     segment: Segment
@@ -52,15 +52,15 @@ class Units(NamedTuple):
 
 
 def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> Units:
-    """Fold the loaded waves among the chosen ones onto their units."""
+    """Return the units' tracks from the loaded waves among the chosen waves."""
     waves = [wave for row in chosen.tolist() if (wave := store.wave(row)) is not None]
     units = []
     for track in utilization(waves, trace) if waves else ():
-        # An overlap of the step of time is how gfx9 records back-to-back issue; it needs no lane.
+        # On gfx9 back-to-back issue appears as an overlap of one time step; it needs no lane.
         slack = trace.base_clock if trace.gfxip <= 9 else 0
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
         covered = IntervalSet.of(track.start, track.end)
-        _ = covered.offset  # made here, in a thread: any share of the view is asked of it
+        _ = covered.offset  # made here, in a thread: it answers for any share of the view
         units.append(Unit(track, segment, covered))
     return Units(tuple(units), place, len(waves), len(chosen))
 
@@ -140,18 +140,18 @@ class UtilizationPanel(TimelinePanel):
         self.timeline.plot.rows_changed()
 
     def caption(self) -> str:
-        """What the bars are."""
+        """Return what the bars mean."""
         return self._note.text()
 
     def command_line(self) -> command_text.Words | None:
-        """How long each unit was busy in the view."""
+        """Return the command for the busy time of each unit in the view."""
         if not self.units.units:
             return None
         where = (*command_text.wave(self.session, "of"), *command_text.within(self.session))
         return command_text.rcv(self.session, "units", *where)
 
     def sheet(self) -> Sheet:
-        """Busy cycles of each unit in the view."""
+        """Return busy cycles of each unit in the view."""
         window = self.session.window.value
         inside = [(unit.track, unit.covered.inside(window)) for unit in self.units.units]
         rows = [
@@ -163,7 +163,7 @@ class UtilizationPanel(TimelinePanel):
     # -- guide ------------------------------------------------------------------------------------------
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """The unit's share of the view, and the instruction that kept it busy."""
+        """Return the unit's share of the view, and the instruction that kept it busy."""
         trace, place = self.session.trace.value, self._found(row, time)
         if trace is None or not 0 <= row < len(self.units.units):
             return ""
@@ -182,7 +182,7 @@ class UtilizationPanel(TimelinePanel):
         )
 
     def hovered(self, row: int, time: int) -> None:
-        """Outline the bar and tell the others which instruction it was."""
+        """Outline the bar and pass its instruction to the other views."""
         trace, store, place = self.session.trace.value, self.session.store, self._found(row, time)
         if place is None or trace is None or store is None:
             self.point_at(row, time)
@@ -203,7 +203,7 @@ class UtilizationPanel(TimelinePanel):
             self.session.fit_selection()
 
     def actions_at(self, row: int, time: int) -> list[Action]:
-        """What can be done with the execution that kept the unit busy, and the command of the panel."""
+        """Return actions for the execution that kept the unit busy, and the panel's command."""
         trace, store, place = self.session.trace.value, self.session.store, self._found(row, time)
         wave = None if store is None or place is None else store.wave(place[0])
         if trace is None or wave is None or place is None:
@@ -211,14 +211,14 @@ class UtilizationPanel(TimelinePanel):
         return [*token_actions(self.session, trace, wave, place[1], self.wants.emit), self.copy_action]
 
     def measured(self, window: TimeWindow, row: int) -> str:
-        """How busy the unit was there."""
+        """Return how busy the unit was in the measured range."""
         if not 0 <= row < len(self.units.units):
             return ""
         busy = self.units.units[row].covered.inside(window)
         return f"{self.source.names[row].label} busy for {percent(busy, window.width)}"
 
     def _found(self, row: int, time: int) -> tuple[int, int] | None:
-        """(row of the wave index, token row) of the bar at a time."""
+        """Return (row of the wave index, token row) of the bar at a time."""
         if not 0 <= row < len(self.units.units):
             return None
         unit = self.units.units[row]

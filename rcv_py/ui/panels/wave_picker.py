@@ -1,4 +1,4 @@
-"""The selected wave: pick another one, see its facts, and choose which waves count."""
+"""The selected wave: choose another, see its facts, and choose which waves count."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import StateBar, state_text
 
-MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
+MIN_PX = 44  # px of a button or field: four fit side by side in the narrowest column
 SPEEDS = ("fastest", "median", "slowest")
 SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
 LEVELS = ("se", "simd", "slot", "wid")
@@ -38,9 +38,9 @@ TITLES = ("SE", "SIMD", "Slot", "Wave")
 
 
 class MomentField(QLineEdit):
-    """A moment in the unit that is shown.  Emits `edited` when the user has finished and it is one.
+    """A moment in the shown unit.  Emits `edited` when the user has entered a valid moment.
 
-    Else it is marked as wrong.
+    An invalid text is marked as wrong.
     """
 
     edited = Signal(int)
@@ -56,7 +56,7 @@ class MomentField(QLineEdit):
         self.editingFinished.connect(self._finish)
 
     def show_moment(self, cycle: int, times: Times) -> None:
-        """Show a moment in a unit; emits nothing."""
+        """Show a moment in a unit without emitting a signal."""
         self._shown, self._value, self._times = times.at(cycle), cycle, times
         self.setPlaceholderText(translated(times.unit or "µs"))
         self.setText(self._shown)
@@ -65,14 +65,14 @@ class MomentField(QLineEdit):
 
     @property
     def value(self) -> int | None:
-        """The cycle: what is shown, to the cycle, until somebody writes another one; None if it is wrong."""
+        """Return the exact cycle of the shown moment until the user edits it; None if the text is invalid."""
         return self._value if self.text() == self._shown else self._times.moment(self.text())
 
     def _why_wrong(self) -> str:
         return f"This is not a {'number of cycles' if self._times.unit else 'time, as in 46.72 µs'}."
 
     def mark(self, is_wrong: bool, why: str = "") -> None:
-        """Colour the field, and say why in its tooltip."""
+        """Colour the field, and give the reason in its tooltip."""
         self.setToolTip(tooltip(why if is_wrong else self.accessibleName()))
         if bool(self.property("invalid")) != is_wrong:
             self.setProperty("invalid", is_wrong)
@@ -87,7 +87,7 @@ class MomentField(QLineEdit):
 
 
 def choices(index: WaveIndex, wave: WaveId) -> tuple[list[int], ...]:
-    """Return what each level can be, given the levels before it."""
+    """Return the possible values of each level, given the levels before it."""
     rows = np.ones(len(index), dtype=bool)
     levels = []
     for level in LEVELS:
@@ -98,7 +98,7 @@ def choices(index: WaveIndex, wave: WaveId) -> tuple[list[int], ...]:
 
 
 def changed(index: WaveIndex, wave: WaveId, level: str, value: int) -> WaveId | None:
-    """Return the wave after one level was set: the levels before it stay, those after it stay near."""
+    """Return the wave after a level was set: earlier levels stay, later levels change little."""
     at = LEVELS.index(level)
     rows = np.flatnonzero(getattr(index, level) == value)
     for name in LEVELS[:at]:
@@ -113,9 +113,10 @@ def changed(index: WaveIndex, wave: WaveId, level: str, value: int) -> WaveId | 
 
 
 def by_speed(index: WaveIndex, row: int) -> dict[str, int]:
-    """Return the rows of the fastest wave, that of median life and the slowest of the kernel of one.
+    """Return the rows of the fastest, median and slowest waves of the kernel of a given wave.
 
-    Of median life is the wave nearest to the median: of an even number there need not be one that has it.
+    The median wave is the wave with a lifetime nearest to the median: for an even number no wave need have
+    it.
     """
     rows = np.flatnonzero(index.kernel == index.kernel[row])
     duration = index.end[rows] - index.begin[rows]
@@ -125,7 +126,7 @@ def by_speed(index: WaveIndex, row: int) -> dict[str, int]:
 
 
 def go_by_speed(session: Session, name: str) -> None:
-    """Select the fastest wave of the kernel of the selected one, that of median life or the slowest."""
+    """Select the fastest, median or slowest wave of the kernel of the selected wave."""
     trace, wave = session.trace.value, session.selection.value.wave
     if trace is None or not len(trace.waves):
         return
@@ -140,7 +141,7 @@ def take_view(session: Session) -> None:
 
 
 def _even(rows: Iterable[Sequence[QWidget]]) -> QGridLayout:
-    """Return rows of widgets in columns of one width."""
+    """Return rows of widgets in columns of equal width."""
     grid = QGridLayout()
     grid.setSpacing(4)
     for line, widgets in enumerate(rows):
@@ -177,7 +178,7 @@ class WavePickerPanel(Panel):
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """The clock range, and the waves by speed."""
+        """Return commands for the clock range, and for waves by speed."""
 
         def needs_waves() -> str:
             trace = ui.session.trace.value
@@ -341,14 +342,14 @@ class WavePickerPanel(Panel):
     # -- export -------------------------------------------------------------------------------------
 
     def command_line(self) -> command_text.Words | None:
-        """The selected wave, and how many count."""
+        """Return the command for the selected wave and the number of waves that count."""
         wave = self.session.selection.value.wave
         if wave is None:
             return command_text.rcv(self.session, "waves")
         return command_text.rcv(self.session, "wave", str(wave), *command_text.clock(self.session))
 
     def sheet(self) -> Sheet | None:
-        """All waves of the capture."""
+        """Return all waves of the capture."""
         trace = self.session.trace.value
         if trace is None:
             return None

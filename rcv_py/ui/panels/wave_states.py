@@ -1,4 +1,4 @@
-"""What all waves were doing over time: how many execute, wait, stall and idle."""
+"""States of all waves over time: how many execute, wait, stall and idle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rcv_py.ui.plot.curves import Curve, CurveSet
 from rcv_py.ui.table.command_text import Words, only, rcv
 
 NO_STATES = "No wave with a timeline could be read, so states are unknown."
-REBUILD_MS = 500  # while waves arrive
+REBUILD_MS = 500  # ms while waves arrive
 MEANING = {
     WaveState.EXEC: "an instruction executes",
     WaveState.WAIT: "at a wait or a barrier",
@@ -37,16 +37,16 @@ WAVES = (
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Curves of states with where they come from."""
+    """Curves of states with their source."""
 
     states: tuple[tuple[WaveState, np.ndarray, np.ndarray], ...]  # state, time, waves
     shares: np.ndarray  # float64 [5]
     read: int  # waves
-    is_writers: bool = False  # as the capture's own files say, clocks not aligned
+    is_writers: bool = False  # from the capture's own files, whose clocks are not aligned
 
 
 def counted(trace: Trace, sums: StateCurves, *, may_take_writers: bool) -> Counted:
-    """Return the curves of the waves that were read; without any, what the writer counted."""
+    """Return the curves of the waves that were read; without waves, the curves in the capture's files."""
     if not sums.waves and may_take_writers and trace.state_curves:
         return _writers(trace)
     curves = tuple((state, sums.time, sums.count[state]) for state in LIVING)
@@ -63,7 +63,7 @@ def _writers(trace: Trace) -> Counted:
 
 
 def curves_of(sums: Counted) -> tuple[Curve, ...]:
-    """The curves to draw, EXEC at the bottom."""
+    """Return the curves to draw, EXEC at the bottom."""
     tips = {
         state: f"{state.name}: {MEANING[state]}, {percent(float(sums.shares[state]), 1)} of the waves' time"
         for state in LIVING
@@ -121,7 +121,7 @@ class WaveStatesPanel(CurvePanel):
             self._rebuild.now()
 
     def command_line(self) -> Words | None:
-        """Mean, peak and share of the states that are shown."""
+        """Return the command for mean, peak and share of the shown states."""
         se = self._engine()
         engine = () if se is None else (f"--se={se}",)
         shown = only([state.name for state in LIVING], self.plot.shown)

@@ -39,7 +39,7 @@ NO_TIMES = "PC samples have no times: there is no duration, no occupancy and no 
 NO_LINE = "Select an instruction to see why it stalls."
 NO_SAMPLE = "No sample met the selected instruction."
 STREAM_MS = 800
-TABLE_PX = 130  # the least height of the table
+TABLE_PX = 130  # minimum height of the table
 
 
 @panel(id="summary", title="Summary", area="bottom", order=50)
@@ -116,7 +116,7 @@ class SummaryPanel(Panel):
             self.run_job(lambda: held_facts(trace, given), self._take_held, "registers")
 
     def _say_waiting(self) -> None:
-        """Say how far the summary is, until there is one."""
+        """Show the progress of the summary until it is there."""
         trace = self.session.trace.value
         if self.summary is not None or trace is None or not len(trace.waves):
             self._computing.stop()
@@ -218,15 +218,15 @@ class SummaryPanel(Panel):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """How much of it is there."""
+        """Return how much of the capture is read."""
         return self.note.text()
 
     def command_line(self) -> command_text.Words | None:
-        """Everything on the page."""
+        """Return the command for the page."""
         return command_text.rcv(self.session, "summary")
 
     def sheet(self) -> Sheet | None:
-        """The compute units; where there are none, the key numbers."""
+        """Return the compute units; if there are none, the key numbers."""
         if self.summary is None:
             return None
         if self.summary.units is not None:

@@ -1,4 +1,4 @@
-"""A summary as what widgets show: facts, shares, bars and table columns."""
+"""A summary as widget data: facts, shares, bars and table columns."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ PIPE_HEADING = {  # of gfx9, and of later generations
 }
 OF_RESIDENT = "of the cycles in which the SIMD had a traced wave"
 HELD = "Registers that must be held at a time, at most, by live ranges over the control-flow graph"
-LISTED = 16  # SIMDs that a tooltip names one by one
-_SIMD_FACTS = {  # key numbers about SIMDs: column of each, short name, and colour
+LISTED = 16  # maximum SIMDs that a tooltip lists one by one
+_SIMD_FACTS = {  # key numbers of SIMDs: column of each, short name, and color
     "simd_busy": ("issuing", "issuing", "accent"),
     "simd_working": ("working", "working", "accent"),
     "matrix_busy": ("mfma_busy", "MFMA unit", "good"),
@@ -51,12 +51,12 @@ _SIMD_FACTS = {  # key numbers about SIMDs: column of each, short name, and colo
 
 
 def role(name: str) -> Color:
-    """Return what asks a theme for a colour by its role."""
+    """Return a function that gets a colour from a theme by its role."""
     return partial(Theme.role, name=name)
 
 
 def activity_shares(activity: Activity | None) -> tuple[Share, ...]:
-    """Issue, stall and idle."""
+    """Return the shares of issue, stall and idle."""
     if activity is None:
         return ()
     cycles = {"issue": activity.issue, "stall": activity.stall, "idle": activity.idle}
@@ -64,7 +64,7 @@ def activity_shares(activity: Activity | None) -> tuple[Share, ...]:
 
 
 def state_shares_of(states: StateShares | None) -> tuple[Share, ...]:
-    """The states of waves, executing first."""
+    """Return the shares of wave states, executing first."""
     order = sorted(SHOWN, key=lambda state: state.name != "EXEC")
     return tuple(
         Share(
@@ -79,7 +79,7 @@ def state_shares_of(states: StateShares | None) -> tuple[Share, ...]:
 
 
 def reason_shares(reasons: StallReasons | None) -> tuple[Share, ...]:
-    """Issued samples, then the stalled ones by reason, the most frequent first."""
+    """Return issued samples, followed by stalled samples by reason, the most frequent first."""
     if reasons is None:
         return ()
     shares = [Share("issued", reasons.issued, role("line"), "the sample met an instruction that issued")]
@@ -92,7 +92,7 @@ def reason_shares(reasons: StallReasons | None) -> tuple[Share, ...]:
 
 
 def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
-    """The share of all SIMDs and of each: issue, work of the MFMA unit, and issue of each pipe."""
+    """Return meters for all SIMDs and each: issue, work of the MFMA unit, and issue of each pipe."""
     pipes = summary.pipes
     if pipes is None or summary.work is None:
         return ()
@@ -121,7 +121,7 @@ def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
 
 
 def counter_meters(shares: CounterShares | None) -> tuple[Meter, ...]:
-    """The shares that the hardware counted; those of pipes that may issue twice can exceed 100 %."""
+    """Return meters of hardware counters; pipes that may issue twice can exceed 100 %."""
     return tuple(
         Meter(
             bar.name,
@@ -144,7 +144,7 @@ def _each(pipes: PipeUse, shares: list[float]) -> str:
 
 
 def unit_columns(table: UnitTable | None) -> tuple[Column, ...]:
-    """The columns of the table of compute units."""
+    """Return the columns of the table of compute units."""
     return tuple(
         Column(
             id=column.id,
@@ -167,9 +167,9 @@ def _text_of(column: UnitColumn) -> Callable[[Any], str]:
 
 
 def pmc_facts(trace: Trace) -> tuple[Fact, ...]:
-    """Return numbers of L2 and memory and the branch they lead to; nothing if none are of this kernel.
+    """Return numbers of L2 and memory and the branch they lead to; nothing if none belong to this kernel.
 
-    Reads files: not for the thread of the window.
+    It reads files: do not call it on the UI thread.
     """
     table = beside(trace.path)
     name = short_kernel(trace.kernel_name)
@@ -188,9 +188,9 @@ def pmc_facts(trace: Trace) -> tuple[Fact, ...]:
 
 
 def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
-    """Return how many registers of each file must be held at most and where, and the next step of occupancy.
+    """Return the maximum of held registers per file, its place, and the next step of occupancy.
 
-    Reads files (`given`: tables of the run): not for the thread of the window.
+    It reads files (`given`: tables of the run): do not call it on the UI thread.
     """
     if not len(trace.code):
         return ()
@@ -209,5 +209,5 @@ def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
 
 
 def beside_text(source: str) -> str:
-    """Return a source place as it stands behind an instruction."""
+    """Return a source place in the form that follows an instruction."""
     return f"  {source}" if source else ""

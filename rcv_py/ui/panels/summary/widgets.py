@@ -1,4 +1,4 @@
-"""What the summary shows: key numbers, meters and parts of a whole, in cards that wrap like words."""
+"""Widgets of the summary: key numbers, meters and shares, in cards that wrap like words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, draw_t
 from rcv_py.ui.core.theme import Theme
 
 METER_PX = 9  # height of a bar in a row
-LOW = 0.05  # percent, below which a number is written as less than a tenth
+LOW = 0.05  # percent; smaller values are shown as less than a tenth
 BAR = 14
 SWATCH = 10
 RING = 76  # px, diameter of the ring
@@ -35,7 +35,7 @@ GAP = 8
 WIDEST = "100.0 %"
 LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 
-Color = Callable[[Theme], QColor]  # asked for at every painting, so that it follows the theme
+Color = Callable[[Theme], QColor]  # called at every painting, so that it follows the theme
 
 
 class FactList(QWidget):
@@ -54,7 +54,7 @@ class FactList(QWidget):
         self.setAccessibleName(translated(name))
 
     def set_facts(self, facts: Sequence[Fact]) -> None:
-        """Show these numbers; labels are kept while the facts are the same ones."""
+        """Show these numbers; labels are kept while the facts are the same."""
         facts = tuple(facts)
         if _shape(facts) != _shape(self.facts):
             self._rebuild(facts)
@@ -69,7 +69,7 @@ class FactList(QWidget):
             self._labels[3 * row + 1].setAccessibleName(said)
 
     def text(self) -> str:
-        """All numbers, one a line."""
+        """Return all numbers, one per line."""
         return "\n".join(f"{fact.name}\t{fact.text}\t{fact.of}".rstrip() for fact in self.facts)
 
     def _rebuild(self, facts: tuple[Fact, ...]) -> None:
@@ -94,7 +94,7 @@ def _shape(facts: tuple[Fact, ...]) -> list[tuple[str, bool]]:
 
 
 class Rows(QWidget):
-    """Rows of parts that are painted, each with a tooltip."""
+    """Painted rows of parts, each with a tooltip."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -109,15 +109,15 @@ class Rows(QWidget):
         self.update()
 
     def row_at(self, x: float, y: float) -> int:
-        """The row at a place, -1 if there is none."""
+        """Return the row at a point, -1 if there is none."""
         return int(y) // self._row
 
     def tip(self, row: int) -> str:
-        """What a row is, "" for none."""
+        """Return the tooltip of a row, "" for none."""
         raise NotImplementedError
 
     def text(self) -> str:
-        """All rows, one a line."""
+        """Return all rows, one per line."""
         raise NotImplementedError
 
     @property
@@ -125,11 +125,11 @@ class Rows(QWidget):
         return self.fontMetrics().height() + 4
 
     def minimumSizeHint(self) -> QSize:
-        """The same height, less width."""
+        """Return the same height, but less width."""
         return QSize(170, self.sizeHint().height())
 
     def event(self, event: QEvent) -> bool:
-        """Explain the row under the mouse."""
+        """Show the tooltip of the row under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             show_tip(event.globalPos(), self.tip(self.row_at(event.x(), event.y())), self)
             return True
@@ -138,7 +138,7 @@ class Rows(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """A bar: `value` in percent may exceed 100, the bar does not; `marks` are the values it sums up."""
+    """A bar: `value` in percent may exceed 100, the bar does not; `marks` are the summarized values."""
 
     name: str
     value: float  # percent
@@ -161,18 +161,18 @@ class Meters(Rows):
         self._shows(f"{meter.name} {number(meter)}" for meter in self.meters if not meter.is_heading)
 
     def text(self) -> str:
-        """All bars, one a line."""
+        """Return all bars, one per line."""
         return "\n".join(f"{meter.name}\t{number(meter)}".rstrip() for meter in self.meters)
 
     def tip(self, row: int) -> str:
-        """What a bar is."""
+        """Return the tooltip of a bar."""
         if not 0 <= row < len(self.meters):
             return ""
         meter = self.meters[row]
         return meter.meaning if meter.is_heading else f"{meter.name}: {number(meter)}\n{meter.meaning}"
 
     def sizeHint(self) -> QSize:
-        """Room for every row."""
+        """Return room for every row."""
         return QSize(260, len(self.meters) * self._row)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -210,7 +210,7 @@ class Meters(Rows):
 
 
 def number(meter: Meter) -> str:
-    """The value of a bar as text, "" for a heading."""
+    """Return the value of a bar as text, "" for a heading."""
     if meter.is_heading:
         return ""
     return f"{meter.value:.1f} %" if meter.value >= LOW or not meter.value else "<0.1 %"
@@ -218,7 +218,7 @@ def number(meter: Meter) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One part of a whole."""
+    """A part of a whole."""
 
     name: str
     value: int
@@ -227,7 +227,7 @@ class Share:
 
 
 class ShareBar(Rows):
-    """Shares of a total in the order given; `is_ring` draws a ring with the list beside it."""
+    """Shares of a total in the given order; `is_ring` draws a ring with the list next to it."""
 
     def __init__(self, theme: Theme, name: str, unit: str, *, is_ring: bool = False) -> None:
         super().__init__(theme, name)
@@ -241,17 +241,17 @@ class ShareBar(Rows):
 
     @property
     def total(self) -> int:
-        """Sum of all parts."""
+        """Return the sum of all parts."""
         return sum(share.value for share in self.shares)
 
     def text(self) -> str:
-        """All parts, one a line."""
+        """Return all parts, one per line."""
         return "\n".join(
             f"{share.name}\t{share.value}\t{percent(share.value, self.total)}" for share in self.shares
         )
 
     def tip(self, row: int) -> str:
-        """What a part is."""
+        """Return the tooltip of a part."""
         if not 0 <= row < len(self.shares):
             return ""
         share = self.shares[row]
@@ -264,7 +264,7 @@ class ShareBar(Rows):
     # -- geometry -----------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        """Room for the drawing and every row."""
+        """Return room for the drawing and every row."""
         rows = len(self.shares) * self._row
         height = max(RING, rows) if self._is_ring else BAR + 6 + rows
         return QSize(220, height)
@@ -276,7 +276,7 @@ class ShareBar(Rows):
         return QRect(RING + GAP, max(0, (RING - rows) // 2), self.width() - RING - GAP, rows)
 
     def row_at(self, x: float, y: float) -> int:
-        """The part at a place of the list or of the bar, -1 if there is none."""
+        """Return the part at a point of the list or of the bar, -1 if there is none."""
         area = self._rows_area()
         if area.left() <= x <= area.right() and y >= area.top():
             row = int(y - area.top()) // self._row
@@ -351,11 +351,11 @@ class ShareBar(Rows):
 
 
 class Card(QFrame):
-    """A heading over widgets, each under a small heading or none.  Ctrl+C copies what they say."""
+    """A heading over widgets, each with an optional small heading.  Ctrl+C copies their text."""
 
     def __init__(self, title: str, *parts: tuple[str, QWidget], width: int, grows: int = 0) -> None:
         super().__init__()
-        self.grows = grows  # its part of the width that is left in its row
+        self.grows = grows  # its part of the remaining width of its row
         self._width = width
         self.setObjectName("card")
         self.title = PlainLabel(title, role="heading")
@@ -376,11 +376,11 @@ class Card(QFrame):
                 part.setVisible(shown)
 
     def minimumSizeHint(self) -> QSize:
-        """Its width, and the height its content needs."""
+        """Return its width, and the height its content needs."""
         return QSize(self._width, super().minimumSizeHint().height())
 
     def text(self) -> str:
-        """What it says, one line a number, for the clipboard."""
+        """Return its text, one line per number, for the clipboard."""
         parts = [part for _, part in self._parts if isinstance(part, FactList | Rows | QLabel)]
         return "\n".join([self.title.text(), *(part.text() for part in parts if not part.isHidden())])
 
@@ -393,7 +393,7 @@ class Card(QFrame):
 
 
 class CardFlow(QLayout):
-    """Lays out the cards of a widget in rows; a card that is hidden leaves no gap."""
+    """Lays out the cards of a widget in rows; a hidden card leaves no gap."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -404,41 +404,41 @@ class CardFlow(QLayout):
         parent.setSizePolicy(policy)
 
     def cards(self) -> list[Card]:
-        """The cards that are shown."""
+        """Return the visible cards."""
         cards = [card for item in self._items if isinstance(card := item.widget(), Card)]
         return [card for card in cards if not card.isHidden()]
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Take a card in."""
+        """Add a card."""
         self._items.append(item)
 
     def count(self) -> int:
-        """How many cards there are, hidden ones too."""
+        """Return the number of cards, including hidden cards."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
-        """A card, None outside."""
+        """Return a card, None outside."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
-        """Let a card go."""
+        """Remove and return a card."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def hasHeightForWidth(self) -> bool:
-        """Rows depend on the width."""
+        """Return True: rows depend on the width."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height of all rows at a width."""
+        """Return the height of all rows at a width."""
         rows = self._rows(width)
         return sum(_height(row) for row in rows) + GAP * (len(rows) + 1)
 
     def sizeHint(self) -> QSize:
-        """The size of the largest card."""
+        """Return the size of the largest card."""
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        """Room for the largest card."""
+        """Return room for the largest card."""
         shown = [card.minimumSizeHint() for card in self.cards()]
         return QSize(
             max((size.width() for size in shown), default=0) + 2 * GAP,
@@ -446,7 +446,7 @@ class CardFlow(QLayout):
         )
 
     def setGeometry(self, rect: QRect) -> None:
-        """Place the cards; the last row takes the height that is left."""
+        """Place the cards; the last row takes the remaining height."""
         super().setGeometry(rect)
         top = rect.top() + GAP
         rows = self._rows(rect.width())
@@ -477,7 +477,7 @@ def _height(row: list[Card]) -> int:
 
 
 def _widths(row: list[Card], room: int) -> list[int]:
-    """Minimum widths, and what is left shared by those that grow (by all, if none does)."""
+    """Return minimum widths plus the remaining width, shared by the cards that grow (by all if none does)."""
     widths = [card.minimumSizeHint().width() for card in row]
     left = max(0, room - sum(widths) - GAP * (len(row) - 1))
     parts = [card.grows for card in row]

@@ -1,4 +1,4 @@
-"""Instruction: the selected instruction in all of its executions, and this one of them.
+"""Instruction: the selected instruction over all of its executions, and the selected execution.
 
-`panel.py` is the panel, `facts.py` what it says in words.
+`panel.py` is the panel, `facts.py` its text.
 """

@@ -1,4 +1,4 @@
-"""What is looked at beside a selected instruction: other waves of its SIMD, and the recording without it."""
+"""Data related to a selected instruction: other waves of its SIMD, and the replay without its cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TITLE = "If it were free"
 
 
 def hidden_by(store: WaveStore | None, wave: Wave, row: int) -> Meanwhile:
-    """Return what other waves on the SIMD issued while a token of a wave stalled, of those in memory."""
+    """Return what other waves on the SIMD issued during a stall, as far as they are in memory."""
     if store is None:
         return NOBODY
     tokens = wave.tokens
@@ -43,10 +43,10 @@ def hidden_by(store: WaveStore | None, wave: Wave, row: int) -> Meanwhile:
 
 
 def described(file: str, target: str, mnemonic: str) -> str:
-    """Return what a machine-readable ISA file says of a mnemonic, or why it cannot be read; "" for nothing.
+    """Return a machine-readable ISA file's description of a mnemonic, or why it is unreadable; "" for none.
 
-    Without a file that is what `rcv isa-docs add` kept of the family of a target.  It is read once: not for
-    the thread of the window.
+    Without a file it uses the file that `rcv isa-docs add` stored for the family of a target.  The file is
+    read once: do not call it on the UI thread.
     """
     try:
         words = _description(file) if file else words_of(target)
@@ -62,13 +62,13 @@ def _description(file: str) -> IsaDescription:
 
 
 def trials(line: int, *, is_operation: bool) -> dict[str, tuple[Change, ...]]:
-    """Return what is tried of an instruction, by what is said of it."""
+    """Return the experiments with an instruction, by their description."""
     free = {"it took no time": (Free((line,)),)}
     return free | ({"its data came at once": (Latency((line,), cycles=0),)} if is_operation else {})
 
 
 def replay_html(found: dict[str, Prediction] | None, *, is_playing: bool, why_not: str) -> Rich:
-    """Return what the recording says without the cost of an instruction; a link that asks while unknown."""
+    """Return the predicted effect of removing an instruction's cost; while unknown, a link to request it."""
     if why_not:
         said = rich("<span class='q'>{}</span>", why_not)
     elif is_playing:

@@ -1,4 +1,4 @@
-"""What is known of a selected instruction, in words with links."""
+"""Facts about a selected instruction, as text with links."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from rcv_py.ui.core.times import Times
 from rcv_py.ui.widgets.legend import state_text
 from rcv_py.ui.widgets.links import line_link, source_link, token_link
 
-if TYPE_CHECKING:  # they import all that attributes, which the first picture does not wait for
+if TYPE_CHECKING:  # they import attribution, which the first painting does not wait for
     from rcv_py.analysis.attribution.attribute import TokenCause
     from rcv_py.analysis.attribution.instruction_help import InstructionHelp
     from rcv_py.analysis.attribution.of_line import LineCause
     from rcv_py.analysis.timeline.meanwhile import Meanwhile
     from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits
 
-LISTED = 12  # producers and waiters that are shown
-HIDERS = 4  # kinds of instructions of other waves that are named
+LISTED = 12  # maximum producers and waiters shown
+HIDERS = 4  # maximum kinds of instructions of other waves that are named
 KINDS = frozenset(TokenKind)
-CAUSES, BLAMED = 6, 2  # causes over all executions, and instructions to blame for each, that are shown
+CAUSES, BLAMED = 6, 2  # maximum causes over all executions, and instructions to blame for each
 
 
 @dataclass(frozen=True, slots=True)
 class TokenFacts:
-    """What is shown of a selected line, and of the selected execution of it if there is one."""
+    """The displayed data of a selected instruction, and of its selected execution if there is one."""
 
     line: int
     totals: LineTotals
@@ -42,29 +42,29 @@ class TokenFacts:
     wave: str = ""
     producers: tuple[int, ...] = ()
     waiters: tuple[int, ...] = ()
-    samples: StallReasons | None = None  # of the line, where the capture has PC samples
-    all_samples: int = 0  # of all lines
-    causes: tuple[TokenCause, ...] = ()  # of the stall of the very execution and of the gap before it
-    doubts: tuple[str, ...] = ()  # what these causes do not count
+    samples: StallReasons | None = None  # of the instruction, where the capture has PC samples
+    all_samples: int = 0  # of all instructions
+    causes: tuple[TokenCause, ...] = ()  # of the stall of the selected execution and of the gap before it
+    doubts: tuple[str, ...] = ()  # cycles without these causes
     help: InstructionHelp | None = None
-    described: str = ""  # the words of a file of AMD
-    hidden: Meanwhile | None = None  # what other waves did during the stall of the very execution
-    waits: TokenWaits | None = None  # of the very execution; then the code rows above are not shown
+    described: str = ""  # the description from an AMD file
+    hidden: Meanwhile | None = None  # activity of other waves during the stall of the selected execution
+    waits: TokenWaits | None = None  # of the selected execution; then the code rows above are not shown
 
 
 def named(trace: Trace, row: int) -> str:
-    """Return a code row with its text and its source place, as people read it."""
+    """Return a code row with its text and its source place, in readable form."""
     return f"{row}  {trace.code.text[row]}{beside(trace, row)}"
 
 
 class FactsText:
-    """What is known of a selected instruction in words, with links."""
+    """Formats facts about a selected instruction as text with links."""
 
     def __init__(self, trace: Trace, facts: TokenFacts, times: Times) -> None:
         self.trace, self.facts, self.times = trace, facts, times
 
     def head(self) -> Rich:
-        """Return the instruction and what kind of instruction it is."""
+        """Return the instruction and its kind."""
         line = self.facts.line
         kind = int(self.trace.code.kind[line])
         what = KIND_TEXT[TokenKind(kind)] if kind in TokenKind._value2member_map_ else "unknown"
@@ -75,7 +75,7 @@ class FactsText:
         return text + rich("<p>{}</p>", about)
 
     def of_all(self, spread: Spread | None, causes: Sequence[LineCause] | None, waiting: str) -> Rich:
-        """Return how long all executions took, why, and their sums; `waiting` is said without causes."""
+        """Return duration, causes and sums of all executions; `waiting` is shown if there are no causes."""
         parts = []
         if spread is not None:
             numbers = (("median", spread.median), ("p90", spread.p90), ("max", spread.max))
@@ -90,7 +90,7 @@ class FactsText:
         return joined("", parts)
 
     def of_this(self) -> Rich:
-        """Return what is known of this execution, or of the instruction in this wave."""
+        """Return the facts of this execution, or of the instruction in this wave."""
         trace, facts = self.trace, self.facts
         parts: list[Rich] = []
         if facts.token is not None:
@@ -224,7 +224,7 @@ class FactsText:
 
 
 def _help(known: InstructionHelp, described: str) -> Iterator[Rich]:
-    """Yield what an instruction does, for how long its unit is taken, and what has to be waited for."""
+    """Yield the instruction's effect, the cycles it occupies its unit, and the waits it requires."""
     for text in filter(None, (known.what, described)):
         yield rich("{}", text)
     facts = []
@@ -274,7 +274,7 @@ Row = tuple[str, object]  # name and value, for tables
 
 
 def this_rows(trace: Trace, facts: TokenFacts) -> Iterator[Row]:
-    """Yield the instruction, its samples, and what is known of this execution."""
+    """Yield the instruction, its samples, and the facts of this execution."""
     yield from (("instruction", trace.code.text[facts.line]), ("line", facts.line))
     if facts.help is not None:
         yield from (("what it does", facts.help.what), ("unit", facts.help.unit))
@@ -306,7 +306,7 @@ def _token_rows(facts: TokenFacts, token: TokenDetails) -> Iterator[Row]:
 def all_rows(
     trace: Trace, facts: TokenFacts, view: DistributionView | None, causes: Sequence[LineCause] | None
 ) -> Iterator[Row]:
-    """Yield what is known of all executions: how long, why, and their sums."""
+    """Yield the facts of all executions: durations, causes and sums."""
     if view is not None and (spread := view.spread) is not None:
         yield from (("hits that count", spread.hits), ("median latency", spread.median))
         yield from (("p90 latency", spread.p90), ("max latency", spread.max))

@@ -1,4 +1,4 @@
-"""What the panel shows before an instruction is selected: the hottest ones, each a click away."""
+"""The page before an instruction is selected: links to the most expensive instructions."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.links import GrowingText, line_link
 
-FINDINGS = "findings"  # the shared result
-MOST = 16  # instructions
+FINDINGS = "findings"  # name of the shared result
+MOST = 16  # maximum instructions
 STREAM_MS = 500
 SQUARE = "■"
 WHAT_TO_DO = "Click one for all its executions, and why they waited."
 
 
 class FirstLook(GrowingText):
-    """The instructions that cost most, what each did and which finding names it; kinds of instruction.
+    """The most expensive instructions, their cycles and the finding that names each; kinds of instruction.
 
-    It is computed for a panel, while nothing is selected, and follows the clock range.
+    It is computed for a panel while no instruction is selected, and follows the clock range.
     """
 
     def __init__(self, panel: Panel) -> None:
         super().__init__(panel.session, panel.ui.theme, "Hottest instructions")
         self.hottest: Hottest | None = None
-        self._of: Trace | None = None  # the capture whose those are
+        self._of: Trace | None = None  # the capture they belong to
         self._panel, self._ui = panel, panel.ui
         self._is_wanted = False
         self._costs = CostUpdates(panel, self._compute, STREAM_MS)
@@ -45,7 +45,7 @@ class FirstLook(GrowingText):
         panel.ui.theme.changed.connect(self._show)
 
     def want(self, is_wanted: bool) -> None:
-        """Be there, or not."""
+        """Switch the page on or off."""
         self._is_wanted = is_wanted
         self.setVisible(is_wanted)
         if is_wanted and self.hottest is None:
@@ -76,12 +76,12 @@ class FirstLook(GrowingText):
         self.show_html(page_of(trace, self.hottest, named_by(findings), times, self._ui.theme))
 
     def command_line(self) -> command_text.Words | None:
-        """The instructions."""
+        """Return the command for the instructions."""
         words = ("--by=instruction", *command_text.charge(self._ui), "--sort=cost", f"--top={MOST}")
         return command_text.rcv(self._panel.session, "hotspot", *words)
 
     def sheet(self) -> Sheet | None:
-        """The instructions with what they cost."""
+        """Return the instructions with their costs."""
         trace, found = self._panel.session.trace.value, self.hottest
         if trace is None or found is None:
             return None
@@ -93,9 +93,9 @@ class FirstLook(GrowingText):
 
 
 def named_by(findings: Findings | None) -> dict[int, str]:
-    """Return by instruction the title of the first ranked finding whose evidence it is.
+    """Return by instruction the title of the first ranked finding with that instruction as evidence.
 
-    Not its number: the list of findings is put in another order when predictions are there.
+    The number is not used: predictions change the order of findings.
     """
     named: dict[int, str] = {}
     for finding in () if findings is None else findings.in_full:
@@ -106,7 +106,7 @@ def named_by(findings: Findings | None) -> dict[int, str]:
 
 
 def page_of(trace: Trace, found: Hottest, named: Mapping[int, str], times: Times, theme: Theme) -> Rich:
-    """Return the page in words with links."""
+    """Return the page as text with links."""
     if not found.total:
         return rich("<p class='q'>{}</p>", NO_COST)
     unit = unit_of(trace)
@@ -144,7 +144,7 @@ def _instruction(trace: Trace, found: Hottest, at: int, named: Mapping[int, str]
 
 
 def _notes(trace: Trace, line: int) -> Iterator[str]:
-    """What an instruction did, in a few words, and where it comes from."""
+    """Yield hits, stall and similar facts of an instruction in a few words, and its source place."""
     code = trace.code
     if trace.has_thread_trace:
         yield plural(int(code.hits[line]), "hit")

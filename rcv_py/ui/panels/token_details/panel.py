@@ -1,4 +1,4 @@
-"""The selected instruction: how long all its executions took and why, and what this one waited for."""
+"""The selected instruction: durations and causes of all executions, and the waits of the selected one."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.links import GrowingText
 
-if TYPE_CHECKING:  # they import all that attributes
+if TYPE_CHECKING:  # they import attribution
     from rcv_py.analysis.attribution.of_line import LineCause
     from rcv_py.analysis.whatif.predict import Prediction
     from rcv_py.ui.panels.token_details.facts import TokenFacts
 
 NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
-SPEEDS = {  # of executions: which, keys
+SPEEDS = {  # choice of executions: which, keys
     "fastest": (Which.FASTEST, "Alt+Home"),
     "median": (Which.MEDIAN, "Alt+\\"),
     "slowest": (Which.SLOWEST, "Alt+End"),
 }
-PLAY, TRY, WHAT_IF = "play", "try", "whatif"  # links, and the panel that tries more
-IDLE_MS = 900  # that an instruction stays selected before it is played without being asked for
-DISTRIBUTION = "distribution"  # the panel that shows the same larger
+PLAY, TRY, WHAT_IF = "play", "try", "whatif"  # links, and the panel that offers more experiments
+IDLE_MS = 900  # ms that an instruction must stay selected before it is replayed without a request
+DISTRIBUTION = "distribution"  # the panel that shows a larger view
 
 
 @panel(id="token_details", title="Instruction", area="details", order=20, icon="info", needs=("waves",))
@@ -55,12 +55,12 @@ class TokenDetailsPanel(Panel):
         super().__init__(ui)
         self.facts: TokenFacts | None = None
         self.view: DistributionView | None = None  # of all executions
-        self.causes: tuple[LineCause, ...] | None = None  # over all executions; None while not known
-        self._all_of: int | None = None  # code row of the two above
+        self.causes: tuple[LineCause, ...] | None = None  # over all executions; None while unknown
+        self._all_of: int | None = None  # code row of the two fields above
         self.replays: dict[int, dict[str, Prediction]] = {}  # by code row
         self._playing: int | None = None  # code row
-        self._told = ""  # about that
-        self._flag = CancelFlag()  # of what is played
+        self._told = ""  # text about that row
+        self._flag = CancelFlag()  # of the replay
         self._idle = QTimer(self, singleShot=True, interval=IDLE_MS)
         self._idle.setObjectName(WHEN_IDLE)
         self._idle.timeout.connect(self._play_when_idle)
@@ -89,9 +89,7 @@ class TokenDetailsPanel(Panel):
         ui.session.waves.watch(self._forget_all)
         ui.session.loaded.watch(self._more_waves)
         ui.results.cell("attribution").watch(self._causes_soon.ask)
-        self._arrivals = Arrivals(
-            self, ui.session, self._wants_again
-        )  # what covered a stall may be among them
+        self._arrivals = Arrivals(self, ui.session, self._wants_again)  # it may contain what covered a stall
         self._computing = Computing(self, self._show)
         ui.settings.cell(UNITS).watch(self._show)
         ui.settings.cell("isa.description").watch(self._soon.ask)
@@ -146,7 +144,7 @@ class TokenDetailsPanel(Panel):
     # -- computing: this execution -------------------------------------------------------------------
 
     def _more_waves(self) -> None:
-        """The selected wave is there now."""
+        """Update once the selected wave is there."""
         if (self.facts is None or not self.facts.wave) and self.session.wave() is not None:
             self._soon.ask()
 
@@ -170,11 +168,11 @@ class TokenDetailsPanel(Panel):
         return line if trace is not None and line is not None and 0 <= line < len(trace.code) else None
 
     def _job(self) -> Callable[[], TokenFacts] | None:
-        """Return a function that collects the facts; it touches nothing that changes."""
+        """Return a function that collects the facts; it touches no mutable state."""
         trace, selection, line = self.session.trace.value, self.session.selection.value, self._line()
         if trace is None or line is None:
             return None
-        # Imported when an instruction is selected: the first picture does not wait for all that attributes.
+        # Imported when an instruction is selected: the first painting does not wait for attribution.
         from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside  # noqa: PLC0415 - as said above
         from rcv_py.analysis.attribution.instruction_help import instruction_help  # noqa: PLC0415 - as said above
         from rcv_py.analysis.cost.stall_reasons import stall_reasons  # noqa: PLC0415 - as said above
@@ -227,7 +225,7 @@ class TokenDetailsPanel(Panel):
         self._all_soon.ask()
 
     def _compute_all(self) -> None:
-        """Look at all executions, unless that was done for this line."""
+        """Compute all executions, unless that was done for this instruction."""
         trace, store, line = self.session.trace.value, self.session.store, self._line()
         if trace is None or store is None or line is None or not store.batches:
             self._all_of, self.view, self.causes = None, None, None
@@ -273,13 +271,13 @@ class TokenDetailsPanel(Panel):
         self.replays, self._playing = {}, None
 
     def _play_when_idle(self) -> None:
-        """Play the instruction that stayed selected, where that is cheap: waves were read to be played."""
+        """Replay without the selected instruction's cost if that is cheap: waves were read to be replayed."""
         line = self._line()
         if line is not None and line not in self.replays and self._playing is None and self.ui.tasks.idle:
             self._play(line)
 
     def _asked(self, link: QUrl) -> None:
-        """Play the recording without the cost of the instruction, or open what tries more."""
+        """Replay without the cost of the instruction, or open the panel with more experiments."""
         line, kind = self._line(), link.toString().partition(":")[0]
         if line is None:
             return
@@ -292,7 +290,7 @@ class TokenDetailsPanel(Panel):
             self.wants.emit(WHAT_IF)
 
     def _play(self, line: int) -> None:
-        """Play what is tried of an instruction, in a thread."""
+        """Run the experiments with an instruction in a thread."""
         from rcv_py.analysis.waits.hoisting import is_load  # noqa: PLC0415 - as above
         from rcv_py.ui.panels.token_details.beside import trials  # noqa: PLC0415 - as above
 
@@ -302,7 +300,7 @@ class TokenDetailsPanel(Panel):
         recordings, held = self.ui.results.recordings(trace), store.batches
         tried = trials(line, is_operation=is_load(trace.code.text[line].strip()))
 
-        self._flag.set()  # what was selected before
+        self._flag.set()  # of the previous selection
         flag = self._flag = CancelFlag()
 
         def job() -> dict[str, Prediction]:
@@ -319,7 +317,7 @@ class TokenDetailsPanel(Panel):
         self._show_replay()
 
     def _show_replay(self) -> None:
-        """Show what the recording says without the cost of the instruction; played already, others follow."""
+        """Show the predicted effect of removing the cost; then replay the remaining experiments."""
         if self.facts is None:
             return
         from rcv_py.ui.panels.token_details.beside import replay_html  # noqa: PLC0415 - as above
@@ -332,7 +330,7 @@ class TokenDetailsPanel(Panel):
             return
         streams = "Waves are still being read; then it can be played." if self.session.is_streaming else ""
         found, is_playing = self.replays.get(line), self._playing == line
-        if self._playing is not None and not is_playing:  # it is about another instruction
+        if self._playing is not None and not is_playing:  # it concerns another instruction
             self._flag.set()
             self._playing = None
         if found is None and not is_playing and not streams and self.ui.results.recordings(trace).is_ready:
@@ -381,7 +379,7 @@ class TokenDetailsPanel(Panel):
         self._show_replay()
 
     def _show_hit(self) -> None:
-        """Show which execution is selected, or that one is looked for."""
+        """Show which execution is selected, or that it is being searched."""
         facts, sought = self.facts, self.session.sought.value
         token = None if facts is None else facts.token
         self.note.setText("" if sought is None else f"Finding the {sought.which.value} execution …")
@@ -400,7 +398,7 @@ class TokenDetailsPanel(Panel):
         allow(self.after, "" if token.hit + 1 < token.hits else "This is the last one.")
 
     def _mark(self) -> None:
-        """Point at this execution among all."""
+        """Mark this execution among all."""
         token = None if self.facts is None else self.facts.token
         self.chart.mark_token(None if token is None else token.stall + token.busy)
 
@@ -425,7 +423,7 @@ class TokenDetailsPanel(Panel):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def command_line(self) -> command_text.Words | None:
-        """What is known of the selected instruction."""
+        """Return the command for the facts of the selected instruction."""
         selection = self.session.selection.value
         if self.facts is None:
             return self.first.command_line()
@@ -433,7 +431,7 @@ class TokenDetailsPanel(Panel):
         return command_text.rcv(self.session, "place", place)
 
     def sheet(self) -> Sheet | None:
-        """The facts as name and value."""
+        """Return the facts as name and value."""
         facts, trace = self.facts, self.session.trace.value
         if facts is None or trace is None:
             return self.first.sheet()

@@ -1,4 +1,4 @@
-"""Can the capture be trusted, and how would a better one be recorded?"""
+"""Whether the capture can be trusted, and how to record a better one."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FINE = f"Nothing wrong with this capture. Looked at: {', '.join(CHECKED)}."
 LOOKING = "The capture is being looked at."
 MEDIAN_WAVE = "wave of median life"  # the evidence that names a wave
 ICON_PX = 16
-NAME_PX = 72  # so that the texts of all cards begin at one place
+NAME_PX = 72  # so that the texts of all cards begin at the same x
 WORDS = {Severity.INFO: "Note", Severity.WARNING: "Warning", Severity.ERROR: "Error"}
 
 
 class NoteCard(QFrame):
-    """One note; Ctrl+C copies it.  `go` is what a button with a text does, if there is a place to go to."""
+    """A note; Ctrl+C copies it.  `go` is the action of a text button, if there is a place to go to."""
 
     def __init__(self, theme: Theme, note: HealthNote, go: tuple[str, Callable[[], None]] | None) -> None:
         super().__init__()
@@ -84,13 +84,13 @@ class NoteCard(QFrame):
 
 
 def note_text(note: HealthNote) -> str:
-    """Return everything a note says, one line each."""
+    """Return all texts of a note, one per line."""
     said = [f"{name}: {text}" for name, text in lines(note)]
     return "\n".join([f"{note.severity}: {note.title}", *said])
 
 
 def lines(note: HealthNote) -> list[tuple[str, str]]:
-    """Return what is said of a note below its title."""
+    """Return the texts below the title of a note."""
     rows = [("Evidence", note.evidence_text), ("Impact", note.consequence), ("Fix", note.remedy)]
     if note.settings:
         rows.append(("Settings", ", ".join(f"{name}: {value}" for name, value in note.settings.items())))
@@ -141,7 +141,7 @@ class HealthPanel(Panel):
         self.empty.say(self.reason(FINE) if trace is None else LOOKING)
         if trace is not None:
             self.want_result("health")
-            self._take()  # the button that counts warnings may have wanted it before
+            self._take()  # the button that counts warnings may have requested it earlier
 
     def _take(self) -> None:
         notes = self.ui.results.cell("health").value
@@ -159,9 +159,9 @@ class HealthPanel(Panel):
         self.partial.setText("waves are still being read" if is_partial else "")
 
     def _show_card(self) -> None:
-        """Make the first card that says something else than its note, and ask for the next; the others stay.
+        """Remake the first card that differs from its note, and schedule the next; the other cards stay.
 
-        So reading waves does not make them flicker, and no turn of the event loop makes more than one.
+        So reading waves does not make them flicker, and each turn of the event loop makes at most one card.
         """
         notes = self.notes or ()
         for surplus in self.cards[len(notes) :]:
@@ -204,7 +204,7 @@ class HealthPanel(Panel):
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """Copy the input file."""
+        """Return the command that copies the input file."""
 
         def why_not() -> str:
             if late.now is None:
@@ -218,15 +218,15 @@ class HealthPanel(Panel):
         return commands("Analyze", [(*row, late.then(cls.copy_input), tip, why_not)])
 
     def caption(self) -> str:
-        """The worst of it."""
+        """Return the worst note."""
         return "" if self.notes is None else headline(self.notes)
 
     def command_line(self) -> command_text.Words | None:
-        """The notes."""
+        """Return the command for the notes."""
         return command_text.rcv(self.session, "check")
 
     def sheet(self) -> Sheet | None:
-        """A row for every piece of evidence, with what it means and what helps."""
+        """Return a row per piece of evidence, with its meaning and the remedy."""
         if not self.notes:
             return None
         sheet = Sheet.of("Health", number_table(self.notes))

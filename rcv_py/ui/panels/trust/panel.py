@@ -1,4 +1,4 @@
-"""What is wrong with the capture, and how far its numbers can be trusted: both at once."""
+"""Problems of the capture and the trust in its numbers, both shown together."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TrustPanel(PartedPanel):
         return boxed(column(title, (self.part(name), 1)))
 
     def _put(self, part: Panel) -> None:
-        """Nothing: both have their places."""
+        """Do nothing: both parts have their places."""
 
     def _show_chosen(self) -> None:
-        """Nothing: both are shown."""
+        """Do nothing: both parts are shown."""

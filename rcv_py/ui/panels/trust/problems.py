@@ -1,4 +1,4 @@
-"""What is wrong with the capture, and what to do about it."""
+"""Problems of the capture, and their remedies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What is listed, the worst first."""
+        """Return the listed problems, the worst first."""
         return self.result or ()
 
     def _refresh(self) -> None:
@@ -66,11 +66,11 @@ class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
             copy_text(f"{problem.severity}: {problem.where}: {problem}")
 
     def command_line(self) -> command_text.Words | None:
-        """The facts, with what is wrong."""
+        """Return the command for the facts and problems."""
         return command_text.rcv(self.session, "info", "--read")
 
     def sheet(self) -> Sheet | None:
-        """All problems."""
+        """Return all problems."""
         if not self.problems:
             return None
         rows = map(_cells, self.problems)

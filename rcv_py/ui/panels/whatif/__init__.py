@@ -1,4 +1,4 @@
-"""What if: experiments as rows, what each would gain, and the selected wave as it would run.
+"""What if: experiments as rows, the gain of each, and the selected wave as it would run.
 
-`panel.py` is the panel, `controls.py` the sliders; what runs in a thread is `work/playing.py`.
+`panel.py` is the panel, `controls.py` the sliders; `work/playing.py` runs in a thread.
 """

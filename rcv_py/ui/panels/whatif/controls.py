@@ -1,4 +1,4 @@
-"""Sliders and fields of which the first experiment is made."""
+"""Sliders and fields that define the first experiment."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rcv_py.base.text import translated
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 
-STEPS = 10  # of a slider, for a latency as it was
-MOST = 3  # times as long
+STEPS = 10  # position of a slider for an unchanged latency
+MOST = 3  # maximum factor
 SLIDER_PX = 96
 MAX_WAVES = 16
 TITLES = {"vmem": "VMEM", "lds": "LDS", "smem": "SMEM"}
 
 
 class Controls(QWidget):
-    """Latencies by kind of memory, waves, barriers; `changed` when any is another one."""
+    """Latencies by kind of memory, waves, barriers; `changed` fires when any of them changes."""
 
     changed = Signal()
 
@@ -54,7 +54,7 @@ class Controls(QWidget):
 
     @property
     def asked(self) -> Asked | None:
-        """The experiment, None while nothing is changed."""
+        """Return the experiment, None while nothing is changed."""
         asked = Asked(
             latency=tuple(
                 (name, slider.value() / STEPS)
@@ -67,7 +67,7 @@ class Controls(QWidget):
         return asked if asked.words else None
 
     def reset(self) -> None:
-        """Change nothing."""
+        """Set everything to unchanged."""
         self.blockSignals(True)
         for slider in self.sliders.values():
             slider.setValue(STEPS)

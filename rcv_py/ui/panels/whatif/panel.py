@@ -1,4 +1,4 @@
-"""What changes of the kernel would gain: experiments as rows, and the selected wave as it would run."""
+"""Predicted gains of kernel changes: experiments as rows, and the selected wave as it would run."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ CHOOSE = "Choose an experiment to see the selected wave with it."
 CANNOT = "What it changes, the launch or what is computed, is not in the recording."
 STREAMING = "Waves are still being read; then experiments are played."
 NOT_PLAYED = "The compute unit of this wave is not among those that are played."
-FOLLOW_MS = 250  # after a slider moved
-RAN, WOULD = "ran", "would"  # beside rows
+FOLLOW_MS = 250  # delay after a slider moved
+RAN, WOULD = "ran", "would"  # next to rows
 WAVE, UNIT = "wave", "unit"
 SCOPES = {WAVE: "The selected wave", UNIT: "Its compute unit"}
-MOST_WAVES = 64  # of a compute unit that are drawn, those nearest to the selected one
+MOST_WAVES = 64  # maximum waves of a compute unit that are drawn, nearest to the selected wave
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,8 @@ class Experiment:
 
     text: str
     changes: tuple[Change, ...] = ()
-    origin: str = ""  # the title of the finding whose remedy it is
-    words: tuple[str, ...] = ()  # options of `rcv whatif` that say the same
+    origin: str = ""  # the title of the finding it remedies
+    words: tuple[str, ...] = ()  # equivalent options of `rcv whatif`
     why_not: str = ""  # why it cannot be played
 
 
@@ -138,7 +138,7 @@ class WhatIfPanel(TimelinePanel):
         self._show()
 
     def _collect(self) -> None:
-        """Make rows of sliders, of what the user wants to try, and of remedies of findings."""
+        """Make rows from the sliders, the user's experiments and the remedies of findings."""
         trace, live = self.session.trace.value, self.controls.asked
         if trace is None or self.why_missing("waves"):
             return
@@ -168,7 +168,7 @@ class WhatIfPanel(TimelinePanel):
         same = (one for one in self.experiments if before is not None and one.text == before.text)
         self._chosen = self.experiments[0] if live is not None else next(same, None)
         newest = next((one for one in self.experiments if one.words and one.text not in known), None)
-        if newest is not None:  # somebody asks what it would do
+        if newest is not None:  # the user wants its effect
             self._chosen = newest
         wished = self.session.remedy.value
         if found := next((one for one in remedies if wished and one.origin == wished), None):
@@ -180,7 +180,7 @@ class WhatIfPanel(TimelinePanel):
         self._play_next()
 
     def _place(self, experiment: Experiment) -> tuple[bool, float]:
-        """What is predicted to gain most first, what cannot be played last."""
+        """Order rows by predicted gain, largest first; rows that cannot be played come last."""
         known = self.known.get(experiment.changes)
         return not experiment.changes, 0.0 if known is None else known.share
 
@@ -199,7 +199,7 @@ class WhatIfPanel(TimelinePanel):
     # -- playing ----------------------------------------------------------------------------------------
 
     def _next(self) -> Experiment | None:
-        """The first experiment that was not played."""
+        """Return the first experiment that was not played."""
         return next(
             (
                 one
@@ -210,7 +210,7 @@ class WhatIfPanel(TimelinePanel):
         )
 
     def _play_next(self) -> None:
-        """Play the first experiment that was not; a newer one comes before those that wait."""
+        """Play the first unplayed experiment; a newer experiment goes before waiting ones."""
         experiment, store = self._next(), self.session.store
         if store is None or experiment is None or self._is_stopped or self.session.is_streaming:
             self._show()
@@ -235,7 +235,7 @@ class WhatIfPanel(TimelinePanel):
             else:
                 self.known[changes] = answer
             if self._next() is None:
-                self._soon.ask()  # in order of what is predicted
+                self._soon.ask()  # in order of predicted gain
             self._play_next()
 
         self._show()
@@ -299,7 +299,7 @@ class WhatIfPanel(TimelinePanel):
         self.run_job(lambda: recordings.rows(held, chosen.changes, waves), self._show_drawn, "rows")
 
     def _waves(self) -> list[Wave]:
-        """The waves that are drawn, of those in memory."""
+        """Return the drawn waves among the waves in memory."""
         trace, store, wave = self.session.trace.value, self.session.store, self.session.wave()
         if trace is None or store is None or wave is None:
             return []
@@ -337,7 +337,7 @@ class WhatIfPanel(TimelinePanel):
     # -- the timeline -----------------------------------------------------------------------------------
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """What an instruction is and takes, in the row of the mouse."""
+        """Return the instruction and its duration in the row of the mouse."""
         trace, store, segment = self.session.trace.value, self.session.store, self._segment_at(row, time)
         if trace is None or store is None or segment is None:
             return ""
@@ -358,7 +358,7 @@ class WhatIfPanel(TimelinePanel):
         )
 
     def hovered(self, row: int, time: int) -> None:
-        """Tell the others which instruction the mouse is over."""
+        """Pass the instruction under the mouse to the other views."""
         found = self._token_at(row, time)
         if found is None:
             self.point_at(row, time)
@@ -367,7 +367,7 @@ class WhatIfPanel(TimelinePanel):
         self.point_at(row, time, segment.tokens.span(token), line=int(segment.tokens.line[token]))
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
-        """Select the instruction that is there, of a recorded wave this execution of it."""
+        """Select the instruction at a point; in a recorded wave, this execution."""
         trace, found = self.session.trace.value, self._token_at(row, time)
         if trace is None or found is None:
             return
@@ -378,7 +378,7 @@ class WhatIfPanel(TimelinePanel):
             self.session.select_line(line)
 
     def measured(self, window: TimeWindow, row: int) -> str:
-        """Nothing is counted there."""
+        """Count nothing."""
         return ""
 
     def _segment_at(self, row: int, time: int) -> Segment | None:
@@ -406,11 +406,11 @@ class WhatIfPanel(TimelinePanel):
         menu.popup(self.view.viewport().mapToGlobal(position))
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        """The command of the panel."""
+        """Return the panel's command."""
         return [self.copy_action]
 
     def command_line(self) -> command_text.Words | None:
-        """The chosen experiment; of a remedy the findings with predictions; None without any."""
+        """Return the command for the chosen experiment; for a remedy, findings with predictions; else None."""
         chosen = self._chosen
         if not self.experiments:
             return None
@@ -419,7 +419,7 @@ class WhatIfPanel(TimelinePanel):
         return command_text.rcv(self.session, "whatif", *(() if chosen is None else chosen.words))
 
     def sheet(self) -> Sheet | None:
-        """The experiments."""
+        """Return the experiments."""
         if not self.experiments:
             return None
         return Sheet(self.declared.title, self.view.table.headers, self.view.table.table())

@@ -1,4 +1,4 @@
-"""Why: one tree of what made waves wait, by cause, by wait or by cycles in which nothing happened.
+"""Why: a tree of the causes of waiting, grouped by cause, by wait or by cycles without issue.
 
-`panel.py` is the tree, `grouping.py` what it asks of a grouping; the other modules are the three of them.
+`panel.py` is the tree, `grouping.py` the interface of a grouping; the other modules are the three groupings.
 """

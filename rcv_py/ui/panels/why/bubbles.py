@@ -1,4 +1,4 @@
-"""Cycles in which a SIMD held waves and nothing happened, by the instructions that waited."""
+"""Cycles in which a SIMD held waves and none issued, by the waiting instructions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rcv_py.ui.table.result_columns import result_columns, with_bar
 from rcv_py.ui.table.table_model import TableModel, grouped
 from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
-KINDS = {  # role of its colour, and meaning
+KINDS = {  # role of its color, and meaning
     "stall": ("stall", "the wave stalled in this instruction"),
     "idle": ("idle", "the wave had nothing to do before this instruction"),
     "drain": ("hidden", "the last instruction of the wave had issued, and the wave was still there"),
@@ -27,7 +27,7 @@ BAR_TIP = "Bubbles by their kind."
 
 
 class ByNoIssue(Grouping[Bubbles]):
-    """By the instructions that waves were in while nothing happened on their SIMD."""
+    """Groups by the instructions that waves were in while their SIMD did not issue."""
 
     id = "bubbles"
     text = "By no-issue cycles"
@@ -38,7 +38,7 @@ class ByNoIssue(Grouping[Bubbles]):
     only = "Show the selected instruction only."
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
-        """Bubbles and their share of all, and by their kinds."""
+        """Return bubbles, their share of all, and bubbles by kind."""
         return (
             self.name_column(
                 "instruction",
@@ -56,17 +56,17 @@ class ByNoIssue(Grouping[Bubbles]):
         )
 
     def name(self, node: WhyNode) -> str:
-        """An instruction, or that there is none."""
+        """Return the instruction, or that there is none."""
         return super().name(node) or NO_INSTRUCTION
 
     def parts(self, node: WhyNode) -> Parts:
-        """Bubbles by their kind."""
+        """Return bubbles by their kind."""
         cycles = (node.stall, node.idle, node.drain)
         roles = (color for color, _ in KINDS.values())
         return [(part, self.ui.theme.role(color)) for part, color in zip(cycles, roles, strict=True)]
 
     def tip_of(self, node: WhyNode) -> str:
-        """Cycles by kind, and the place."""
+        """Return cycles by kind, and the place."""
         trace = self.session.trace.value
         parts = zip(KINDS.values(), (node.stall, node.idle, node.drain), strict=True)
         lines = [f"{grouped(round(cycles))} cycles: {meaning}" for (_, meaning), cycles in parts if cycles]
@@ -75,11 +75,11 @@ class ByNoIssue(Grouping[Bubbles]):
         return "\n".join([self.name(node), whole, *lines, *filter(None, (place,))])
 
     def spoken(self, node: WhyNode) -> str:
-        """Its name and cycles."""
+        """Return its name and cycles."""
         return f"{self.name(node)}, {grouped(round(node.cycles))} cycles of bubbles"
 
     def nodes(self, result: Bubbles, line: int | None) -> WhyNode:
-        """One row an instruction."""
+        """Return one row per instruction."""
         rows = _rows_of(result, line)
         columns = (result.line, result.total, result.stall, result.idle, result.drain)
         every = zip(*(column[rows].tolist() for column in columns), strict=True)
@@ -99,15 +99,15 @@ class ByNoIssue(Grouping[Bubbles]):
         return WhyNode(children=lines)
 
     def has_rows(self, result: Bubbles) -> bool:
-        """Whether there is a bubble."""
+        """Return whether there is a bubble."""
         return len(result) > 0
 
     def nothing_about(self, line: int) -> str:
-        """Why nothing is shown of an instruction."""
+        """Return why no rows are shown for an instruction."""
         return f"No wave was in instruction {line} while nothing happened on its SIMD."
 
     def note(self, result: Bubbles) -> str:
-        """How many cycles, of how many."""
+        """Return the cycles, and their total."""
         text = (
             f"in {count(result.bubble)} of {count(result.resident)} SIMD cycles with a wave nothing "
             f"happened ({percent(result.bubble, result.resident)}), {plural(len(result.place), 'SIMD')}"
@@ -115,7 +115,7 @@ class ByNoIssue(Grouping[Bubbles]):
         return of_waves(self.session, text)
 
     def note_tip(self, result: Bubbles) -> str:
-        """What a bubble is, and what it is not."""
+        """Return what a bubble is, and what it is not."""
         return (
             f"{self.note(result)}.\n{percent(result.no_issue, result.resident)} of the SIMD cycles are "
             f"no-issue cycles; the MFMA unit worked in {percent(result.matrix, result.resident)}.\n"
@@ -125,16 +125,16 @@ class ByNoIssue(Grouping[Bubbles]):
         )
 
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
-        """The kinds of bubbles."""
+        """Return the kinds of bubbles."""
         role = self.ui.theme.role
         return [(role(color), kind, meaning) for kind, (color, meaning) in KINDS.items()]
 
     def words(self) -> tuple[str, ...]:
-        """The command."""
+        """Return the command."""
         return ("bubbles",)
 
     def sheet(self, trace: Trace, result: Bubbles, line: int | None, root: WhyNode) -> Sheet:
-        """One row an instruction, in the order that is shown."""
+        """Return one row per instruction, in the shown order."""
         model = TableModel()
         columns = result_columns(bubble_table(trace, result), trace)
         model.set_columns(with_bar(columns, "text", "bubbles", tip=BAR_TIP))
@@ -143,5 +143,5 @@ class ByNoIssue(Grouping[Bubbles]):
 
 
 def _rows_of(result: Bubbles, line: int | None) -> np.ndarray:
-    """The rows of a line or of all; int64."""
+    """Return the rows of an instruction or of all; int64."""
     return np.arange(len(result)) if line is None else np.flatnonzero(result.line == line)

@@ -1,4 +1,4 @@
-"""Why waves stalled and idled: causes by cycles, below each the late instructions and those to blame."""
+"""Causes of stall and idle time: cycles per cause, the late instructions below it, and those to blame."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rcv_py.ui.panels.why.grouping import Grouping, WhyNode, number
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
-MAX_LINES = 200  # of a cause; the rest is summed up in one row
+MAX_LINES = 200  # maximum instructions of a cause; a last row sums up the rest
 
 
 def _about(table: Attribution, line: int | None) -> Attribution:
@@ -31,8 +31,8 @@ def _about(table: Attribution, line: int | None) -> Attribution:
 
 
 def _lines(part: Attribution, cause: int, total: int) -> Iterator[WhyNode]:
-    """The late instructions of a cause, most cycles first."""
-    order = np.argsort(part.line, kind="stable")  # rows of a line stay in order of cycles
+    """Return the late instructions of a cause, most cycles first."""
+    order = np.argsort(part.line, kind="stable")  # rows of an instruction stay in order of cycles
     groups = np.split(order, run_starts(part.line[order])[1:]) if len(order) else []
     groups.sort(key=lambda rows: -int(part.cycles[rows].sum()))
     for rows in groups[:MAX_LINES]:
@@ -77,7 +77,7 @@ def cause_colour(theme: Theme, cause: int) -> QColor:
 
 
 class ByCause(Grouping[Attribution]):
-    """By what made waves late, and below each cause the late instructions with those to blame."""
+    """Groups by cause, below it the late instructions, and below these the instructions to blame."""
 
     id = "causes"
     text = "By cause"
@@ -92,7 +92,7 @@ class ByCause(Grouping[Attribution]):
     only = "Show why the selected instruction was late, and what it made late."
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
-        """Stall and its share of all stall, idle cycles, executions."""
+        """Return stall and its share of all stall, idle cycles, executions."""
         return (
             self.name_column(
                 "cause",
@@ -111,7 +111,7 @@ class ByCause(Grouping[Attribution]):
         )
 
     def name(self, node: WhyNode) -> str:
-        """A cause, a late instruction, or after an arrow one to blame."""
+        """Return a cause, a late instruction, or after an arrow an instruction to blame."""
         if node.depth == 1:
             return CAUSE_TEXT[Cause(node.cause)].name
         if node.more:
@@ -122,14 +122,14 @@ class ByCause(Grouping[Attribution]):
         return f"{arrow}{super().name(node)}"
 
     def parts(self, node: WhyNode) -> Parts:
-        """Stall in the colour of the cause, idle cycles in that of idle."""
+        """Return stall in the colour of the cause, idle cycles in the colour of idle."""
         return [
             (node.stall, cause_colour(self.ui.theme, node.cause)),
             (node.idle, self.ui.theme.role("idle")),
         ]
 
     def tip_of(self, node: WhyNode) -> str:
-        """Numbers, the reason in a sentence, what it rests on."""
+        """Return numbers, the reason as a sentence, and its basis."""
         trace, text = self.session.trace.value, CAUSE_TEXT[Cause(node.cause)]
         numbers = (
             f"{grouped(node.stall)} stalled and {grouped(node.idle)} idle cycles, {grouped(node.times)} times"
@@ -142,11 +142,11 @@ class ByCause(Grouping[Attribution]):
         return "\n".join(line for line in lines if line)
 
     def spoken(self, node: WhyNode) -> str:
-        """Its name and cycles."""
+        """Return its name and cycles."""
         return f"{self.name(node)}, {grouped(node.stall)} stalled, {grouped(node.idle)} idle cycles"
 
     def nodes(self, result: Attribution, line: int | None) -> WhyNode:
-        """Causes, late instructions, those to blame."""
+        """Return causes, late instructions and instructions to blame."""
         part, total = _about(result, line), result.total_stall
         causes = []
         for cause in part.by_cause().cause.tolist():
@@ -156,33 +156,33 @@ class ByCause(Grouping[Attribution]):
         return _node(part, total, depth=0, children=causes)
 
     def has_rows(self, result: Attribution) -> bool:
-        """Whether anything stalled or idled."""
+        """Return whether anything stalled or idled."""
         return len(result) > 0
 
     def nothing_about(self, line: int) -> str:
-        """Why nothing is shown of an instruction."""
+        """Return why no rows are shown for an instruction."""
         return f"Instruction {line} never stalled or idled, and made nothing else late."
 
     def note(self, result: Attribution) -> str:
-        """How much of all stall has a cause."""
+        """Return how much of all stall has a cause."""
         share = f"{known_percent(result.explained)} of {count(result.total_stall)} stalled cycles explained"
         return of_waves(self.session, share)
 
     def assumption(self, result: Attribution) -> str:
-        """What attribution takes for granted."""
+        """Return the assumption of the attribution."""
         return result.assumption
 
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
-        """The causes that stalled."""
+        """Return the causes of stall."""
         causes = [node.cause for node in root.children if node.stall]
         texts = {cause: CAUSE_TEXT[Cause(cause)] for cause in causes}
         return [(cause_colour(self.ui.theme, at), text.name, text.sentence) for at, text in texts.items()]
 
     def words(self) -> tuple[str, ...]:
-        """The command."""
+        """Return the command."""
         return ("causes",)
 
     def sheet(self, trace: Trace, result: Attribution, line: int | None, root: WhyNode) -> Sheet:
-        """One row a cause, late instruction and instruction to blame."""
+        """Return one row per cause, late instruction and instruction to blame."""
         part = _about(result, line)
         return Sheet.of("Causes", flat_table(trace, part, part.by_cause(), "cause"))

@@ -1,4 +1,4 @@
-"""What the rows of the tree are, and what a grouping says of its result: columns, names, sums."""
+"""The interface of a grouping of the tree: rows, columns, names, sums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rcv_py.ui.table.tree_table import Parts, TreeColumn, number_column, share_t
 
 Found = TypeVar("Found")
 
-# All columns that a grouping may have, with their widths in px; the name takes what others leave.
+# All columns that a grouping may have, with their widths in px; the name takes the rest.
 WIDTHS = {
     "name": 0,
     "bar": 125,
@@ -35,23 +35,22 @@ WIDTHS = {
     "p90": 56,
     "source": 170,
 }
-# Those that give way when names have less room, the least wanted first.
+# Columns that give way when names need room, least important first.
 YIELDS = dict.fromkeys(("source", "p90", "hits", "drain", "idle", "bar"), 260)
 
 
 @dataclass(eq=False)
 class WhyNode(TreeNode):
-    """A cause or an instruction: what all groupings say of it, in the same columns.
+    """A cause or an instruction, in the columns that all groupings share.
 
-    Depth 1 are rows that stand for themselves, below them is what made them late.  What a grouping does not
-    know is 0, nan or -1.
+    Rows of depth 1 stand for themselves; rows below give their causes.  Unknown values are 0, nan or -1.
     """
 
     depth: int = 0
     cause: int = -1
     line: int = -1  # code row that a click selects
-    cycles: float = 0  # by which the grouping counts
-    total: float = 0  # what its share is taken of
+    cycles: float = 0  # key in the grouping
+    total: float = 0  # the base of its share
     length: float = 0  # of the bar
     stall: float = 0
     idle: float = 0
@@ -60,58 +59,58 @@ class WhyNode(TreeNode):
     exact: int = 0  # samples of its latency
     median: float = nan
     p90: float = nan
-    more: int = 0  # how many instructions a row sums up
-    is_guess: bool = False  # one of several instructions that fit
+    more: int = 0  # number of instructions that a row sums up
+    is_guess: bool = False  # one of several candidates
 
     @property
     def is_rest(self) -> bool:
-        """Whether it sums up the instructions with fewer cycles."""
+        """Return whether it sums up the instructions with fewer cycles."""
         return self.more > 0
 
 
 class Grouping(Generic[Found]):
-    """One way to group cycles: which result the tree shows, and how its rows read.  Subclasses say it all."""
+    """A way to group cycles: the result that the tree shows, and the content of its rows."""
 
-    id: ClassVar[str]  # by which the panel is known when it groups so
+    id: ClassVar[str]  # id of the panel in this grouping
     text: ClassVar[str]  # on the switch
     tip: ClassVar[str]
-    accessible: ClassVar[str]  # what a screen reader calls the tree
+    accessible: ClassVar[str]  # the screen reader's name of the tree
     result_name: ClassVar[str]
-    topic: ClassVar[str] = ""  # what nothing is known about without waves, by default the title
+    topic: ClassVar[str] = ""  # the missing data if there are no waves, by default the title
     nothing: ClassVar[str]  # why a result has no rows
-    only: ClassVar[str]  # what the box does that leaves what is about the selected instruction
-    of_range: ClassVar[Reduction[Any, Any] | None] = None  # what answers for the waves of a clock range
+    only: ClassVar[str]  # tooltip of the box that keeps only rows about the selected instruction
+    of_range: ClassVar[Reduction[Any, Any] | None] = None  # answers for the waves of a clock range
 
     columns: Callable[[], tuple[TreeColumn[WhyNode], ...]]  # with ids of `WIDTHS`
-    nodes: Callable[[Found, int | None], WhyNode]  # the root of all, or of what is about a line; in a thread
+    nodes: Callable[[Found, int | None], WhyNode]  # of all, or about an instruction; in a thread
     has_rows: Callable[[Found], bool]
-    nothing_about: Callable[[int], str]  # why nothing is shown of an instruction
+    nothing_about: Callable[[int], str]  # why no rows are shown for an instruction
     note: Callable[[Found], str]  # a sum
     parts: Callable[[WhyNode], Parts]
-    legend: Callable[[WhyNode], list[tuple[QColor, str, str]]]  # what bars below a root are made of
+    legend: Callable[[WhyNode], list[tuple[QColor, str, str]]]  # parts of the bars of a root
     tip_of: Callable[[WhyNode], str]
     spoken: Callable[[WhyNode], str]
-    sheet: Callable[[Trace, Found, int | None, WhyNode], Sheet]  # what is shown of a line or of all
+    sheet: Callable[[Trace, Found, int | None, WhyNode], Sheet]  # table of those rows
     words: Callable[[], tuple[str, ...]]  # the command that prints it
 
     def __init__(self, ui: UiContext) -> None:
         self.ui, self.session = ui, ui.session
 
     def name(self, node: WhyNode) -> str:
-        """What a row is called: an instruction with its number."""
+        """Return the name of a row: an instruction with its number."""
         trace = self.session.trace.value
         return "" if trace is None or node.line < 0 else f"{node.line}  {trace.code.text[node.line]}"
 
     def starts_open(self, node: WhyNode) -> bool:
-        """Whether a branch is open before somebody opens it."""
+        """Return whether a branch is open at first."""
         return False
 
     def assumption(self, result: Found) -> str:
-        """What numbers take for granted, a sentence above the rows; "" for none."""
+        """Return the assumption of the numbers, a sentence above the rows; "" for none."""
         return ""
 
     def note_tip(self, result: Found) -> str:
-        """What the sum means, if it needs to be said."""
+        """Return the meaning of the sum, if it needs an explanation."""
         return ""
 
     # -- columns ------------------------------------------------------------------------------------
@@ -119,26 +118,26 @@ class Grouping(Generic[Found]):
     def name_column(
         self, title: str, tip: str, key: Callable[[WhyNode], int], sort: str
     ) -> TreeColumn[WhyNode]:
-        """The column of names."""
+        """Return the column of names."""
         return TreeColumn("name", title, text=self.name, key=key, tip=tip, sort=sort)
 
     def bar_column(self, title: str, tip: str, sort: str) -> TreeColumn[WhyNode]:
-        """The column of bars."""
+        """Return the column of bars."""
         return TreeColumn(
             "bar", title, key=attrgetter("length"), parts=self.parts, width=WIDTHS["bar"], tip=tip, sort=sort
         )
 
     def share_column(self, field: Field, *, tip: str = "", sort: str | None = None) -> TreeColumn[WhyNode]:
-        """The column of shares."""
+        """Return the column of shares."""
         return number("share", field, "cycles", text=_share, title="%", tip=tip, sort=sort)
 
     def source_column(self, *, sort: str = "") -> TreeColumn[WhyNode]:
-        """The column of source places."""
+        """Return the column of source places."""
         return source_column(SOURCE_PLACE, self.session.trace, WIDTHS["source"], sort=sort)
 
 
 def number(slot: str, field: Field, attribute: str = "", **more: Any) -> TreeColumn[WhyNode]:
-    """Return a column of numbers of nodes; the attribute has the name of the column unless it is given."""
+    """Return a column of numbers of nodes; the attribute has the column's name unless it is given."""
     column = number_column(field, attrgetter(attribute or slot), WIDTHS[slot], **more)
     return replace(column, id=slot)
 

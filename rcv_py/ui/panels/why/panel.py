@@ -1,4 +1,4 @@
-"""Why waves waited: one tree, grouped by cause, by wait, or by cycles in which a SIMD did nothing."""
+"""The tree of waiting, grouped by cause, by wait, or by cycles in which a SIMD did not issue."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GROUPINGS: MappingProxyType[str, type[Grouping[Any]]] = MappingProxyType(
 NOT_SELECTED = "No instruction is selected. Click one, or clear “Selected instruction only”."
 OUT_OF_RANGE = "No wave that was read touches the clock range. Reset the range in the Wave panel to see all."
 STREAM_MS = 800
-ONLY = "selected_only"  # under which the box is remembered
+ONLY = "selected_only"  # key of the box's saved state
 
 
 @panel(id="why", title="Why", area="bottom", order=20, needs=("code",))
@@ -83,12 +83,12 @@ class WhyPanel(TablePanel[Any]):
 
     @property
     def declared(self) -> PanelInfo:
-        """What is said of the grouping."""
+        """Return the registry entry of the grouping."""
         return DECLARED[self.grouping.id]
 
     @property
     def chosen_part(self) -> str:
-        """The id of the grouping."""
+        """Return the id of the grouping."""
         return self.grouping.id
 
     def part(self, name: str) -> WhyPanel:
@@ -97,7 +97,7 @@ class WhyPanel(TablePanel[Any]):
         return self
 
     def made_part(self, name: str) -> WhyPanel:
-        """Return the panel: it is made."""
+        """Return the panel, which exists."""
         return self
 
     def show_part(self, name: str) -> None:
@@ -105,7 +105,7 @@ class WhyPanel(TablePanel[Any]):
         self.choice.choose(name)
 
     def _group(self) -> None:
-        """Group as the switch says."""
+        """Group as the switch is set."""
         self.ui.results.let_go(self.grouping.result_name, self.visibility)
         self.grouping = self._groupings[self.choice.value]
         self._ranged.reset()
@@ -130,7 +130,7 @@ class WhyPanel(TablePanel[Any]):
         self._ask_range()
 
     def result_names(self) -> tuple[str, ...]:
-        """Those of all groupings."""
+        """Return the results of all groupings."""
         return tuple(grouping.result_name for grouping in self._groupings.values())
 
     def _is_ranged(self) -> bool:
@@ -240,7 +240,7 @@ class WhyPanel(TablePanel[Any]):
         self.legend.set_items(self.grouping.legend(self.tree.rows.root))
 
     def first_focus(self) -> QWidget:
-        """The tree, also while it is computed: the switch above it is there at once."""
+        """Return the tree, also while it is computed: the switch above it is there at once."""
         return self.tree
 
     # -- selecting ----------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ class WhyPanel(TablePanel[Any]):
             self._mark()
 
     def _mark(self) -> None:
-        """Make a row of the selected instruction the current one; one that is about it already stays."""
+        """Make a row of the selected instruction current; keep a current row that is already about it."""
         here, line = self.tree.currentIndex(), self.session.selection.value.line
         if not here.isValid() or self.tree.rows.node(here).line != line:
             self.tree.mark(self._row_of(line))
@@ -267,12 +267,12 @@ class WhyPanel(TablePanel[Any]):
         return next((node for node in shown(self.tree.rows.root) if node.line == line), None)
 
     def place_of(self, row: Any) -> Hover | None:
-        """The instruction of a node, if it is about one."""
+        """Return the instruction of a node, if it has one."""
         return None if row is None or row.line < 0 else Hover(line=row.line)
 
     @property
     def only_line(self) -> int | None:
-        """The selected instruction, if nothing else is shown."""
+        """Return the selected instruction, if only its rows are shown."""
         return self.session.selection.value.line if self.only.isChecked() else None
 
     def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
@@ -295,27 +295,27 @@ class WhyPanel(TablePanel[Any]):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def caption(self) -> str:
-        """How cycles are grouped, and their sum."""
+        """Return the grouping and the sum of its cycles."""
         note = "" if self.result is None else self.note.text()
         return ", ".join(filter(None, (self.grouping.text.lower(), note)))
 
     def command_line(self) -> command_text.Words | None:
-        """The command that prints the grouping."""
+        """Return the command that prints the grouping."""
         command, *words = self.grouping.words()
         line = () if self.only_line is None else (f"--line={self.only_line}",)
-        is_empty = bool(self._why_empty())  # the rows behind the sentence are of another grouping or capture
+        is_empty = bool(self._why_empty())  # the present rows belong to another grouping or capture
         order = () if is_empty else command_text.sorting(self.tree.rows)
         return command_text.rcv(self.session, command, *line, *words, *order, "--top=0")
 
     def sheet(self) -> Sheet | None:
-        """The rows that are shown."""
+        """Return the shown rows."""
         trace, result, root = self.session.trace.value, self.result, self.tree.rows.root
         if trace is None or result is None or not root.children:
             return None
         return self.grouping.sheet(trace, result, self.only_line, root)
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned, or what each grouping remembered as a panel of its own."""
+        """Restore what `save_state` returned, or each grouping's state from when it was a panel of its own."""
         old = state.get(str(state.get(PART, self.chosen_part)))
         super().load_state((old if isinstance(old, dict) else {}) | state)
 

@@ -1,4 +1,4 @@
-"""Stall of wait instructions, and below each what it waited for."""
+"""Stall of wait instructions, with the operations they waited for below each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
-OPEN_SHARE = 0.05  # waits with more of all stall start open
+OPEN_SHARE = 0.05  # waits with a larger share of all stall start open
 
 
 def _wait_facts(node: WhyNode) -> list[str]:
@@ -44,7 +44,7 @@ def _producer_facts(node: WhyNode) -> list[str]:
 
 
 class ByWait(Grouping[WaitSummary]):
-    """By wait instruction, and below each the operations of its counter that it waited for."""
+    """Groups by wait instruction, and below each by the operations of its counter that it waited for."""
 
     id = "waits"
     text = "By wait or counter"
@@ -56,7 +56,7 @@ class ByWait(Grouping[WaitSummary]):
     of_range = WAITS
 
     def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
-        """Stall and its share, executions, latency by exact samples."""
+        """Return stall and its share, executions, latency by exact samples."""
         return (
             self.name_column(
                 "wait",
@@ -89,11 +89,11 @@ class ByWait(Grouping[WaitSummary]):
         )
 
     def starts_open(self, node: WhyNode) -> bool:
-        """A wait with much of all stall."""
+        """Return whether a wait starts open: if it has much of all stall."""
         return node.stall > OPEN_SHARE * max(1, node.total)
 
     def parts(self, node: WhyNode) -> Parts:
-        """Stall by the kind of what was waited for."""
+        """Return stall by the kind of operation waited for."""
         trace, by_kind = self.session.trace.value, Counter[int]()
         for charged in node.children if node.depth == 1 else [node]:
             by_kind[0 if trace is None else int(trace.code.kind[charged.line])] += int(charged.stall)
@@ -102,21 +102,21 @@ class ByWait(Grouping[WaitSummary]):
         return [*parts, (rest, self.ui.theme.role("stall"))]
 
     def tip_of(self, node: WhyNode) -> str:
-        """Numbers and place."""
+        """Return numbers and place."""
         trace = self.session.trace.value
         facts = _wait_facts(node) if node.depth == 1 else _producer_facts(node)
         place = "" if trace is None else known_place(trace, node.line, full=True)
         return "\n".join([self.name(node), *facts, *filter(None, (place,))])
 
     def spoken(self, node: WhyNode) -> str:
-        """Its name, whether it waits, and how long."""
+        """Return its name, whether it waits, and its duration."""
         what = "waits" if node.depth == 1 else "waited for"
         return (
             f"{self.name(node)}, {what}, {grouped(node.stall)} cycles of stall, {grouped(node.times)} times"
         )
 
     def nodes(self, result: WaitSummary, line: int | None) -> WhyNode:
-        """Waits, and what each waited for."""
+        """Return waits, and the operations each waited for."""
         table, latency = result.blocking, result.latency
         columns = (latency.line, latency.exact, latency.median, latency.p90)
         known = {
@@ -138,17 +138,17 @@ class ByWait(Grouping[WaitSummary]):
         return _node(-1, int(table.hits.sum()), total, total, depth=0, children=waits)
 
     def has_rows(self, result: WaitSummary) -> bool:
-        """Whether any wait ran."""
+        """Return whether any wait ran."""
         return len(result.blocking) > 0
 
     def nothing_about(self, line: int) -> str:
-        """Why nothing is shown of an instruction."""
+        """Return why no rows are shown for an instruction."""
         trace = self.session.trace.value
         text = "" if trace is None else f", {trace.code.text[line]}{beside(trace, line)},"
         return f"Instruction {line}{text} neither waits nor is waited for."
 
     def note(self, result: WaitSummary) -> str:
-        """All stall of waits, and of which waves."""
+        """Return all stall of waits, and the waves it belongs to."""
         text = f"{count(result.blocking.stall.sum())} cycles of stall in {plural(result.waves, 'wave')}"
         if self.session.clock_range.value is not None:
             return f"{text} of the clock range"
@@ -158,7 +158,7 @@ class ByWait(Grouping[WaitSummary]):
         return of_waves(self.session, text)
 
     def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
-        """The kinds of what was waited for."""
+        """Return the kinds of operations waited for."""
         trace = self.session.trace.value
         if trace is None:
             return []
@@ -170,11 +170,11 @@ class ByWait(Grouping[WaitSummary]):
         ]
 
     def words(self) -> tuple[str, ...]:
-        """The command, of the clock range."""
+        """Return the command for the clock range."""
         return ("waits", *command_text.clock(self.session))
 
     def sheet(self, trace: Trace, result: WaitSummary, line: int | None, root: WhyNode) -> Sheet:
-        """One row a wait and an instruction that it waited for."""
+        """Return one row per wait and instruction that it waited for."""
         return Sheet.of("Waits", flat_table(trace, result, waits_about(result, line)))
 
 
