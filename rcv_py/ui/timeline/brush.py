@@ -1,4 +1,4 @@
-"""A window on a strip of the whole capture: dragged, resized, or drawn anew."""
+"""A window on a strip of the whole capture that can be dragged, resized, or drawn anew."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rcv_py.ui.core.spoken import SelectionVoice
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.time_plot import KEY_PAN, NOTCH, PER_NOTCH, SLOP_PX
 
-EDGE_PX = 6  # how near to an edge a press takes hold of it
+EDGE_PX = 6  # px: distance at which a press grabs an edge
 
 
 class Grip(Enum):
-    """What a press took hold of."""
+    """The grabbed part of the window."""
 
     NONE = 0
     BEGIN = 1
@@ -36,13 +36,13 @@ RANGE_PX = 3  # height of the clock range, at the bottom
 
 
 class BrushStrip(QWidget):
-    """A strip of the whole capture with the visible window on it; a subclass paints what is below it."""
+    """A strip of the whole capture with the visible window; a subclass paints the strip's content."""
 
     def __init__(self, ui: UiContext, height: int) -> None:
         super().__init__()
         self.ui, self.session = ui, ui.session
         self.outer, self.grip = TimeWindow(0, 1), Grip.NONE
-        self._from, self._held = 0.0, self.outer  # where a drag began, and what was in view then
+        self._from, self._held = 0.0, self.outer  # start of a drag, and the window then
         self.setFixedHeight(height)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
@@ -55,11 +55,11 @@ class BrushStrip(QWidget):
         self._voice = SelectionVoice(self, session)
 
     def sizeHint(self) -> QSize:
-        """A thin strip."""
+        """Return the size of a thin strip."""
         return QSize(600, self.height())
 
     def reshape(self) -> None:
-        """Make anew what is painted below the window: width, colours or contents are others."""
+        """Remake the content below the window: width, colours or data changed."""
         self.update()
 
     def _trace_changed(self) -> None:
@@ -71,22 +71,22 @@ class BrushStrip(QWidget):
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Make it for the new width."""
+        """Remake the content for the new width."""
         self.reshape()
 
     # -- places -----------------------------------------------------------------------------------------
 
     def x_of(self, time: float) -> float:
-        """Position of a time."""
+        """Return the position of a time."""
         return (time - self.outer.begin) / self.outer.width * self.width()
 
     def time_at(self, x: float) -> int:
-        """The cycle at a position, inside the strip."""
+        """Return the cycle at a position, inside the strip."""
         time = self.outer.begin + int(x * self.outer.width // max(1, self.width()))
         return min(max(time, self.outer.begin), self.outer.end)
 
     def grip_at(self, x: float, view: TimeWindow) -> Grip:
-        """What a press at a position takes hold of."""
+        """Return what a press at a position grabs."""
         if view.width >= self.outer.width * 0.995:
             return Grip.NEW  # nothing to move: the whole strip is in view
         begin, end = self.x_of(view.begin), self.x_of(view.end)
@@ -96,7 +96,7 @@ class BrushStrip(QWidget):
         return Grip.BODY if begin < x < end else Grip.NEW
 
     def _dragged(self, x: float) -> TimeWindow:
-        """The window that a drag to a position makes."""
+        """Return the window after a drag to a position."""
         held, time, start = self._held, self.time_at(x), self.time_at(self._from)
         if self.grip is Grip.BODY:
             return held.moved(time - start)
@@ -120,7 +120,7 @@ class BrushStrip(QWidget):
             painter.fillRect(rect, self.ui.theme.role("muted"))
 
     def paint_window(self, painter: QPainter, height: float) -> None:
-        """Veil what is out of view and frame what is in it."""
+        """Veil what is out of view and frame the window."""
         theme = self.ui.theme
         view = self.session.view.value
         left = self.x_of(view.begin)
@@ -137,14 +137,14 @@ class BrushStrip(QWidget):
     # -- mouse and keys ---------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of the window, of an edge, or begin a new window."""
+        """Grab the window or an edge, or begin a new window."""
         if event.button() == Qt.MouseButton.LeftButton and self.session.trace.value is not None:
             self._from, self._held = event.position().x(), self.session.view.value
             self.grip = self.grip_at(self._from, self._held)
             self._point(self._from)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move what is held."""
+        """Move the grabbed part."""
         x = event.position().x()
         if self.grip is Grip.NONE:
             self._point(x)
@@ -152,7 +152,7 @@ class BrushStrip(QWidget):
             self.session.set_view(self._dragged(x), commit=False)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Choose the window; a click brings its middle here."""
+        """Set the window; a click centers it here."""
         if self.grip is Grip.NONE:
             return
         x = event.position().x()
@@ -182,7 +182,7 @@ class BrushStrip(QWidget):
             self.session.pan(step)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Nothing is pointed at."""
+        """Clear the hover."""
         self.unsetCursor()
 
     def _point(self, x: float) -> None:

@@ -1,4 +1,4 @@
-"""The critical path over the rows of a compute unit: along the waves it goes through, and between them."""
+"""The critical path over the rows of a compute unit: along its waves, and between them."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from rcv_py.ui.timeline.rows_item import RowShape
 
 PATH = "path"  # key of the legend
 HIGH_PX, HALO_PX, BETWEEN_PX = 3, 1, 2
-OUTSIDE_PX = 4  # how far outside of the view what begins there is drawn
+OUTSIDE_PX = 4  # px outside of the view to which its begin is still drawn
 MEANING = "what the span is made of: shortening something off it wins nothing"
 COMPUTING, STREAMING = "computing the critical path …", "waves are still being read: no critical path yet"
 
 
 @dataclass(frozen=True, eq=False)
 class PathRows:
-    """Stretches of the path in order of time, one a wave that it goes through; int64 columns."""
+    """Stretches of the path in order of time, one per wave; int64 columns."""
 
-    row: np.ndarray  # on screen, -1: of a wave that is not shown
+    row: np.ndarray  # on screen, -1: of a hidden wave
     begin: np.ndarray  # cycles, aligned
     end: np.ndarray
 
     @classmethod
     def of(cls, path: PathLine, row_of_wave: Mapping[int, int]) -> PathRows:
-        """Return where a path goes on a screen."""
+        """Return the rows of a path on a screen."""
         first = np.flatnonzero(starts_run(path.wave))
         last = np.append(first[1:], len(path))[: len(first)] - 1
         rows = np.full(int(path.wave.max(initial=-1)) + 1, -1, dtype=np.int64)
@@ -47,10 +47,10 @@ class PathRows:
         return cls(rows[path.wave[first]], path.begin[first], path.end[last])
 
     def boxes(self, window: TimeWindow, width: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return what is in a window that is so many px wide, float64.
+        """Return what is in a window of a given width in px, float64.
 
-        Stretches [n, 3]: row, left, right; ways between rows [m, 3]: x, upper row, lower row.  What would
-        be drawn twice in a pixel is there once.
+        Stretches [n, 3]: row, left, right; steps between rows [m, 3]: x, upper row, lower row.  Duplicates
+        within a pixel are merged.
         """
         first = int(np.searchsorted(self.end, window.begin, side="right"))
         stop = int(np.searchsorted(self.begin, window.end, side="left"))
@@ -78,7 +78,7 @@ class PathRows:
 
 
 class PathInk:
-    """Draws a path; what was worked out for a window is kept, since the overlay is painted at every move."""
+    """Draws a path; the result for a window is cached, since the overlay is painted at every mouse move."""
 
     def __init__(self, theme: Theme) -> None:
         self.rows: PathRows | None = None
@@ -89,7 +89,7 @@ class PathInk:
     def paint(
         self, painter: QPainter, window: TimeWindow, width: float, *, shape: RowShape, scroll: float
     ) -> None:
-        """Draw it along the upper edge of each row: below there are states of waves, which are as dark."""
+        """Draw the path along the upper edge of each row: the states of waves below are as dark."""
         if self.rows is None:
             return
         key = (id(self.rows), window, width)
@@ -112,21 +112,21 @@ class PathInk:
 
 
 class CriticalPath:
-    """Has the path of a compute unit computed while somebody wants to see it.
+    """Computes the path of a compute unit while it is wanted.
 
-    `changed` is called when there is another to draw, or another sentence to say.
+    `changed` is called when the path or the sentence changes.
     """
 
     def __init__(self, panel: Panel, changed: Callable[[], None]) -> None:
         self.ink = PathInk(panel.ui.theme)
-        self.said = ""  # why there is none yet
+        self.said = ""  # reason if there is none yet
         self.path: PathLine | None = None
         self._panel, self._changed = panel, changed
         self._unit: tuple[int, ...] = ()
         self._row_of_wave: Mapping[int, int] = {}
 
     def swatches(self, theme: Theme) -> tuple[Swatch, ...]:
-        """What the line means, while one is drawn."""
+        """Return the meaning of the line, while a path is drawn."""
         return () if self.path is None else (Swatch(theme.role("text"), "critical path", MEANING, key=PATH),)
 
     def want(self, unit: Sequence[int], row_of_wave: Mapping[int, int]) -> None:
@@ -165,7 +165,7 @@ class CriticalPath:
         self.said = said
 
     def tip(self, wave: int, time: int) -> Rich:
-        """Return what the path is spent on where it goes through a wave at a time, empty elsewhere."""
+        """Return how the path spends its cycles in a wave at a time, empty elsewhere."""
         at = -1 if self.path is None else self.path.at(wave, time)
         if self.path is None or at < 0:
             return Rich()

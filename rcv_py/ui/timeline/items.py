@@ -1,4 +1,4 @@
-"""What everything drawn over time shares: items, axes and the ruler in pixels, many boxes at once, names."""
+"""Shared parts of drawing over time: items, axes and the ruler in pixels, batches of boxes, names."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from rcv_py.ui.core.shapes import draws_shapes, path_of
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.core.theme import Theme
 
-TEXT_PX = 11  # of rulers, names of rows and read-outs
+TEXT_PX = 11  # px of rulers, names of rows and read-outs
 MAX_NAMES = 500  # in boxes of a picture
-MAX_TEXTS = 4 * MAX_NAMES  # that are remembered
+MAX_TEXTS = 4 * MAX_NAMES  # maximum names kept
 
 
 class BoxItem(pg.GraphicsObject):
-    """An item as large as its view box, in whose pixels it paints: data coordinates mean nothing to it."""
+    """An item as large as its view box that paints in pixels: data coordinates do not apply."""
 
-    covers = False  # whether it paints every pixel, so that nothing is seen of what is below
+    covers = False  # whether it paints every pixel, so that it hides everything below
 
     def __init__(self, box: pg.ViewBox, theme: Theme) -> None:
         super().__init__()
@@ -39,15 +39,15 @@ class BoxItem(pg.GraphicsObject):
         box.sigResized.connect(self._resized)
 
     def boundingRect(self) -> QRectF:
-        """The whole view box."""
+        """Return the whole view box."""
         return QRectF(0, 0, self._box.width(), self._box.height())
 
     def forget(self) -> None:
-        """Make what is kept anew at the next paint: the colours or the source are others."""
+        """Drop caches before the next paint: the colours or the source changed."""
         self.update()
 
     def viewTransformChanged(self) -> None:
-        """Stay: there are no data coordinates."""
+        """Do nothing: there are no data coordinates."""
 
     def _resized(self) -> None:
         self.prepareGeometryChange()
@@ -55,9 +55,9 @@ class BoxItem(pg.GraphicsObject):
 
 
 class PlainAxis(QGraphicsWidget):
-    """An axis that its subclass paints; it is as thick as its text needs.
+    """An axis that its subclass paints; its thickness follows its text.
 
-    None of pyqtgraph's own, which writes a label of HTML and looks for ticks whenever its box changes.
+    It replaces pyqtgraph's axis, which writes an HTML label and searches ticks whenever its box changes.
     """
 
     def __init__(self, side: str, theme: Theme, thick_px: int) -> None:
@@ -67,7 +67,7 @@ class PlainAxis(QGraphicsWidget):
         self.fit_text()
 
     def fit_text(self) -> None:
-        """Be as thick as text of the size in use needs."""
+        """Set the thickness for the current text size."""
         thick = grown(self._thick_px)
         if self.is_upright:
             self.setMinimumWidth(thick)
@@ -77,7 +77,7 @@ class PlainAxis(QGraphicsWidget):
             self.setMaximumHeight(thick)
 
     def paint(self, painter: QPainter, *_: object) -> None:
-        """Draw it, with a font of the size of rulers."""
+        """Draw the axis with a font of the ruler's size."""
         self.draw(painter, small_text(painter), self.size().width(), self.size().height())
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
@@ -86,7 +86,7 @@ class PlainAxis(QGraphicsWidget):
 
 
 def small_text(painter: QPainter) -> QFontMetricsF:
-    """Let a painter write in the size of rulers; return the metrics."""
+    """Set a painter's font to the ruler's size; return the metrics."""
     font = painter.font()
     font.setPixelSize(grown(TEXT_PX))
     painter.setFont(font)
@@ -117,7 +117,7 @@ class Rects:
         code: np.ndarray,
         color: Callable[[int], QColor | QBrush],
     ) -> None:
-        """Draw rectangles without outline, a call for every code that occurs; thin ones last, on top."""
+        """Draw rectangles without outline, one call per code that occurs; thin rectangles last, on top."""
         painter.setPen(Qt.PenStyle.NoPen)
         is_thin = columns[:, 2] < 2
         for chosen in (~is_thin, is_thin):
@@ -144,10 +144,10 @@ def box_lines(
     width: int,
     nothing: int,
 ) -> np.ndarray:
-    """Lines of pixels with boxes in them, uint8 [lines, width]: one pass over the pixels.
+    """Return lines of pixels with boxes in them, uint8 [lines, width], in a single pass over the pixels.
 
-    Each box has its line, its whole edges (float64, clipped to the width) and its code.  One that begins
-    before another ends is cut there, but those that are thinner than 2 pixels lie on top of others.
+    Each box has its line, its integer edges (float64, clipped to the width) and its code.  A box that begins
+    before another ends is cut there, but boxes thinner than 2 pixels lie on top of others.
     """
     is_thin = right - left < 2
     begin, end = (line * width + np.clip(edge, 0, width).astype(np.int64) for edge in (left, right))
@@ -169,9 +169,9 @@ def box_lines(
 
 
 def name_font(theme: Theme, room_px: float, scale: float) -> QFont:
-    """The font of names in boxes that leave such a height for text: no larger than text is.
+    """Return the font of names in boxes with this height for text: no larger than usual text.
 
-    `scale` is how many device pixels a pixel has; the font is in device pixels.
+    `scale` is the number of device pixels per pixel; the font is in device pixels.
     """
     font = QFont(theme.mono_family)
     font.setPixelSize(max(7, round(min(grown(TEXT_PX), room_px) * scale)))
@@ -179,7 +179,7 @@ def name_font(theme: Theme, room_px: float, scale: float) -> QFont:
 
 
 class Names:
-    """Writes names into boxes, and remembers how the letters of each lie."""
+    """Writes names into boxes, and caches the glyph layout of each."""
 
     def __init__(self) -> None:
         self._font = ""
@@ -217,25 +217,25 @@ class Names:
 
 
 def readable_on(theme: Theme, ground: QColor) -> QColor:
-    """The darker or lighter of text and canvas, whichever is easier to read on a colour."""
+    """Return the text or the canvas colour, whichever is easier to read on a colour."""
     roles = theme.role("text"), theme.role("canvas")
     return max(roles, key=lambda role: colors.contrast(role.name(), ground.name()))
 
 
 HEIGHT = 22
-LABEL_PX = 110  # room a tick needs for its number
+LABEL_PX = 110  # px a tick needs for its number
 UNITS_NS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0))
 
 
 @dataclass(frozen=True, slots=True)
 class TimeScale:
-    """How times are written: in cycles, or from `origin` on in nanoseconds if a cycle's length is known."""
+    """Formats times: in cycles, or in nanoseconds from `origin` if a cycle's length is known."""
 
     origin: int = 0  # cycles
     ns_per_cycle: float = 0.0  # 0: write cycles
 
     def ticks(self, window: TimeWindow, width_px: float) -> tuple[list[float], float]:
-        """Times of the ticks in cycles, and the step in the written unit."""
+        """Return times of the ticks in cycles, and the step in the written unit."""
         unit, origin = self.ns_per_cycle or 1.0, self.origin if self.ns_per_cycle else 0
         step = round_step(window.width * unit * grown(LABEL_PX) / max(1.0, width_px))
         step = step if self.ns_per_cycle else max(1.0, step)
@@ -243,7 +243,7 @@ class TimeScale:
         return (np.arange(first, last + 1) * step / unit + origin).tolist(), step
 
     def text(self, time: float, step: float) -> str:
-        """The number at a tick, with its unit."""
+        """Return the number at a tick, with its unit."""
         if not self.ns_per_cycle:
             return count(round(time))
         value = (time - self.origin) * self.ns_per_cycle
@@ -253,18 +253,18 @@ class TimeScale:
 
     @property
     def unit(self) -> str:
-        """The unit for the title."""
+        """Return the unit for the title."""
         return "time since the trace began" if self.ns_per_cycle else "cycles"
 
 
 def round_step(wanted: float) -> float:
-    """Return the smallest of 1, 2 or 5 times a power of ten that is not below `wanted`."""
+    """Return the smallest of 1, 2 or 5 times a power of ten that is at least `wanted`."""
     power = 10.0 ** np.floor(np.log10(max(wanted, 1e-9)))
     return float(next(power * digit for digit in (1, 2, 5, 10) if power * digit >= wanted * 0.999))
 
 
 class TimeAxis(PlainAxis):
-    """Ticks and numbers at the top; the title at the right says the unit and what a pixel stands for."""
+    """Ticks and numbers at the top; the title at the right gives the unit and the time of a pixel."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("top", theme, HEIGHT)
@@ -272,14 +272,14 @@ class TimeAxis(PlainAxis):
         self.shown = TimeWindow(0, 1)
 
     def title(self) -> str:
-        """Unit, and the time of a pixel where a pixel is a reduction."""
+        """Return the unit, and the time of a pixel where a pixel covers several cycles."""
         per_px = self.shown.width / max(1.0, self.size().width())
         scale = self.scale_of_time
         length = nanoseconds(per_px * scale.ns_per_cycle) if scale.ns_per_cycle else f"{per_px:,.0f} cycles"
         return scale.unit + (f" · 1 px = {length}" if per_px >= 2 else "")
 
     def grid_px(self, window: TimeWindow, width_px: int) -> np.ndarray:
-        """Pixels of the ticks in a picture of that width, int64."""
+        """Return the pixels of the ticks in a picture of that width, int64."""
         times, _ = self.scale_of_time.ticks(window, self.size().width() or width_px)
         at = np.floor((np.array(times) - window.begin) * width_px / window.width).astype(np.int64)
         return at[(at >= 0) & (at < width_px)]

@@ -1,4 +1,4 @@
-"""What the colours of rows mean: only those in sight, and what a click on a name picks out."""
+"""The legend of row colours: only visible colours, and the codes that a click on a name selects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORT = {
     TokenKind.IMMED: "wait",
     TokenKind.MSG: "message",
 }
-STALL, KIND, STATE = "stall", "kind:", "state:"  # keys, the latter two with a number behind them
+STALL, KIND, STATE = "stall", "kind:", "state:"  # keys, the latter two followed by a number
 STATE_TEXT = {
     "EXEC": "an instruction of the wave executes",
     "WAIT": "the wave is at a wait or a barrier",
@@ -30,7 +30,7 @@ STATE_TEXT = {
 
 
 def activity_swatches(theme: Theme, seen: np.ndarray) -> Iterator[Swatch]:
-    """Yield kinds, stall and states of waves whose codes are `seen` (bool [256]), as columns stack them."""
+    """Yield kinds, stall and states of waves whose codes are `seen` (bool [256]), in the stacking order."""
     for kind in dict.fromkeys(kind for kind, _ in ACTIVITIES):
         codes = [code for code, activity in enumerate(ACTIVITIES) if activity[0] is kind]
         if seen[codes].any():
@@ -56,7 +56,7 @@ def _stalls() -> list[int]:
 
 
 def not_picked(key: str) -> frozenset[int]:
-    """Return the codes that are dimmed while a key is picked out; none for one that is no key of ours."""
+    """Return the codes that are dimmed while a key is selected; none for an unknown key."""
     number = int(key.rpartition(":")[2] or -1) if ":" in key else -1
     if key == STALL:
         return frozenset(code for code, (_, is_stall) in enumerate(ACTIVITIES) if not is_stall)

@@ -1,4 +1,4 @@
-"""All rows of a timeline as one graphics item: a picture in device pixels, kept until its key changes."""
+"""All rows of a timeline as one graphics item: a picture in device pixels, cached until its key changes."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import TEXT_PX, BoxItem, PlainAxis
 from rcv_py.ui.timeline.time_overlay import Marks, Place, TimeOverlay
 
-# Codes of pixels besides those of ACTIVITIES, which are their numbers; the one after them is nothing.
+# Codes of pixels besides the ACTIVITIES, whose codes are their numbers; the next code is nothing.
 CANVAS, GRID, TINT = 0x20, 0x21, 0x22
-STRIP = 0x28  # plus the place of a state in STATE_ORDER; the one after them is nothing
+STRIP = 0x28  # plus the index of a state in STATE_ORDER; the next code is nothing
 KERNELS, FAINT_KERNELS = 0x40, 0x60  # plus the number of a kernel, modulo KERNEL_COLORS
 KERNEL_COLORS = 12
 MARKERS = 0x80  # plus MARKER_COLORS times the kind of a marker, plus the number of its name
 MARKER_COLORS = len(MARKER_TURNS)
-TOKENS = 0xA0  # plus the kind of a token that is drawn by itself, plus KIND_COUNT for its stall
-DIM = 0.82  # share of the background in what is not picked out
-FAINT = 0.55  # share of the background in a box that has no detail
-STRIP_PX = 1 << 18  # pixels that are coloured at once
-MAX_TICKS = 600  # marks of the selected line in view; more would be a smear
+TOKENS = 0xA0  # plus the kind of a token drawn on its own, plus KIND_COUNT for its stall
+DIM = 0.82  # share of the background in dimmed colors
+FAINT = 0.55  # share of the background in a box without details
+STRIP_PX = 1 << 18  # pixels colored at once
+MAX_TICKS = 600  # maximum marks of the selected instruction in view; more would smear
 
 
 def color_table(theme: Theme, dimmed: Collection[int] = ()) -> list[int]:
-    """0xffRRGGBB of every code a pixel can have; those that are `dimmed` are hardly seen."""
+    """Return 0xffRRGGBB for every pixel code; codes that are `dimmed` are almost invisible."""
     table = np.full(256, theme.role("canvas").rgba(), np.uint32)
     for number, (kind, is_stall) in enumerate(ACTIVITIES):
         table[number] = (theme.stalled(kind) if is_stall else theme.kind(kind)).rgba()
@@ -67,12 +67,12 @@ def color_table(theme: Theme, dimmed: Collection[int] = ()) -> list[int]:
 
 
 def _token_colors(theme: Theme) -> list[int]:
-    """0xffRRGGBB of the execution of each kind, then of its stall."""
+    """Return 0xffRRGGBB of the execution of each kind, followed by the stalls."""
     return [color(kind).rgba() for color in (theme.kind, theme.stalled) for kind in TokenKind]
 
 
 def marker_codes(kind: np.ndarray, name: np.ndarray) -> np.ndarray:
-    """The pixel codes of markers by kind and name, uint8."""
+    """Return the pixel codes of markers by kind and name, uint8."""
     return (MARKERS + kind.astype(np.int64) * MARKER_COLORS + name % MARKER_COLORS).astype(np.uint8)
 
 
@@ -87,49 +87,50 @@ class RowShape:
 
     @property
     def pitch(self) -> int:
-        """From one row to the next."""
+        """Return the distance from a row to the next."""
         return self.spans + self.strip + self.band + self.gap
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A picture being made.  All lengths are device pixels; row r begins at `top(r)`."""
+    """A picture under construction.  All lengths are device pixels; row r begins at `top(r)`."""
 
     canvas: np.ndarray  # uint8 [height, width], codes of `color_table`
     pixels: Pixels
     first: int  # rows in view
     stop: int
-    scale: float  # device pixels a logical pixel
+    scale: float  # device pixels per logical pixel
     scroll_px: float  # logical
     shape: RowShape
     theme: Theme
     grid: np.ndarray  # int64, columns of the grid
-    tinted: int = -1  # the row that is tinted
+    tinted: int = -1  # the tinted row
 
     def top(self, row: int) -> int:
-        """Where a row begins; may be negative."""
+        """Return the top of a row; may be negative."""
         return round((row * self.shape.pitch - self.scroll_px) * self.scale)
 
     @cached_property
     def tops(self) -> np.ndarray:
-        """Where the rows in view begin, int64."""
+        """Return the tops of the rows in view, int64."""
         return np.array([self.top(row) for row in range(self.first, self.stop)], np.int64)
 
     @property
     def spans_px(self) -> int:
-        """Height of the spans."""
+        """Return the height of the spans."""
         return max(1, round(self.shape.spans * self.scale))
 
     def part(self, row: int, below: int = 0, height: int | None = None) -> np.ndarray:
-        """The pixels of a row that are in view, as a view into the canvas: its spans by default."""
+        """Return the visible pixels of a row as a view into the canvas: its spans by default."""
         top = self.top(row) + below
         stop = top + (self.spans_px if height is None else height)
         return self.canvas[max(0, top) : max(0, min(stop, len(self.canvas)))]
 
     def fill(self, lines: np.ndarray, below: int, nothing: int) -> None:
-        """Put codes, uint8 [rows, height, width], into the rows in view, so far below their tops.
+        """Put codes, uint8 [rows, height, width], into the rows in view, at an offset below their tops.
 
-        A column of codes may be some columns of the canvas.  Where they are `nothing`, grid and tint stay.
+        A column of codes may cover several columns of the canvas.  Where codes are `nothing`, grid and tint
+        stay.
         """
         many, height = self.canvas.shape[1] // lines.shape[2], lines.shape[1]
         canvas = self.canvas
@@ -140,7 +141,7 @@ class Frame:
         tops = self.tops + below
         whole = np.flatnonzero((tops >= 0) & (tops + height <= len(canvas)))
         steps = set(np.diff(tops[whole]).tolist())
-        if len(steps) == 1:  # all of them at once
+        if len(steps) == 1:  # all rows at once
             strides = (steps.pop() * canvas.strides[0], *canvas.strides)
             shape = (len(whole), height, canvas.shape[1])
             inside = np.lib.stride_tricks.as_strided(canvas[tops[whole[0]] :], shape, strides)
@@ -158,7 +159,7 @@ class Frame:
 
 
 def _put(codes: np.ndarray, place: np.ndarray) -> None:
-    """Put codes, uint8, into a place of as many pixels, or twice each into one of pairs of pixels."""
+    """Put codes, uint8, into an area of equal size, or each code twice into an area of pixel pairs."""
     place[:] = codes
     if place.dtype == np.uint16:
         place *= np.uint16(0x0101)
@@ -166,41 +167,41 @@ def _put(codes: np.ndarray, place: np.ndarray) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RowName:
-    """What stands beside a row."""
+    """The label next to a row."""
 
     label: str
-    group: str = ""  # equal for neighbours of one group
-    part: str = ""  # of the group, named where rows are too low for their labels
+    group: str = ""  # equal for neighbours in a group
+    part: str = ""  # of the group, shown where rows are too low for their labels
 
 
 class RowSource:
-    """What a timeline shows: rows with names, which a subclass paints."""
+    """The content of a timeline: rows with names, which a subclass paints."""
 
     def __init__(self, theme: Theme, shape: RowShape) -> None:
         self.theme, self.shape = theme, shape
         self.version = 0  # grows when anything of the picture changes
         self.selected_row = -1  # -1: none
         self.names: tuple[RowName, ...] = ()
-        self.values: tuple[str, ...] = ()  # a number beside each name
-        self.dimmed: frozenset[int] = frozenset()  # codes of pixels that are not picked out
+        self.values: tuple[str, ...] = ()  # a number next to each name
+        self.dimmed: frozenset[int] = frozenset()  # codes of pixels that are dimmed
 
     def __len__(self) -> int:
         return len(self.names)
 
     def value(self, row: int) -> str:
-        """The number beside the name, "" for none."""
+        """Return the number next to the name, "" for none."""
         return self.values[row] if row < len(self.values) else ""
 
     @property
     def codes_over(self) -> frozenset[int]:
-        """Codes of `ACTIVITIES` that the last picture shows in other codes."""
+        """Return codes of `ACTIVITIES` that the last picture shows with other codes."""
         return frozenset()
 
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels."""
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
-        """Add what is drawn one by one: rectangles, names, hatching."""
+        """Add single items: rectangles, names, hatching."""
 
 
 class RowsItem(BoxItem):
@@ -211,20 +212,20 @@ class RowsItem(BoxItem):
     def __init__(self, box: pg.ViewBox, theme: Theme, source: RowSource) -> None:
         super().__init__(box, theme)
         self._key: tuple[object, ...] = ()
-        self._image = QImage()  # kept from picture to picture, as is the canvas: memory that is new costs
-        self._frame: Frame | None = None  # what was drawn last, until the image has it
+        self._image = QImage()  # cached from picture to picture, like the canvas: new memory is expensive
+        self._frame: Frame | None = None  # last drawn picture, until the image holds it
         self._canvas = np.zeros((0, 0), np.uint8)
-        self._strips: list[tuple[int, QImage]] = []  # of the canvas, and where each begins
-        self._colors: list[int] = []  # of all codes; none until they are wanted
+        self._strips: list[tuple[int, QImage]] = []  # of the canvas, and the start of each strip
+        self._colors: list[int] = []  # of all codes; none until needed
         self._colored = False  # whether the strips have them
         self.source = source
         self.scroll_px = 0.0
         self.grid: Callable[[TimeWindow, int], np.ndarray] = lambda window, width: np.zeros(0, np.int64)
-        self.frame_ms = 0.0  # what the last new picture cost
+        self.frame_ms = 0.0  # cost of the last new picture
         self.drawn: Callable[[], None] = lambda: None  # called after a new picture
 
     def rows_in_view(self, height: float) -> tuple[int, int]:
-        """First row in view and the one after the last."""
+        """Return the first row in view and the row after the last."""
         source = self.source
         first = int(self.scroll_px // source.shape.pitch)
         return max(0, first), min(len(source), int((self.scroll_px + height) // source.shape.pitch) + 1)
@@ -232,12 +233,12 @@ class RowsItem(BoxItem):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        """Draw the picture, made anew only if it would be another one."""
+        """Draw the picture, remade only if it would differ."""
         rect = self.boundingRect()
         if rect.width() < 1 or rect.height() < 1:
             return
-        # Not that of the widget: an exported picture has one of its own.  Not from painter.device(): PySide6
-        # 6.11 crashes when the wrapper of a window's backing store dies.
+        # Not the widget's ratio: an exported picture has its own.  Not painter.device(): PySide6 6.11 crashes
+        # when the wrapper of a window's backing store is deleted.
         scale = painter.deviceTransform().m11()
         source = self.source
         look = (source.version, source.selected_row, source.shape)
@@ -251,7 +252,7 @@ class RowsItem(BoxItem):
         if key == self._key:
             self._keep_image()
             painter.drawImage(0, 0, self._image)
-        else:  # pictures that move are each drawn once: straight to the screen
+        else:  # moving pictures are each drawn once: directly to the screen
             start = perf_counter()
             self._frame, self._key = self._fill(rect, scale), key
             self._draw(painter, self._frame)
@@ -261,14 +262,14 @@ class RowsItem(BoxItem):
             self.drawn()
 
     def _keep_image(self) -> None:
-        """Have the last picture as an image, for whatever moves above it."""
+        """Keep the last picture as an image, for whatever moves above it."""
         if self._frame is not None:
             with QPainter(self._image) as painter:
                 self._draw(painter, self._frame)
             self._frame = None
 
     def _paint_shapes(self, painter: QPainter, rect: QRectF, scale: float) -> None:
-        """Paint the same picture as paths and text, for a file that is enlarged later."""
+        """Paint the same picture as paths and text, for a file that will be enlarged."""
         frame = self._fill(rect, scale)
         table = color_table(self._theme, self.source.dimmed)
         painter.save()
@@ -281,24 +282,24 @@ class RowsItem(BoxItem):
         self._key = ()
 
     def codes_in_sight(self) -> np.ndarray:
-        """Return which codes the last picture has, bool [256]."""
+        """Return which codes the last picture contains, bool [256]."""
         seen = np.zeros(256, dtype=bool)
         seen[self._canvas] = True
         seen[list(self.source.codes_over)] = True
         return seen
 
     def forget(self) -> None:
-        """Make the picture anew at the next paint: the source or the colours are others."""
+        """Remake the picture at the next paint: the source or the colours changed."""
         self._key, self._colors, self._colored = (), [], False
         super().forget()
 
     def _draw(self, painter: QPainter, frame: Frame) -> None:
-        """Draw the canvas of a frame, and what is over it, in device pixels."""
+        """Draw the canvas of a frame and the items over it, in device pixels."""
         self._color(painter)
         self.source.paint_over(painter, frame)
 
     def _fill(self, rect: QRectF, scale: float) -> Frame:
-        """Fill the canvas with what is in view."""
+        """Fill the canvas with the visible rows."""
         source = self.source
         width, height = max(1, round(rect.width() * scale)), max(1, round(rect.height() * scale))
         if self._canvas.shape != (height, width):
@@ -326,7 +327,7 @@ class RowsItem(BoxItem):
         return frame
 
     def _resize(self, width: int, height: int) -> None:
-        """Make canvas and picture for another size."""
+        """Resize canvas and picture."""
         self._canvas = np.empty((height, width), np.uint8)
         self._image = QImage(width, height, QImage.Format.Format_RGB32)
         step = max(1, STRIP_PX // width)
@@ -337,7 +338,7 @@ class RowsItem(BoxItem):
             self._strips.append((top, strip))
 
     def _color(self, painter: QPainter) -> None:
-        """Turn codes into colours, some lines at a time, which stay in the processor's cache."""
+        """Turn codes into colours, a few lines at a time, which stay in the processor's cache."""
         if not self._colored:
             self._colors = self._colors or color_table(self._theme, self.source.dimmed)
             for _, strip in self._strips:
@@ -355,10 +356,10 @@ class Overlay(TimeOverlay):
     def __init__(self, box: pg.ViewBox, rows: RowsItem, session: Session, theme: Theme) -> None:
         super().__init__(box, session, theme)
         self._rows = rows
-        self.below: Callable[[QPainter, RowsItem, TimeWindow], None] | None = None  # what a panel adds
+        self.below: Callable[[QPainter, RowsItem, TimeWindow], None] | None = None  # marks that a panel adds
 
     def paint_below(self, painter: QPainter, marks: Marks) -> None:
-        """Paint what the panel adds, the ticks of values the kernel wrote and of the selected line."""
+        """Paint the panel's marks, the ticks of values the kernel wrote and of the selected instruction."""
         if self.below is not None:
             self.below(painter, self._rows, self.shown)
         self._paint_ticks(painter, marks.data, "text", below=True)
@@ -404,14 +405,14 @@ class Overlay(TimeOverlay):
         painter.drawRect(rect.adjusted(-width / 2, -width / 2, width / 2, width / 2))
 
 
-WIDTH = 128  # the longest name of a unit beside its share
-PART_SHARE, LOW_SHARE = 0.38, 0.48  # of the room for names: labels of rows, of rows that are low
+WIDTH = 128  # the longest name of a unit next to its share
+PART_SHARE, LOW_SHARE = 0.38, 0.48  # share of the room for names: labels of rows, of low rows
 
 
 class RowLabels(PlainAxis):
-    """Takes the place of the left axis; groups are sticky, names elided."""
+    """Replaces the left axis; groups are sticky, long names are elided."""
 
-    rows: RowsItem  # whose names these are; set before anything is painted
+    rows: RowsItem  # source of the names; set before the first paint
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("left", theme, WIDTH)
@@ -451,7 +452,7 @@ class RowLabels(PlainAxis):
         draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_part(self, painter: QPainter, metrics: QFontMetricsF, part: str, members: list[int]) -> None:
-        """Name rows that are too low for their labels together, if there is room beside the group."""
+        """Label a group's low rows together, if there is room next to the group."""
         rows, shape, width = self.rows, self.rows.source.shape, self.size().width()
         top = max(0.0, members[0] * shape.pitch - rows.scroll_px)
         bottom = (members[-1] + 1) * shape.pitch - rows.scroll_px
@@ -474,7 +475,7 @@ class RowLabels(PlainAxis):
         room = (width - 16) * (PART_SHARE if has_group else 1.0)
         rect = QRectF(width - 8 - room, top, room, source.shape.spans)
         beside = metrics.horizontalAdvance(value) + metrics.horizontalAdvance("0") if value else 0.0
-        # Beside a number the middle goes: what tells units apart is at the end.
+        # Next to a number the middle is cut: units differ at the end of their names.
         where = Qt.TextElideMode.ElideMiddle if value else Qt.TextElideMode.ElideRight
         text = metrics.elidedText(translated(source.names[row].label), where, room - beside)
         side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft

@@ -1,4 +1,4 @@
-"""What is painted over anything drawn over time: clock range, events, bookmarks, cursor, measure."""
+"""The overlay of plots over time: clock range, events, bookmarks, cursor, measured range."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FLAG_PX = 11  # of a note
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a row: of its spans, or of a part of the given height so far below their top."""
+    """A stretch of a row: of its spans, or of a part with the given height and offset below their top."""
 
     row: int
     span: TimeWindow
@@ -51,36 +51,36 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A moment drawn through all rows, and how many cycles what began there lasted."""
+    """A moment drawn through all rows, with the cycles that an event beginning there lasted."""
 
     time: int
-    role: str  # of the theme
+    role: str  # a role of the theme
     what: str = ""
     more: str = ""
     length: int = 0
 
     def text(self, times: Times) -> str:
-        """What happened, when, and for how long."""
+        """Return what happened, when, and for how long."""
         lasted = f", for {times.span(self.length)}" if self.length > 0 else ""
         return f"{self.what} at {times.at(self.time)}{lasted}{self.more}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """What the owner of a picture wants marked; what has a row is for pictures that have rows."""
+    """The owner's marks; marks with a row are for pictures that have rows."""
 
     selected: Place | None = None
     hovered: Place | None = None
-    ticks: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of the selected line, int64
+    ticks: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of the selected instruction, int64
     data: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of values the kernel wrote, int64
     lines: Sequence[Line] = ()
     bookmarks: tuple[int, ...] = ()  # times
 
 
 class TimeOverlay(BoxItem):
-    """Painted at every change of selection, hover or cursor; never touches the picture below."""
+    """Painted at every change of selection, hover or cursor, without repainting the picture below."""
 
-    marks: Callable[[], Marks]  # set by the owner, as the next one
+    marks: Callable[[], Marks]  # set by the owner, like the next attribute
     measure_text: Callable[[TimeWindow], str]
 
     def __init__(self, box: pg.ViewBox, session: Session, theme: Theme) -> None:
@@ -92,7 +92,7 @@ class TimeOverlay(BoxItem):
 
     @property
     def flags(self) -> NoteFlags:
-        """Where notes stand in time."""
+        """Return the times of notes' flags."""
         if self._flags is None:
             from rcv_py.ui.table.note_marks import NoteFlags  # noqa: PLC0415 - as below
 
@@ -100,11 +100,11 @@ class TimeOverlay(BoxItem):
         return self._flags
 
     def notes_near(self, time: int, pixel: TimeWindow) -> list[Note]:
-        """The notes whose flags are near a time, of which a pixel shows so much."""
+        """Return the notes whose flags are near a time; `pixel` is the time of a pixel."""
         return self.flags.near(time, FLAG_PX * pixel.width) if self._session.notes.shown.value else []
 
     def x_of(self, time: float) -> float:
-        """Position of a time, brought near if it is far outside."""
+        """Return the position of a time, clamped if it is far outside."""
         window = self.shown
         x = (time - window.begin) / window.width * self._box.width()
         return min(max(x, -10.0), self._box.width() + 10.0)
@@ -133,10 +133,10 @@ class TimeOverlay(BoxItem):
         self._paint_measure(painter)
 
     def paint_below(self, painter: QPainter, marks: Marks) -> None:
-        """What a kind of picture paints before bookmarks and cursor."""
+        """Paint marks of a kind of picture before bookmarks and cursor."""
 
     def paint_above(self, painter: QPainter, marks: Marks) -> None:
-        """What a kind of picture paints after the cursor."""
+        """Paint marks of a kind of picture after the cursor."""
 
     # -- parts ------------------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class TimeOverlay(BoxItem):
                 self._fill(painter, x, x, line.role, 150)
 
     def _paint_notes(self, painter: QPainter) -> None:
-        """A flag at the top where a note begins, over a faint band if it is about a range."""
+        """Paint a flag at the top where a note begins, over a faint band if it is about a range."""
         from rcv_py.ui.table.note_marks import paint_flag, role_of  # noqa: PLC0415 - most captures have none
 
         shown = self.shown
@@ -191,7 +191,7 @@ class TimeOverlay(BoxItem):
         self._paint_tag(painter, self.measure_text(window), (left + right) / 2)
 
     def _paint_tag(self, painter: QPainter, text: str, middle: float) -> None:
-        """Write a text into a small box at the top, wholly inside the view."""
+        """Write a text into a small box at the top, entirely inside the view."""
         text = translated(text)
         width = small_text(painter).horizontalAdvance(text) + 12
         left = min(max(middle - width / 2, 2.0), max(2.0, self._box.width() - width - 2))
@@ -204,14 +204,14 @@ class TimeOverlay(BoxItem):
 
 
 def soft(color: QColor, alpha: int) -> QColor:
-    """Return a colour that lets through what is below it."""
+    """Return a translucent version of a colour."""
     faint = QColor(color)
     faint.setAlpha(alpha)
     return faint
 
 
 def bookmark_time(session: Session, mark: Selection) -> int | None:
-    """Begin of a bookmarked token or wave, None if it is not known."""
+    """Return the begin of a bookmarked token or wave, None if it is unknown."""
     store, trace = session.store, session.trace.value
     wave = None if store is None else store.wave_by_id(mark.wave)
     if wave is None:
@@ -224,7 +224,7 @@ def bookmark_time(session: Session, mark: Selection) -> int | None:
 
 
 MAX_LINES = 4000  # a trace
-PREFIX = "event:"  # of the ids of groups in a menu
+PREFIX = "event:"  # prefix of the ids of groups in a menu
 ROLES = {
     EventKind.PACKET_LOSS: "error",
     EventKind.TT_STALL_BEGIN: "warning",
@@ -243,7 +243,7 @@ def event_lines(
 ) -> tuple[Line, ...]:
     """Return the lines of a trace in order of time.
 
-    `hidden` holds ids of groups (with PREFIX) that are left out, by default those that are off by default;
+    `hidden` holds ids of groups (with PREFIX) to leave out, by default the groups that are off by default;
     `skip` leaves out single types, `without` shader engines.
     """
     if hidden is None:

@@ -1,4 +1,4 @@
-"""A plot over the session's time: ruler, window, and the one grammar of moving by wheel, drag and keys."""
+"""A plot over the session's time: ruler, window, and the shared gestures of wheel, drag and keys."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from rcv_py.ui.timeline.items import BoxItem, PlainAxis, TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import TimeOverlay
 
 NOTCH = 120  # units of one step of a wheel
-PER_NOTCH = 0.8  # a step of the wheel shows this share of the time
+PER_NOTCH = 0.8  # share of the time that a wheel step shows
 KEY_ZOOM = 0.7
 KEY_PAN = 0.15  # share of the view
-FAR = 1e9  # shares of the view: as far as there is time
-SLOP_PX = 4  # a press that moves less is a click
+FAR = 1e9  # shares of the view, limited by the trace
+SLOP_PX = 4  # px: a press that moves less is a click
 ROWS_PER_NOTCH = 60  # pixels
 
 Keys = Qt.Key
@@ -31,7 +31,7 @@ Modifier = Qt.KeyboardModifier
 
 
 class Drag(Enum):
-    """What a press of the left or middle button is about."""
+    """The meaning of a press of the left or middle button."""
 
     NONE = 0
     PAN = 1
@@ -39,11 +39,11 @@ class Drag(Enum):
     RANGE = 3
 
 
-COMMIT_MS = 160  # after the last wheel step the view counts as chosen
+COMMIT_MS = 160  # ms after the last wheel step that the view counts as chosen
 
 
 class QuietBox(pg.ViewBox):
-    """A view box that leaves the mouse alone."""
+    """A view box that ignores the mouse."""
 
     def __init__(self) -> None:
         super().__init__(enableMouse=False, enableMenu=False, defaultPadding=0.0)
@@ -51,24 +51,23 @@ class QuietBox(pg.ViewBox):
         self.setAcceptHoverEvents(False)
 
     def wheelEvent(self, event: object, axis: object = None) -> None:
-        """Leave it to the widget."""
+        """Leave the event to the widget."""
 
 
 class TimePlot(pg.GraphicsView):
     """Follows and drives the session's view.
 
-    A box, and axes above and to the left of it: of pyqtgraph's plot only what is seen.  Its four axes, its
-    title and the form behind its menu, none of which is ours, cost more than all the rest.  A subclass makes
-    `content` and `overlay`, calls `start`, and says what a hover and a click are; it may also have rows to
-    scroll.
+    It holds a box with axes above and to the left of it: only the visible parts of pyqtgraph's plot.  The
+    plot's four axes, title and menu form, all unused here, cost more than all the rest.  A subclass makes
+    `content` and `overlay`, calls `start`, and handles hover and clicks; it may also have rows to scroll.
     """
 
-    range_measured = Signal()  # a drag ended that measures
-    content: BoxItem  # what is drawn
-    overlay: TimeOverlay  # what is painted over it
+    range_measured = Signal()  # the end of a measuring drag
+    content: BoxItem  # the drawn item
+    overlay: TimeOverlay  # the item painted over it
     is_started = False
     drag = Drag.NONE
-    _from = _last = QPointF()  # where a button was pressed, and how far its drag has come
+    _from = _last = QPointF()  # position of a press, and the end of its drag so far
     _left_over = 0.0  # of a pan, in cycles
 
     def __init__(self, ui: UiContext, left: PlainAxis) -> None:
@@ -85,7 +84,7 @@ class TimePlot(pg.GraphicsView):
         self.setCentralItem(whole)
         self.enableMouse(False)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setCacheMode(self.CacheModeFlag.CacheNone)  # of a background of one colour
+        self.setCacheMode(self.CacheModeFlag.CacheNone)  # of a background of a single color
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)  # of a handful of items
         self.ui, self.session = ui, ui.session
@@ -95,7 +94,7 @@ class TimePlot(pg.GraphicsView):
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_AcceptTouchEvents, False)
 
     def start(self) -> None:
-        """Begin to follow the session; the overlay is there."""
+        """Begin to follow the session; the overlay exists."""
         self.overlay.measure_text = self._measure_text
         session = self.session
         zoom, pan = session.zoom, session.pan
@@ -137,14 +136,14 @@ class TimePlot(pg.GraphicsView):
         self.is_started = True
 
     def close(self) -> bool:
-        """Close it as any widget: what is in it goes when it does.
+        """Close it like any widget: its content is deleted with it.
 
-        pyqtgraph would clear the scene and take the viewport away, to which Qt still sends events: a crash.
+        pyqtgraph would clear the scene and remove the viewport, to which Qt still sends events: a crash.
         """
         return QGraphicsView.close(self)
 
     def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
-        """Fill what the picture does not cover."""
+        """Fill the background that the picture does not cover."""
         below = QRegion(rect.toAlignedRect())
         if self.content.covers:  # to the nearest pixel of the screen
             below -= QRegion(self.plot_rect().adjusted(1, 1, -1, -1))
@@ -154,7 +153,7 @@ class TimePlot(pg.GraphicsView):
         painter.restore()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Tell the session how wide time is shown."""
+        """Set the session's width of the visible time."""
         super().resizeEvent(event)
         if self.isVisible():
             self.session.plot_px = max(1, round(self.plot_width()))
@@ -162,47 +161,47 @@ class TimePlot(pg.GraphicsView):
     # -- what a subclass says ---------------------------------------------------------------------------
 
     def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
-        """The mouse moved, no button held, inside the plot."""
+        """Handle a mouse move without a button inside the plot."""
 
     def hover_ended(self) -> None:
-        """The mouse is elsewhere."""
+        """Handle the mouse leaving the plot."""
 
     def clicked(self, at: QPointF, is_double: bool) -> None:
-        """Select what is there."""
+        """Select what is at the point."""
 
     def measured(self, window: TimeWindow) -> str:
-        """Add to the numbers of a measure."""
+        """Return text added to the numbers of a measured range."""
         return ""
 
     def scroll_rows(self, by_px: float) -> None:
-        """Move the rows up by so many pixels, if there are rows."""
+        """Move the rows up by a number of pixels, if there are rows."""
 
     def set_measure_row(self, y: float) -> None:
-        """Remember whose tokens a measure counts, if there are rows."""
+        """Store the row whose tokens a measured range counts, if there are rows."""
 
     # -- geometry ---------------------------------------------------------------------------------------
 
     def plot_width(self) -> float:
-        """Pixels that show the window."""
+        """Return the pixels that show the window."""
         return max(1.0, self.box.width())
 
     def plot_rect(self) -> QRect:
-        """Where the picture is, in widget pixels."""
+        """Return the rectangle of the picture, in widget pixels."""
         box = self.box
         return box.mapRectToScene(box.boundingRect()).toRect()
 
     def time_at(self, x: float) -> int:
-        """The cycle at a position of the widget."""
+        """Return the cycle at a position of the widget."""
         window = self.axis.shown
         inside = x - self.box.scenePos().x()
         return window.begin + int(inside * window.width // self.plot_width())
 
     def pixel_at(self, time: int) -> TimeWindow:
-        """The cycles that share a pixel with the given one, from it on."""
+        """Return the cycles of a pixel that starts at the given cycle."""
         return TimeWindow(time, time + -(-self.axis.shown.width // int(self.plot_width())))
 
     def x_of(self, time: float) -> float:
-        """Position of a time in the widget."""
+        """Return the position of a time in the widget."""
         window = self.axis.shown
         left = self.box.scenePos().x()
         return left + (time - window.begin) / window.width * self.plot_width()
@@ -222,7 +221,7 @@ class TimePlot(pg.GraphicsView):
         event.accept()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Keep the tip while the mouse rests: Qt asks the scene for one then, which takes ours away."""
+        """Keep the tip while the mouse rests: Qt then asks the scene for a tip, which hides ours."""
         return event.type() == QEvent.Type.ToolTip or super().viewportEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -240,7 +239,7 @@ class TimePlot(pg.GraphicsView):
             self.set_measure_row(event.position().y())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Go on with a drag, or hover."""
+        """Continue a drag, or hover."""
         at = event.position()
         if self.drag is not Drag.NONE and not self._is_click(at):
             (self._drag_view if self.drag is Drag.PAN else self._drag_span)(at)
@@ -252,7 +251,7 @@ class TimePlot(pg.GraphicsView):
                 self.hover_ended()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End a drag, or take it for a click."""
+        """End a drag, or treat it as a click."""
         drag, self.drag = self.drag, Drag.NONE
         if drag is Drag.RANGE:
             self.session.clock_range.set(self.overlay.preview)
@@ -267,7 +266,7 @@ class TimePlot(pg.GraphicsView):
             self._dismiss()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Bring what is there to fill the view."""
+        """Fit the view to what is at the point."""
         self.drag = Drag.NONE
         if event.button() == Qt.MouseButton.LeftButton:
             self.clicked(event.position(), is_double=True)
@@ -281,12 +280,12 @@ class TimePlot(pg.GraphicsView):
             action()
 
     def _dismiss(self) -> None:
-        """Take away what is measured."""
+        """Remove the measured range."""
         self.session.measure.set(None)
         self.session.between.set(None)
 
     def _is_click(self, at: QPointF) -> bool:
-        """Whether the pointer is still where it was pressed."""
+        """Return whether the pointer is still where it was pressed."""
         moved = at - self._from
         return self._last == self._from and max(abs(moved.x()), abs(moved.y())) < SLOP_PX
 
@@ -311,7 +310,7 @@ class TimePlot(pg.GraphicsView):
         self.overlay.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Hover nothing."""
+        """Clear the hover."""
         self.hover_ended()
         self.session.hover.set(None)
 

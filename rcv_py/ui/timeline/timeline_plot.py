@@ -1,4 +1,4 @@
-"""The widget under every timeline: ruler, names, rows, overlay and scroll bar, tied to the session."""
+"""The widget of every timeline: ruler, names, rows, overlay and scroll bar, connected to the session."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from rcv_py.ui.widgets.legend import Legend
 if TYPE_CHECKING:
     from rcv_py.model.notes import Anchor
 
-NEAR_PX = 3  # how far from a line the mouse may be
-MAX_LINES = 4  # named in a tooltip
-LEGEND_MS = 120  # after the last picture
-RANGE_PANEL = "clock_range"  # says what lies in a range that was measured
+NEAR_PX = 3  # px: maximum distance of the mouse from a line
+MAX_LINES = 4  # maximum lines in a tooltip
+LEGEND_MS = 120  # ms after the last picture
+RANGE_PANEL = "clock_range"  # the panel about a measured range
 
 
 class TimelinePlot(TimePlot):
@@ -49,8 +49,8 @@ class TimelinePlot(TimePlot):
         super().__init__(ui, self._labels)
         self.guide = guide
         self._measure_row = -1
-        self.band_y = -1.0  # how many pixels below the top of its row's band the mouse is; -1: elsewhere
-        self.depth = -1.0  # where in its row the mouse is, from 0 at the top of the spans to 1; -1: nowhere
+        self.band_y = -1.0  # px of the mouse below the top of its row's band; -1: elsewhere
+        self.depth = -1.0  # of the mouse in its row, from 0 at the top of the spans to 1; -1: outside
         self.content = self.rows = RowsItem(self.box, ui.theme, source)
         self.rows.grid = self.axis.grid_px
         self._labels.rows = self.rows
@@ -61,7 +61,7 @@ class TimelinePlot(TimePlot):
     # -- geometry ---------------------------------------------------------------------------------------
 
     def row_at(self, y: float) -> tuple[int, bool]:
-        """The row at a position, -1 if there is none, and whether it is the row's strip of states."""
+        """Return the row at a position, -1 if there is none, and whether it is the row's strip of states."""
         source = self.rows.source
         inside = y - self.box.scenePos().y() + self.rows.scroll_px
         if y < self.box.scenePos().y():
@@ -73,12 +73,12 @@ class TimelinePlot(TimePlot):
         return int(row), shape.spans <= rest < shape.spans + shape.strip
 
     def y_of(self, row: int) -> float:
-        """The middle of a row's spans in the widget."""
+        """Return the middle of a row's spans in the widget."""
         shape = self.rows.source.shape
         return self.box.scenePos().y() + row * shape.pitch - self.rows.scroll_px + shape.spans / 2
 
     def _look_at(self, y: float) -> None:
-        """Remember where in its row a position is."""
+        """Store the relative position in its row."""
         self.depth = self.band_y = -1.0
         shape = self.rows.source.shape
         inside = (y - self.box.scenePos().y() + self.rows.scroll_px) % shape.pitch
@@ -88,21 +88,21 @@ class TimelinePlot(TimePlot):
             self.band_y = inside - shape.spans - shape.strip
 
     def settle(self) -> None:
-        """Give the parts their places now and not when Qt comes to it."""
+        """Lay out the parts now, without waiting for Qt."""
         self.places.activate()
 
     def content_height(self) -> int:
-        """Pixels that all rows need."""
+        """Return the pixels that all rows need."""
         return len(self.rows.source) * self.rows.source.shape.pitch
 
     # -- rows -------------------------------------------------------------------------------------------
 
     def scroll_rows(self, by_px: float) -> None:
-        """Move the rows up by so many pixels."""
+        """Move the rows up by a number of pixels."""
         self.set_scroll(self.rows.scroll_px + by_px)
 
     def set_scroll(self, to_px: float) -> None:
-        """Put the given pixel of the content at the top, as far as there is content."""
+        """Put the given pixel of the content at the top, as far as the content allows."""
         limit = max(0.0, self.content_height() - self.box.height())
         scroll = min(max(0.0, to_px), limit)
         if scroll != self.rows.scroll_px:
@@ -111,7 +111,7 @@ class TimelinePlot(TimePlot):
             self.scrolled.emit()
 
     def reveal_row(self, row: int) -> None:
-        """Scroll only as far as needed to see a row."""
+        """Scroll only as far as needed to show a row."""
         pitch, height = self.rows.source.shape.pitch, self.box.height()
         if row >= 0:
             lowest, highest = row * pitch, (row + 1) * pitch - height
@@ -124,17 +124,17 @@ class TimelinePlot(TimePlot):
         self.scrolled.emit()
 
     def set_measure_row(self, y: float) -> None:
-        """Remember whose tokens a measure counts."""
+        """Store the row whose tokens a measured range counts."""
         self._measure_row = self.row_at(y)[0]
 
     def clicked(self, at: QPointF, is_double: bool) -> None:
-        """Hand a click to the panel."""
+        """Pass a click to the panel."""
         row, _ = self.row_at(at.y())
         self._look_at(at.y())
         self.guide.clicked(row, self.time_at(at.x()), is_double)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what the panel can do with what is there."""
+        """Show the panel's actions for what is at the point."""
         at = event.pos()
         if not self.plot_rect().contains(at):
             return
@@ -150,17 +150,17 @@ class TimelinePlot(TimePlot):
         menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the scroll position within what there is."""
+        """Limit the scroll position to the content."""
         super().resizeEvent(event)
-        if self.is_started:  # not while it is made
+        if self.is_started:  # not during construction
             self.rows_changed()
 
     def hover_ended(self) -> None:
-        """Hover nothing."""
+        """Clear the hover."""
         self.guide.hovered(-1, 0)
 
     def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
-        """Tell the panel what the mouse is over, and show what it says."""
+        """Pass the mouse position to the panel, and show its tip."""
         row, is_strip = self.row_at(at.y())
         self._look_at(at.y())
         time = self.time_at(at.x())
@@ -174,12 +174,12 @@ class TimelinePlot(TimePlot):
         show_tip(spot, text, self.viewport()) if text else hide_tip()
 
     def measured(self, window: TimeWindow) -> str:
-        """What the panel adds for the row the measure began in."""
+        """Return the panel's text for the row in which the measured range began."""
         return self.guide.measured(window, self._measure_row)
 
 
 def steady_bar() -> QScrollBar:
-    """Return an upright scroll bar that keeps its room while it is hidden: plots keep the same scale."""
+    """Return a vertical scroll bar that keeps its room while hidden: plots keep the same scale."""
     bar = QScrollBar(Qt.Orientation.Vertical)
     policy = bar.sizePolicy()
     policy.setRetainSizeWhenHidden(True)
@@ -201,11 +201,11 @@ class Timeline(QWidget):
         self.plot.scrolled.connect(self._follow)
 
     def sizeHint(self) -> QSize:
-        """A few rows and the ruler."""
+        """Return the size of a few rows and the ruler."""
         return QSize(640, 220)
 
     def minimumSizeHint(self) -> QSize:
-        """Two rows."""
+        """Return the size of two rows."""
         return QSize(160, 72)
 
     def _follow(self) -> None:
@@ -222,12 +222,12 @@ class Timeline(QWidget):
 
 
 class TimelinePanel(Panel):
-    """A panel around a timeline, about whose rows it answers: exactly, from tables and never from pixels."""
+    """A panel around a timeline.  It answers about rows exactly: from tables, never from pixels."""
 
     def __init__(
         self, ui: UiContext, source: RowSource, name: str, shown: str = "", saved: tuple[str, ...] = ()
     ) -> None:
-        """`name` is for screen readers; `shown` and `saved` are the filter's, if there is one."""
+        """`name` is for screen readers; `shown` and `saved` belong to the filter, if there is one."""
         super().__init__(ui)
         self.timeline = Timeline(ui, source, self)
         self.timeline.plot.setAccessibleName(translated(name))
@@ -238,26 +238,26 @@ class TimelinePanel(Panel):
         self.legend.picked_changed.connect(self._pick)
         self._legend_due = QTimer(self, singleShot=True, interval=LEGEND_MS)
         self._legend_due.timeout.connect(self.show_legend)
-        self.timeline.plot.rows.drawn = self._legend_due.start  # once nothing is drawn any more
+        self.timeline.plot.rows.drawn = self._legend_due.start  # once drawing has ended
         self.timeline.plot.range_measured.connect(lambda: self.wants.emit(RANGE_PANEL))
         ui.theme.changed.connect(self._legend_due.start)
 
     def times(self, trace: Trace) -> Times:
-        """How moments and lengths are written."""
+        """Return the format of moments and lengths."""
         return Times.of(trace, self.ui.settings)
 
     # -- legend -----------------------------------------------------------------------------------------
 
     def swatches_of(self, seen: np.ndarray) -> Iterable[Swatch]:
-        """What the codes of pixels that are `seen` (bool [256]) stand for."""
+        """Return the meaning of the pixel codes that are `seen` (bool [256])."""
         return activity_swatches(self.ui.theme, seen)
 
     def not_picked(self, key: str) -> frozenset[int]:
-        """The codes of pixels that are dimmed while a key of the legend is picked out."""
+        """Return the codes of pixels that are dimmed while a key of the legend is selected."""
         return not_picked(key)
 
     def show_legend(self) -> None:
-        """Name the colours that are in sight; what is picked out stays named."""
+        """Name the visible colours; a selected colour stays named."""
         seen = self.timeline.plot.rows.codes_in_sight()
         swatches = tuple(self.swatches_of(seen))
         if self.legend.picked and all(one.key != self.legend.picked for one in swatches):
@@ -273,7 +273,7 @@ class TimelinePanel(Panel):
 
     @contextmanager
     def for_picture(self) -> Iterator[None]:
-        """Show whole rows while a picture is made: those in sight, none of them cut."""
+        """Show only whole rows during the block: the visible rows, none of them cut."""
         plot = self.timeline.plot
         size, scroll = plot.size(), plot.rows.scroll_px
         room, pitch = round(plot.box.height()), plot.rows.source.shape.pitch
@@ -282,7 +282,7 @@ class TimelinePanel(Panel):
             yield
             return
         if stop - first > 1 and (stop - 1) * pitch >= scroll + room - 1:
-            stop -= 1  # no pixel of it is in sight
+            stop -= 1  # none of its pixels is visible
         try:
             plot.resize(size.width(), size.height() - room + (stop - first) * pitch)
             plot.settle()
@@ -296,39 +296,39 @@ class TimelinePanel(Panel):
             plot.rows_changed()
 
     def hidden(self, prefix: str) -> list[str]:
-        """What is hidden of the choices whose ids begin with a prefix, without it."""
+        """Return the hidden choices whose ids begin with a prefix, without the prefix."""
         return sorted(id.removeprefix(prefix) for id in self.filter.hidden if id.startswith(prefix))
 
     def canvas(self) -> QWidget:
-        """The widget a picture of this panel shows."""
+        """Return the widget that a picture of this panel shows."""
         return self.timeline.plot
 
     def marks(self) -> Marks:
-        """What is selected, and what the mouse is over."""
+        """Return the marks of selection and hover."""
         return Marks(self.selected, self.hovered_place)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """Rich text about what is there, "" for nothing."""
+        """Return rich text about what is at a point, "" for nothing."""
         raise NotImplementedError
 
     def hovered(self, row: int, time: int) -> None:
-        """Outline what the mouse is over, and tell the session; row -1: nothing."""
+        """Outline what is under the mouse, and pass it to the session; row -1: nothing."""
         raise NotImplementedError
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
-        """Select what is there; a double click fits it."""
+        """Select what is at the point; a double click fits it."""
         raise NotImplementedError
 
     def measured(self, window: TimeWindow, row: int) -> str:
-        """Add to the numbers of a measure, e.g. how many tokens it holds in a row."""
+        """Return text for a measured range, e.g. how many tokens of a row it holds."""
         raise NotImplementedError
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        """What the menu offers there: title, call."""
+        """Return the menu entries at a point: title, call."""
         return [self.copy_action]
 
     def anchor_at(self, row: int, time: int) -> Anchor:
-        """What a note that is written there is about."""
+        """Return the anchor of a note written at a point."""
         from rcv_py.model.notes import Anchor  # noqa: PLC0415 - as above
 
         return Anchor(span=TimeWindow(time, time + 1))
@@ -341,20 +341,20 @@ class TimelinePanel(Panel):
         wave: Wave | WaveId | None = None,
         line: int = -1,
     ) -> None:
-        """Outline a span of a row and tell the others the wave and the line there; row -1: nothing."""
+        """Outline a span of a row and pass its wave and instruction to the other views; row -1: nothing."""
         self.hovered_place = None if span is None else Place(row, span)
         name = wave.id if isinstance(wave, Wave) else wave
         self.session.hover.set(Hover(name, line if line >= 0 else None, time) if row >= 0 else None)
 
 
 def near_lines(lines: Sequence[Line], time: int, pixel: TimeWindow, times: Times) -> list[str]:
-    """What the lines near a time stand for, a few of them."""
+    """Return the texts of a few lines near a time."""
     near = pixel.width * NEAR_PX
     return [line.text(times) for line in lines if abs(line.time - time) <= near][:MAX_LINES]
 
 
 def unit_of(trace: Trace | None, row: int | None) -> tuple[int, ...]:
-    """Shader engine, array and compute unit of a row of the wave index; () for none."""
+    """Return shader engine, array and compute unit of a row of the wave index; () for none."""
     if trace is None or row is None:
         return ()
     return tuple(int(column[row]) for column in (trace.waves.se, trace.waves.sa, trace.waves.cu))

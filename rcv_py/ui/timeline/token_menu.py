@@ -1,4 +1,4 @@
-"""What the menu of an execution in a time view offers."""
+"""The menu of an execution in a time view."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Action = tuple[str, Callable[[], None]]  # title, what it does
 def token_actions(
     session: Session, trace: Trace, wave: Wave, row: int, front: Callable[[str], object]
 ) -> list[Action]:
-    """Return what can be done with the token at a row of a wave; `front` brings a panel to the front."""
+    """Return actions for the token at a row of a wave; `front` brings a panel to the front."""
     line = int(wave.tokens.line[row])
 
     def then(action: Callable[[], object]) -> Callable[[], None]:

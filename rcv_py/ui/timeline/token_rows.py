@@ -1,4 +1,4 @@
-"""Rows of tokens: codes a pixel, or rectangles with names when zoomed in; which waves are in which row."""
+"""Rows of tokens: a code per pixel, or named rectangles when zoomed in; assignment of waves to rows."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from rcv_py.ui.timeline.rows_item import DIM, STRIP, TOKENS, Frame, RowName, Row
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.unit_markers import MarkerBand
 
-MAX_RECTS = 5000  # tokens drawn one by one in a picture
-GAP_FROM_PX = 6  # a token this wide keeps a pixel of distance to the next
+MAX_RECTS = 5000  # maximum tokens drawn one by one in a picture
+GAP_FROM_PX = 6  # minimum width of a token that keeps a pixel of distance to the next
 MARGIN_PX = 4  # before and after a name
-FEWEST = 3  # characters of a name
-UNDER_PX = 2  # of a row that its letters leave free
-LETTERS_PX = 6  # height of a row, below which no font fits at any scale
+FEWEST = 3  # maximum characters of a name
+UNDER_PX = 2  # share of a row that its letters leave free
+LETTERS_PX = 6  # px of a row, below which no font fits at any scale
 FONT_FITS = 0.8  # share of a font's height that letters need
 _BY_KIND = np.arange(2 * KIND_COUNT) % KIND_COUNT + np.arange(2 * KIND_COUNT) // KIND_COUNT * 256
-MORE = 2  # times as many segments as before, and all of a row are joined anew
-NOTHING = 0xFF  # in a line of tokens: what is there stays
-HATCH_FROM_PX = 14  # a stalled wait this wide is hatched, so that it is told by more than its colour
+MORE = 2  # growth of the number of segments after which all of a row are joined again
+NOTHING = 0xFF  # in a line of tokens: leave the pixel unchanged
+HATCH_FROM_PX = 14  # minimum width of a stalled wait for hatching, which marks it besides its color
 
 
 @dataclass(frozen=True, eq=False)
 class Pending:
-    """Stretches of rows whose tokens are not there (yet); int64 each."""
+    """Stretches of rows whose tokens are not loaded (yet); int64 each."""
 
     row: np.ndarray
     begin: np.ndarray  # cycles, aligned
@@ -59,16 +59,16 @@ class Pending:
 
     @classmethod
     def none(cls) -> Pending:
-        """Everything is there."""
+        """Return no stretches."""
         return cls(*np.zeros((4, 0), dtype=np.int64))
 
     def at(self, row: int, time: int) -> int | None:
-        """The key of the first stretch of a row that holds a cycle; None without any."""
+        """Return the key of the first stretch of a row that holds a cycle; None if there is none."""
         there = np.flatnonzero((self.row == row) & (self.begin <= time) & (time < self.end))
         return int(self.key[there[0]]) if len(there) else None
 
     def in_order(self) -> Pending:
-        """The same, row by row in order of time."""
+        """Return the same, row by row in order of time."""
         order = np.lexsort((self.begin, self.row))
         return Pending(self.row[order], self.begin[order], self.end[order], self.key[order])
 
@@ -81,11 +81,11 @@ class TokenRows(RowSource):
         self.rows: tuple[TokenRow, ...] = ()
         self.pending = Pending.none()  # row by row in order of time
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
-        self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
+        self.band = MarkerBand(theme)  # below the strips, if the shape has room
         self._rects, self._names = Rects(), Names()
-        self._named: Sequence[str] = ()  # the texts that mnemonics are of
-        self._mnemonics: dict[int, str] = {}  # by line
-        self._wide: _Spans | None = None  # tokens of the frame that are drawn by themselves
+        self._named: Sequence[str] = ()  # texts whose mnemonics are cached
+        self._mnemonics: dict[int, str] = {}  # by instruction
+        self._wide: _Spans | None = None  # tokens of the frame that are drawn one by one
         self._long: list[Chosen] = []  # single tokens elsewhere that have room for a name
         self._over: frozenset[int] = frozenset()
 
@@ -99,11 +99,11 @@ class TokenRows(RowSource):
 
     @property
     def codes_over(self) -> frozenset[int]:
-        """Activities of the tokens that are drawn by themselves."""
+        """Return activities of the tokens that are drawn one by one."""
         return self._over
 
     def paint(self, frame: Frame) -> None:
-        """Fill the rows' pixels from the raster; no token is wide while there are too many."""
+        """Fill the rows' pixels from the raster; no token counts as wide while there are too many."""
         rows = self.rows[frame.first : frame.stop]
         self._wide, self._long, self._over = None, [], frozenset()
         if not rows:
@@ -126,7 +126,7 @@ class TokenRows(RowSource):
             self.band.paint(frame)
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
-        """Draw wide tokens, their names, and what is missing."""
+        """Draw wide tokens, their names, and missing stretches."""
         spans = [] if self._wide is None else [self._wide]
         if self._long:
             spans.append(wide_spans(frame, self._long))
@@ -151,7 +151,7 @@ class TokenRows(RowSource):
         wide: Sequence[Piece],
         lines: np.ndarray,
     ) -> list[Chosen]:
-        """The tokens that have room for a name where tokens are not drawn by themselves."""
+        """Return the tokens that have room for a name where tokens are not drawn one by one."""
         if not len(self.texts) or frame.shape.spans < LETTERS_PX:
             return []
         metrics = QFontMetricsF(self._font(frame))
@@ -188,7 +188,7 @@ class TokenRows(RowSource):
         limit = len(frame.canvas)
         for line, top, below in zip(lines, tops.tolist(), (tops + height).tolist(), strict=True):
             place = frame.canvas[min(limit, max(0, int(top))) : min(limit, max(0, int(below)))]
-            # Where they are alone all lines of a row are the same.
+            # Where tokens are alone, all pixel lines of a row are equal.
             ground = place[:1] if is_alone else place
             np.copyto(ground, line, where=line != NOTHING)
             if is_alone:
@@ -201,7 +201,7 @@ class TokenRows(RowSource):
         self._rects.draw(painter, spans.box(wide, spans.left, spans.issue))
 
     def _ink(self, is_stall: int, kind: int) -> QColor:
-        """The colour of a part of a token, hardly seen if something else is picked out."""
+        """Return the colour of a part of a token, almost invisible if it is dimmed."""
         theme = self.theme
         color = theme.stalled(kind) if is_stall else theme.kind(kind)
         is_dim = int(ACTIVITY_OF[int(is_stall), kind]) in self.dimmed
@@ -215,7 +215,7 @@ class TokenRows(RowSource):
         left = np.maximum(np.where(in_stall, spans.left, spans.issue), 0)
         right = np.minimum(np.where(in_stall, spans.issue, spans.right), frame.pixels.width_px)
         fits = (spans.line >= 0) & (spans.height >= QFontMetricsF(font).height() * FONT_FITS)
-        # Looked up once for all: a number taken out of an array costs as much as writing a name.
+        # Looked up once for all: taking a number out of an array costs as much as writing a name.
         kinds, stalls, lines = spans.kind.tolist(), in_stall.tolist(), spans.line.tolist()
         lefts, middles = (left + margin).tolist(), (spans.top + spans.height / 2).tolist()
         ink: dict[tuple[int, bool], QColor] = {}
@@ -230,7 +230,7 @@ class TokenRows(RowSource):
 
 
 def _missing(frame: Frame, there: Pending) -> np.ndarray:
-    """Rectangles of stretches in a frame, whole pixels; those of a row that touch are one."""
+    """Return rectangles of stretches in a frame, in integer pixels; touching rectangles of a row merge."""
     window, width = frame.pixels.window, frame.pixels.width_px
     row, begin, end = there.row, there.begin, there.end
     seen = np.flatnonzero(
@@ -243,7 +243,7 @@ def _missing(frame: Frame, there: Pending) -> np.ndarray:
     )
     left = np.minimum(np.floor(left), width - 1)
     right = np.maximum(np.ceil(right), left + 1)
-    # Each row is shifted behind the one before, so that one running maximum serves all of them.
+    # Each row is shifted to follow the previous row, so that one running maximum serves all rows.
     shift = row * (width + 2)
     reach = np.maximum.accumulate(right + shift)
     first = np.flatnonzero(np.append(True, left[1:] + shift[1:] > reach[:-1])[: len(row)])
@@ -266,14 +266,14 @@ class _Spans:
     line: np.ndarray
 
     def box(self, rows: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Rectangles from `left` to `right` of some rows, for `Rects`."""
+        """Return rectangles from `left` to `right` of some rows, for `Rects`."""
         return np.stack(
             [left[rows], self.top[rows], right[rows] - left[rows], self.height[rows]], axis=1
         ).astype(np.float64)
 
 
 def wide_spans(frame: Frame, pieces: Sequence[Piece | Chosen]) -> _Spans:
-    """Where the tokens of segments are in a frame: whole pixels, at least one wide, clipped to the view."""
+    """Return the positions of segments' tokens in a frame: integer pixels, at least one wide, clipped."""
     window, width = frame.pixels.window, frame.pixels.width_px
     counts = [piece.count for piece in pieces]
 
@@ -283,7 +283,7 @@ def wide_spans(frame: Frame, pieces: Sequence[Piece | Chosen]) -> _Spans:
     start, stall, busy = column("offset").astype(np.int64), column("stall"), column("busy")
     start += np.repeat([piece.segment.tokens.base - window.begin for piece in pieces], counts)
     issue = start + stall
-    left, middle, right = (  # what lies far outside is brought near for Qt
+    left, middle, right = (  # positions far outside are clamped for Qt
         np.round(np.clip(time * (width / window.width), -4.0, width + 4.0))
         for time in (start, issue, issue + busy)
     )
@@ -306,7 +306,7 @@ def wide_spans(frame: Frame, pieces: Sequence[Piece | Chosen]) -> _Spans:
 def _lanes(
     frame: Frame, pieces: Sequence[Piece | Chosen], counts: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Top and height of each token of pieces that have so many, float64."""
+    """Return top and height of each token of pieces with this many lanes, float64."""
     top = np.repeat(frame.tops[[piece.row for piece in pieces]].astype(np.float64), counts)
     height = np.full(len(top), float(frame.spans_px))
     first = 0
@@ -322,19 +322,19 @@ def _lanes(
 
 
 def _columns(frame: Frame) -> Pixels:
-    """The frame's columns of shares, a logical pixel wide where that is some device pixels."""
+    """Return the frame's columns of shares, a logical pixel wide if that is several device pixels."""
     many, width = max(1, int(frame.scale)), frame.pixels.width_px
     return frame.pixels if width % many else Pixels(frame.pixels.window, width // many)
 
 
 def hatch(color: QColor, alpha: int) -> QBrush:
-    """Thin diagonal lines of a colour."""
+    """Return a brush of thin diagonal lines in a colour."""
     return QBrush(soft(color, alpha), Qt.BrushStyle.BDiagPattern)
 
 
 @dataclass(frozen=True, eq=False)
 class WaveRows:
-    """The rows of some slots."""
+    """The rows of a set of slots."""
 
     rows: tuple[TokenRow, ...]
     names: tuple[RowName, ...]
@@ -343,7 +343,7 @@ class WaveRows:
 
 
 def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = None) -> list[Choice]:
-    """Return the kernels of the waves (or with the ids in `used`) for a menu; none if there is only one."""
+    """Return the kernels of the waves (or with the ids in `used`) for a menu; none for a single kernel."""
     if trace is None:
         return []
     ids = ascending(trace.waves.kernel if used is None else used).tolist()
@@ -367,9 +367,9 @@ def wave_rows(
 ) -> WaveRows:
     """Return a row for every slot of the chosen waves, in order.
 
-    `known` are segments made before, `before` rows: one that has no other segments stays.  While later waves
-    are added to what these joined, it serves until there are MORE times as many, so that all of it together
-    costs a few times the last.
+    `known` are segments made before, `before` rows: a row with the same segments stays.  When later waves are
+    added to joined segments, the row is reused until there are MORE times as many waves, so that the total
+    cost is a few times the last.
     """
     index = trace.waves
     columns = [column[chosen] for column in (index.se, index.sa, index.cu, index.simd, index.slot)]
@@ -393,7 +393,7 @@ def wave_rows(
         rows.append(_row(segments, made.get(segments[0]) if segments else None, store.is_complete))
     names = [RowName(f"{key[3]}-{key[4]}", place_name(trace, *key[:3])) for key in keys]
     for other in trace.other_simd if others else ():
-        # A unit that is not known could be that of the instructions.
+        # A unit that is unknown could be the unit of the instructions.
         units = {key[2] for key in keys if key[0] == other.se}
         if len(other.time) and units and (other.cu == -1 or units & {other.cu, -1}):
             end = other.time + np.maximum(other.duration, 1)
@@ -405,7 +405,7 @@ def wave_rows(
 
 
 def _row(segments: tuple[Segment, ...], before: TokenRow | None, is_last: bool) -> TokenRow:
-    """A row of segments that begins as one before; `is_last`: no other will come, so that all are joined."""
+    """Return a row of segments that extends an earlier row; `is_last`: no more come, so join all."""
     if before is None or (is_last and before.known is not None):
         return TokenRow(segments)
     if before.segments == segments:
@@ -424,7 +424,7 @@ def _segment(store: WaveStore, row: int) -> Segment | None:
 def span_segment(
     start: np.ndarray, end: np.ndarray, kind: np.ndarray, token: np.ndarray | None = None, slack: int = 0
 ) -> Segment:
-    """Make a segment of plain spans; `token` (int32) takes the place of the code line."""
+    """Make a segment of plain spans; `token` (int32) replaces the code row."""
     order: Sequence[int] | np.ndarray = np.argsort(start, kind="stable")
     start, end, kind = start[order], end[order], kind[order]
     base = int(start[0])

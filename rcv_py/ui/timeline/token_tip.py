@@ -1,4 +1,4 @@
-"""What tooltips say about tokens, gaps, states and markers: looked up in the tables, never in pixels."""
+"""Tooltips of tokens, gaps, states and markers, from the tables, never from pixels."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from rcv_py.ui.core.times import Times
 
 MAX_PRODUCERS = 4
 MAX_SHARES = 4  # of a pixel
-MAX_VALUES = 4  # of shader data, at a place
+MAX_VALUES = 4  # maximum values of shader data at a place
 
 
 def token_at(segment: Segment, time: int, pixel: TimeWindow | None = None, depth: float = -1.0) -> int:
-    """Row of the token that runs at a cycle; else the longest one that starts in the pixel; -1 if none.
+    """Return the row of the token that runs at a cycle, else the longest that starts in the pixel, else -1.
 
-    Of tokens that overlap, the one whose sub-row is at `depth`, from 0 at the row's top to 1; else the last.
+    Among overlapping tokens, the token whose sub-row is at `depth` wins, from 0 at the row's top to 1; else
+    the last.
     """
     tokens = segment.tokens
     rows = segment.rows_in(TimeWindow(time, time + 1))
@@ -54,7 +55,7 @@ def wave_name(wave: WaveId) -> str:
 def token_tip(
     trace: Trace, times: Times, wave: Wave | None, segment: Segment, row: int, *, pixel: TimeWindow
 ) -> Rich:
-    """Everything there is to say about a token in a few lines of rich text."""
+    """Return all facts about a token in a few lines of rich text."""
     tokens = segment.tokens
     line = int(tokens.line[row])
     name = _instruction(trace, line, int(tokens.kind[row]))
@@ -79,7 +80,7 @@ def token_tip(
 
 
 def pixel_text(segment: Segment, pixel: TimeWindow) -> str:
-    """What shares of a pixel's time its kinds of token take, the largest first, and what nothing takes."""
+    """Return the shares of a pixel's time by kind of token, the largest first, and the empty share."""
     shares = shares_in(segment, pixel)
     parts = [
         (float(share), KIND_NAME[TokenKind(kind)] + (" stall" if is_stall else ""))
@@ -98,12 +99,12 @@ def pixel_text(segment: Segment, pixel: TimeWindow) -> str:
 
 
 def sibling_tip(text: Rich, simd: str) -> Rich:
-    """Say below a tip that the instruction is one of the SIMD that was not traced."""
+    """Append to a tip that the instruction belongs to the SIMD that was not traced."""
     return joined("<br>", [text, f"{simd}, sibling of the traced one: no instruction identity."])
 
 
 def gap_tip(times: Times, wave: Wave | None, segment: Segment, time: int) -> Rich:
-    """What there is to say between two tokens."""
+    """Return the facts about a gap between two tokens."""
     tokens = segment.tokens
     before = tokens.at(time)
     end = int(tokens.span(before).end) if before >= 0 else segment.begin
@@ -116,7 +117,7 @@ def gap_tip(times: Times, wave: Wave | None, segment: Segment, time: int) -> Ric
 
 
 def state_tip(times: Times, wave: Wave, time: int) -> Rich:
-    """What there is to say about the state of a wave."""
+    """Return the facts about the state of a wave."""
     row = wave.states.at(time)
     if row < 0:
         return Rich()
@@ -159,7 +160,7 @@ def _state_name(state: int) -> str:
 
 
 def marker_tip(trace: Trace, times: Times, spans: MarkerSpans, span: int) -> Rich:
-    """Name, kind, times, depth and source of a scope or point, as rich text."""
+    """Return name, kind, times, depth and source of a scope or point, as rich text."""
     begin, end, name = int(spans.begin[span]), int(spans.end[span]), int(spans.name_id[span])
     kind = MARKER_TEXT[MarkerKind(int(spans.kind[span]))]
     lines: list[str] = [
@@ -180,7 +181,7 @@ def marker_tip(trace: Trace, times: Times, spans: MarkerSpans, span: int) -> Ric
 
 
 def value_lines(times: Times, spans: MarkerSpans, rows: np.ndarray) -> list[str]:
-    """A line for each of the first values, and how many there are more."""
+    """Return a line for each of the first values, and the number of further values."""
     lines = [
         f"shader data at {times.at(int(spans.records.time[row]))}: {record_text(spans, row)}"
         for row in rows[:MAX_VALUES].tolist()

@@ -1,4 +1,4 @@
-"""The markers and values of the waves in a timeline: where they are, what they are, what a click does."""
+"""Markers and values of the waves in a timeline: their positions, texts and clicks."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from rcv_py.ui.timeline.rows_item import Frame, RowShape, marker_codes
 from rcv_py.ui.timeline.time_overlay import Place
 from rcv_py.ui.timeline.token_tip import value_lines
 
-LANE_PX = 12  # height of a lane, a pixel of distance included
-MAX_LANES = 6  # deeper scopes share the last one
+LANE_PX = 12  # px of a lane, including a pixel of distance
+MAX_LANES = 6  # deeper scopes share the last lane
 POINT_PX = 2  # width of a point
-NEAR_PX = 3  # how far from a point the mouse may be
+NEAR_PX = 3  # px: maximum distance of the mouse from a point
 
 
 def lane_px() -> int:
-    """The height of a lane for text of the size in use, a pixel of distance included."""
+    """Return the height of a lane at the current text size, including a pixel of distance."""
     return grown(LANE_PX)
 
 
@@ -41,7 +41,7 @@ class Lanes:
     begin: np.ndarray  # int64, cycles
     end: np.ndarray  # int64, cycles
     is_point: np.ndarray  # bool
-    code: np.ndarray  # uint8, of its pixels
+    code: np.ndarray  # uint8, code of its pixels
     span: np.ndarray  # int64, row of the marker spans
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class Lanes:
 
 
 def lanes_of(spans: MarkerSpans, row: np.ndarray) -> Lanes:
-    """Lay out the spans whose `row` (int64, a span) on screen is not -1."""
+    """Lay out the spans whose `row` on screen (int64, one per span) is not -1."""
     chosen = np.flatnonzero(row >= 0)
     lane = np.minimum(spans.depth[chosen].astype(np.int32), MAX_LANES - 1)
     order = np.lexsort((spans.begin[chosen], lane, row[chosen]))
@@ -79,7 +79,7 @@ class MarkerBand:
 
     @property
     def height(self) -> int:
-        """Pixels that the lanes need."""
+        """Return the pixels that the lanes need."""
         return (int(self.lanes.lane.max()) + 1) * lane_px() + 1 if len(self.lanes) else 0
 
     def show(self, spans: MarkerSpans | None, row: np.ndarray | None = None) -> None:
@@ -88,7 +88,7 @@ class MarkerBand:
         self.lanes = NO_LANES if spans is None or row is None else lanes_of(spans, row)
 
     def at(self, row: int, lane: int, time: int, pixel: int) -> int:
-        """The span at a cycle of a lane: a point that is near, else the innermost box; -1 if there is none.
+        """Return the span at a cycle of a lane: a point nearby, else the innermost box; -1 if there is none.
 
         `pixel` is how many cycles share a pixel.
         """
@@ -110,7 +110,7 @@ class MarkerBand:
     # -- painting ---------------------------------------------------------------------------------------
 
     def paint(self, frame: Frame) -> None:
-        """Fill the pixels of the boxes in view; the longer of two wins a pixel, points win over all."""
+        """Fill the pixels of the boxes in view; the longer of two boxes wins a pixel, points win over all."""
         lanes, seen = self.lanes, self._seen(frame)
         if not len(seen):
             return
@@ -129,7 +129,7 @@ class MarkerBand:
                 np.copyto(part, strips[number], where=strips[number] > 0)
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
-        """Write the names into the wider boxes."""
+        """Write the names into wide boxes."""
         lanes, spans, seen = self.lanes, self.spans, self._seen(frame)
         seen = seen[~lanes.is_point[seen]]
         if spans is None or not len(seen):
@@ -157,7 +157,7 @@ class MarkerBand:
 
 
 def _pixels(frame: Frame, lanes: Lanes, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First pixel and the one after the last of some boxes, at least one, inside the picture; int64."""
+    """Return the first pixel and the pixel after the last of some boxes, at least one, clipped; int64."""
     window, width = frame.pixels.window, frame.pixels.width_px
     begin, end = np.maximum(lanes.begin[seen], window.begin), np.minimum(lanes.end[seen], window.end)
     per_cycle = width / window.width
@@ -169,7 +169,7 @@ def _pixels(frame: Frame, lanes: Lanes, seen: np.ndarray) -> tuple[np.ndarray, n
 
 
 def marker_name(theme: Theme, spans: MarkerSpans, span: int) -> tuple[str, QColor]:
-    """Name of a span, and a colour that is easy to read on that of the marker."""
+    """Return the name of a span, and a colour that is easy to read on the marker's colour."""
     name = int(spans.name_id[span])
     return spans.names[name], readable_on(theme, theme.marker(int(spans.kind[span]), name))
 
@@ -178,19 +178,19 @@ Values = tuple[tuple[int, np.ndarray], ...]
 
 
 class UnitMarkers:
-    """Ties the marker spans of a trace to the rows of its waves."""
+    """Connects the marker spans of a trace to the rows of its waves."""
 
     def __init__(self, session: Session, band: MarkerBand) -> None:
         self._session, self._band = session, band
         self.spans: MarkerSpans | None = None
         self._row_of_wave: Mapping[int, int] = {}
         self._values: dict[int, np.ndarray] = {}  # row on screen: rows of the records, by time
-        self.chosen = -1  # span that was clicked
+        self.chosen = -1  # the clicked span
         self.hovered = -1
         self.has_spans = self.has_values = True  # whether they are shown
 
     def show(self, spans: MarkerSpans | None, row_of_wave: Mapping[int, int]) -> None:
-        """Take other spans or other rows."""
+        """Set other spans or other rows."""
         if spans is not self.spans:
             self.chosen = self.hovered = -1
         self.spans, self._row_of_wave = spans, row_of_wave
@@ -199,7 +199,7 @@ class UnitMarkers:
         if spans is None or not len(spans.records):
             return
         size = 1 + max(*row_of_wave, *(int(c.max(initial=-1)) for c in (spans.wave, spans.records.wave)), 0)
-        table = np.full(size + 1, -1, dtype=np.int64)  # the last one answers for wave -1
+        table = np.full(size + 1, -1, dtype=np.int64)  # the last row is for wave -1
         table[list(row_of_wave)] = list(row_of_wave.values())
         if self.has_spans:
             self._band.show(spans, table[spans.wave])
@@ -213,7 +213,7 @@ class UnitMarkers:
     # -- values -----------------------------------------------------------------------------------------
 
     def values(self, window: TimeWindow, first: int, stop: int) -> Values:
-        """Rows on screen from `first` on and before `stop`, and the times of values in the window."""
+        """Return rows on screen from `first` on and before `stop`, and the times of values in the window."""
         values = []
         for row in range(first, stop):
             if row in self._values and self.spans is not None:
@@ -224,7 +224,7 @@ class UnitMarkers:
         return tuple(values)
 
     def value_tip(self, times: Times, row: int, time: int, pixel: TimeWindow) -> str:
-        """The values whose ticks are near."""
+        """Return the values whose ticks are near."""
         if self.spans is None or row not in self._values:
             return ""
         rows, near = self._values[row], NEAR_PX * pixel.width
@@ -235,13 +235,13 @@ class UnitMarkers:
     # -- spans ------------------------------------------------------------------------------------------
 
     def at(self, row: int, band_y: float, time: int, pixel: TimeWindow) -> int:
-        """The span at a place of the band, -1 if there is none."""
+        """Return the span at a position of the band, -1 if there is none."""
         if band_y < 0 or row < 0:
             return -1
         return self._band.at(row, int(max(0.0, band_y - 1) // lane_px()), time, pixel.width)
 
     def place(self, span: int, shape: RowShape) -> Place | None:
-        """Where a span is drawn, None if it is not."""
+        """Return the place where a span is drawn, None if it is not drawn."""
         lanes = self._band.lanes
         box = np.flatnonzero(lanes.span == span)
         if span < 0 or not len(box) or self.spans is None:
@@ -260,18 +260,18 @@ class UnitMarkers:
             self._session.set_view(span_window(spans, span).padded(0.05))
 
     def actions(self, span: int) -> list[tuple[str, Callable[[], None]]]:
-        """What can be done with a span: title, call."""
+        """Return the actions for a span: title, call."""
         return [] if self.spans is None or span < 0 else span_actions(self._session, self.spans, span)
 
 
 def span_window(spans: MarkerSpans, span: int) -> TimeWindow:
-    """The cycles of a span, at least one."""
+    """Return the cycles of a span, at least one."""
     begin = int(spans.begin[span])
     return TimeWindow(begin, max(begin + 1, int(spans.end[span])))
 
 
 def span_actions(session: Session, spans: MarkerSpans, span: int) -> list[tuple[str, Callable[[], None]]]:
-    """What the menu of a span offers: title, call."""
+    """Return the menu entries of a span: title, call."""
     name, window = spans.names[int(spans.name_id[span])], span_window(spans, span)
     return [
         ("Zoom to this scope", lambda: session.set_view(window.padded(0.05))),

@@ -410,7 +410,7 @@ class WhatIfPanel(TimelinePanel):
         return [self.copy_action]
 
     def command_line(self) -> command_text.Words | None:
-        """Return the command for the chosen experiment; for a remedy, findings with predictions; else None."""
+        """Return the command for the chosen experiment; for a remedy, predicted findings; or None."""
         chosen = self._chosen
         if not self.experiments:
             return None

@@ -315,7 +315,7 @@ class WhyPanel(TablePanel[Any]):
         return self.grouping.sheet(trace, result, self.only_line, root)
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Restore what `save_state` returned, or each grouping's state from when it was a panel of its own."""
+        """Restore what `save_state` returned, or each grouping's state from its time as a separate panel."""
         old = state.get(str(state.get(PART, self.chosen_part)))
         super().load_state((old if isinstance(old, dict) else {}) | state)
 
