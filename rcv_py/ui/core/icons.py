@@ -13,7 +13,7 @@ from rcv_py.ui.core.style_sheet import SIZE, colored
 from rcv_py.ui.core.theme import Theme
 
 SCALES = (1, 2, 3)
-SEVERITIES = {  # icon name and color of each message about a capture
+SEVERITIES = {  # icon name and colour of each message about a capture
     Severity.INFO: ("info", "muted"),
     Severity.WARNING: ("warning", "warning"),
     Severity.ERROR: ("error", "error"),

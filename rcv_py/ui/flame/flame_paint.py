@@ -1,4 +1,4 @@
-"""The picture of a flamegraph: only frames in view, a call a colour, texts where they fit."""
+"""The picture of a flamegraph: only frames in view, one call per colour, texts where they fit."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from rcv_py.ui.timeline.items import Rects
 
 HUES = 12
 FILE, LINE, QUIET = KIND_COUNT, KIND_COUNT + HUES, KIND_COUNT + 2 * HUES
-SHADES = 3  # colours for more, and as many for fewer
-SHADE = QUIET + 1 + SHADES  # the colour of a frame that did not change
+SHADES = 3  # colours for more, and as many for less
+SHADE = QUIET + 1 + SHADES  # the colour of a frame without change
 SHADE_SOFT = (0.72, 0.5, 0.25)  # share of the canvas, for a small, a middling and a large change
 DIM, MATCH, THIN = 64, 128, 256  # added to a code, instead of it, added to it
 FILE_SOFT, LINE_SOFT, DIM_SOFT, THIN_SOFT = 0.56, 0.72, 0.82, 0.45  # share of the canvas in a colour
@@ -32,7 +32,7 @@ LEAST_TEXT_PX = 26
 
 
 def color_codes(scene: FlameScene) -> np.ndarray:
-    """Return a number a frame that says how it is coloured: instructions by kind, the rest by file.
+    """Return a colour code per frame: instructions by kind, others by file.
 
     Frames of a differential flamegraph are coloured by their change.
     """
@@ -56,7 +56,7 @@ def color_codes(scene: FlameScene) -> np.ndarray:
 
 
 def flame_swatches(scene: FlameScene, painter: FlamePainter) -> Iterator[Swatch]:
-    """Yield what the colours of frames stand for: kinds of instruction, files, or a change."""
+    """Yield the meaning of frame colours: kinds of instruction, files, or a change."""
     codes = set(np.unique(color_codes(scene)).tolist())
     if scene.change is not None:
         for code, name in ((SHADE - SHADES, "fewer"), (SHADE, "unchanged"), (SHADE + SHADES, "more")):
@@ -80,13 +80,13 @@ class FlamePainter:
         self.restyle()
 
     def restyle(self) -> None:
-        """Forget the colours of another theme."""
+        """Drop the colours of another theme."""
         self.fill, self.ink = cache(self._fill_of), cache(self._ink_of)
 
     # -- colours ------------------------------------------------------------------------------------
 
     def _fill_of(self, code: int) -> QColor:
-        """The colour of a box."""
+        """Return the colour of a box."""
         theme = self._theme
         if code == MATCH:
             return theme.role("search")
@@ -103,7 +103,7 @@ class FlamePainter:
         return theme.soft(theme.kernel((code - FILE) % HUES), FILE_SOFT if code < LINE else LINE_SOFT)
 
     def _ink_of(self, code: int) -> QColor:
-        """The colour of text on a box: the better readable one of text and background."""
+        """Return the colour of text on a box: the more readable of text and background."""
         if DIM <= code < MATCH:
             return self._theme.role("muted")
         inks = [self._theme.role(name) for name in ("text", "base")]
@@ -133,7 +133,7 @@ class FlamePainter:
     def _paint_small(
         self, painter: QPainter, scene: FlameScene, camera: Camera, frames: np.ndarray, codes: np.ndarray
     ) -> None:
-        """Paint frames thinner than a pixel as a faint column a pixel, coloured by a match or the widest."""
+        """Paint frames thinner than a pixel as a faint column per pixel, coloured by match or the widest."""
         frames = frames[np.lexsort((-scene.boxes.width[frames], codes[frames] != MATCH))]
         pixel = np.floor(camera.x(scene.boxes.begin[frames])).astype(np.int64)
         top = camera.y(scene, scene.boxes.row[frames])
@@ -179,7 +179,7 @@ class FlamePainter:
         hover: int,
         focus: int,
     ) -> None:
-        """Outline the frames that are selected (bool), the one under the mouse and the one with the focus."""
+        """Outline the selected frames (bool), the hovered frame and the focused frame."""
         text, accent = self._theme.role("text"), self._theme.role("accent")
         is_chosen = camera.visible(scene) & (False if selected is None else selected)
         chosen = np.flatnonzero(is_chosen)

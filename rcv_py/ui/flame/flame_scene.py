@@ -1,4 +1,4 @@
-"""What a flamegraph view shows, and where on the screen each frame of it is, and what is said of one."""
+"""The content of a flamegraph view, the screen positions of its frames, and their texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GAP_PX = 1  # between boxes
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What the frames of a differential flamegraph cost in the baseline, and how they are coloured."""
+    """Baseline costs of the frames of a differential flamegraph, and their colours."""
 
     before: np.ndarray  # int64
     shade: np.ndarray  # int64, -3 far fewer, 0 within noise, 3 far more
@@ -51,24 +51,24 @@ class FlameScene:
 
     @cached_property
     def low(self) -> int:
-        """The lowest row; below zero in a sandwich."""
+        """Return the lowest row; below zero in a sandwich view."""
         return int(self.boxes.row.min(initial=0))
 
     @cached_property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Return how many rows there are."""
         return int(self.boxes.row.max(initial=-1)) - self.low + 1
 
     @cached_property
     def by_row(self) -> list[np.ndarray]:
-        """The visible frames of each row from left to right, the lowest row first."""
+        """Return the visible frames of each row from left to right, the lowest row first."""
         order = np.lexsort((self.boxes.begin, self.boxes.row))
         order = order[self.boxes.width[order] > 0]
         ends = np.searchsorted(self.boxes.row[order], np.arange(self.low, self.low + self.rows + 1))
         return [order[first:stop] for first, stop in pairwise(ends)]
 
     def label(self, frame: int, letters: int) -> str:
-        """The text on a frame; without room for it, of a source line on its own file only the number."""
+        """Return the text on a frame; a narrow source line on its own file shows only the number."""
         text, tree, parent = self.labels[frame], self.tree, int(self.tree.parent[frame])
         if len(text) <= letters or parent < 0 or tree.what[frame] != What.LINE:
             return text
@@ -77,7 +77,7 @@ class FlameScene:
 
     @cached_property
     def search_texts(self) -> tuple[str, ...]:
-        """What a search looks at, a frame: its label, its whole name, its source text."""
+        """Return the searched text per frame: its label, its full name, its source text."""
         texts = list(self.labels)
         for at in np.flatnonzero(self.tree.what != What.CODE).tolist():
             parts = (texts[at], self.full_name(at), source_text(self.trace, self.tree, at))
@@ -85,11 +85,11 @@ class FlameScene:
         return tuple(texts)
 
     def full_name(self, frame: int) -> str:
-        """The unabridged name of a frame."""
+        """Return the full name of a frame."""
         return full_name(self.trace, self.tree, frame, self.labels[frame])
 
     def code_rows(self, frame: int) -> tuple[int, int] | None:
-        """The code rows [first, stop) of a kernel or block; None for other frames."""
+        """Return the code rows [first, stop) of a kernel or block; None for other frames."""
         what, second, code = int(self.tree.what[frame]), int(self.tree.second[frame]), self.trace.code
         if what == What.KERNEL:
             return code.kernels[second].first, code.kernels[second].stop
@@ -99,19 +99,19 @@ class FlameScene:
         return None
 
     def children(self, frame: int) -> np.ndarray:
-        """The visible frames on a frame, heaviest first."""
+        """Return the visible frames on a frame, heaviest first."""
         frames = np.flatnonzero((self.tree.parent == frame) & (self.boxes.width > 0))
         return frames[np.argsort(-self.boxes.width[frames], kind="stable")]
 
     def frame_at(self, row: int, at: float) -> int:
-        """The frame at a place of a row, -1 if there is none."""
+        """Return the frame at a position of a row, -1 if there is none."""
         begin, width = self.boxes.begin, self.boxes.width
         frames = self.by_row[row - self.low] if 0 <= row - self.low < self.rows else np.zeros(0, np.int64)
         here = frames[: np.searchsorted(begin[frames], at, side="right")]
         return int(here[-1]) if len(here) and at < begin[here[-1]] + width[here[-1]] else -1
 
     def find(self, path: tuple[int, ...]) -> int:
-        """The frame whose ancestors and itself have these elements, -1 if it is gone."""
+        """Return the frame whose path has these elements, -1 if it is gone."""
         frame = -1
         for element in path:
             here = np.flatnonzero((self.tree.parent == frame) & (self.tree.element == element))
@@ -121,13 +121,13 @@ class FlameScene:
         return frame
 
     def path(self, frame: int) -> tuple[int, ...]:
-        """The elements from the root down to a frame."""
+        """Return the elements from the root down to a frame."""
         return tuple(int(self.tree.element[above]) for above in self.tree.ancestors(frame))
 
     def share_of(self, matched: np.ndarray) -> int:
-        """The cost of the frames in `matched` (bool), each cycle once though frames contain each other."""
+        """Return the cost of the frames in `matched` (bool), counting cycles of nested frames once."""
         covered, total = np.zeros(len(self), dtype=bool), 0
-        if self.place >= 0:  # the callers of a sandwich hold the same cycles as its callees
+        if self.place >= 0:  # the callers in a sandwich view hold the same cycles as the callees
             matched = matched & (self.boxes.row >= 0)
         for level in range(int(self.tree.depth.max(initial=-1)) + 1):
             here = np.flatnonzero(self.tree.depth == level)
@@ -141,7 +141,7 @@ class FlameScene:
 
 @dataclass(eq=False)
 class Camera:
-    """Which part of a scene is in view; x runs over costs, y over pixels from the top of the first row."""
+    """The visible part of a scene; x runs over costs, y over pixels from the top of the first row."""
 
     begin: float = 0.0
     end: float = 1.0
@@ -153,7 +153,7 @@ class Camera:
     whole: int = 1
 
     def fit(self, begin: float, end: float) -> None:
-        """Show the part from `begin` to `end`, no more than there is and no less than a millionth of it."""
+        """Show the part from `begin` to `end`, at most the whole and at least a millionth of it."""
         smallest = max(self.whole * 1e-6, 1e-3)
         width = min(max(end - begin, smallest), float(self.whole))
         begin = min(max(begin, 0.0), self.whole - width)
@@ -161,44 +161,44 @@ class Camera:
 
     @property
     def scale(self) -> float:
-        """Pixels a unit of cost."""
+        """Return pixels per unit of cost."""
         return self.width_px / max(self.end - self.begin, 1e-9)
 
     def x(self, at: np.ndarray | float) -> np.ndarray | float:
-        """The pixel of a cost."""
+        """Return the pixel of a cost."""
         return (at - self.begin) * self.scale
 
     def cost_at(self, x: float) -> float:
-        """The cost at a pixel."""
+        """Return the cost at a pixel."""
         return self.begin + x / self.scale
 
     def content_px(self, scene: FlameScene) -> int:
-        """Height of all rows."""
+        """Return the height of all rows."""
         return scene.rows * self.row_px
 
     def y(self, scene: FlameScene, row: Row) -> Row:
-        """The top pixel of a row."""
+        """Return the top pixel of a row."""
         at = (row - scene.low) * self.row_px
         if self.is_upward:
             at = max(self.content_px(scene), int(self.height_px)) - self.row_px - at
         return at - self.scroll
 
     def row_at(self, scene: FlameScene, y: float) -> int:
-        """The row at a pixel."""
+        """Return the row at a pixel."""
         at = y + self.scroll
         if self.is_upward:
             at = max(self.content_px(scene), int(self.height_px)) - 1 - at
         return int(at // self.row_px) + scene.low
 
     def visible(self, scene: FlameScene) -> np.ndarray:
-        """Frames of which anything is in view, bool."""
+        """Return which frames are at least partly in view, bool."""
         boxes = scene.boxes
         top = self.y(scene, boxes.row)
         inside = (boxes.begin < self.end) & (boxes.begin + boxes.width > self.begin) & (boxes.width > 0)
         return inside & (top < self.height_px) & (top > -self.row_px)
 
     def rectangles(self, scene: FlameScene, frames: np.ndarray) -> np.ndarray:
-        """Left, top, width and height in pixels of frames, cut to the view; float [n, 4]."""
+        """Return left, top, width and height in pixels of frames, cut to the view; float [n, 4]."""
         boxes = scene.boxes
         left = np.maximum(self.x(boxes.begin[frames]), -2.0)
         right = np.minimum(self.x(boxes.begin[frames] + boxes.width[frames]), self.width_px + 2.0)
@@ -219,12 +219,12 @@ METRIC_TEXT = {
 
 
 def unit(scene: FlameScene) -> str:
-    """What widths are counted in."""
+    """Return the unit of widths."""
     return "executions" if scene.metric is Metric.HITS else scene.tree.unit
 
 
 def shares(scene: FlameScene, frame: int) -> list[str]:
-    """The share of all and, below the roots, of the parent."""
+    """Return the share of all and, below the roots, of the parent."""
     tree, width = scene.tree, scene.boxes.width
     parts = [f"{percent(int(width[frame]), scene.boxes.whole)} of all"]
     parent = int(tree.parent[frame])
@@ -235,7 +235,7 @@ def shares(scene: FlameScene, frame: int) -> list[str]:
 
 
 def frame_line(scene: FlameScene, frame: int) -> str:
-    """A frame in one line: name, cost, shares."""
+    """Return a frame in one line: name, cost, shares."""
     text = elide_right(scene.labels[frame], 60)
     more = f"; {change}" if (change := changed(scene, frame)) else ""
     cost = f"{count(int(scene.boxes.width[frame]))} {unit(scene)}"
@@ -243,7 +243,7 @@ def frame_line(scene: FlameScene, frame: int) -> str:
 
 
 def changed(scene: FlameScene, frame: int) -> str:
-    """What a frame of a differential flamegraph costs in the baseline, "" in others."""
+    """Return the baseline cost of a frame of a differential flamegraph, "" in others."""
     if scene.change is None:
         return ""
     before, now = int(scene.change.before[frame]), int(scene.boxes.width[frame])
@@ -253,7 +253,7 @@ def changed(scene: FlameScene, frame: int) -> str:
 
 
 def frame_tip(scene: FlameScene, frame: int) -> Rich:
-    """Everything about a frame, in rich text."""
+    """Return all facts about a frame, as rich text."""
     tree = scene.tree
     lines: list[str] = [rich("<b>{}</b>", elide_right(scene.labels[frame], 90))]
     name = scene.full_name(frame)
@@ -306,9 +306,9 @@ def _kinds(scene: FlameScene, frame: int) -> list[Rich]:
 
 
 def choose(session: Session, scene: FlameScene, frame: int) -> None:
-    """Select what a frame stands for: an instruction, a source line, the lines of a block or kernel.
+    """Select what a frame stands for: an instruction, a source line, the rows of a block or kernel.
 
-    A file stands for its most expensive line.  Scopes of markers stand for nothing in the code.
+    A file stands for its most expensive line.  Scopes of markers stand for no code.
     """
     tree = scene.tree
     what, first, second = int(tree.what[frame]), int(tree.first[frame]), int(tree.second[frame])
@@ -325,7 +325,7 @@ def choose(session: Session, scene: FlameScene, frame: int) -> None:
 
 
 def hover_of(scene: FlameScene, frame: int) -> Hover | None:
-    """What the other views mark while the mouse is over a frame."""
+    """Return what the other views mark while the mouse is over a frame."""
     if frame < 0:
         return None
     first, second = int(scene.tree.first[frame]), int(scene.tree.second[frame])
@@ -334,7 +334,7 @@ def hover_of(scene: FlameScene, frame: int) -> Hover | None:
 
 
 def place_of(session: Session) -> int:
-    """The element of the selected source line, else of the selected instruction; -1 if there is neither."""
+    """Return the element of the selected source line, else of the selected instruction; -1 if none."""
     selection, trace = session.selection.value, session.trace.value
     if selection.source is not None:
         return int(key(What.LINE, *selection.source))
@@ -344,7 +344,7 @@ def place_of(session: Session) -> int:
 
 
 def selected_frames(scene: FlameScene, selection: Selection) -> np.ndarray:
-    """Return which frames are the selected instruction or its source line, bool."""
+    """Return which frames show the selected instruction or its source line, bool."""
     tree = scene.tree
     is_selected = np.zeros(len(tree), dtype=bool)
     if selection.line is not None:

@@ -1,4 +1,4 @@
-"""A flamegraph: which part of it is in view, what is marked in it, and what mouse and keys do."""
+"""A flamegraph: the visible part, the marks in it, and mouse and keyboard input."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ Keys = Qt.Key
 
 
 class FlameView(QAbstractScrollArea):
-    """Shows a `FlameScene` and answers to mouse and keys.  Frames are rows of its tree; -1 is none.
+    """Shows a `FlameScene` and handles mouse and keys.  Frames are rows of its tree; -1 is none.
 
     The wheel and a drag move the view, a click chooses a frame, a double click zooms to it.
     """
 
-    zoomed = Signal()  # another part is in view
+    zoomed = Signal()  # the visible part changed
     pointed = Signal(int)  # the frame under the mouse or with the focus changed
     chosen = Signal(int)  # a click, or Space
     menu_asked = Signal(int, QPoint)  # frame, screen position
@@ -89,7 +89,7 @@ class FlameView(QAbstractScrollArea):
     # -- showing ------------------------------------------------------------------------------------
 
     def show_scene(self, scene: FlameScene | None, keep: bool = False) -> None:
-        """Show another scene; `keep` stays zoomed to the same frame, if it is still there."""
+        """Show another scene; `keep` keeps the zoom on the same frame, if it still exists."""
         old, zoomed, focus = self.scene, self._zoomed_to, self.focus_frame
         self.scene = scene
         self._matched = self._selected = None
@@ -106,11 +106,11 @@ class FlameView(QAbstractScrollArea):
         self._moved()
 
     def swatches(self) -> list[Swatch]:
-        """What the colours stand for."""
+        """Return the meaning of the colours."""
         return [] if self.scene is None else list(flame_swatches(self.scene, self._painter))
 
     def set_matched(self, matched: np.ndarray | None) -> None:
-        """Tell frames apart that a search found; None ends the search."""
+        """Highlight frames that a search found; None ends the search."""
         self._matched = matched
         self._repaint()
 
@@ -120,7 +120,7 @@ class FlameView(QAbstractScrollArea):
         self.viewport().update()
 
     def set_upward(self, is_upward: bool) -> None:
-        """Let flames grow upwards, or roots hang on top."""
+        """Grow flames upwards, or hang roots at the top."""
         self.camera.is_upward = is_upward
         self._set_range()
         bar = self.verticalScrollBar()
@@ -131,7 +131,7 @@ class FlameView(QAbstractScrollArea):
 
     @property
     def crumb(self) -> int:
-        """The frame that fills the view: the one zoomed to, else the deepest that covers all of it."""
+        """Return the frame that fills the view: the zoomed frame, else the deepest that covers all of it."""
         scene, camera = self.scene, self.camera
         if scene is None:
             return NONE
@@ -145,7 +145,7 @@ class FlameView(QAbstractScrollArea):
         return int(frames[-1]) if len(frames) else NONE
 
     def zoom_to(self, frame: int) -> None:
-        """Let a frame fill the width; -1 shows everything."""
+        """Zoom until a frame fills the width; -1 shows everything."""
         if self.scene is None or frame < 0:
             self.reset()
             return
@@ -154,7 +154,7 @@ class FlameView(QAbstractScrollArea):
         self._moved()
 
     def zoom_out(self) -> None:
-        """Go to the nearest frame below that is wider than the view, at last to everything."""
+        """Zoom to the nearest frame below that is wider than the view, finally to everything."""
         scene = self.scene
         if scene is None:
             return
@@ -170,31 +170,31 @@ class FlameView(QAbstractScrollArea):
 
     @property
     def is_zoomed(self) -> bool:
-        """Whether something is out of view on the left or right."""
+        """Return whether part of the scene is out of view on the left or right."""
         return self.camera.end - self.camera.begin < self.camera.whole * 0.999999
 
     def show_frame(self, frame: int) -> None:
-        """Give the focus to a frame, and zoom to its parent if it is too thin to be seen."""
+        """Focus a frame, and zoom to its parent if it is too thin to be seen."""
         assert self.scene is not None
         if self.scene.boxes.width[frame] * self.camera.scale < THIN_PX:
             self.zoom_to(int(self.scene.tree.parent[frame]))
         self.set_focus_frame(frame)
 
     def set_focus_frame(self, frame: int) -> None:
-        """Give the keyboard's focus to a frame and bring it into view."""
+        """Give a frame the keyboard focus and bring it into view."""
         self.focus_frame = frame
         self._reveal(frame)
         self.viewport().update()
         self.pointed.emit(frame)
 
     def box_of(self, frame: int) -> tuple[float, float, float, float]:
-        """Left, top, width and height of a frame in the viewport, cut to the view."""
+        """Return left, top, width and height of a frame in the viewport, cut to the view."""
         assert self.scene is not None
         left, top, width, height = self.camera.rectangles(self.scene, np.array([frame]))[0].tolist()
         return left, top, width, height
 
     def frame_at(self, at: QPointF) -> int:
-        """The frame at a place of the viewport."""
+        """Return the frame at a point of the viewport."""
         if self.scene is None:
             return NONE
         return self.scene.frame_at(self.camera.row_at(self.scene, at.y()), self.camera.cost_at(at.x()))
@@ -205,13 +205,13 @@ class FlameView(QAbstractScrollArea):
         self.camera.fit(begin, begin + int(scene.boxes.width[frame]))
 
     def scale_about(self, factor: float, x: float) -> None:
-        """Show `factor` times as much; what is at pixel `x` stays there."""
+        """Scale the visible range by `factor`; what is at pixel `x` stays there."""
         camera, at = self.camera, self.camera.cost_at(x)
         begin = at - (at - camera.begin) * factor
         self._show_part(begin, begin + (camera.end - camera.begin) * factor)
 
     def pan(self, pixels: float) -> None:
-        """Move the view to the right by so many pixels."""
+        """Move the view to the right by a number of pixels."""
         by = pixels / self.camera.scale
         self._show_part(self.camera.begin + by, self.camera.end + by)
 
@@ -250,11 +250,11 @@ class FlameView(QAbstractScrollArea):
     # -- painting -----------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        """A few rows."""
+        """Return the height of a few rows."""
         return QSize(400, 160)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit what is shown into another size."""
+        """Fit the visible part into another size."""
         self.camera.width_px = max(1.0, float(self.viewport().width()))
         self.camera.height_px = float(self.viewport().height())
         self._set_range()
@@ -303,11 +303,11 @@ class FlameView(QAbstractScrollArea):
     # -- words --------------------------------------------------------------------------------------
 
     def tip(self, frame: int) -> str:
-        """The tooltip of a frame."""
+        """Return the tooltip of a frame."""
         return frame_tip(self.scene, frame) if self.scene is not None and frame >= 0 else ""
 
     def frame_text(self) -> str:
-        """One line about the frame under the mouse or with the focus."""
+        """Return one line about the frame under the mouse or with the focus."""
         frame = self.hover_frame if self.hover_frame >= 0 else self.focus_frame
         return frame_line(self.scene, frame) if self.scene is not None and frame >= 0 else ""
 
@@ -357,14 +357,14 @@ class FlameView(QAbstractScrollArea):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Ask for a menu at the frame under the mouse, or with the focus."""
+        """Request a menu at the frame under the mouse, or with the focus."""
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         frame = self.focus_frame if by_key else self.frame_at(QPointF(event.pos()))
         if frame >= 0:
             self.menu_asked.emit(frame, event.globalPos())
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Forget the mouse."""
+        """Clear the hover."""
         super().leaveEvent(event)
         self._set_hover(NONE)
 
@@ -390,7 +390,7 @@ class FlameView(QAbstractScrollArea):
     # -- keys ---------------------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
-        """Take keys that mean something here before the window's shortcuts do."""
+        """Accept keys that the flamegraph handles before the window's shortcuts do."""
         is_asked = event.type() == QEvent.Type.ShortcutOverride
         if is_asked and isinstance(event, QKeyEvent) and self._takes(event):
             event.accept()
@@ -398,7 +398,7 @@ class FlameView(QAbstractScrollArea):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk over frames, zoom, choose."""
+        """Move over frames, zoom, choose."""
         event.setAccepted(self._takes(event))
         if event.isAccepted():
             self._keys[Keys(event.key())]()
@@ -422,7 +422,7 @@ class FlameView(QAbstractScrollArea):
         self.set_focus_frame(int(frames[min(max(at + by, 0), len(frames) - 1)]))
 
     def _step_row(self, by: int) -> None:
-        """Go to the row below (+1) or above (-1) on screen: to the parent, or to the heaviest frame on it."""
+        """Go to the row below (+1) or above (-1) on screen: to the parent, or to the heaviest child."""
         scene, frame = self.scene, self._focus()
         if scene is None or frame < 0:
             return
@@ -433,7 +433,7 @@ class FlameView(QAbstractScrollArea):
             self.set_focus_frame(there[0])
 
     def _focus(self) -> int:
-        """The frame with the focus; if there is none, what fills the view or the heaviest root gets it."""
+        """Return the focused frame; if there is none, focus what fills the view or the heaviest root."""
         scene, frame = self.scene, self.focus_frame
         if scene is not None and len(scene) and frame < 0:
             roots = scene.children(NONE)

@@ -65,10 +65,10 @@ _ROLES = {
     Verdict.SAME: "text",
     Verdict.NOT_COMPARABLE: "warning",
 }
-CHANGES = ("delta", "ratio")  # columns colored by the verdict
+CHANGES = ("delta", "ratio")  # columns coloured by the verdict
 TEXT_PX = 420
 BAND_SOFT = 0.8  # share of the canvas in the band of a row that only one build has, or that moved
-BANDS = {"inserted": "good", "removed": "stall", "moved": "measure"}  # row colors by change
+BANDS = {"inserted": "good", "removed": "stall", "moved": "measure"}  # row colours by change
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from rcv_py.ui.timeline.items import small_text
 from rcv_py.ui.timeline.time_overlay import soft
 
 HEIGHT = 44
-SOFT = 0.12  # share of the canvas in the color of a state
+SOFT = 0.12  # share of the canvas in the colour of a state
 MOST_LEGEND = 0.8  # maximum share of the width for names
 REBUILD_MS = 300  # while waves arrive
 NAME = "Overview of the whole capture"

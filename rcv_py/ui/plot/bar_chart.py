@@ -1,4 +1,4 @@
-"""Bars side by side, each a stack of parts: what histograms and strips of columns share."""
+"""Stacked bars side by side: the base of histograms and strips of columns."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rcv_py.ui.core.plain_text import draw_text, show_tip
 from rcv_py.ui.core.theme import Theme, paint_focus
 from rcv_py.ui.timeline.items import round_step
 
-LEFT, RIGHT = 52, 12  # px beside the bars
-GAP_FROM_PX = 4  # width of a bar from which there is a gap to the next one
-MIN_BAR_PX = 2.0  # one among thousands must be seen
+LEFT, RIGHT = 52, 12  # px next to the bars
+GAP_FROM_PX = 4  # minimum width of a bar with a gap to the next bar
+MIN_BAR_PX = 2.0  # a single bar among thousands must be visible
 LABEL_GAP = 6
 GRID_LINES = 4
 TICK_PX = 70  # px that a tick with its number needs
@@ -26,7 +26,7 @@ Color = Callable[[Theme], QColor]
 
 
 class BarChart(QWidget):
-    """Stacked bars, as high as their sums; a click or the arrow keys choose one that is not empty."""
+    """Stacked bars, as high as their sums; a click or the arrow keys choose a bar that is not empty."""
 
     chosen = Signal(int)  # bar
 
@@ -40,9 +40,9 @@ class BarChart(QWidget):
         left: int = LEFT,
         widest: float = 1e9,
     ) -> None:
-        """`top`, `bottom` and `left` are px around the bars, `widest` the px that one takes at most.
+        """`top`, `bottom` and `left` are px around the bars, `widest` the maximum px of a bar.
 
-        With less at the left than a number needs there is no grid.
+        There is no grid if the left margin is too narrow for a number.
         """
         super().__init__()
         self._left = left
@@ -71,43 +71,43 @@ class BarChart(QWidget):
         return len(self.parts)
 
     def select(self, first: int, stop: int = -1) -> None:
-        """Mark the bars [first, stop), by default one; -1 for none."""
+        """Mark the bars [first, stop), by default a single bar; -1 for none."""
         selected = (first, max(stop, first + 1)) if first >= 0 else None
         if selected != self.selected:
             self.selected = selected
             self.update()
 
     def tip(self, bar: int) -> str:
-        """Return what a bar is; -1 is none."""
+        """Return the tooltip of a bar; -1 is none."""
         return ""
 
     # -- geometry -----------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        """A strip."""
+        """Return the size of a strip."""
         return QSize(420, 160)
 
     def minimumSizeHint(self) -> QSize:
-        """Small, but with room for bars."""
+        """Return a small size with room for bars."""
         return QSize(120, self._top + self._bottom + 40)
 
     @property
     def area(self) -> QRectF:
-        """Where bars are."""
+        """Return the area of the bars."""
         room = self.width() - self._left - RIGHT, self.height() - self._top - self._bottom
         return QRectF(self._left, self._top, max(1, room[0]), max(1, room[1]))
 
     @property
     def bar_px(self) -> float:
-        """The width of a bar with the gap behind it."""
+        """Return the width of a bar with the gap after it."""
         return min(self._widest, self.area.width() / max(1, len(self)))
 
     def x_of(self, bar: float) -> float:
-        """The left end of a bar, or a place inside of it."""
+        """Return the left end of a bar, or a position inside of it."""
         return self._left + bar * self.bar_px
 
     def bar_at(self, x: float) -> int:
-        """The bar at a horizontal place, of several behind one pixel the highest; -1 outside."""
+        """Return the bar at an x, the highest of several that share a pixel; -1 outside."""
         px, left = self.bar_px, x - self._left
         if not len(self) or not 0 <= left < px * len(self):
             return -1
@@ -116,7 +116,7 @@ class BarChart(QWidget):
         return first + int(np.argmax(self.totals[first:stop]))
 
     def bar_rect(self, bar: int) -> QRectF:
-        """Where a bar is."""
+        """Return the rectangle of a bar."""
         area, px = self.area, self.bar_px
         height = area.height() * float(self.totals[bar]) / self._highest
         gap = 1 if px >= GAP_FROM_PX else 0
@@ -155,7 +155,7 @@ class BarChart(QWidget):
             draw_text(painter, QRectF(0, y - 8, LEFT - LABEL_GAP, 16), side, text)
 
     def _paint_columns(self, painter: QPainter) -> None:
-        """Mark the whole height of what is under the mouse and selected."""
+        """Mark the full height of the hovered and the selected bars."""
         hover = None if self.hover < 0 else (self.hover, self.hover + 1)
         for bars, role in ((hover, "hover"), (self.selected, "accent_soft")):
             if bars is not None:
@@ -176,7 +176,7 @@ class BarChart(QWidget):
                     bottom -= height
 
     def _shown(self) -> list[int]:
-        """The bars that are painted: of those behind one pixel the highest."""
+        """Return the painted bars: the highest of the bars that share a pixel."""
         bars = np.flatnonzero(self.totals)
         if self.bar_px >= 1:
             return bars.tolist()
@@ -186,7 +186,7 @@ class BarChart(QWidget):
         return bars[order[is_last]].tolist()
 
     def paint_axis(self, painter: QPainter, ticks: Iterable[tuple[float, str]], title: str) -> None:
-        """Draw the horizontal axis: texts at their x in px, those for which there is room, and a title."""
+        """Draw the horizontal axis: texts at their x in px, as far as there is room, and a title."""
         area, metrics, free = self.area, self.fontMetrics(), 0.0
         painter.setPen(self._theme.role("line"))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
@@ -203,7 +203,7 @@ class BarChart(QWidget):
         draw_text(painter, box, Qt.AlignmentFlag.AlignHCenter, title)
 
     def round_numbers(self, low: int, high: int) -> range:
-        """Return round numbers from `low` to `high`, about as many as an axis has room for."""
+        """Return round numbers from `low` to `high`, about as many as fit on an axis."""
         step = nice((high - low) / max(self.area.width() / TICK_PX, 1))
         return range(-(-low // step) * step, high + 1, step)
 
@@ -219,12 +219,12 @@ class BarChart(QWidget):
         self._set_hover(self.bar_at(event.position().x()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Forget the mouse."""
+        """Clear the hover."""
         super().leaveEvent(event)
         self._set_hover(-1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left and Right go to the next bar that is not empty, Home and End to the first and last."""
+        """Go to the next bar that is not empty on Left and Right, to the first and last on Home and End."""
         bars = np.flatnonzero(self.totals)
         here = -1 if self.selected is None else self.selected[0]
         target = {
@@ -239,7 +239,7 @@ class BarChart(QWidget):
             self._choose(int(target[0]))
 
     def event(self, event: QEvent) -> bool:
-        """Explain the bar under the mouse."""
+        """Show the tooltip of the bar under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             show_tip(event.globalPos(), self.tip(self.bar_at(event.x())), self)
             return True

@@ -1,4 +1,4 @@
-"""The canvas of a plot of curves: axes, curves, marks, values at the cursor, and what the mouse means."""
+"""The canvas of a plot of curves: axes, curves, marks, values at the cursor, and mouse input."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from rcv_py.ui.timeline.rows_item import WIDTH
 from rcv_py.ui.timeline.time_overlay import Line, Marks, TimeOverlay, bookmark_time
 from rcv_py.ui.timeline.time_plot import TimePlot
 
-TICK_PX = 34  # room a tick needs
-LARGE = 100_000  # from here on numbers are shortened
+TICK_PX = 34  # px a tick needs
+LARGE = 100_000  # numbers from here on are shortened
 
 
 class ValueAxis(PlainAxis):
-    """As wide as the names beside a timeline, so that times stand above each other."""
+    """An axis as wide as the names next to a timeline, so that times align."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__("left", theme, WIDTH)
         self.title = ""
         self.low, self.high = 0.0, 1.0
-        self.is_whole = False  # values are whole numbers: no ticks between
+        self.is_whole = False  # integer values: no ticks in between
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
         """Paint numbers and the title, which runs upwards."""
@@ -46,7 +46,7 @@ class ValueAxis(PlainAxis):
             painter.setPen(self._theme.role("line"))
             painter.drawLine(QPointF(width - 5, y), QPointF(width - 1, y))
             painter.setPen(self._theme.role("muted"))
-            # The outermost numbers stay inside the axis, beside their ticks.
+            # The outermost numbers stay inside the axis, next to their ticks.
             middle = min(max(y, metrics.height() / 2), height - metrics.height() / 2)
             rect = QRectF(grown(20), middle - metrics.height() / 2, width - 8 - grown(20), metrics.height())
             side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -62,13 +62,13 @@ class ValueAxis(PlainAxis):
 
 
 def ticks(low: float, high: float, height_px: float, is_whole: bool) -> list[float]:
-    """Round values between two bounds, as many as have room."""
+    """Return round values between two bounds, as many as fit."""
     wanted = max(high - low, 1e-9) * TICK_PX / max(1.0, height_px)
     step = round_step(wanted)
     if is_whole:
         step = max(1.0, step)
     first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-    if first >= last and height_px >= 2 * grown(TEXT_PX):  # one number is no scale: room for two has to do
+    if first >= last and height_px >= 2 * grown(TEXT_PX):  # a scale needs two numbers: they must fit
         step = round_down(max(high - low, 1e-9), is_whole)
         first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
         return [float(at * step + 0.0) for at in ((first, last) if last > first else (first,))]
@@ -76,7 +76,7 @@ def ticks(low: float, high: float, height_px: float, is_whole: bool) -> list[flo
 
 
 def round_down(span: float, is_whole: bool) -> float:
-    """Return the largest round step that is not above a span; at least 1 for whole numbers."""
+    """Return the largest round step that is at most a span; at least 1 for integers."""
     step = round_step(span)
     while step > span * 1.001:
         step = round_step(step / 2.6)
@@ -84,9 +84,9 @@ def round_down(span: float, is_whole: bool) -> float:
 
 
 def bounds(low: float, high: float, from_zero: bool) -> tuple[float, float]:
-    """Bounds of an axis that hold all values, with a little room above; they stay while values vary little.
+    """Return bounds of an axis that hold all values, with a margin above; they stay while values vary little.
 
-    `from_zero` keeps 0 in view, since the height of a curve is otherwise no measure.
+    `from_zero` keeps 0 in view, because the height of a curve means nothing otherwise.
     """
     if from_zero:
         low, high = min(0.0, low), max(0.0, high)
@@ -98,7 +98,7 @@ def bounds(low: float, high: float, from_zero: bool) -> tuple[float, float]:
 
 
 def value_text(value: float, step: float = 0.0) -> str:
-    """A value as text: grouped, short where it is large, with as many digits as the step needs."""
+    """Return a value as text: grouped, short if large, with as many digits as the step needs."""
     if abs(value) >= LARGE:
         return short_count(value)
     digits = max(0, -int(np.floor(np.log10(step) + 1e-9))) if step > 0 else 0
@@ -106,7 +106,7 @@ def value_text(value: float, step: float = 0.0) -> str:
 
 
 def exact_text(value: float) -> str:
-    """A value as it is in its column: all digits of a whole number, six of another."""
+    """Return a value as in its column: all digits of an integer, six digits of another number."""
     return f"{value:,}" if isinstance(value, int) or float(value).is_integer() else f"{value:,.6g}"
 
 
@@ -123,17 +123,17 @@ class Reading:
     name: str
     value: str
     color: QColor | None = None
-    y: float | None = None  # where the curve is in the box, for a dot
+    y: float | None = None  # position of the curve in the box, for a dot
     is_bold: bool = False
 
 
 class CurveOverlay(TimeOverlay):
-    """An overlay with a box of values beside the cursor."""
+    """An overlay with a box of values next to the cursor."""
 
     read: Callable[[int], tuple[str, list[Reading]]]  # the values at a time; set by the owner
 
     def paint(self, painter: QPainter, *_: object) -> None:
-        """Paint the marks, and on top of them a dot on every curve and the box of values at the cursor."""
+        """Paint the marks, and above them a dot on every curve and the box of values at the cursor."""
         super().paint(painter)
         hover = self._session.hover.value
         if hover is None or hover.time is None or not self.shown.contains(hover.time):
@@ -152,7 +152,7 @@ class CurveOverlay(TimeOverlay):
         self._paint_box(painter, x, title, self._fitting(readings))
 
     def _fitting(self, readings: list[Reading]) -> list[Reading]:
-        """As many lines as have room, the one under the mouse among them."""
+        """Return as many lines as fit, including the curve under the mouse."""
         room = max(1, int((self._box.height() - 2 * PAD_PX - grown(LINE_PX) - 8) // grown(LINE_PX)))
         if len(readings) <= room:
             return readings
@@ -169,7 +169,7 @@ class CurveOverlay(TimeOverlay):
         width = max(left + 16 + right, metrics.horizontalAdvance(title)) + 2 * PAD_PX
         height = grown(LINE_PX) * (len(readings) + 1) + 2 * PAD_PX
         at = x + 12 if x + 12 + width <= self._box.width() else x - 12 - width
-        has_tag = self._session.measure.value is not None  # at the top, where its length is written
+        has_tag = self._session.measure.value is not None  # at the top, next to the text of its length
         rect = QRectF(round(max(2.0, at)), TAG_PX if has_tag else 4, width, height)
         painter.setPen(self._theme.role("line"))
         painter.setBrush(self._theme.role("raised"))
@@ -191,11 +191,11 @@ class CurveOverlay(TimeOverlay):
         painter.setFont(font)
 
 
-MAX_MEANS = 2  # curves whose means a measure tells
+MAX_MEANS = 2  # curves whose means a measured range shows
 
 
 class CurveCanvas(TimePlot):
-    """Draws a `CurveSet` over the session's view; tells clicks on curves."""
+    """Draws a `CurveSet` over the session's view; reports clicks on curves."""
 
     pressed = Signal(str, object, bool)  # name of the curve or "", time, whether it was a double click
 
@@ -213,14 +213,14 @@ class CurveCanvas(TimePlot):
     # -- content ----------------------------------------------------------------------------------------
 
     def show_set(self, curves: CurveSet, stack: Stack, title: str) -> None:
-        """Show other curves, or the same ones in another way."""
+        """Show other curves, or the same curves in another mode."""
         self.curves.set, self.curves.stack = curves, stack
         self.values.title = title
         self._fit_values()
         self._repaint()
 
     def _fit_values(self) -> None:
-        """Let the axis of values hold what is in view."""
+        """Fit the axis of values to the view."""
         curves, stack = self.curves.set, self.curves.stack
         low, high = curves.extent(self.axis.shown, stack)
         if stack is not Stack.SHARES:
@@ -234,7 +234,7 @@ class CurveCanvas(TimePlot):
         self.curves.grid_x = self.axis.grid_px(self.axis.shown, max(1, round(self.box.width())))
 
     def readings(self, time: int) -> tuple[str, list[Reading]]:
-        """The time as text and the exact value of every shown curve; the uppermost layer first."""
+        """Return the time as text and the exact value of every shown curve; the uppermost layer first."""
         curves, stack = self.curves.set, self.curves.stack
         readings = [self._reading(curve, time) for curve in curves.shown]
         if stack is not Stack.LINES:
@@ -278,17 +278,17 @@ class CurveCanvas(TimePlot):
         self._fit_values()
 
     def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
-        """Tell the session where the cursor is, and thicken the curve under the mouse."""
+        """Pass the cursor's time to the session, and thicken the curve under the mouse."""
         self.point_out(self._name_at(at))
         self.session.hover.set(Hover(time=self.time_at(at.x())))
 
     def hover_ended(self) -> None:
-        """No curve is under the mouse."""
+        """Clear the hovered curve."""
         self.point_out("")
         self.session.hover.set(None)
 
     def point_out(self, name: str) -> None:
-        """Draw one curve stronger, "" for none."""
+        """Emphasize a curve, "" for none."""
         if name != self.curves.bold:
             self.curves.bold = name
             self.curves.update()
@@ -300,11 +300,11 @@ class CurveCanvas(TimePlot):
         return "" if curve is None else curve.name
 
     def clicked(self, at: QPointF, is_double: bool) -> None:
-        """Tell which curve was clicked."""
+        """Report the clicked curve."""
         self.pressed.emit(self._name_at(at), self.time_at(at.x()), is_double)
 
     def measured(self, window: TimeWindow) -> str:
-        """The mean of a curve or two over the measured time."""
+        """Return the mean of a curve or two over the measured time."""
         curves = self.curves.set.shown
         if not 0 < len(curves) <= MAX_MEANS:
             return ""
@@ -314,7 +314,7 @@ class CurveCanvas(TimePlot):
         )
 
     def y_of(self, value: float) -> float:
-        """Position of a value in the widget."""
+        """Return the position of a value in the widget."""
         return self.box.scenePos().y() + float(self.curves.scale_of().y(np.array(value)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -324,12 +324,12 @@ class CurveCanvas(TimePlot):
             self._fit_values()
 
     def minimumSizeHint(self) -> QSize:
-        """Ruler and a few ticks."""
+        """Return room for the ruler and a few ticks."""
         return QSize(200, 80)
 
 
 def time_text(ns: float, width_ns: float) -> str:
-    """A moment in the unit of the window it is read in, as fine as a pixel of it."""
+    """Return a moment in the unit of its window, as precise as a pixel of it."""
     name, scale = next((unit for unit in UNITS_NS if width_ns >= unit[1]), UNITS_NS[-1])
     digits = max(0, min(6, math.ceil(math.log10(scale * 1000 / max(width_ns, 1e-9)))))
     return f"{ns / scale:,.{digits}f} {name}"

@@ -1,4 +1,4 @@
-"""A plot of curves over the session's time, and what panels around one share: choices, empty state, table."""
+"""A plot of curves over the session's time, and shared parts of its panels: choices, empty state, table."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from rcv_py.ui.widgets.empty_state import page
 MAX_NAME = 36  # characters of a name
 SWATCH = 10
 GAP = 2
-MAX_LINES = 2  # of buttons, before the legend scrolls
+MAX_LINES = 2  # rows of buttons before the legend scrolls
 CLICKS = "Click: show or hide. Double click: show alone, or all again."
 ALONE = "Show alone, or all again"
 
@@ -67,7 +67,7 @@ class LegendButton(QToolButton):
         self.clicked.connect(lambda: legend.toggled.emit(name))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the button; in a file of shapes its colour and name, as an icon would be a bitmap there."""
+        """Paint the button; in an SVG file draw its colour and name, because an icon would be a bitmap."""
         if not draws_shapes():
             super().paintEvent(event)
             return
@@ -82,14 +82,14 @@ class LegendButton(QToolButton):
         self._legend.isolated.emit(self.name)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter isolates; Space is the button's own."""
+        """Isolate on Enter; the button handles Space."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._legend.isolated.emit(self.name)
         else:
             super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Point the curve out while the mouse is over the button, or the keys are in it."""
+        """Emphasize the curve while the mouse is over the button, or the button has the focus."""
         if event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
             self._legend.hovered.emit(self.name)
         elif event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut):
@@ -98,7 +98,7 @@ class LegendButton(QToolButton):
 
 
 class CurveLegend(QScrollArea):
-    """Click or Space shows and hides a curve; a double click or Enter shows it alone, or all again."""
+    """A click or Space shows and hides a curve; a double click or Enter shows it alone, or all again."""
 
     toggled = Signal(str)
     isolated = Signal(str)
@@ -122,7 +122,7 @@ class CurveLegend(QScrollArea):
         theme.changed.connect(self._recolor)
 
     def show_curves(self, curves: Sequence[Curve], shown: set[str]) -> None:
-        """Have a button for every curve; those shown are checked."""
+        """Show a button for every curve; buttons of shown curves are checked."""
         if [curve.name for curve in curves] != [curve.name for curve in self._curves]:
             self._rebuild(curves)
         self._curves = tuple(curves)
@@ -142,15 +142,15 @@ class CurveLegend(QScrollArea):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all names are in sight."""
+        """Return whether all names are visible."""
         return self._inside.height() <= self.height()
 
     def sizeHint(self) -> QSize:
-        """As wide as there is room."""
+        """Return the usual size."""
         return QSize(200, self._height)
 
     def minimumSizeHint(self) -> QSize:
-        """Nothing has to be shown."""
+        """Return an empty size: the legend may be hidden."""
         return QSize(0, 0)
 
     def _rebuild(self, curves: Sequence[Curve]) -> None:
@@ -164,7 +164,7 @@ class CurveLegend(QScrollArea):
     def _arrange(self) -> None:
         """Place the buttons from left to right, wrapped like words.
 
-        Done here and not by a layout in Python, which Qt would call from within its own locks.
+        This is not a layout in Python: Qt would call it while holding its own locks.
         """
         width = max(1, self.viewport().width())
         x = y = line = 0
@@ -210,12 +210,12 @@ __all__ = ["Curve", "CurvePlot", "Stack"]
 class CurvePlot(QWidget):
     """Curves that follow and drive the session's view with the gestures of the timelines.
 
-    Names that were hidden stay hidden when curves of the same names are set again.
+    Hidden names stay hidden when curves of the same names are set again.
     """
 
     shown_changed = Signal()
     clicked = Signal(str, object, bool)  # name of the curve or "", time in cycles, whether a double click
-    pointed = Signal(str)  # name of the curve that the legend points at, "" for none
+    pointed = Signal(str)  # name of the curve that the legend emphasizes, "" for none
 
     def __init__(self, ui: UiContext, name: str) -> None:
         super().__init__()
@@ -225,14 +225,14 @@ class CurvePlot(QWidget):
         self._set = CurveSet()
         self._hidden: set[str] = set()
         self._title = ""
-        self.stack = Stack.LINES  # how the curves are drawn
+        self.stack = Stack.LINES  # drawing mode of the curves
         head = row((self.legend, 1), margins=(8, 3, 8, 3))
         head.setAlignment(self.legend, Qt.AlignmentFlag.AlignTop)
         body = QGridLayout()
         body.setSpacing(0)
         body.setContentsMargins(0, 0, 0, 0)
         body.addWidget(self.canvas, 0, 0, 1, 2)
-        room = steady_bar()  # where a timeline has one
+        room = steady_bar()  # where a timeline has its scroll bar
         room.hide()
         body.addWidget(room, 0, 2)
         body.setColumnMinimumWidth(0, grown(WIDTH))
@@ -248,9 +248,9 @@ class CurvePlot(QWidget):
     # -- content ----------------------------------------------------------------------------------------
 
     def set_curves(self, curves: Iterable[Curve] | CurveSet, y_title: str) -> None:
-        """Show these curves; the title of the axis of values names what and the unit.
+        """Show these curves; the title of the axis of values gives the quantity and the unit.
 
-        A set of long curves comes prepared, from the thread that made them.
+        A set of long curves is prepared by the thread that made them.
         """
         self._set = curves if isinstance(curves, CurveSet) else CurveSet(tuple(curves))
         self._title = y_title
@@ -258,12 +258,12 @@ class CurvePlot(QWidget):
 
     @property
     def curves(self) -> tuple[Curve, ...]:
-        """All curves, hidden ones too."""
+        """Return all curves, including hidden curves."""
         return self._set.curves
 
     @property
     def shown(self) -> set[str]:
-        """Names of the curves that are drawn."""
+        """Return names of the drawn curves."""
         return {curve.name for curve in self.curves} - self._hidden
 
     @shown.setter
@@ -277,16 +277,16 @@ class CurvePlot(QWidget):
         self.shown = self.shown ^ {name}
 
     def isolate(self, name: str) -> None:
-        """Show one curve alone; if it is alone already, show all."""
+        """Show a curve alone; if it is alone already, show all."""
         self.shown = {curve.name for curve in self.curves} if self.shown == {name} else {name}
 
     def set_stack(self, stack: Stack) -> None:
-        """Draw lines, areas on top of each other, or shares of their sum."""
+        """Draw lines, stacked areas, or shares of their sum."""
         self.stack = stack
         self._show()
 
     def sizeHint(self) -> QSize:
-        """Legend, ruler and room for curves."""
+        """Return room for legend, ruler and curves."""
         return QSize(640, 240)
 
     def _show(self) -> None:
@@ -295,7 +295,7 @@ class CurvePlot(QWidget):
         self.canvas.show_set(curves, self.stack, self._title)
 
 
-MAX_ROWS = 1 << 20  # of a table; what spreadsheets can hold
+MAX_ROWS = 1 << 20  # maximum rows of a table: the limit of spreadsheets
 
 Choices = Sequence[tuple[str, str, str]]  # text, value, tip
 
@@ -313,7 +313,7 @@ class CurvePanel(Panel):
         self.plot.canvas.range_measured.connect(lambda: self.wants.emit(RANGE_PANEL))
 
     def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> Choice:
-        """Add a box of choices before the note; `title` is what a screen reader says."""
+        """Add a box of choices before the note; `title` is for screen readers."""
         box = Choice(title, {value: text for text, value, _ in items}, tip=title)
         for at, (_, _, tip) in enumerate(items):
             box.setItemData(at, tooltip(tip), Qt.ItemDataRole.ToolTipRole)
@@ -323,32 +323,32 @@ class CurvePanel(Panel):
         return box
 
     def chosen(self, name: str) -> str:
-        """The value of a choice."""
+        """Return the value of a choice."""
         box = self.remembered[name]
         assert isinstance(box, Choice)
         return box.value
 
     def say(self, note: str) -> None:
-        """Write beside the choices."""
+        """Show a text next to the choices."""
         self.note.setText(note)
 
     # -- panel ------------------------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
-        """The widget a picture of this panel shows: the plot with its legend."""
+        """Return the widget that a picture of this panel shows: the plot with its legend."""
         return self.page if self.page.is_empty else self.plot
 
     def swatches(self) -> tuple[Swatch, ...]:
-        """The curves, if the legend has not room for all of them."""
+        """Return the curves, if the legend cannot show all of them."""
         legend = self.plot.legend
         return () if legend.is_whole else tuple(one.swatch for one in legend.buttons if one.isChecked())
 
     def caption(self) -> str:
-        """What is drawn."""
+        """Return a description of the drawing."""
         return "" if self.page.is_empty else self.note.text()
 
     def sheet(self) -> Sheet | None:
-        """The shown curves in the view: a row for every time at which one of them changes."""
+        """Return the shown curves in the view: a row for every time at which any of them changes."""
         curves = [curve for curve in self.plot.curves if curve.name in self.plot.shown]
         if self.page.is_empty or not curves:
             return None
@@ -357,7 +357,7 @@ class CurvePanel(Panel):
 
 
 def _rows(curves: Sequence[Curve], window: TimeWindow) -> Iterator[tuple[Any, ...]]:
-    """One row a time, from the value that holds at the window's begin on."""
+    """Return one row per time, starting with the values at the window's begin."""
     parts = [curve.time[curve.steps.rows_in(window)] for curve in curves]
     begin = max(window.begin, min((int(curve.time[0]) for curve in curves if len(curve.time)), default=0))
     times = ascending(np.concatenate([np.array([begin], np.int64), *parts]))[:MAX_ROWS]

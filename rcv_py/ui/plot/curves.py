@@ -1,4 +1,4 @@
-"""Curves over time as data: what a plot of curves is handed, and the reduced forms it draws."""
+"""Curves over time as data: the input of a curve plot, and its reduced forms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rcv_py.ui.core.theme import Theme
 
 
 def from_zero(begin: int, steps: StepCurve) -> tuple[np.ndarray, np.ndarray]:
-    """Return times and waves with a zero where the trace begins, so that the rise is drawn."""
+    """Return times and waves with a zero at the begin of the trace, so that the rise is drawn."""
     before = np.array([min(begin, int(steps.time[0]) - 1)], np.int64)
     return np.concatenate([before, steps.time]), np.concatenate([np.zeros(1, np.int32), steps.value])
 
@@ -40,11 +40,11 @@ class Curve:
 
     @cached_property
     def steps(self) -> StepCurve:
-        """The curve, answered for pixels; made once."""
+        """Return the curve reduced to pixels; computed once."""
         return StepCurve(self.time, self.value)
 
     def extent(self, window: TimeWindow) -> tuple[float, float] | None:
-        """The lowest and the highest value drawn in a window, None if there is none."""
+        """Return the lowest and the highest value drawn in a window, None if there is none."""
         own = self.steps.extent(window)
         if self.is_step or len(self.time) < 2:
             return own
@@ -55,15 +55,15 @@ class Curve:
 
 
 class Stack(Enum):
-    """How curves share the plot."""
+    """The way that curves share the plot."""
 
     LINES = "lines"
-    AREAS = "areas"  # on top of each other
-    SHARES = "shares"  # on top of each other, of the sum of all
+    AREAS = "areas"  # stacked
+    SHARES = "shares"  # stacked shares of the sum of all
 
 
 def curve_color(theme: Theme, key: int | str) -> QColor:
-    """The colour of a curve in the present theme; KeyError for a name that means nothing."""
+    """Return the colour of a curve in the present theme; KeyError for an unknown name."""
     if isinstance(key, int):
         return theme.kernel(key)
     table, _, name = key.rpartition(":")
@@ -77,20 +77,20 @@ def _number(kind: type[WaveState] | type[TokenKind], name: str) -> int:
 
 
 class CurveSet:
-    """The curves of a plot, those of them that are shown, and what they are together."""
+    """The curves of a plot, the shown curves, and their combinations."""
 
     def __init__(self, curves: Sequence[Curve] = (), hidden: frozenset[str] = frozenset()) -> None:
         self.curves = tuple(curves)
         self.shown = tuple(curve for curve in self.curves if curve.name not in hidden)
 
     def prepare(self) -> None:
-        """Make now, in a thread, what pixels are answered from, of each curve and of all together."""
+        """Build the pixel reductions of each curve and of the sums now, in a thread."""
         for curve in self.curves:
             curve.steps.prepare()
         self.sum_all.prepare()
 
     def without(self, hidden: frozenset[str]) -> CurveSet:
-        """The same curves, of which those of these names are not shown; keeps what was made."""
+        """Return the same curves with these names hidden; keep the reductions."""
         other = CurveSet(self.curves, hidden)
         if "sum_all" in self.__dict__:
             other.__dict__["sum_all"] = self.sum_all
@@ -98,21 +98,21 @@ class CurveSet:
 
     @cached_property
     def sum_shown(self) -> StepCurve:
-        """The sum of the shown curves."""
+        """Return the sum of the shown curves."""
         return self.sum_all if self.shown == self.curves else total([curve.steps for curve in self.shown])
 
     @cached_property
     def sum_all(self) -> StepCurve:
-        """The sum of all curves."""
+        """Return the sum of all curves."""
         return total([curve.steps for curve in self.curves])
 
     @property
     def is_whole(self) -> bool:
-        """Whether all shown values are of whole-number types."""
+        """Return whether all shown values are of integer types."""
         return all(curve.value.dtype.kind in "iub" for curve in self.shown)
 
     def extent(self, window: TimeWindow, stack: Stack) -> tuple[float, float]:
-        """The lowest and the highest value in view; (0, 1) if there is none."""
+        """Return the lowest and the highest value in view; (0, 1) if there is none."""
         if stack is Stack.SHARES:
             return 0.0, 1.0
         curves = [self.sum_shown] if stack is Stack.AREAS else self.shown
@@ -122,7 +122,7 @@ class CurveSet:
         return min(low for low, _ in extents), max(high for _, high in extents)
 
     def layers(self, window: TimeWindow, width_px: int, stack: Stack) -> np.ndarray:
-        """Tops of the stacked areas in each pixel, float64 [shown + 1, width]; row 0 is the ground."""
+        """Return tops of the stacked areas in each pixel, float64 [shown + 1, width]; row 0 is the base."""
         means = [curve.steps.means(window, width_px) for curve in self.shown]
         tops = np.cumsum(np.array([np.zeros(width_px), *means]), axis=0)
         if stack is Stack.SHARES:
@@ -131,7 +131,7 @@ class CurveSet:
         return tops
 
     def value_at(self, curve: Curve, time: int, stack: Stack) -> tuple[float | None, float | None]:
-        """The exact value at a time, and with shares its share of all, each None where there is none."""
+        """Return the exact value at a time, and with shares its share of all; None for no value."""
         value = curve.steps.at(time)
         if value is None or stack is not Stack.SHARES:
             return value, None

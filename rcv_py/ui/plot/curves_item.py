@@ -1,4 +1,4 @@
-"""Curves as one graphics item: lines of steps or slopes, or areas on top of each other, as rectangles."""
+"""Curves as one graphics item: lines of steps or slopes, or stacked areas, as rectangles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINE_PX = 2  # device pixels at a scale of 1
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """From times and values to logical pixels of a box; `device` is device pixels a logical one."""
+    """Maps times and values to logical pixels of a box; `device` is device pixels per logical pixel."""
 
     window: TimeWindow
     low: float
@@ -33,38 +33,38 @@ class Scale:
 
     @property
     def width_px(self) -> int:
-        """Device pixels of the box's width."""
+        """Return device pixels of the box's width."""
         return max(1, round(self.width * self.device))
 
     def x(self, time: np.ndarray) -> np.ndarray:
-        """Positions of times, those far outside brought near."""
+        """Return positions of times, clamped far outside."""
         x = (time - self.window.begin) / self.window.width * self.width
         return np.clip(x, -4.0, self.width + 4.0)
 
     def y(self, value: np.ndarray) -> np.ndarray:
-        """Positions of values; the ground is a pixel inside, so that a line along it is seen."""
+        """Return positions of values; the base is a pixel inside, so that a line along it is visible."""
         return self.height - 1 - (value - self.low) / (self.high - self.low) * (self.height - 2)
 
     def snapped(self, position: np.ndarray) -> np.ndarray:
-        """Positions at the nearest edges of device pixels."""
+        """Return positions at the nearest edges of device pixels."""
         return np.round(position * self.device) / self.device
 
     @property
     def ground(self) -> float:
-        """Where areas end: at 0, or at the end of the box that is nearest to it."""
+        """Return the end of areas: 0, or the nearest edge of the box."""
         return float(self.y(np.array(min(max(self.low, 0.0), self.high)))) + 1
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What to draw of a curve, float64 [n, 4] rows of left, top, width, height."""
+    """The rectangles of a curve, float64 [n, 4] rows of left, top, width, height."""
 
     line: np.ndarray
     fill: np.ndarray
 
 
 def steps(curve: StepCurve, scale: Scale, line_px: int = LINE_PX) -> Shape:
-    """The true steps while a pixel holds hardly any, else the span of each pixel's values."""
+    """Return the exact steps while a pixel holds few of them, else the span of each pixel's values."""
     rows = curve.rows_in(scale.window)
     thick = max(1, round(line_px * scale.device)) / scale.device
     if rows.stop - rows.start > scale.width_px:
@@ -83,7 +83,7 @@ def steps(curve: StepCurve, scale: Scale, line_px: int = LINE_PX) -> Shape:
 
 
 def _columns(curve: StepCurve, scale: Scale, thick: float) -> Shape:
-    """One column a device pixel, from its lowest to its highest value, joined to the column before."""
+    """Return one column per device pixel, from its lowest to its highest value, joined to the last column."""
     held = curve.columns(scale.window, scale.width_px)
     before = np.append(np.nan, held.last[:-1])
     low, high = np.fmin(held.low, before), np.fmax(held.high, before)
@@ -96,7 +96,7 @@ def _columns(curve: StepCurve, scale: Scale, thick: float) -> Shape:
 
 
 def areas(tops: np.ndarray, scale: Scale) -> list[np.ndarray]:
-    """Rectangles of each layer between neighbouring rows of `tops`, values float64 [layers + 1, width_px]."""
+    """Return rectangles of each layer between adjacent rows of `tops`, float64 [layers + 1, width_px]."""
     y = scale.y(tops)
     left = np.arange(scale.width_px) / scale.device
     unit = np.full(scale.width_px, 1 / scale.device)
@@ -105,7 +105,7 @@ def areas(tops: np.ndarray, scale: Scale) -> list[np.ndarray]:
 
 
 def slopes(curve: StepCurve, scale: Scale) -> tuple[np.ndarray, np.ndarray]:
-    """Positions x and y of samples joined by lines; of many in a pixel its lowest and highest."""
+    """Return positions x and y of samples joined by lines; of many in a pixel, the lowest and highest."""
     rows = curve.rows_in(scale.window)
     if rows.stop - rows.start > 4 * scale.width_px:
         held = curve.columns(scale.window, scale.width_px)
@@ -120,12 +120,12 @@ def slopes(curve: StepCurve, scale: Scale) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _down(left: np.ndarray, width: np.ndarray, top: np.ndarray, ground: float) -> np.ndarray:
-    """Rectangles between levels and the ground, on whichever side of it the level is."""
+    """Return rectangles between levels and the base, on either side."""
     return np.stack([left, np.minimum(top, ground), width, np.abs(ground - top)], axis=1)
 
 
 def _merged(rects: np.ndarray) -> np.ndarray:
-    """Make one of neighbours with the same top and height; they touch, from left to right."""
+    """Merge touching neighbours with equal top and height, from left to right."""
     if not len(rects):
         return rects
     touches = np.abs(rects[1:, 0] - rects[:-1, 0] - rects[:-1, 2]) < 1e-6
@@ -141,7 +141,7 @@ MAX_FILLED = 2  # curves; more fills would hide each other
 FILL_ALPHA = 34
 NEAR_PX = 6
 BOLD_PX = 4
-DIM = 0.45  # share of the background in areas that are not under the mouse
+DIM = 0.45  # share of the background in areas other than the hovered area
 
 
 class CurvesItem(BoxItem):
@@ -161,12 +161,12 @@ class CurvesItem(BoxItem):
         self._rects = Rects()
 
     def scale_of(self, device: float = 1.0) -> Scale:
-        """Where times and values are in the box."""
+        """Return the mapping of times and values in the box."""
         width, height = max(1.0, self._box.width()), max(4.0, self._box.height())
         return Scale(self.shown, self.low, self.high, width, height, device)
 
     def at(self, x: float, y: float) -> Curve | None:
-        """The curve at a place of the box: the nearest line, or the area that holds it."""
+        """Return the curve at a point of the box: the nearest line, or the area that holds the point."""
         scale = self.scale_of()
         begin = scale.window.begin + int(x * scale.window.width // scale.width)
         window = TimeWindow(begin, begin + int(scale.window.width // scale.width))
@@ -189,7 +189,7 @@ class CurvesItem(BoxItem):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        """Draw grid and curves; their shapes are made anew only if they would be others."""
+        """Draw grid and curves; remake shapes only if they would differ."""
         rect = self.boundingRect()
         if rect.width() < 1 or rect.height() < 4:
             return
@@ -234,7 +234,7 @@ class CurvesItem(BoxItem):
             else:
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(color, 1))
-                for down in (-1, 0, 1) if is_bold else (0,):  # far faster than a broad pen
+                for down in (-1, 0, 1) if is_bold else (0,):  # far faster than a wide pen
                     painter.drawPolyline(shape.translated(0, down))
 
     def _paint_areas(self, painter: QPainter) -> None:

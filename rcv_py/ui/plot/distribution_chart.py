@@ -16,18 +16,18 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.plot.bar_chart import LABEL_GAP, BarChart, Color
 
-BAR_PX, SMALL_BAR_PX = 9, 5  # width that a bar should have
+BAR_PX, SMALL_BAR_PX = 9, 5  # preferred width of a bar
 MIN_BARS, MAX_BARS = 8, 160
-SMALL_PX, WIDEST_PX = 64, 24  # height of a small one, width of a bar in it at most
+SMALL_PX, WIDEST_PX = 64, 24  # height of a small chart, maximum width of its bars
 
 
 class DistributionChart(BarChart):
     """A histogram of times with marks for minimum, median, p95 and maximum, and for the selected hit.
 
-    A small one has no scale at the left, and names only the smallest and largest time and the median.
+    A small chart has no scale at the left, and labels only the smallest and largest time and the median.
     """
 
-    bars_changed = Signal(int)  # how many bars there is room for
+    bars_changed = Signal(int)  # how many bars fit
 
     def __init__(self, theme: Theme, *, is_small: bool = False) -> None:
         name = "Histogram of the hits of the selected instruction"
@@ -37,13 +37,13 @@ class DistributionChart(BarChart):
         else:
             super().__init__(theme, name, top=34)
         self._is_small = is_small
-        self.times = Times()  # how times are written
+        self.times = Times()  # format of times
         self.view: DistributionView | None = None
         self.token: int | None = None  # value of the selected hit
         self._room = 0
 
     def show_view(self, view: DistributionView | None) -> None:
-        """Show other bars: engines have the colours of kernels, what is not of the wave that of idle."""
+        """Show other bars: engines have the colours of kernels; hits of other waves have the idle colour."""
         self.view = view
         if view is None or view.spread is None:
             self.show_parts(np.zeros((0, 0), dtype=np.int64), ())
@@ -64,26 +64,26 @@ class DistributionChart(BarChart):
         )
 
     def mark_token(self, value: int | None) -> None:
-        """Point at the value of the selected hit."""
+        """Mark the value of the selected hit."""
         if value != self.token:
             self.token = value
             self.update()
 
     @property
     def bars_wanted(self) -> int:
-        """How many bars there is room for."""
+        """Return how many bars fit."""
         px = SMALL_BAR_PX if self._is_small else BAR_PX
         return max(MIN_BARS, min(MAX_BARS, int(self.area.width()) // px))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Ask for as many bars as fit."""
+        """Request as many bars as fit."""
         super().resizeEvent(event)
         if self.bars_wanted != self._room:
             self._room = self.bars_wanted
             self.bars_changed.emit(self._room)
 
     def tip(self, bar: int) -> str:
-        """Range and number of hits of a bar, by group if there are several."""
+        """Return range and number of hits of a bar, by group if there are several."""
         if self.view is None or not 0 <= bar < len(self):
             return ""
         hits, total = int(self.totals[bar]), int(self.totals.sum())
@@ -94,7 +94,7 @@ class DistributionChart(BarChart):
         return "\n".join(lines)
 
     def range_text(self, bar: int) -> str:
-        """The times of a bar in words."""
+        """Return the times of a bar as text."""
         assert self.view is not None
         low, high = (int(self.view.histogram.edges[at]) for at in (bar, bar + 1))
         if high == low + 1:
@@ -102,12 +102,12 @@ class DistributionChart(BarChart):
         return f"{self.times.number(low)} to {self.times.span(high - 1)}"
 
     def x_of_value(self, value: float) -> float:
-        """Where a number of cycles is."""
+        """Return the position of a number of cycles."""
         assert self.view is not None
         return self.x_of(self.view.histogram.place(value))
 
     def paint_over(self, painter: QPainter) -> None:
-        """Draw the axis, the marks of the distribution, and that of the selected hit."""
+        """Draw the axis, the marks of the distribution, and the mark of the selected hit."""
         assert self.view is not None
         assert self.view.spread is not None
         if self._is_small:
@@ -160,7 +160,7 @@ class DistributionChart(BarChart):
                 free[line] = left + width + LABEL_GAP
 
     def _ticks(self) -> list[float]:
-        """Cycles that are round numbers in the unit that is shown."""
+        """Return cycles that are round numbers in the shown unit."""
         assert self.view is not None
         unit = self.times.ns_per_cycle or 1.0
         low, high = (math.floor(edge * unit) for edge in self.view.histogram.edges[[0, -1]].tolist())

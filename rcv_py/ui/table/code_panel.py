@@ -1,4 +1,4 @@
-"""What the panels of code share: instructions, or the lines of a source file, each with what it costs."""
+"""The base of the code panels: instructions or source lines, each with its cost."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import grouped
 
 WIDTH = 14
-MARK_PX = 5  # width of a search mark, at the left edge
+MARK_PX = 5  # px of a search mark, at the left edge
 
 
 class HeatStrip(QWidget):
-    """Costs of the rows of a view, in the order in which it shows them.  A click scrolls there.
+    """Costs of the rows of a view, in display order.  A click scrolls there.
 
-    `places` gives the view row of each data row, by default that of the model.
+    `places` returns the view row of each data row, by default the model's view row.
     """
 
     clicked = Signal(int)  # data row
@@ -37,7 +37,7 @@ class HeatStrip(QWidget):
         self._view, self._theme = view, view.theme
         self._cost = np.empty(0, dtype=np.int64)
         self._marks = np.empty(0, dtype=np.int64)
-        self._image = QImage()  # null: to be made anew
+        self._image = QImage()  # null: to be remade
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(translated("Map of hot rows"))
         self.setToolTip(tooltip("Where the expensive rows are. Click to go there."))
@@ -48,17 +48,17 @@ class HeatStrip(QWidget):
         view.theme.changed.connect(self._rebuild)
 
     def set_cost(self, cost: np.ndarray) -> None:
-        """Show these costs, one a data row."""
+        """Show these costs, one per data row."""
         self._cost = cost
         self._rebuild()
 
     def set_marks(self, rows: np.ndarray) -> None:
-        """Mark data rows, as a search found them."""
+        """Mark data rows that a search found."""
         self._marks = rows
         self._rebuild()
 
     def sizeHint(self) -> QSize:
-        """As narrow as possible."""
+        """Return the narrowest usable size."""
         return QSize(WIDTH, 60)
 
     # -- geometry -----------------------------------------------------------------------------------
@@ -67,11 +67,11 @@ class HeatStrip(QWidget):
         header = 0 if self._view.header.isHidden() else self._view.header.height()
         used = len(self._view.table.data_rows) * self._view.row_height
         page = self._view.viewport().height()
-        # With fewer rows than fit, a pixel of the strip is beside the row it stands for.
+        # With fewer rows than fit, a pixel of the strip is level with its row.
         return QRect(1, header, self.width() - 2, max(0, min(page, used)))
 
     def row_at(self, y: int) -> int:
-        """The data row a height stands for, -1 if there is none."""
+        """Return the data row at a height, -1 if there is none."""
         area, rows = self._area(), self._view.table.data_rows
         if not len(rows) or area.height() <= 0:
             return -1
@@ -79,14 +79,14 @@ class HeatStrip(QWidget):
         return int(rows[min(max(at, 0), len(rows) - 1)])
 
     def y_of(self, view_row: int) -> int:
-        """The height that stands for a view row."""
+        """Return the height of a view row in the strip."""
         area, count = self._area(), max(1, len(self._view.table.data_rows))
         return area.top() + view_row * area.height() // count
 
     # -- painting -----------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint heat, what is in view, marks and the selected row."""
+        """Paint heat, the visible range, marks and the selected row."""
         area = self._area()
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), self._theme.role("base"))
@@ -133,16 +133,16 @@ class HeatStrip(QWidget):
     # -- mouse --------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Go to the hottest row near the mouse, so that a click beside a thin line still meets it."""
+        """Go to the hottest row near the mouse, so that a click next to a thin line still hits it."""
         y = event.position().toPoint().y()
         if near := [row for step in (0, -1, 1, -2, 2) if (row := self.row_at(y + step)) >= 0]:
             self.clicked.emit(max(near, key=lambda row: self._cost[row] if row < len(self._cost) else 0))
 
 
 class CodePanel(Panel):
-    """A table of code beside a map of its hot rows; costs are computed again when what counts changes.
+    """A code table next to a map of its hot rows; costs are recomputed when what counts changes.
 
-    A subclass calls `follow_session` when it is made, and says how it opens, computes and follows.
+    A subclass calls `follow_session` when it is constructed, and implements opening, computing and following.
     """
 
     view: RowsView
@@ -157,10 +157,10 @@ class CodePanel(Panel):
         self._updates = CostUpdates(self, self._compute, self.stream_ms)
         view.opened.connect(lambda row: self.session.fit_selection())
 
-    stream_ms = 300  # while waves arrive, costs are computed at most this often
+    stream_ms = 300  # minimum interval between computations of costs while waves arrive
 
     def follow_session(self) -> None:
-        """Begin to follow the session, and show what is open."""
+        """Begin to follow the session, and show the open capture."""
         session = self.session
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
@@ -168,7 +168,7 @@ class CodePanel(Panel):
         self._open()
 
     def _open(self) -> None:
-        """Another trace is open, or none."""
+        """React to another trace, or none."""
 
     def _compute(self) -> None:
         """Compute the costs in a thread."""
@@ -177,10 +177,10 @@ class CodePanel(Panel):
         """Show the selection."""
 
     def _show_hover(self) -> None:
-        """Tint what the mouse is over in another panel."""
+        """Tint the row hovered in another panel."""
 
     def show_note(self, note: str) -> None:
-        """Say something above the table, "" for nothing."""
+        """Show a sentence above the table, "" for none."""
         self.note.setText(note)
         self.note.setVisible(bool(note))
 
@@ -192,9 +192,9 @@ class CodePanel(Panel):
 
 
 def next_hottest(cost: np.ndarray, current: int | None, direction: int) -> int:
-    """Return the row that costs next less (+1) or next more (-1) than the current one, around the end.
+    """Return the row with the next lower (+1) or next higher (-1) cost than the current row, wrapping around.
 
-    The costliest one if the current row costs nothing; -1 if no row costs anything.
+    The costliest row if the current row costs nothing; -1 if no row has a cost.
     """
     ranked = np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))]
     at = np.flatnonzero(ranked == current)
@@ -207,5 +207,5 @@ def blank_zero(value: int) -> str:
 
 
 def share_text(value: float) -> str:
-    """Return a percentage as a column shows it, "" for 0."""
+    """Return a percentage as shown in a column, "" for 0."""
     return "" if value <= 0 else "<0.1" if value < 0.05 else f"{value:.1f}"

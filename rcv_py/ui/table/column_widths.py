@@ -1,4 +1,4 @@
-"""The columns of a table: sorted, moved and hidden in a header, as wide as they need, one of them elastic."""
+"""The columns of a table: sorted, moved and hidden in a header, fitted to their content, one elastic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rcv_py.ui.table.table_model import Column, TableModel
 HEIGHT = 24
 PAD = 4  # px left and right of a cell's text
 MENU_PX = 13  # at the right of a header that has a menu
-GRIP_PX = 4  # at the edge of a header, where columns are resized
+GRIP_PX = 4  # px at the edge of a header, where columns are resized
 
 FillMenu = Callable[[QMenu], object]
 
@@ -30,7 +30,7 @@ FillMenu = Callable[[QMenu], object]
 class TableHeader(QHeaderView):
     """Sorts on click (down, up, program order), moves and resizes columns; its menu hides them.
 
-    A column may have a menu of its own: at the triangle of its header, or anywhere if it cannot be sorted.
+    A column may have its own menu: at the triangle of its header, or anywhere if it cannot be sorted.
     """
 
     toggled = Signal(str, bool)  # a column that the user shows or hides
@@ -39,7 +39,7 @@ class TableHeader(QHeaderView):
         super().__init__(Qt.Orientation.Horizontal, table)
         self._model, self._theme = model, theme
         self.fixed: frozenset[str] = frozenset()  # columns that cannot be hidden
-        self.natural = ""  # the column that numbers the rows: a click on it gives their own order back
+        self.natural = ""  # the column of row numbers: a click on it restores program order
         self.extend_menu: FillMenu | None = None  # adds a view's own actions
         self.menus: dict[str, FillMenu] = {}  # by column
         self.setSectionsMovable(True)
@@ -57,7 +57,7 @@ class TableHeader(QHeaderView):
         self.setFixedHeight(grown(HEIGHT))
 
     def menu(self) -> QMenu:
-        """Return the header's menu: a tick a column, and what the view adds."""
+        """Return the header's menu: a check mark per column, and the view's additions."""
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         for at, column in enumerate(self._model.columns):
@@ -85,7 +85,7 @@ class TableHeader(QHeaderView):
         return menu
 
     def menu_at(self, position: QPoint) -> str:
-        """The column whose menu a click at a place of the header opens, "" if there is none."""
+        """Return the column whose menu a click at a point of the header opens, "" if there is none."""
         at = self.logicalIndexAt(position)
         if not 0 <= at < len(self._model.columns) or self._model.columns[at].id not in self.menus:
             return ""
@@ -140,30 +140,30 @@ class TableHeader(QHeaderView):
         painter.restore()
 
     def _fitting(self, column: Column, width: int) -> str:
-        """The longest wording that fits into a width in px, else the shortest one, elided."""
+        """Return the longest wording that fits into a width in px, else the shortest wording, elided."""
         metrics = QFontMetrics(self.font())
         words = tuple(map(translated, column.headings or (column.title,)))
         fits = (text for text in words if metrics.horizontalAdvance(text) <= width)
         return next(fits, metrics.elidedText(words[-1], Qt.TextElideMode.ElideRight, width))
 
     def needed(self, column: Column) -> int:
-        """The width in px that the shortest heading of a column needs."""
+        """Return the width in px that the shortest heading of a column needs."""
         text = translated((column.headings or (column.title,))[-1])
         width = QFontMetrics(self.font()).horizontalAdvance(text)
         return width + 2 * PAD + 1 + (MENU_PX - 2 if column.id in self.menus and text else 0)
 
     def save(self) -> dict[str, Any]:
-        """Return place, width and visibility of every column by id, and the order of rows."""
+        """Return position, width and visibility of every column by id, and the order of rows."""
         columns = {}
         for at, column in enumerate(self._model.columns):
-            width = self.sectionSize(at) or column.width  # a hidden one has no size
+            width = self.sectionSize(at) or column.width  # a hidden column has no size
             columns[column.id] = [self.visualIndex(at), width, not self.isSectionHidden(at)]
         sorting = self._model.sorting
         order = [sorting[0], sorting[1] == Qt.SortOrder.DescendingOrder] if sorting else None
         return {"columns": columns, "sort": order}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Take back what `save` returned; columns that are not there any more are skipped."""
+        """Restore what `save` returned; skip columns that no longer exist."""
         saved = state.get("columns")
         if not isinstance(saved, dict):
             return
@@ -200,9 +200,9 @@ def _fits(saved: object) -> bool:
 class Elastic:
     """The column that takes the room left by the others up to the column `upto`.
 
-    While there is less room than `min_px`, the columns `yields` are hidden, the first one first, unless the
-    user asked for them; one may say itself below how many px.  Room beyond `max_px` goes to `upto` itself,
-    until that is `upto_max_px` wide (0: it does not grow).
+    While there is less room than `min_px`, the columns `yields` are hidden in that order, unless the user
+    requested them; a column may set its own px threshold.  Room beyond `max_px` goes to `upto` itself, until
+    it is `upto_max_px` wide (0: it does not grow).
     """
 
     column: str
@@ -214,28 +214,28 @@ class Elastic:
 
     @property
     def yielding(self) -> tuple[tuple[str, int], ...]:
-        """The columns that yield, and below how many px each does."""
+        """Return the columns that give way, and the threshold in px of each."""
         return tuple((one, self.min_px) if isinstance(one, str) else one for one in self.yields)
 
 
 class ColumnWidths:
-    """Gives columns their widths and remembers which ones the user changed."""
+    """Sets the widths of columns and remembers which widths the user changed."""
 
     def __init__(self, view: QTableView, header: TableHeader, model: TableModel) -> None:
         self.elastic: Elastic | None = None
-        self.floor_px = 0  # what the elastic column keeps when there is nothing left that yields; 0: all
-        self.grows = ""  # the column that takes the room beyond `max_px` in the place of `upto`
-        self.chars_instead: Callable[[str], int] = lambda name: 0  # of what cells say instead of values
+        self.floor_px = 0  # what the elastic column keeps when no further column can give way; 0: all
+        self.grows = ""  # the column that takes the room beyond `max_px` instead of `upto`
+        self.chars_instead: Callable[[str], int] = lambda name: 0  # texts that cells show instead of values
         self._view, self._header, self._model = view, header, model
         self._is_ours = False  # a change that is not the user's
         self._by_hand: set[str] = set()
-        self._yielded: set[str] = set()  # hidden by us for want of room
+        self._yielded: set[str] = set()  # hidden automatically for lack of room
         self._asked: set[str] = set()  # shown by the user, however little room there is
         header.sectionResized.connect(self._resized)
         header.toggled.connect(self._toggled)
 
     def remember(self) -> dict[str, tuple[int, bool]]:
-        """Return width and whether it is hidden of each column that exists."""
+        """Return the width of each existing column and whether it is hidden."""
         view = self._view
         return {
             column.id: (view.columnWidth(at), view.isColumnHidden(at) and column.id not in self._yielded)
@@ -243,7 +243,7 @@ class ColumnWidths:
         }
 
     def apply(self, columns: Sequence[Column], before: dict[str, tuple[int, bool]], char_px: float) -> None:
-        """Give new columns what they need, and those the user changed what they had in `before`."""
+        """Give new columns the width they need, and user-sized columns their width in `before`."""
         with self._ours():
             for at, column in enumerate(columns):
                 width, is_hidden = before.get(column.id, (0, not column.is_shown))
@@ -254,7 +254,7 @@ class ColumnWidths:
     def grow(self, char_px: float, *, is_anew: bool = False) -> None:
         """Widen columns whose numbers have become longer.
 
-        None gets narrower under the reader's eyes, unless widths are found `is_anew`.
+        No column shrinks while it is read, unless widths are computed anew (`is_anew`).
         """
         with self._ours():
             for at, column in enumerate(self._model.columns):
@@ -263,14 +263,14 @@ class ColumnWidths:
                     self._view.setColumnWidth(at, max(before, self._needed(column, char_px)))
 
     def save(self) -> dict[str, list[str]]:
-        """Return which columns have the user's width, and which are hidden only for want of room."""
+        """Return which columns have the user's width, and which are hidden only for lack of room."""
         names = {"by_hand": self._by_hand, "yielded": self._yielded, "asked": self._asked}
         return {kind: sorted(of) for kind, of in names.items()}
 
     def load(self, state: object, load_header: Callable[[], None], char_px: float) -> None:
-        """Take back what `save` returned, around the header that takes back its own.
+        """Restore what `save` returned, around the header that restores its own state.
 
-        Widths that came from another size of the window are not the user's: they are found anew.
+        Widths saved at another window size are not the user's: they are computed anew.
         """
         saved = state if isinstance(state, dict) else {}
         with self._ours():
@@ -285,7 +285,7 @@ class ColumnWidths:
 
     @contextmanager
     def _ours(self) -> Iterator[None]:
-        """Widths that change meanwhile are not the user's; the elastic column follows at the end."""
+        """Treat width changes in the block as automatic; the elastic column follows at the end."""
         was_ours, self._is_ours = self._is_ours, True
         yield
         self._is_ours = was_ours
@@ -293,7 +293,7 @@ class ColumnWidths:
             self.stretch()
 
     def stretch(self) -> None:
-        """Give the elastic column the room that the others leave, unless the user gave it a width."""
+        """Give the elastic column the room that the others leave, unless the user set its width."""
         if self.elastic is None or self.elastic.column in self._by_hand:
             return
         elastic, has = self.elastic, self._model.has_column
@@ -324,7 +324,7 @@ class ColumnWidths:
         self._is_ours = False
 
     def give(self, name: str, width: int) -> None:
-        """Give a column a width that follows what is shown, unless the user gave it one."""
+        """Give a column a width that follows its content, unless the user set its width."""
         if self._model.has_column(name) and name not in self._by_hand:
             at = self._model.column_of(name)
             if self._view.columnWidth(at) != width and not self._view.isColumnHidden(at):

@@ -1,4 +1,4 @@
-"""What a panel shows as words of `rcv`: "Copy as command" joins them for a shell."""
+"""The view of a panel as `rcv` command words: "Copy as command" joins them for a shell."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table.table_model import TableModel
 
-if TYPE_CHECKING:  # no panel that is seen first has a tree
+if TYPE_CHECKING:  # the first visible panels have no tree
     from rcv_py.ui.table.tree_table import TreeModel
 
 Words = tuple[str, ...]
-# Commands whose panels follow the choice of waves, which is by default that of the command.
+# Commands whose panels follow the choice of waves, which by default is the command's own.
 EXPLAINS = frozenset(("triage", "summary", "waits", "causes", "loops", "bubbles", "line", "latency", "range"))
 
 
 def rcv(session: Session, command: str, *words: str) -> Words | None:
-    """Return `rcv COMMAND FOLDER …`, None if nothing is open.
+    """Return `rcv COMMAND FOLDER …`, None if no capture is open.
 
     Options are written as `--name=value`, so that a value may begin with a minus.
     """
@@ -37,17 +37,17 @@ def rcv(session: Session, command: str, *words: str) -> Words | None:
 
 
 def path_word(trace: Trace) -> str:
-    """Return the folder of a capture so that it is found from everywhere."""
+    """Return the absolute path of a capture's folder."""
     return str(trace.path.absolute())
 
 
 def clock(session: Session) -> Words:
-    """The clock range: waves that touch it count."""
+    """Return the clock range: waves that touch it count."""
     return _range("clock", session.clock_range.value)
 
 
 def within(session: Session) -> Words:
-    """What the timelines have in view."""
+    """Return the time range in view in the timelines."""
     return _range("within", session.window.value)
 
 
@@ -56,23 +56,23 @@ def _range(name: str, window: TimeWindow | None) -> Words:
 
 
 def idle(ui: UiContext) -> Words:
-    """Whether idle time is charged."""
+    """Return whether idle time is charged."""
     return () if ui.settings["isa.show_idle"] else ("--no-idle",)
 
 
 def charge(ui: UiContext) -> Words:
-    """How places are charged, and with what."""
+    """Return the mode by which places are charged, and the measure."""
     return (f"--charge={ui.session.source_cost.value.value}", *idle(ui), *clock(ui.session))
 
 
 def wave(session: Session, option: str) -> Words:
-    """The selected wave as the value of an option."""
+    """Return the selected wave as the value of an option."""
     selected = session.selection.value.wave
     return () if selected is None else (f"--{option}={selected}",)
 
 
 def matching(query: SearchQuery) -> Words:
-    """What is searched for, or filtered by."""
+    """Return the text of the search or the filter."""
     if not query.text:
         return ()
     flags = (("--regex", query.is_regex), ("--case", query.is_case_sensitive))
@@ -80,12 +80,12 @@ def matching(query: SearchQuery) -> Words:
 
 
 def each(option: str, values: Iterable[object]) -> Words:
-    """An option once a value."""
+    """Return an option once per value."""
     return tuple(f"--{option}={value}" for value in values)
 
 
 def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | None = None) -> Words:
-    """The curves that are shown, if not all are; `of` gives their names on the command line."""
+    """Return the shown curves, if not all are shown; `of` gives their names on the command line."""
     every, chosen = list(names), set(shown)
     named = [name for name in every if name in chosen]
     is_all = len(named) in (0, len(every))
@@ -93,7 +93,7 @@ def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | Non
 
 
 def sorting(table: TableModel | TreeModel[Any], keys: Mapping[str, str] | None = None) -> Words:
-    """The order of a table or a tree; `keys` gives the names of columns that do not know them."""
+    """Return the order of a table or a tree; `keys` names columns that have no name of their own."""
     if table.sorting is None:
         return ()
     name, order = table.sorting
@@ -103,5 +103,5 @@ def sorting(table: TableModel | TreeModel[Any], keys: Mapping[str, str] | None =
 
 
 def same(*names: str, **others: str) -> dict[str, str]:
-    """Return a table of columns: those that have one name in both places, and the others."""
+    """Return a mapping of columns: names that are equal in both places, and the different names."""
     return {**{name: name for name in names}, **others}

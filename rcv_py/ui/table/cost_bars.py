@@ -1,4 +1,4 @@
-"""Bars that show a cost: how long they are, and how they are drawn."""
+"""Bars that show a cost: length and drawing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter
 
-MIN_PX = 2.0  # what is not zero must be seen
-LOG_FLOOR = 1000.0  # a thousandth of the largest is where a log bar begins
+MIN_PX = 2.0  # non-zero values must be visible
+LOG_FLOOR = 1000.0  # a log bar begins at a thousandth of the largest
 
 
 def bar_length(value: float, largest: float, width: float, scale: str) -> float:
-    """Return the length in px of a bar: 0 for nothing, else at least `MIN_PX`, at most `width`."""
+    """Return the length in px of a bar: 0 for zero, else at least `MIN_PX`, at most `width`."""
     if value <= 0 or largest <= 0:
         return 0.0
     share = min(1.0, value / largest)
@@ -27,7 +27,7 @@ def bar_length(value: float, largest: float, width: float, scale: str) -> float:
 def draw_bar(
     painter: QPainter, box: QRectF, parts: Sequence[tuple[float, QColor]], largest: float, scale: str
 ) -> None:
-    """Draw a bar split into parts from the left; the scale is that of the whole, the split is linear."""
+    """Draw a bar split into parts from the left; the scale applies to the whole, the split is linear."""
     total = sum(value for value, _ in parts)
     length = bar_length(total, largest, box.width(), scale)
     if length <= 0:
@@ -41,7 +41,7 @@ def draw_bar(
 
 
 def heat(cost: np.ndarray, height: int) -> np.ndarray:
-    """Return the largest cost behind each of `height` px of a strip over all rows, as shares of the maximum.
+    """Return the largest cost in each of `height` px of a strip over all rows, as shares of the maximum.
 
     Float64 [height].  Fewer rows than pixels make bands, more rows than pixels share one.
     """
@@ -55,7 +55,7 @@ def heat(cost: np.ndarray, height: int) -> np.ndarray:
 def draw_whisker(
     painter: QPainter, box: QRectF, ends: tuple[float, float], largest: float, *, scale: str, half: int
 ) -> None:
-    """Draw a line from one value to another in the middle of a box; its ends are 2 `half` px high."""
+    """Draw a line between two values in the middle of a box; its ends are 2 `half` px high."""
     left, right = (box.left() + bar_length(max(0.0, end), largest, box.width(), scale) for end in ends)
     middle = box.center().y()
     painter.drawLine(QPointF(left, middle), QPointF(right, middle))

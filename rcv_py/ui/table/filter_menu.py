@@ -1,4 +1,4 @@
-"""A button whose menu says what is shown: check marks in groups; it stays open while one chooses."""
+"""A button whose menu chooses what is shown: check marks in groups; it stays open while choosing."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from rcv_py.base.text import elide_right, translated
 from rcv_py.ui.core.plain_text import add_action, tooltip
 
-LONGEST = 48  # characters of a name in the menu
-MANY = 3  # choices from which on a section can be shown or hidden as a whole
+LONGEST = 48  # maximum characters of a name in the menu
+MANY = 3  # minimum number of choices for an entry that shows or hides a whole section
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something that can be shown or hidden."""
+    """An element that can be shown or hidden."""
 
     id: str
     title: str
-    is_on: bool = True  # by default
+    is_on: bool = True  # default
     tip: str = ""
 
 
 class _Menu(QMenu):
-    """Stays open when something is checked."""
+    """Stays open when an entry is checked."""
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Check without closing."""
@@ -39,7 +39,7 @@ class _Menu(QMenu):
             super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Space checks without closing; Return does the same and closes."""
+        """Space checks without closing; Return checks and closes."""
         action = self.activeAction()
         if event.key() == Qt.Key.Key_Space and action is not None and action.isEnabled():
             action.trigger()
@@ -48,16 +48,16 @@ class _Menu(QMenu):
 
 
 class FilterButton(QToolButton):
-    """Sections of choices.  `hidden` tells what must not be shown; `changed` says that it is another."""
+    """Sections of choices.  `hidden` returns what must not be shown; `changed` fires when it changes."""
 
     changed = Signal()
 
     def __init__(self, what: str, saved: tuple[str, ...] = ()) -> None:
-        """`what` is shown here, e.g. "the timeline"; choices whose ids begin with `saved` are remembered."""
+        """`what` is filtered, e.g. "the timeline"; choices whose ids begin with `saved` are remembered."""
         super().__init__()
         self._saved = saved
         self._sections: dict[str, tuple[Choice, ...]] = {}
-        self._on: dict[str, bool] = {}  # what the user chose, of all sections that ever were
+        self._on: dict[str, bool] = {}  # the user's choices, of all sections so far
         self._actions: dict[str, QAction] = {}
         self._menu = _Menu(self, toolTipsVisible=True)
         self.setMenu(self._menu)
@@ -68,7 +68,7 @@ class FilterButton(QToolButton):
         self._say()
 
     def put_into_corner(self, parent: QWidget, place: QRect) -> None:
-        """Lie over a widget, small, instead of in a layout."""
+        """Lie small over a widget, instead of in a layout."""
         self.setParent(parent)
         self.setObjectName("corner")
         self.setGeometry(place)
@@ -78,7 +78,7 @@ class FilterButton(QToolButton):
     # -- choices ------------------------------------------------------------------------------------
 
     def set_section(self, title: str, choices: Sequence[Choice]) -> None:
-        """Offer these choices under a title; none removes the section.  What was chosen before is kept."""
+        """Offer these choices under a title; none removes the section.  Earlier choices are kept."""
         choices = tuple(choices)
         if self._sections.get(title, ()) == choices:
             return
@@ -90,12 +90,12 @@ class FilterButton(QToolButton):
 
     @property
     def choices(self) -> list[Choice]:
-        """Everything on offer."""
+        """Return all choices."""
         return [choice for section in self._sections.values() for choice in section]
 
     @property
     def hidden(self) -> frozenset[str]:
-        """Ids of what must not be shown."""
+        """Return ids of what must not be shown."""
         return frozenset(choice.id for choice in self.choices if not self._is_on(choice))
 
     def set_on(self, ids: Iterable[str], is_on: bool) -> None:
@@ -105,18 +105,18 @@ class FilterButton(QToolButton):
         self.changed.emit()
 
     def forget(self, prefix: str) -> None:
-        """Take back what was chosen about ids that begin with a prefix."""
+        """Reset choices whose ids begin with a prefix."""
         self._on = {id: is_on for id, is_on in self._on.items() if not id.startswith(prefix)}
         self._follow()
 
     # -- state --------------------------------------------------------------------------------------
 
     def save_state(self) -> dict[str, bool]:
-        """Return what the user chose, as plain JSON."""
+        """Return the user's choices, as plain JSON."""
         return {id: is_on for id, is_on in self._on.items() if id.startswith(self._saved)}
 
     def load_state(self, state: object) -> None:
-        """Take back what `save_state` returned; ignore what does not fit."""
+        """Restore what `save_state` returned; ignore what does not fit."""
         if isinstance(state, dict):
             self._on.update({id: is_on for id, is_on in state.items() if isinstance(is_on, bool)})
             self._follow()

@@ -1,4 +1,4 @@
-"""The field that searches code: text, case, expression, filter, and the walk from match to match."""
+"""The search field for code: text, case, expression, filter, and steps between matches."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from rcv_py.ui.core.theme import Theme
 
 
 class FindBar(QWidget):
-    """Edits a search; says how many matches there are; asks to go to the next (+1) or previous (-1) one."""
+    """Edits a search, shows the number of matches, and requests the next (+1) or previous (-1) match."""
 
     edited = Signal(object)  # SearchQuery
-    filtered = Signal(bool)  # show only what matches
+    filtered = Signal(bool)  # show only matches
     stepped = Signal(int)
     left = Signal()  # Escape in an empty field
 
     def __init__(
         self, theme: Theme, placeholder: str, has_filter: bool = True, is_narrow: bool = False
     ) -> None:
-        """`is_narrow` puts the matches below the field, so that they make nothing wider when they come."""
+        """`is_narrow` puts the matches below the field, so that nothing gets wider when they appear."""
         super().__init__()
         self._theme = theme
         self.field = QLineEdit(placeholderText=translated(placeholder), clearButtonEnabled=True)
@@ -62,11 +62,11 @@ class FindBar(QWidget):
 
     @property
     def query(self) -> SearchQuery:
-        """What the field says."""
+        """Return the search in the field."""
         return SearchQuery(self.field.text(), self.case.isChecked(), self.regex.isChecked())
 
     def show_query(self, query: SearchQuery) -> None:
-        """Show a search that was set elsewhere.  Emits nothing."""
+        """Show a search that was set elsewhere, without emitting a signal."""
         with QSignalBlocker(self.field), QSignalBlocker(self.case), QSignalBlocker(self.regex):
             if self.field.text() != query.text:
                 self.field.setText(query.text)
@@ -74,7 +74,7 @@ class FindBar(QWidget):
             self.regex.setChecked(query.is_regex)
 
     def say(self, text: str, matches: int, problem: str = "") -> None:
-        """Show the count of matches, or in its place what is wrong with the search."""
+        """Show the number of matches, or instead the error of the search."""
         self.count.setText("not an expression" if problem else text)
         self.count.setToolTip(tooltip(problem))
         self.field.setToolTip(tooltip(problem))
@@ -89,7 +89,7 @@ class FindBar(QWidget):
         self.field.selectAll()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Return goes to the next match, Shift+Return to the previous one, Escape empties the field."""
+        """Go to the next match on Return, to the previous on Shift+Return, clear the field on Escape."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
             self.stepped.emit(-1 if back else +1)
@@ -110,7 +110,7 @@ class FindBar(QWidget):
 
 
 def matches_of(texts: Sequence[str], query: SearchQuery) -> tuple[np.ndarray, str]:
-    """Return the numbers of the texts that match, int64, or what is wrong with the search."""
+    """Return the indices of the texts that match, int64, or the error of the search."""
     try:
         return find(texts, query.text, query.is_case_sensitive, query.is_regex), ""
     except UsageError as error:
@@ -118,9 +118,9 @@ def matches_of(texts: Sequence[str], query: SearchQuery) -> tuple[np.ndarray, st
 
 
 def next_place(places: np.ndarray, current: int, direction: int) -> int:
-    """Return which of the sorted places is the next (direction +1) or the previous (-1) one of `current`.
+    """Return the index of the next (direction +1) or the previous (-1) of the sorted places after `current`.
 
-    It may be one too far at both ends, so that steps go round.
+    It may be out of range by 1 at both ends, so that steps wrap around.
     """
     return int(places.searchsorted(current, "right" if direction > 0 else "left")) - (direction < 0)
 

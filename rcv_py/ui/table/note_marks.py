@@ -1,4 +1,4 @@
-"""How notes look: a flag at the top of time views and beside rows, in the colour of the severity."""
+"""Marks of notes: a flag at the top of time views and next to rows, in the severity's colour."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_DRAWN = 2000  # flags
 
 
 class NoteFlags:
-    """Where notes stand in time; remembers the last answer, which is asked for at every move of the mouse."""
+    """The times of notes; caches the last answer, which is needed at every mouse move."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -34,7 +34,7 @@ class NoteFlags:
         self._flags: tuple[tuple[TimeWindow, Note], ...] = ()
 
     def all(self) -> Sequence[tuple[TimeWindow, Note]]:
-        """Time and note of each that has a time or a wave: that of a wave is its begin."""
+        """Return time and note of each that has a time or a wave: a wave's time is its begin."""
         key = (self._session.trace.value, self._session.notes.shown.value)
         if not self._key or any(old is not new for old, new in zip(self._key, key, strict=True)):
             self._key, trace = key, key[0]
@@ -42,7 +42,7 @@ class NoteFlags:
         return self._flags
 
     def near(self, time: int, cycles: int) -> list[Note]:
-        """Notes whose flag is at most so many cycles from a time."""
+        """Return notes whose flag is at most a number of cycles from a time."""
         return [note for span, note in self.all() if abs(span.begin - time) <= cycles]
 
 
@@ -57,7 +57,7 @@ def _flags(trace: Trace, notes: Iterable[Note]) -> Iterable[tuple[TimeWindow, No
 
 
 def paint_flag(painter: QPainter, x: float, y: float, side: float, color: QColor) -> None:
-    """Paint a flag of a size whose pole stands at a place."""
+    """Paint a flag of a size with its pole at a point."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(color)
@@ -76,7 +76,7 @@ def paint_flag(painter: QPainter, x: float, y: float, side: float, color: QColor
 
 
 def role_of(notes: Iterable[Note]) -> str:
-    """Return the role of the theme that several notes have: that of the most severe."""
+    """Return the theme role of several notes: the role of the most severe note."""
     there = {note.severity for note in notes}
     return next(role for severity, role in ROLES.items() if severity in there)
 
@@ -115,7 +115,7 @@ def note_tip(notes: Sequence[Note]) -> Rich:
 
 
 def time_actions(session: Session, anchor: Anchor) -> list[tuple[str, Callable[[], object]]]:
-    """Return what the menu of a time view offers to write: a note here, and about a measured range."""
+    """Return the menu entries of a time view for writing notes: here, and about a measured range."""
     measured = session.measure.value
     actions: list[tuple[str, Callable[[], object]]] = [
         ("Note about this moment …", lambda: session.notes.write(anchor))
@@ -127,7 +127,7 @@ def time_actions(session: Session, anchor: Anchor) -> list[tuple[str, Callable[[
 
 
 def note_actions(session: Session, notes: Iterable[Note]) -> list[tuple[str, Callable[[], object]]]:
-    """Return what a menu offers to do with notes that are there."""
+    """Return the menu entries for existing notes."""
     actions: list[tuple[str, Callable[[], object]]] = []
     for note in tuple(notes)[:MOST_IN_TIP]:
         named = elide_right(note.title, TITLE_LETTERS)
@@ -137,7 +137,7 @@ def note_actions(session: Session, notes: Iterable[Note]) -> list[tuple[str, Cal
 
 
 def add_note_actions(menu: QMenu, session: Session, about: Anchor, notes: Iterable[Note]) -> None:
-    """Add to the menu of a row what can be written about it, and done with the notes that it has."""
+    """Add entries to a row's menu: write a note, and act on the row's notes."""
     write = add_action(menu, "Write a note …", lambda: session.notes.write(about))
     allow(write, session.why_no_note)
     for title, call in note_actions(session, notes):

@@ -1,4 +1,4 @@
-"""A result as columns of a table of the window: titles, tooltips and texts are those of its fields."""
+"""A result as table columns of the window, with titles, tooltips and texts of its fields."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ PAD_PX = 12
 
 
 def result_columns(table: Table, trace: Trace) -> tuple[Column, ...]:
-    """Return the fields that the window shows; values are the plain ones, which sorting and export use."""
+    """Return the fields that the window shows; sorting and export use plain values."""
     return plain_columns(with_short_sources(table, trace))
 
 
 def plain_columns(table: Table) -> tuple[Column, ...]:
-    """Return the fields that the window shows, of a table that is of no capture."""
+    """Return the fields that the window shows, for a table without a capture."""
     return tuple(_column(table, field) for field in table.fields(At.WINDOW))
 
 
 def with_bar(
     columns: tuple[Column, ...], after: str, of: str, *, title: str = "cost", width: int = 120, tip: str
 ) -> tuple[Column, ...]:
-    """Return the columns with one of bars after a column, sorted as the column `of` is."""
+    """Return the columns with a bar column after a given column, sorted as the column `of` is."""
     at = next(i for i, column in enumerate(columns, 1) if column.id == after)
     source = next(column for column in columns if column.id == of)
     bars = replace(source, id="bar", title=title, is_number=True, is_left=True, width=width, tip=tip)
@@ -41,7 +41,7 @@ def with_bar(
 
 
 def field_column(field: Field, values: Sequence[Any] | np.ndarray, **otherwise: Any) -> Column:
-    """Return a column that says what a field says; `otherwise` is what the window shows in another way."""
+    """Return the column of a field; `otherwise` overrides its display in the window."""
     column = Column(
         id=field.name,
         title=field.title,

@@ -1,4 +1,4 @@
-"""A table that paints its visible rows itself: fast, dense, the same look in every panel."""
+"""A table that paints its visible rows itself: fast, dense, with the same style in every panel."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
-FLAG_PX, FLAG_LEFT = 11, 4  # of a note, and how far from the left
+FLAG_PX, FLAG_LEFT = 11, 4  # px of a note, and its distance from the left
 MIN_ROW = 17  # px: as many rows of code as can be told apart
 SCROLL_MS = 110
-CONTEXT_ROWS = 3  # kept visible around a row that is scrolled to
+CONTEXT_ROWS = 3  # rows kept visible around a row that is scrolled to
 
 if TYPE_CHECKING:  # most rows have no notes
     from rcv_py.model.notes import Note
@@ -53,7 +53,7 @@ CellPainter = Callable[[QPainter, QRect, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one row is drawn; `band` is its background, None for the plain one."""
+    """The drawing of a row; `band` is its background, None for the plain background."""
 
     ink: QColor
     band: QColor | None = None
@@ -63,15 +63,15 @@ class Look:
 class RowsView(QTableView):
     """Rows of a `TableModel` at a fixed height.
 
-    Subclasses say how a row looks (`look`), paint special cells (`cell_painters`), explain cells (`tip`) and
-    may paint over the rows (`paint_over`).  All row numbers in signals and hooks are data rows.
+    Subclasses style a row (`look`), paint special cells (`cell_painters`), explain cells (`tip`) and may
+    paint over the rows (`paint_over`).  All row numbers in signals and hooks are data rows.
     """
 
     hovered = Signal(int)  # -1: the mouse left
     chosen = Signal(int)  # clicked, or reached by keyboard
     opened = Signal(int)  # double-clicked, or Return
-    flag_column = ""  # whose right end has the flags of notes; "": the left end of the row
-    opens_by_key = False  # arrows move over rows, and Return or Space chooses one; else arrows choose
+    flag_column = ""  # column with the flags of notes at its right end; "": the left end of the row
+    opens_by_key = False  # arrows move over rows, and Return or Space chooses a row; else arrows choose
 
     def __init__(self, theme: Theme, settings: Settings, model: TableModel | None = None) -> None:
         super().__init__()
@@ -79,11 +79,11 @@ class RowsView(QTableView):
         self.table = model or TableModel(self)
         self.cell_painters: dict[str, CellPainter] = {}
         self.current = -1  # data row with the accent
-        self.noted: Mapping[int, tuple[Note, ...]] = {}  # by data row, what people wrote about it
+        self.noted: Mapping[int, tuple[Note, ...]] = {}  # notes by data row
         self.hover = -1
         self._is_quiet = self._is_key = False
         self._room_px = 0  # height of the viewport
-        self._pending_state: dict[str, Any] = {}  # for columns that do not exist yet
+        self._pending_state: dict[str, Any] = {}  # state of columns that do not exist yet
         self._scroll = QPropertyAnimation(self.verticalScrollBar(), b"value", self)
         self._scroll.setDuration(SCROLL_MS)
         self._scroll.setEasingCurve(QEasingCurve.Type.OutCubic)
@@ -118,7 +118,7 @@ class RowsView(QTableView):
 
     @property
     def header(self) -> TableHeader:
-        """The header above the rows."""
+        """Return the header above the rows."""
         header = self.horizontalHeader()
         assert isinstance(header, TableHeader)
         return header
@@ -137,10 +137,10 @@ class RowsView(QTableView):
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the elastic column, and keep the current row in view if it was."""
+        """Fit the elastic column, and keep the current row in view if it was visible."""
         row = self.table.view_row(self.current)
         top = row * self.row_height - self._here()
-        # Not the event's old size: of a dock that was taken out and put back it knows none.
+        # Not the event's old size: it is unknown for a dock that was taken out and put back.
         was_seen = row >= 0 and self.covered_px <= top <= self._room_px - self.row_height
         self._room_px = event.size().height()
         super().resizeEvent(event)
@@ -151,7 +151,7 @@ class RowsView(QTableView):
     # -- selecting ----------------------------------------------------------------------------------
 
     def set_current(self, row: int, reveal: bool = True) -> None:
-        """Give the accent to a data row, -1 for none, and bring it into view.  Emits nothing."""
+        """Accent a data row, -1 for none, and bring it into view without emitting a signal."""
         self.current = row
         view_row = self.table.view_row(row)
         if view_row != self.currentIndex().row():
@@ -163,16 +163,16 @@ class RowsView(QTableView):
         self.viewport().update()
 
     def selectRow(self, row: int) -> None:
-        """Select one view row and nothing else, whatever keys are held; none below 0.
+        """Select a single view row, whatever keys are held; none below 0.
 
-        Qt's own extends the selection from an anchor while Shift is down, as by a click.
+        Qt's own method extends the selection from an anchor while Shift is down, like a click.
         """
         index = self.table.index(row, 0)
         wanted = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         self.selectionModel().setCurrentIndex(index, wanted)
 
     def reveal(self, view_row: int) -> None:
-        """Scroll as little as shows the row with some context; not at all if it is in view."""
+        """Scroll as little as needed to show the row with some context; not at all if it is in view."""
         bar, page, height = self.verticalScrollBar(), self.viewport().height(), self.row_height
         here = self._here()
         top, bottom = view_row * height, (view_row + 1) * height
@@ -190,12 +190,12 @@ class RowsView(QTableView):
             bar.setValue(target)
 
     def _here(self) -> int:
-        """Where it scrolls to, or is."""
+        """Return the scroll position, or its target during a scroll."""
         is_moving = self._scroll.state() == QPropertyAnimation.State.Running
         return int(self._scroll.endValue()) if is_moving else self.verticalScrollBar().value()
 
     def _sorted(self, column: int) -> None:
-        """Show what the new order is about: the first row, or in program order the current one."""
+        """Show the start of the new order: the first row, or in program order the current row."""
         view_row = self.table.view_row(self.current)
         if column >= 0 and self.table.columns[column].id == self.header.natural:
             self.header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
@@ -205,19 +205,19 @@ class RowsView(QTableView):
             self.reveal(view_row)
 
     def selected_rows(self) -> list[int]:
-        """Data rows that are selected, in the order in which they are shown."""
+        """Return the selected data rows, in display order."""
         rows = sorted({index.row() for index in self.selectionModel().selectedRows()})
         return [self.table.data_row(row) for row in rows]
 
     def next_row(self, direction: int) -> int:
-        """Return the data row shown after (+1) or before (-1) the current one, around the ends; -1: none."""
+        """Return the data row shown after (+1) or before (-1) the current row, wrapping around; -1: none."""
         rows, here = self.table.data_rows, self.table.view_row(self.current)
         start = here if here >= 0 else -1 if direction > 0 else 0
         return int(rows[(start + direction) % len(rows)]) if len(rows) else -1
 
     def copy_rows(self) -> None:
-        """Put the selected rows on the clipboard, tab-separated, with headers if they are several."""
-        from rcv_py.base.csv_text import csv_cell  # noqa: PLC0415 - once something is copied
+        """Put the selected rows on the clipboard, tab-separated, with headers if there are several."""
+        from rcv_py.base.csv_text import csv_cell  # noqa: PLC0415 - only needed to copy
 
         rows = self.selected_rows()
         if not rows:
@@ -230,19 +230,19 @@ class RowsView(QTableView):
     # -- hooks --------------------------------------------------------------------------------------
 
     def look(self, row: int) -> Look:
-        """How a data row is drawn."""
+        """Return the drawing of a data row."""
         return Look(self.theme.role("text"))
 
     def tip(self, row: int, column: str) -> str:
-        """The tooltip of a cell, "" for none."""
+        """Return the tooltip of a cell, "" for none."""
         return self.table.text(row, self.table.column_of(column))
 
     def notes_of(self, row: int) -> tuple[Note, ...]:
-        """What people wrote about a data row."""
+        """Return the notes on a data row."""
         return self.noted.get(row, ())
 
     def set_notes(self, noted: Mapping[int, tuple[Note, ...]]) -> None:
-        """Mark the rows that notes are about."""
+        """Mark the rows that have notes."""
         self.noted = noted
         self.viewport().update()
 
@@ -257,46 +257,46 @@ class RowsView(QTableView):
 
     @property
     def covered_px(self) -> int:
-        """How much of the viewport's top something may cover."""
+        """Return the height at the viewport's top that may be covered."""
         return 0
 
     @property
     def row_height(self) -> int:
-        """Height of every row in px."""
+        """Return the height of every row in px."""
         return self.verticalHeader().defaultSectionSize()
 
     @property
     def char_px(self) -> float:
-        """Width of a character of the monospace font in px, no whole number."""
+        """Return the width of a character of the monospace font in px, fractional."""
         return self._char_px
 
     def chars_in(self, width: int) -> int:
-        """How many characters fit into a width in px, at least 1."""
+        """Return how many characters fit into a width in px, at least 1."""
         return max(1, int(width / self._char_px + 0.01))
 
     def row_top(self, view_row: int) -> int:
-        """Top of a view row in the viewport."""
+        """Return the top of a view row in the viewport."""
         return view_row * self.row_height - self.verticalScrollBar().value()
 
     def row_rect(self, data_row: int) -> QRect:
-        """Where a data row is in the viewport; empty if it is hidden."""
+        """Return the rectangle of a data row in the viewport; empty if it is hidden."""
         view_row = self.table.view_row(data_row)
         if view_row < 0:
             return QRect()
         return QRect(0, self.row_top(view_row), self.viewport().width(), self.row_height)
 
     def cell_rect(self, data_row: int, column: str) -> QRect:
-        """Where a cell is in the viewport."""
+        """Return the rectangle of a cell in the viewport."""
         at, row = self.table.column_of(column), self.row_rect(data_row)
         return QRect(self.columnViewportPosition(at), row.top(), self.columnWidth(at), row.height())
 
     def view_row_at(self, y: int) -> int:
-        """The view row at a height of the viewport, -1 below the last one."""
+        """Return the view row at a height of the viewport, -1 below the last row."""
         row = (y + self.verticalScrollBar().value()) // self.row_height
         return row if 0 <= row < self.table.rowCount() else -1
 
     def sizeHintForColumn(self, column: int) -> int:
-        """Width of the widest of the first 2,000 cells."""
+        """Return the width of the widest of the first 2,000 cells."""
         rows = self.table.data_rows[:2000].tolist()
         longest = max((cells(self.table.shown_text(row, column)) for row in rows), default=0)
         title = QFontMetrics(self.header.font()).horizontalAdvance(
@@ -377,7 +377,7 @@ class RowsView(QTableView):
         draw_data(painter, QPointF(cell.left() + PAD, cell.top() + self.baseline), elide_right(text, room))
 
     def px_of(self, text: str) -> int:
-        """The room that a text takes before another one in its cell."""
+        """Return the width that a text takes before another text in its cell."""
         return round((cells(visible(text)) + 1) * self._char_px)
 
     def _paint_marks(self, painter: QPainter, first: int, rows: list[int]) -> None:
@@ -408,7 +408,7 @@ class RowsView(QTableView):
     # -- events -------------------------------------------------------------------------------------
 
     def currentChanged(self, current: Index, previous: Index) -> None:
-        """Tell which row the keyboard or mouse reached."""
+        """Report the row that the keyboard or mouse reached."""
         super().currentChanged(current, previous)
         if self._is_key and self.opens_by_key and current.isValid():
             self.reveal(current.row())
@@ -438,23 +438,23 @@ class RowsView(QTableView):
             self._is_key = False
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Choose nothing: Qt makes a first row current that has none."""
+        """Choose nothing: without a current row, Qt makes the first row current."""
         was_quiet, self._is_quiet = self._is_quiet, True
         super().focusInEvent(event)
         self._is_quiet = was_quiet
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow the mouse."""
+        """Track the mouse."""
         super().mouseMoveEvent(event)
         self._set_hover(self.table.data_row(self.view_row_at(event.position().toPoint().y())))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Forget the mouse."""
+        """Clear the hover."""
         super().leaveEvent(event)
         self._set_hover(-1)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show tooltips; notice that the mouse left."""
+        """Show tooltips; detect that the mouse left."""
         if event.type() == QEvent.Type.Leave:
             self._set_hover(-1)
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -469,7 +469,7 @@ class RowsView(QTableView):
         show_tip(event.globalPos(), self.with_notes(row, text), self.viewport())
 
     def with_notes(self, row: int, tip: str) -> str:
-        """Return a tooltip of a row, below what people wrote about the row."""
+        """Return a tooltip of a row, preceded by the notes on the row."""
         notes = self.notes_of(row) if row >= 0 else ()
         if not notes:
             return tip
@@ -497,7 +497,7 @@ class RowsView(QTableView):
         top = bar.value() / max(1, before)
         self.verticalHeader().setMinimumSectionSize(height)
         self.verticalHeader().setDefaultSectionSize(height)
-        if height != before:  # the rows in view stay
+        if height != before:  # the visible rows stay
             self.updateGeometries()
             bar.setValue(round(top * height))
         self.widths.grow(self._char_px, is_anew=True)
@@ -510,7 +510,7 @@ class RowsView(QTableView):
         return {**self.header.save(), "widths": self.widths.save()}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned, now or when there are columns."""
+        """Restore what `save_state` returned, now or when there are columns."""
         if not self.table.columns:
             self._pending_state = state
         elif state:

@@ -1,4 +1,4 @@
-"""Rows of which those are shown that the search of the session finds."""
+"""The base of tables that the session's search narrows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ NOTHING = "Nothing matches “{text}”."
 
 
 class SearchedPanel(TablePanel[Found]):
-    """A part of the search: a table that the text narrows.  Arrows move over rows, Return goes to one."""
+    """A part of the search: a table that the text narrows.  Arrows move over rows, Return goes to a row."""
 
-    counted = Signal(
-        str, int, str
-    )  # what to say of the rows, how many there are, what is wrong with the text
+    counted = Signal(str, int, str)  # text about the rows, their number, the error of the search
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -26,16 +24,16 @@ class SearchedPanel(TablePanel[Found]):
 
     @property
     def texts(self) -> Sequence[str]:
-        """What the search looks at, a text a row."""
+        """Return the searched texts, one per row."""
         return ()
 
     @property
     def nothing(self) -> str:
-        """Why there are no rows at all."""
+        """Return why there are no rows at all."""
         raise NotImplementedError
 
     def _narrow(self) -> None:
-        """Show the rows that match, all of them without a text."""
+        """Show the rows that match, or all without a text."""
         query, texts = self.session.query.value, self.texts
         rows, problem = matches_of(texts, query) if query.text else (None, "")
         self.view.table.set_filter(rows)
@@ -45,13 +43,13 @@ class SearchedPanel(TablePanel[Found]):
         self.say()
 
     def say(self) -> None:
-        """Say how many rows there are."""
+        """Show the number of rows."""
         query, shown = self.session.query.value, len(self.view.table.data_rows)
         problem = matches_of((), query)[1] if query.text else ""
         self.counted.emit(f"{shown:,} found" if query.text else "", shown, problem)
 
     def step(self, direction: int) -> None:
-        """Go to the next (+1) or previous (-1) row, around the end if need be."""
+        """Go to the next (+1) or previous (-1) row, wrapping around the end."""
         self.view.set_current(self.view.next_row(direction))
         if self.view.current >= 0:
             self._go(self.view.current)

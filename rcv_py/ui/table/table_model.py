@@ -1,4 +1,4 @@
-"""Columns as a Qt table: row numbers are sorted and filtered, there are no objects for rows."""
+"""Columns as a Qt table: sorting and filtering work on row numbers; rows are no objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from rcv_py.base.text import translated, visible
 from rcv_py.ui.core.plain_text import tooltip
 
-VALUE_ROLE = int(Qt.ItemDataRole.UserRole)  # the plain value: what sorting and export use
+VALUE_ROLE = int(Qt.ItemDataRole.UserRole)  # the plain value: used by sorting and export
 
 Index = QModelIndex | QPersistentModelIndex
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -20,16 +20,16 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 def grouped(value: Any) -> str:
-    """Return a whole number grouped by thousands."""
+    """Return an integer grouped by thousands."""
     return f"{int(value):,}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One column: `values` has an entry a row, `text` turns one into what is shown.
+    """A column: `values` has an entry per row, `text` formats an entry.
 
-    Numbers are right-aligned and sort from the largest first.  A column without values (a gutter) is
-    drawn by its view, cannot be sorted and is not copied.
+    Numbers are right-aligned and sort from the largest first.  A column without values (a gutter) is drawn by
+    its view, and can be neither sorted nor copied.
     """
 
     id: str
@@ -38,22 +38,22 @@ class Column:
     text: Callable[[Any], str] = str
     is_number: bool = False
     has_values: bool = True
-    is_left: bool = False  # left-aligned although it is a number, as a bar is
+    is_left: bool = False  # left-aligned although it is a number, like a bar
     is_elided_left: bool = False
-    width: int = 80  # px, until the user or the contents say otherwise
+    width: int = 80  # px, before the user or the contents change it
     tip: str = ""
-    headings: tuple[str, ...] = ()  # what the header shows, the longest wording first; none: the title
-    is_shown: bool = True  # until the user says otherwise
+    headings: tuple[str, ...] = ()  # texts of the header, the longest wording first; none: the title
+    is_shown: bool = True  # before the user changes it
     sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
-    is_data: bool = False  # what it holds is of the capture, and the same in every language
+    is_data: bool = False  # data of the capture, the same in every language
 
     @property
     def heading(self) -> str:
-        """What its header says where there is room."""
+        """Return the text of its header where there is room."""
         return self.headings[0] if self.headings else self.title
 
 
-# What a header says in a role: Qt asks for one at a time, and for some of them at every step of a resize.
+# Header data by role: Qt requests each role singly, and some at every step of a resize.
 _OF_HEADER: dict[int, Callable[[Column], Any]] = {
     int(Qt.ItemDataRole.DisplayRole): lambda column: translated(column.heading),
     int(Qt.ItemDataRole.AccessibleTextRole): lambda column: translated(
@@ -80,17 +80,17 @@ class TableModel(QAbstractTableModel):
         self.columns: tuple[Column, ...] = ()
         self._places: dict[str, int] = {}  # of the columns, by their ids
         self._count = 0
-        self.data_rows = np.empty(0, dtype=np.int64)  # of each view row
+        self.data_rows = np.empty(0, dtype=np.int64)  # data row of each view row
         self._filter: np.ndarray | None = None
         self.sorting: tuple[str, Qt.SortOrder] | None = None  # column id and direction, None in program order
-        self.view_rows = np.empty(0, dtype=np.int64)  # of each data row, -1 if it is filtered out
-        # What a cell shows instead of its value, None for the value: (data row, column id).
+        self.view_rows = np.empty(0, dtype=np.int64)  # view row of each data row, -1 if it is filtered out
+        # A cell's text instead of its value, None for the value: (data row, column id).
         self.instead: Callable[[int, str], str | None] | None = None
 
     # -- changing -----------------------------------------------------------------------------------
 
     def set_columns(self, columns: Sequence[Column]) -> None:
-        """Show other values.  Selection and order are kept if the shape is the same."""
+        """Show other values.  Keep selection and order if the shape is the same."""
         columns = tuple(columns)
         self._places = {column.id: at for at, column in enumerate(columns)}
         count = min((len(column.values) for column in columns if column.has_values), default=0)
@@ -108,7 +108,7 @@ class TableModel(QAbstractTableModel):
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(columns) - 1)
 
     def set_filter(self, rows: np.ndarray | None) -> None:
-        """Show only these data rows (ascending); None for all of them."""
+        """Show only these data rows (ascending); None for all rows."""
         if rows is None and self._filter is None:
             return
         if rows is not None and self._filter is not None and np.array_equal(rows, self._filter):
@@ -119,7 +119,7 @@ class TableModel(QAbstractTableModel):
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; -1 goes back to program order."""
+        """Sort by a column; -1 restores program order."""
         usable = 0 <= column < len(self.columns) and self.columns[column].has_values
         self.sorting = (self.columns[column].id, order) if usable else None
         self._reorder()
@@ -128,33 +128,33 @@ class TableModel(QAbstractTableModel):
 
     @property
     def sort_name(self) -> str:
-        """The name for `--sort` of the column that rows are sorted by, "" for none."""
+        """Return the name for `--sort` of the sorted column, "" for none."""
         name = "" if self.sorting is None else self.sorting[0]
         return self.columns[self.column_of(name)].sort if self.has_column(name) else ""
 
     @property
     def is_filtered(self) -> bool:
-        """Whether some rows may be hidden."""
+        """Return whether some rows may be hidden."""
         return self._filter is not None
 
     def data_row(self, view_row: int) -> int:
-        """The data row shown at a view row, -1 outside."""
+        """Return the data row shown at a view row, -1 outside."""
         return int(self.data_rows[view_row]) if 0 <= view_row < len(self.data_rows) else -1
 
     def view_row(self, data_row: int) -> int:
-        """Where a data row is shown, -1 if it is hidden."""
+        """Return the view row of a data row, -1 if it is hidden."""
         return int(self.view_rows[data_row]) if 0 <= data_row < self._count else -1
 
     def column_of(self, name: str) -> int:
-        """The number of the column with that id; KeyError if there is none."""
+        """Return the number of the column with that id; KeyError if there is none."""
         return self._places[name]
 
     def has_column(self, name: str) -> bool:
-        """Whether there is a column with that id."""
+        """Return whether there is a column with that id."""
         return name in self._places
 
     def text(self, data_row: int, column: int) -> str:
-        """What a cell shows."""
+        """Return the text of a cell."""
         shown = self.columns[column]
         other = None if self.instead is None else self.instead(data_row, shown.id)
         if other is not None:
@@ -162,12 +162,12 @@ class TableModel(QAbstractTableModel):
         return shown.text(shown.values[data_row]) if shown.has_values else ""
 
     def shown_text(self, data_row: int, column: int) -> str:
-        """What a cell shows, in the language of the window."""
+        """Return the text of a cell in the language of the window."""
         text = self.text(data_row, column)
         return text if self.columns[column].is_data else translated(text)
 
     def table(self, data_rows: Sequence[int] | None = None) -> Iterator[tuple[Any, ...]]:
-        """Plain values of rows, as shown by default, for copying and export."""
+        """Return plain values of rows, in the default format, for copying and export."""
         rows = self.data_rows.tolist() if data_rows is None else data_rows
         shown = [column.values for column in self.columns if column.has_values]
         for row in rows:
@@ -175,21 +175,21 @@ class TableModel(QAbstractTableModel):
 
     @property
     def headers(self) -> tuple[str, ...]:
-        """Titles of the columns that have values."""
+        """Return titles of the columns that have values."""
         return tuple(column.title for column in self.columns if column.has_values)
 
     # -- what Qt asks -------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """How many rows are shown."""
+        """Return how many rows are shown."""
         return 0 if parent.isValid() else len(self.data_rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """How many columns there are, hidden ones too."""
+        """Return how many columns there are, including hidden columns."""
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a cell says in a role."""
+        """Return the data of a cell for a role."""
         row, at = self.data_row(index.row()), index.column()
         if row < 0 or not 0 <= at < len(self.columns):
             return None
@@ -205,7 +205,7 @@ class TableModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Title, tooltip, alignment and first sort direction of a column."""
+        """Return title, tooltip, alignment or first sort direction of a column."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
             return None
         said = _OF_HEADER.get(int(role))
@@ -240,7 +240,7 @@ class TableModel(QAbstractTableModel):
 
 
 def _ranks(values: np.ndarray | Sequence[Any]) -> np.ndarray:
-    """Numbers that sort like the values, equal for equal values; int64."""
+    """Return ranks that sort like the values, equal for equal values; int64."""
     column = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
     return np.unique(column, return_inverse=True)[1].astype(np.int64).ravel()
 

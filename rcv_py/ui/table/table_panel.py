@@ -1,4 +1,4 @@
-"""What panels share that show rows about places of the code: where rows come from, and where a click goes."""
+"""The base of panels with rows about places of the code: the source of rows and the target of clicks."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ N = TypeVar("N", bound=TreeNode)
 
 
 class TablePanel(Panel, Generic[Found]):
-    """Rows about places of the code, or a sentence that says why there are none.
+    """Rows about places of the code, or a sentence that gives the reason for having none.
 
     A click on a row selects its place everywhere, and a selection marks its row.  Subclasses make `view` and
     `empty`, show `result` in `_refresh`, and call `_start` when they are complete.
     """
 
     result_name: str = ""  # the result of all waves that it shows, "" if it computes its own rows
-    topic: str = ""  # what nothing is known about without waves, by default the panel's title
+    topic: str = ""  # the missing data if there are no waves, by default the panel's title
     view: RowsView
     empty: WithEmptyState
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.result: Found | None = None  # what the rows are about, None while there is nothing
+        self.result: Found | None = None  # the data of the rows, None while there is none
         self.computing = Computing(self, self._say_again)
 
     def rows_view(
         self, name: str, elastic: Elastic | None = None, own: RowsView | None = None, **painters: CellPainter
     ) -> RowsView:
-        """Return the panel's table: what a screen reader calls it, and what paints columns by id.
+        """Return the panel's table: its screen-reader name, and the painters of columns by id.
 
-        `own` is the table, if the panel has one of its own kind.
+        `own` is the table, if the panel has its own class.
         """
         view = own or RowsView(self.ui.theme, self.ui.settings)
         view.setAccessibleName(translated(name))
@@ -67,7 +67,7 @@ class TablePanel(Panel, Generic[Found]):
         return view
 
     def _start(self) -> None:
-        """Follow the session, and show what is open."""
+        """Follow the session, and show the open capture."""
         self.session.trace.watch(self._open)
         self.session.selection.watch(self._follow)
         if self.result_name:
@@ -77,20 +77,20 @@ class TablePanel(Panel, Generic[Found]):
         self._open()
 
     def result_names(self) -> tuple[str, ...]:
-        """The results that it may show."""
+        """Return the results that it may show."""
         return (self.result_name,)
 
     # -- where rows come from -----------------------------------------------------------------------
 
     def _open(self) -> None:
-        """Another capture is open, or none."""
+        """React to another capture, or none."""
         self._refresh()
         trace = self.session.trace.value
         if self.result_name and trace is not None and len(trace.waves) and len(trace.code):
             self.want_result(self.result_name)
 
     def _refresh(self) -> None:
-        """Show what is known."""
+        """Show the present data."""
         raise NotImplementedError
 
     def _arrived(self) -> None:
@@ -102,11 +102,11 @@ class TablePanel(Panel, Generic[Found]):
             self._refresh()
 
     def _say_again(self) -> None:
-        """Say how far what is shown is, while there is nothing of it."""
+        """Update the progress sentence while there are no rows."""
         self._refresh()
 
     def why_no_waves(self, known: Any) -> str:
-        """Return why nothing is known of waves, "" if `known.waves`, how many it is of, is not 0."""
+        """Return why there is no data of waves, "" if `known.waves`, the number of its waves, is not 0."""
         trace, title = self.session.trace.value, self.declared.title
         self.computing.stop()
         topic = self.topic or title.lower()
@@ -125,18 +125,18 @@ class TablePanel(Panel, Generic[Found]):
 
     @property
     def lines(self) -> np.ndarray:
-        """The code row that each row is about, -1 for none; int64.  Empty if rows are about other things."""
+        """Return the code row of each row, -1 for none; int64.  Empty if rows are not about code."""
         return NO_LINES
 
     def place_of(self, row: Any) -> Hover | None:
-        """Return the line or source line that a row is about, None for none; -1 or None is no row."""
+        """Return the instruction or source line of a row, None for none; -1 or None is no row."""
         line = int(self.lines[row]) if 0 <= row < len(self.lines) else -1
         return Hover(line=line) if line >= 0 else None
 
     def row_of(self, selection: Selection) -> int:
-        """Return the row that is about what is selected, -1 for none.
+        """Return the row of the selected instruction or source line, -1 for none.
 
-        Of several rows the current one stays, and so it does if rows are not about code.
+        If several rows match, the current row stays; it also stays if rows are not about code.
         """
         current, line = self.view.current, selection.line
         rows = np.flatnonzero(self.lines == line) if line is not None else NO_LINES
@@ -169,7 +169,7 @@ class TablePanel(Panel, Generic[Found]):
         draw_bar(painter, box, parts, largest, self.ui.settings["isa.bar_scale"])
 
     def sheet(self) -> Sheet | None:
-        """The rows that are shown."""
+        """Return the shown rows."""
         if self.result is None:
             return None
         return Sheet(self.declared.title, self.view.table.headers, self.view.table.table())

@@ -1,4 +1,4 @@
-"""Nodes and columns as a tree that is sorted, remembers open branches, and gives names the room."""
+"""A tree of nodes with columns that sorts, keeps open branches, and gives names the free room."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table.cost_bars import draw_bar
 
 ROW_PX, BAR_INSET_PX = 22, 6
-SCALE = 1000  # px whose growth says by how much text grew
+SCALE = 1000  # px whose growth measures the growth of text
 MAX_PX = 2000  # of a column, in a saved state
 
 Index = QModelIndex | QPersistentModelIndex
@@ -59,20 +59,20 @@ _DESCENDING, _ASCENDING = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeColumn(Generic[N]):
-    """One column: a text of each node, or a bar of `parts`."""
+    """A column: a text of each node, or a bar of `parts`."""
 
     id: str
     title: str
     text: Callable[[N], str] = lambda node: ""
-    key: Callable[[N], Any] | None = None  # what it is sorted by
+    key: Callable[[N], Any] | None = None  # its sort value
     parts: Callable[[N], Parts] | None = None
     is_number: bool = False
-    is_elided_left: bool = False  # of a place the line number matters most
-    font: Callable[[N], QFont | None] = lambda node: None  # None: that of the window
-    width: int = 0  # px; 0: it takes the room that others leave
+    is_elided_left: bool = False  # cut at the left: of a place the line number matters most
+    font: Callable[[N], QFont | None] = lambda node: None  # None: the font of the window
+    width: int = 0  # px; 0: it takes the free room
     tip: str = ""
     sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
-    is_there: bool = True  # trees that a view shows in turn have the same columns: what one has not is hidden
+    is_there: bool = True  # trees shown in turn share columns: those without data are hidden
 
 
 def number_column(
@@ -85,7 +85,7 @@ def number_column(
     tip: str = "",
     sort: str | None = None,
 ) -> TreeColumn[N]:
-    """Return the column of a field of a result; 0 and what is not known are left empty, and come last."""
+    """Return the number column of a result's field; 0 and unknown values are empty, and come last."""
 
     def known(node: N) -> str:
         return field.text(number) if (number := value(node)) > 0 else ""
@@ -106,7 +106,7 @@ def number_column(
 
 
 def source_column(field: Field, trace: Cell[Trace | None], width: int, *, sort: str = "") -> TreeColumn[Any]:
-    """Return the column of the innermost source places of the lines of nodes, in the trace that is open."""
+    """Return the column of the innermost source places of the nodes' instructions, in the open trace."""
 
     def text(node: Any) -> str:
         return "" if trace.value is None else beside(trace.value, node.line)
@@ -118,24 +118,24 @@ def source_column(field: Field, trace: Cell[Trace | None], width: int, *, sort: 
 
 
 def share_text(part: float, total: float) -> str:
-    """Return a share in percent without its sign, "" of nothing."""
+    """Return a share in percent without its sign, "" for zero."""
     return percent(part, total).removesuffix(" %") if part else ""
 
 
 @dataclass(frozen=True, eq=False)
 class Tree(Generic[N]):
-    """What a tree shows: the children of a root, by columns, and what else is said of a node."""
+    """The content of a tree: the children of a root, by columns, and further texts of a node."""
 
     root: N
     columns: tuple[TreeColumn[N], ...]
     tip: Callable[[N], str]
     spoken: Callable[[N], str]  # a row for a screen reader
-    key: Callable[[N], Hashable]  # the same for a node of a newer tree that stands for the same
+    key: Callable[[N], Hashable]  # the key that identifies a node in a newer tree
     starts_open: Callable[[N], bool] = lambda node: False
 
     @cached_property
     def largest(self) -> float:
-        """The longest bar of the first level: the others are drawn relative to it."""
+        """Return the longest bar of the first level: the others are drawn relative to it."""
         bars = [column.parts for column in self.columns if column.parts is not None]
         lengths = (sum(part for part, _ in bar(node)) for bar in bars for node in self.root.children)
         return max(lengths, default=0)
@@ -145,7 +145,7 @@ class Tree(Generic[N]):
         return (node for node in self.root.walk() if node.children and node is not self.root)
 
 
-_SAYS: dict[int, Callable[[Tree[Any], TreeColumn[Any], Any], object]] = {  # what a cell says, by role
+_SAYS: dict[int, Callable[[Tree[Any], TreeColumn[Any], Any], object]] = {  # the data of a cell, by role
     int(Qt.ItemDataRole.DisplayRole): lambda tree, column, node: visible(translated(column.text(node))),
     int(Qt.ItemDataRole.AccessibleTextRole): lambda tree, column, node: translated(tree.spoken(node)),
     int(Qt.ItemDataRole.TextAlignmentRole): lambda tree, column, node: _RIGHT if column.is_number else _LEFT,
@@ -154,7 +154,7 @@ _SAYS: dict[int, Callable[[Tree[Any], TreeColumn[Any], Any], object]] = {  # wha
 
 
 class TreeModel(QAbstractItemModel, Generic[N]):
-    """A tree for a view.  Sorting orders every level, in the nodes themselves."""
+    """A tree for a view.  Sorting orders every level in the nodes themselves."""
 
     def __init__(self, tree: Tree[N], sort: str = "", parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -164,12 +164,12 @@ class TreeModel(QAbstractItemModel, Generic[N]):
 
     @property
     def sort_name(self) -> str:
-        """The name for `--sort` of the column that rows are sorted by, "" for none."""
+        """Return the name for `--sort` of the sorted column, "" for none."""
         return "" if self.sorting is None else self.tree.columns[self.column_of(self.sorting[0])].sort
 
     @property
     def root(self) -> N:
-        """The node whose children are the first level."""
+        """Return the node whose children are the first level."""
         return self.tree.root
 
     def show(self, tree: Tree[N]) -> None:
@@ -182,40 +182,40 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         self.endResetModel()
 
     def column_of(self, name: str) -> int:
-        """The number of a column; ValueError if there is none of that name."""
+        """Return the number of a column; ValueError if there is none with that name."""
         return [column.id for column in self.tree.columns].index(name)
 
     def node(self, index: Index) -> N:
-        """The node of an index; the root for an invalid one."""
+        """Return the node of an index; the root for an invalid index."""
         return index.internalPointer() if index.isValid() else self.root
 
     def index_of(self, node: N, column: int = 0) -> QModelIndex:
-        """The index of a node; an invalid one for the root."""
+        """Return the index of a node; an invalid index for the root."""
         return QModelIndex() if node is self.root else self.createIndex(node.row, column, node)
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        """What Qt asks for."""
+        """Return the index of a child, as Qt requires."""
         children = self.node(parent).children
         inside = 0 <= row < len(children) and 0 <= column < len(self.tree.columns) and parent.column() <= 0
         return self.createIndex(row, column, children[row]) if inside else QModelIndex()
 
     def parent(self, index: Index | None = None) -> Any:
-        """The index above one."""
+        """Return the index of the parent."""
         if index is None:
             return super().parent()
         above = self.node(index).parent if index.isValid() else None
         return QModelIndex() if above is None else self.index_of(above)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """How many children a node has."""
+        """Return how many children a node has."""
         return 0 if parent.column() > 0 else len(self.node(parent).children)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """The same for every node."""
+        """Return the number of columns, the same for every node."""
         return len(self.tree.columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
-        """Titles, what they mean, and on which side they are."""
+        """Return titles, tooltips and alignments."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.tree.columns):
             return None
         column = self.tree.columns[section]
@@ -231,7 +231,7 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         return tooltip(column.tip) if role == Qt.ItemDataRole.ToolTipRole and column.tip else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a cell says."""
+        """Return the data of a cell."""
         if not index.isValid():
             return None
         node, column = self.node(index), self.tree.columns[index.column()]
@@ -269,7 +269,7 @@ class _BarDelegate(QStyledItemDelegate):
         self._model, self._settings, self._row_px = model, settings, row_px
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Paint the background as usual and the bar on it."""
+        """Paint the usual background with the bar on it."""
         super().paint(painter, option, index)
         tree = self._model.tree
         parts = tree.columns[index.column()].parts
@@ -279,29 +279,29 @@ class _BarDelegate(QStyledItemDelegate):
             draw_bar(painter, box, parts(self._model.node(index)), tree.largest, scale)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """A fixed height for the row."""
+        """Return a fixed height for the row."""
         return QSize(60, self._row_px())
 
 
 class _EndDelegate(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """Cut the beginning of a text that is too long."""
+        """Cut the beginning of a long text."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideLeft
 
 
 class TreeTable(QTreeView, Generic[N]):
-    """A tree with columns.  What the user opened and closed stays so when a newer tree is shown.
+    """A tree with columns.  The user's open and closed branches stay when a newer tree is shown.
 
-    `yields` names columns that give way, the least wanted first, and how many px of room names must have
-    before the column is hidden; a name of no such column is an error, since Qt writes to any number of a
-    column that it is given.  `empty` is shown until there is something; with `sort` it is sorted, at first
-    by that column.  With `opens_by_key` arrows move over rows, and Return or Space chooses one.
+    `yields` names columns that give way, least important first, with the px of room that names must have
+    before the column is hidden.  An unknown name is an error, since Qt writes to any column number that it is
+    given. `empty` is shown until there is data. With `sort` the tree is sorted, at first by that column. With
+    `opens_by_key` arrows move over rows, and Return or Space chooses a row.
     """
 
     chosen = Signal(object)  # node that was clicked, or reached by keyboard
     hovered = Signal(object)  # node under the mouse, None: it left
-    menu_asked = Signal(QModelIndex, QPoint)  # where, and at which place of the screen
+    menu_asked = Signal(QModelIndex, QPoint)  # node, position on the screen
 
     def __init__(
         self,
@@ -364,7 +364,7 @@ class TreeTable(QTreeView, Generic[N]):
     # -- showing ------------------------------------------------------------------------------------
 
     def show_tree(self, tree: Tree[N], *, is_all_open: bool = False) -> None:
-        """Show another tree: open is what the user opened, and what starts open and was not closed."""
+        """Show another tree; keep branches as the user left them, others as they start."""
         self._is_quiet = True
         self.rows.show(tree)
         if self.isSortingEnabled() and self.rows.sorting is not None:
@@ -379,13 +379,13 @@ class TreeTable(QTreeView, Generic[N]):
         self._is_quiet = False
 
     def forget(self) -> None:
-        """Show nothing, and forget what was opened and closed."""
+        """Show nothing, and drop the open and closed branches."""
         self._opened.clear()
         self._closed.clear()
         self.rows.show(self._empty)
 
     def mark(self, node: N | None) -> None:
-        """Make a node the current row, or its nearest ancestor that no closed branch hides."""
+        """Make a node the current row, or its nearest visible ancestor."""
         index = QModelIndex() if node is None else self.rows.index_of(node)
         above = index.parent()
         while above.isValid():
@@ -398,7 +398,7 @@ class TreeTable(QTreeView, Generic[N]):
         self._is_quiet = False
 
     def menu(self, *actions: tuple[str, Callable[[], object]]) -> QMenu:
-        """Return a menu of actions, and of what opens and closes all branches."""
+        """Return a menu of actions, and of commands that open and close all branches."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for text, call in actions:
@@ -409,7 +409,7 @@ class TreeTable(QTreeView, Generic[N]):
         return menu
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Ask for a menu at the node under the mouse; where there is none the panel has one."""
+        """Request a menu at the node under the mouse; elsewhere the panel has a menu."""
         index = self.indexAt(event.pos())
         if index.isValid():
             self.menu_asked.emit(index, event.globalPos())
@@ -417,12 +417,12 @@ class TreeTable(QTreeView, Generic[N]):
             event.ignore()
 
     def set_width(self, name: str, px: int) -> None:
-        """Give a column another width, of its own accord and not the user's."""
+        """Set the width of a column automatically, not as the user's width."""
         self._widths[name] = px
         self.setColumnWidth(self.rows.column_of(name), px)
 
     def _restyle(self) -> None:
-        """Let rows and columns follow the size of text."""
+        """Adapt rows and columns to the size of text."""
         before, self._size = self._size, grown(SCALE)
         for at, column in enumerate(self._empty.columns if self._size != before else ()):
             if column.width:
@@ -441,32 +441,32 @@ class TreeTable(QTreeView, Generic[N]):
     # -- events -------------------------------------------------------------------------------------
 
     def currentChanged(self, index: Index, previous: Index) -> None:
-        """Say what the keyboard reached; a click comes by `clicked`."""
+        """Report the row that the keyboard reached; a click arrives by `clicked`."""
         super().currentChanged(index, previous)
         is_key = self.hasFocus() and not QGuiApplication.mouseButtons() and not self._is_quiet
         if is_key and not self._opens_by_key:
             self._choose(index)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Choose nothing: Qt makes a first row current where there is none."""
+        """Choose nothing: without a current row, Qt makes the first row current."""
         was_quiet, self._is_quiet = self._is_quiet, True
         super().focusInEvent(event)
         self._is_quiet = was_quiet
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Space do what Return does."""
+        """Make Space do what Return does."""
         if self._opens_by_key and event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
             self.activated.emit(self.currentIndex())
         else:
             super().keyPressEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Say that the mouse left."""
+        """Report that the mouse left."""
         super().leaveEvent(event)
         self.hovered.emit(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave room for names."""
+        """Keep room for names."""
         super().resizeEvent(event)
         self._fit()
 
@@ -498,7 +498,7 @@ class TreeTable(QTreeView, Generic[N]):
     # -- state --------------------------------------------------------------------------------------
 
     def save_state(self) -> dict[str, Any]:
-        """Widths, also of columns that are hidden, and order, as plain JSON values."""
+        """Return widths, including hidden columns, and order, as plain JSON values."""
         state: dict[str, Any] = {"widths": list(self._widths.values())}
         if self.rows.sorting is not None:
             name, order = self.rows.sorting
@@ -506,7 +506,7 @@ class TreeTable(QTreeView, Generic[N]):
         return state
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned; ignore what does not fit."""
+        """Restore what `save_state` returned; ignore what does not fit."""
         widths, sort = state.get("widths"), state.get("sort")
         if isinstance(widths, list) and len(widths) == len(self._widths):
             for name, width in zip(list(self._widths), widths, strict=True):

@@ -37,9 +37,9 @@ KERNEL_COLORS = 12
 MARKERS = 0x80  # plus MARKER_COLORS times the kind of a marker, plus the number of its name
 MARKER_COLORS = len(MARKER_TURNS)
 TOKENS = 0xA0  # plus the kind of a token drawn on its own, plus KIND_COUNT for its stall
-DIM = 0.82  # share of the background in dimmed colors
+DIM = 0.82  # share of the background in dimmed colours
 FAINT = 0.55  # share of the background in a box without details
-STRIP_PX = 1 << 18  # pixels colored at once
+STRIP_PX = 1 << 18  # pixels coloured at once
 MAX_TICKS = 600  # maximum marks of the selected instruction in view; more would smear
 
 

@@ -84,7 +84,7 @@ class TimePlot(pg.GraphicsView):
         self.setCentralItem(whole)
         self.enableMouse(False)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setCacheMode(self.CacheModeFlag.CacheNone)  # of a background of a single color
+        self.setCacheMode(self.CacheModeFlag.CacheNone)  # of a background of a single colour
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)  # of a handful of items
         self.ui, self.session = ui, ui.session

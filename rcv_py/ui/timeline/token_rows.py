@@ -42,7 +42,7 @@ FONT_FITS = 0.8  # share of a font's height that letters need
 _BY_KIND = np.arange(2 * KIND_COUNT) % KIND_COUNT + np.arange(2 * KIND_COUNT) // KIND_COUNT * 256
 MORE = 2  # growth of the number of segments after which all of a row are joined again
 NOTHING = 0xFF  # in a line of tokens: leave the pixel unchanged
-HATCH_FROM_PX = 14  # minimum width of a stalled wait for hatching, which marks it besides its color
+HATCH_FROM_PX = 14  # minimum width of a stalled wait for hatching, which marks it besides its colour
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,1 +1,1 @@
-"""Small widgets that several panels share: cards, fields, labels, links, what an empty panel says."""
+"""Small widgets that several panels share: cards, fields, labels, links, the empty state."""

@@ -1,4 +1,4 @@
-"""What stands in the place of a panel that met a mistake of ours."""
+"""The replacement for a panel that failed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rcv_py.ui.core.plain_text import PlainLabel, copy_text, with_tip
 
 
 class BrokenNotice(QWidget):
-    """A sentence in the place of a panel; `again` is what the button "Try again" does, if there is one."""
+    """A sentence in place of a panel; `again` runs on the button "Try again", if there is one."""
 
     def __init__(self, sentence: str, report: str, again: Callable[[], None] | None = None) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class BrokenNotice(QWidget):
 
 
 class BrokenPanel(Panel):
-    """Says that a panel could not be made; the rest of the window works."""
+    """Shows that a panel could not be made; the rest of the window works."""
 
     def __init__(self, ui: UiContext, info: PanelInfo, report: str) -> None:
         super().__init__(ui)
@@ -47,7 +47,7 @@ def make_panel(ui: UiContext, info: PanelInfo) -> Panel:
     """Make a panel; a `BrokenPanel` if it raises."""
     try:
         panel = info.make(ui)
-    except Exception:  # the panel boundary: one broken panel must not cost the user the window
+    except Exception:  # the panel boundary: a broken panel must not break the window
         panel = BrokenPanel(ui, info, traceback.format_exc())
     if not panel.accessibleName():
         panel.setAccessibleName(translated(info.title))

@@ -1,4 +1,4 @@
-"""Named values of which one is chosen: a list that opens, or buttons beside each other."""
+"""A choice of named values: a drop-down list, or buttons side by side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NARROWEST_PX = 64
 
 
 class Choice(QComboBox):
-    """Texts by value.  It says what it is for to screen readers, and to the mouse unless `tip` is given."""
+    """Texts by value.  Its purpose goes to screen readers, and to the tooltip unless `tip` is given."""
 
     def __init__(self, name: str, texts: Mapping[str, str], *, tip: str = "") -> None:
         super().__init__()
@@ -28,11 +28,11 @@ class Choice(QComboBox):
 
     @property
     def value(self) -> str:
-        """The value that is chosen."""
+        """Return the chosen value."""
         return str(self.currentData())
 
     def choose(self, value: object) -> None:
-        """Choose a value, if there is such a one."""
+        """Choose a value, if it is offered."""
         at = self.findData(value, flags=Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchCaseSensitive)
         if isinstance(value, str) and at >= 0:
             self.setCurrentIndex(at)
@@ -42,14 +42,14 @@ class Choice(QComboBox):
         return self.value
 
     def load_state(self, state: object) -> None:
-        """Take back what `save_state` returned."""
+        """Restore what `save_state` returned."""
         self.choose(state)
 
 
 class Switch(QWidget):
-    """The same as buttons, of which one is down; the arrow keys go from one to the next."""
+    """The same as buttons, exactly one of them checked; the arrow keys move between them."""
 
-    currentIndexChanged = Signal(int)  # noqa: N815 - as Qt calls it
+    currentIndexChanged = Signal(int)  # noqa: N815 - Qt's name
 
     def __init__(self, name: str, texts: Mapping[str, str]) -> None:
         super().__init__()
@@ -73,11 +73,11 @@ class Switch(QWidget):
 
     @property
     def value(self) -> str:
-        """The value that is chosen."""
+        """Return the chosen value."""
         return self._values[self._group.checkedId()]
 
     def choose(self, value: object) -> None:
-        """Choose a value, if there is such a one."""
+        """Choose a value, if it is offered."""
         if isinstance(value, str) and value in self.buttons:
             self.buttons[value].setChecked(True)
 
@@ -86,5 +86,5 @@ class Switch(QWidget):
         return self.value
 
     def load_state(self, state: object) -> None:
-        """Take back what `save_state` returned."""
+        """Restore what `save_state` returned."""
         self.choose(state)

@@ -1,4 +1,4 @@
-"""What a panel shows when it has nothing to show: why, and what to do."""
+"""The text of an empty panel: the reason, and what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rcv_py.ui.core.layout import Item, boxed, column
 from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel
 
 SIDE_PX, ABOVE_PX = 24, 16  # around the sentence
-STOPS = (".", "。")  # at the end of a sentence, as languages write it
+STOPS = (".", "。")  # the end of a sentence, in all languages
 
 
 class WithEmptyState(QStackedWidget):
@@ -41,30 +41,30 @@ class WithEmptyState(QStackedWidget):
         self.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the lines anew."""
+        """Wrap the lines again."""
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        """Keep options on one line; whoever copies one gets the hyphens that are typed."""
+        """Keep each option on one line; copied options keep their typed hyphens."""
         width = self.width() - 2 * SIDE_PX
         self.sentence.break_lines(lambda text: with_whole_options(self.sentence, text, width))
 
     def minimumSizeHint(self) -> QSize:
-        """That of what is shown: a sentence needs less room than what it stands for."""
+        """Return the minimum of the visible widget: a sentence needs less room than the content."""
         shown = self.currentWidget()
         return super().minimumSizeHint() if shown is None else shown.minimumSizeHint()
 
     @property
     def is_empty(self) -> bool:
-        """Whether the sentence is shown."""
+        """Return whether the sentence is shown."""
         return self.currentIndex() == 1
 
 
 def with_whole_options(label: QLabel, text: str, width: int) -> str:
-    """Return a text with a new line before each option that a label of this width would break at a hyphen.
+    """Return a text with a line break before each option that a label of this width would break at a hyphen.
 
-    Commands are broken where they are, and end without a full stop: somebody may paste one into a shell,
+    Commands keep their line breaks, and end without a full stop: the user may paste a command into a shell,
     where a new line ends it.
     """
     parts = text.split("\n")
@@ -86,7 +86,7 @@ def _whole_options(label: QLabel, text: str, width: int) -> str:
 
 
 def page(panel: QWidget, *items: Item) -> WithEmptyState:
-    """Fill a panel with items one below the other, or with a sentence in the place of all of them."""
+    """Fill a panel with items one below the other, or with a sentence in place of all of them."""
     alone = items[0] if len(items) == 1 else None
     empty = WithEmptyState(alone if isinstance(alone, QWidget) else boxed(column(*items)))
     column(empty, of=panel)

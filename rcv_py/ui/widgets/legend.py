@@ -1,4 +1,4 @@
-"""Which colour is which, as a row of squares with names; shares of wave states, as a thin bar."""
+"""A colour legend as a row of named squares, and shares of wave states as a thin bar."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from rcv_py.ui.core.theme import Theme
 
 
 class Legend(QWidget):
-    """Squares with names in a line, from the left, as many as fit; the tooltip has all of them.
+    """Squares with names on a line, from the left, as many as fit; the tooltip lists all of them.
 
-    A click on one that has a key picks it out, another click or Escape lets go.  By keys: Left and Right go
-    from name to name, Space or Enter is a click.
+    A click on a name with a key selects it; another click or Escape deselects it. Left and Right move between
+    names; Space or Enter acts as a click.
     """
 
-    picked_changed = Signal(str)  # key of what is picked out, "" for nothing
+    picked_changed = Signal(str)  # selected key, "" for nothing
 
     def __init__(self) -> None:
         super().__init__()
         self.swatches: tuple[Swatch, ...] = ()
         self.picked = ""  # key
-        self._at = -1  # place of the name that the keys are at
+        self._at = -1  # index of the focused name
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_items(self, items: Sequence[tuple[QColor, str, str] | Swatch]) -> None:
-        """Show these colours and short names; the third is what the name means."""
+        """Show these colours and short names; the third item is the meaning."""
         swatches = tuple(item if isinstance(item, Swatch) else Swatch(*item) for item in items)
         if swatches == self.swatches:
             return
@@ -56,7 +56,7 @@ class Legend(QWidget):
         self.update()
 
     def pick(self, key: str) -> None:
-        """Pick out what has a key, or nothing if it is picked out already."""
+        """Select a key, or deselect it if it is selected."""
         self.picked = "" if key == self.picked else key
         self._say()
         self.picked_changed.emit(self.picked)
@@ -64,20 +64,20 @@ class Legend(QWidget):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that are shown."""
+        """Return the shown names."""
         return tuple(one.name for one in self.swatches)
 
     @property
     def is_whole(self) -> bool:
-        """Whether all names have room."""
+        """Return whether all names fit."""
         return all(spot.line == 0 for spot in self._spots()) and self._needed() <= self.width()
 
     def sizeHint(self) -> QSize:
-        """Room for all names."""
+        """Return room for all names."""
         return QSize(self._needed(), max(SQUARE + 6, self.fontMetrics().height() + 2))
 
     def minimumSizeHint(self) -> QSize:
-        """Nothing has to be shown."""
+        """Return an empty size: the legend may be hidden."""
         return QSize(0, self.sizeHint().height())
 
     def _needed(self) -> int:
@@ -96,7 +96,7 @@ class Legend(QWidget):
     # -- mouse and keys ---------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Pick out what is below the mouse."""
+        """Select the name under the mouse."""
         x = event.position().x()
         here = (spot for spot in self._spots() if spot.line == 0 and 0 <= x - spot.left <= spot.width)
         spot = next(here, None)
@@ -106,7 +106,7 @@ class Legend(QWidget):
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go to the next name, pick out, let go."""
+        """Move to the next name, select, deselect."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         if step and self.swatches:
             self._at = min(max(self._at + step, 0), len(self.swatches) - 1)
@@ -120,7 +120,7 @@ class Legend(QWidget):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keys are."""
+        """Show the focused name."""
         self._at = max(self._at, 0)
         super().focusInEvent(event)
         self.update()
@@ -148,7 +148,7 @@ class Legend(QWidget):
                 painter.drawRect(QRectF(left - 2, 0.5, width + 4, self.height() - 1))
 
     def _end(self) -> int:
-        """Where the names of the first line end."""
+        """Return the end of the names on the first line."""
         first = (spot for spot in self._spots() if spot.line == 0)
         return max((spot.left + spot.width + AFTER_NAME for spot in first), default=0)
 
@@ -158,14 +158,14 @@ HEIGHT_PX = 8
 
 
 def state_text(cycles: Sequence[int]) -> str:
-    """Return the shares in words, largest first; "" if there are no states."""
+    """Return the shares as text, largest first; "" if there are no states."""
     total = sum(cycles[state] for state in SHOWN) if cycles else 0
     present = sorted((state for state in SHOWN if total and cycles[state]), key=lambda state: -cycles[state])
     return ", ".join(f"{state.name.lower()} {percent(cycles[state], total)}" for state in present)
 
 
 class StateBar(QWidget):
-    """Cycles by WaveState as coloured pieces; the tooltip says them in words."""
+    """Cycles by WaveState as coloured pieces; the tooltip lists them."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -175,7 +175,7 @@ class StateBar(QWidget):
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """As wide as there is room."""
+        """Return the usual size."""
         return QSize(120, HEIGHT_PX)
 
     def show_cycles(self, cycles: Sequence[int]) -> None:

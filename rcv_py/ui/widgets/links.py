@@ -1,4 +1,4 @@
-"""Text with links to places of the trace, and what a click on one does."""
+"""Text with links to places of the trace, and the action of a click."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rcv_py.ui.core.theme import Theme
 
 
 def line_link(row: int, text: str) -> Rich:
-    """Return a link to a code row; `text` is shown as it is."""
+    """Return a link to a code row; `text` is shown unchanged."""
     return rich('<a href="line:{}">{}</a>', row, text)
 
 
@@ -27,7 +27,7 @@ def source_link(file: int, line: int, text: str) -> Rich:
 
 
 class LinkText(QTextBrowser):
-    """Rich text whose links select places; it loads nothing from anywhere."""
+    """Rich text whose links select places; it loads no resources."""
 
     def __init__(self, session: Session, theme: Theme, name: str) -> None:
         super().__init__()
@@ -41,12 +41,12 @@ class LinkText(QTextBrowser):
         theme.changed.connect(self._restyle)
 
     def show_html(self, text: str) -> None:
-        """Show rich text; what is not rich is shown as it is."""
+        """Show rich text; show other text as plain text."""
         self._html = unbroken(escaped(text))
         self._restyle()
 
     def loadResource(self, kind: int, name: QUrl | str) -> None:
-        """Load nothing: the text comes from a trace, which may not reach for files."""
+        """Load nothing: a text from a trace may not read files."""
 
     def _restyle(self) -> None:
         role = self._theme.role
@@ -74,7 +74,7 @@ class LinkText(QTextBrowser):
 
 
 class GrowingText(LinkText):
-    """The same, as high as its text: what is around it is scrolled."""
+    """The same, as high as its text: its container scrolls."""
 
     def __init__(self, session: Session, theme: Theme, name: str) -> None:
         super().__init__(session, theme, name)
@@ -83,7 +83,7 @@ class GrowingText(LinkText):
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
 
     def minimumSizeHint(self) -> QSize:
-        """No width: the text is wrapped."""
+        """Return no minimum width: the text wraps."""
         return QSize(0, 0)
 
     def _fit(self) -> None:

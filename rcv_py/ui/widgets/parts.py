@@ -1,4 +1,4 @@
-"""A panel that is several: one place in the window, a choice, and the part that is chosen."""
+"""A panel of several parts: a choice, and the chosen part."""
 
 from __future__ import annotations
 
@@ -14,32 +14,31 @@ from rcv_py.ui.core.panel import Panel, Sheet, discover
 from rcv_py.ui.widgets.broken import make_panel
 from rcv_py.ui.widgets.choice import Choice, Switch
 
-PART = "part"  # under which the part that was shown is remembered
+PART = "part"  # key of the chosen part in the saved state
 
 
 class PartedPanel(Panel):
-    """Shows one of the panels that say they are `within` this one; each is made when it is first shown.
+    """Shows one of the panels that are `within` this panel; each is made when it is first shown.
 
-    Subclasses lay out `choice` and `stack`.  What is asked of the panel (a table, a command) is that of the
-    part that is shown.
+    Subclasses lay out `choice` and `stack`.  The panel's table, command and so on come from the visible part.
     """
 
-    choice_name: ClassVar[str] = ""  # what the choice is for
+    choice_name: ClassVar[str] = ""  # purpose of the choice
     choice_kind: ClassVar[type[Choice | Switch]] = Choice
-    texts: ClassVar[Mapping[str, str]] = MappingProxyType({})  # what it calls each part
+    texts: ClassVar[Mapping[str, str]] = MappingProxyType({})  # titles of the parts
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._infos = {info.id: info for info in discover() if info.within == self.panel_id}
         self._made: dict[str, Panel] = {}
-        self._states: dict[str, dict[str, Any]] = {}  # of parts that are not made yet
+        self._states: dict[str, dict[str, Any]] = {}  # states of parts that are not made yet
         self.stack = QStackedWidget()
         self.stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.choice = self.choice_kind(self.choice_name, self.texts)
         self.choice.currentIndexChanged.connect(self._show_chosen)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Make the part that is shown."""
+        """Make the visible part."""
         self._show_chosen()
         super().showEvent(event)
 
@@ -47,16 +46,16 @@ class PartedPanel(Panel):
 
     @property
     def chosen_panel(self) -> Panel:
-        """The part that is chosen."""
+        """Return the chosen part."""
         return self.part(self.choice.value)
 
     @property
     def chosen_part(self) -> str:
-        """Its id."""
+        """Return the id of the chosen part."""
         return self.choice.value
 
     def part(self, name: str) -> Panel:
-        """Return a part, made now if nobody needed it before; KeyError if there is none."""
+        """Return a part, making it if needed; KeyError if there is none."""
         if name not in self._made:
             part = self._made[name] = make_panel(self.ui, self._infos[name])
             part.wants.connect(self.wants)
@@ -68,7 +67,7 @@ class PartedPanel(Panel):
         return self._made[name]
 
     def made_part(self, name: str) -> Panel | None:
-        """Return a part, None if it is not made."""
+        """Return a part, None if it does not exist yet."""
         return self._made.get(name)
 
     def show_part(self, name: str) -> None:
@@ -76,11 +75,11 @@ class PartedPanel(Panel):
         self.choice.choose(name)
 
     def _put(self, part: Panel) -> None:
-        """Give a part that was just made its place."""
+        """Put a new part in its place."""
         self.stack.addWidget(part)
 
     def _prepare(self, part: Panel) -> None:
-        """Tell a part that was just made what it must know of the panel."""
+        """Configure a new part for the panel."""
 
     def _show_chosen(self) -> None:
         self.stack.setCurrentWidget(self.chosen_panel)
@@ -88,28 +87,28 @@ class PartedPanel(Panel):
     # -- what the shell asks ------------------------------------------------------------------------
 
     def first_focus(self) -> QWidget | None:
-        """What the part names."""
+        """Return the first focus of the part."""
         return self.chosen_panel.first_focus()
 
     def sheet(self) -> Sheet | None:
-        """The table of the part."""
+        """Return the table of the part."""
         return self.chosen_panel.sheet()
 
     def command_line(self) -> tuple[str, ...] | None:
-        """The command of the part."""
+        """Return the command of the part."""
         return self.chosen_panel.command_line()
 
     def caption(self) -> str:
-        """The caption of the part."""
+        """Return the caption of the part."""
         return self.chosen_panel.caption()
 
     def save_state(self) -> dict[str, Any]:
-        """Which part is shown, and what each remembers, by its name."""
+        """Return the id of the visible part, and the state of each part by its name."""
         made = {name: part.save_state() for name, part in self._made.items()}
         return {**super().save_state(), PART: self.choice.value, **self._states, **made}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned, each part now or when it is made."""
+        """Restore what `save_state` returned, each part now or when it is made."""
         super().load_state(state)
         for name in self._infos:
             own = state.get(name)

@@ -23,7 +23,7 @@ from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.theme import Theme
 
 SHORTEST = 2  # minimum number of letters for completion
-_CLASSES = (  # pattern and color; later entries win
+_CLASSES = (  # pattern and colour; later entries win
     (re.compile(r"[-+*/<>=!&|:]+"), "operator"),
     (re.compile(r"\b(?:" + "|".join(FUNCTIONS) + r")(?=\s*[\[(])|\baxis(?=\s*=)"), "function"),
     (re.compile(r"(?<![\w:])[0-9.]+(?:[eE][+-]?[0-9]+)?"), "number"),

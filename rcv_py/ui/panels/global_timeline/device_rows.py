@@ -33,7 +33,7 @@ from rcv_py.ui.timeline.rows_item import (
 from rcv_py.ui.timeline.time_overlay import Line, event_choices, event_lines
 from rcv_py.ui.timeline.token_rows import kernel_choices
 
-NOTHING = ACTIVITY_COUNT  # a code without color: grid and tint show through
+NOTHING = ACTIVITY_COUNT  # a code without colour: grid and tint show through
 NAMES_FROM_PX = 9  # height of a row
 GAP_FROM_PX = 4  # minimum width of a box that keeps a pixel of distance to the next box
 
@@ -162,7 +162,7 @@ class DeviceRows:
     spans: MarkerSpans | None
     boxes: Boxes
     names: tuple[RowName, ...]
-    kernels: tuple[str, ...]  # by color number
+    kernels: tuple[str, ...]  # by colour number
     lines: tuple[Line, ...]
     life: np.ndarray  # int64, row of `lives`, -1 for a marker
     span: np.ndarray  # int64, row of `spans`, -1 for a wave

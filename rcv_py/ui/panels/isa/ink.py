@@ -31,7 +31,7 @@ _TOKEN = re.compile(
 )
 _SCALAR_BRACKET = re.compile(r"\b(s|ttmp)\[[^\]]*\]")  # no word ends inside of a bracket
 
-# Color of each class of operand: a class of source text, "" for the row's own color.
+# Colour of each class of operand: a class of source text, "" for the row's own colour.
 _SYNTAX = {
     "vector": "",
     "scalar": "function",

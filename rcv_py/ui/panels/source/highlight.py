@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import PurePosixPath
 
 TAB = 4
-MAX_CHARS = 4_000_000  # longer files are shown without colors
+MAX_CHARS = 4_000_000  # longer files are shown without colours
 MAX_LINE = 4_000  # and longer lines: lexers' regular expressions may take quadratic time
 
 Span = tuple[int, int, str]  # first column, column after the last, class of `theme.syntax`

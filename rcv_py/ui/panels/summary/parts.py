@@ -41,7 +41,7 @@ PIPE_HEADING = {  # of gfx9, and of later generations
 OF_RESIDENT = "of the cycles in which the SIMD had a traced wave"
 HELD = "Registers that must be held at a time, at most, by live ranges over the control-flow graph"
 LISTED = 16  # maximum SIMDs that a tooltip lists one by one
-_SIMD_FACTS = {  # key numbers of SIMDs: column of each, short name, and color
+_SIMD_FACTS = {  # key numbers of SIMDs: column of each, short name, and colour
     "simd_busy": ("issuing", "issuing", "accent"),
     "simd_working": ("working", "working", "accent"),
     "matrix_busy": ("mfma_busy", "MFMA unit", "good"),

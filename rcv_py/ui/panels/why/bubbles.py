@@ -17,7 +17,7 @@ from rcv_py.ui.table.result_columns import result_columns, with_bar
 from rcv_py.ui.table.table_model import TableModel, grouped
 from rcv_py.ui.table.tree_table import Parts, TreeColumn
 
-KINDS = {  # role of its color, and meaning
+KINDS = {  # role of its colour, and meaning
     "stall": ("stall", "the wave stalled in this instruction"),
     "idle": ("idle", "the wave had nothing to do before this instruction"),
     "drain": ("hidden", "the last instruction of the wave had issued, and the wave was still there"),
