@@ -166,7 +166,7 @@ class Panel(QWidget):
         """Return the registry entry of the panel, or of its visible part."""
         return DECLARED[self.panel_id]
 
-    # -- computing while somebody can see it --------------------------------------------------------
+    # -- computing while it is visible ---------------------------------------------------------------
 
     def run_job(
         self,

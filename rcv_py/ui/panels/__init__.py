@@ -1,7 +1,7 @@
-"""One module per panel, or a package with a `panel.py`.
+"""One file a panel, or a package with a `panel.py`.
 
-`make docs` writes the table from the `@panel(…)` of each panel: a window reads titles, places and tips from
-it, and imports a panel's module when the panel is first seen.
+The table is written by `make docs` from what each panel says with `@panel(…)`: a window knows titles, places
+and tips from it, and imports a panel's module when the panel is first seen.
 """
 
 from __future__ import annotations
@@ -670,7 +670,7 @@ TABLE: tuple[dict[str, Any], ...] = (
     },
 )
 
-# Imports of panels' modules, in parts for one turn of the event loop each.
+# Of modules of panels: what they need, a part for a turn of the event loop.
 PARTS: dict[str, tuple[str, ...]] = {
     "clock_range.panel": (
         "rcv_py.analysis.attribution.issue",

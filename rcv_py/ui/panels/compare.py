@@ -368,7 +368,7 @@ class ComparePanel(TablePanel[Comparison]):
         if rows is not None and self.by in ("instruction", SIDE_BY_SIDE) and selection.line is not None:
             super()._follow()
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         """Return the verdict."""

@@ -301,7 +301,7 @@ class DistributionPanel(Panel):
         self.slower.setIcon(icon(self.ui.theme, "forward"))
         self.title.setFont(self.ui.theme.mono)
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         """Return instruction, measure and number of hits."""

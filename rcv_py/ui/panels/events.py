@@ -167,7 +167,7 @@ class EventsPanel(TablePanel[EventTable]):
             view = self.session.view.value
             self.session.set_view(view.moved(begin - view.middle))
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def focus_search(self) -> bool:
         """Put the cursor into the field."""

@@ -195,7 +195,7 @@ class HotspotPanel(Panel):
         ends = (self.plot.bin_of(first), self.plot.bin_of(stop - 1))
         self.plot.select(ends[0] if min(ends) >= 0 else -1, ends[1] + 1)
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         """Return what is counted."""

@@ -325,7 +325,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
             ends = (mean - spread, mean + spread)
             draw_whisker(painter, box, ends, rows.longest, scale=scale, half=WHISKER)
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         """Return the shown table, and the rule if there are two."""

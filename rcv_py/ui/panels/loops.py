@@ -355,7 +355,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
             self.session.select(Selection(wave=wave))
         self.session.set_view(TimeWindow(int(iterations.begin[i]), int(iterations.end[i])))
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         """Return the loop and the shown iterations, or that segments are listed."""

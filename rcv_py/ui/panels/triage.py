@@ -618,7 +618,7 @@ class TriagePanel(Panel):
         if trace is not None and self.findings is not None:
             copy_text(markdown(trace.name, self.findings))
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:

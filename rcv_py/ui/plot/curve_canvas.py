@@ -271,7 +271,7 @@ class CurveCanvas(TimePlot):
         times = (bookmark_time(session, mark) for mark in session.bookmarks.value)
         return Marks(lines=lines, bookmarks=tuple(time for time in times if time is not None))
 
-    # -- what a plot over time asks ---------------------------------------------------------------------
+    # -- called by a plot over time ---------------------------------------------------------------------
 
     def _view_changed(self) -> None:
         super()._view_changed()

@@ -313,7 +313,7 @@ class ExportDialog(Dialog):
         suffix = self.form.currentData()
         chosen, path = ask_path(self, "Save as", self.path.text(), f"{FORMS[suffix]} (*{suffix})", suffix)
         if path is not None:
-            self._may_replace = path if path == Path(chosen) else None  # that dialog has already asked
+            self._may_replace = path if path == Path(chosen) else None  # that dialog has already confirmed it
             self.path.setText(str(path))
 
 

@@ -41,7 +41,7 @@ from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
 FLAG_PX, FLAG_LEFT = 11, 4  # px of a note, and its distance from the left
-MIN_ROW = 17  # px: as many rows of code as can be told apart
+MIN_ROW = 17  # px: as many rows of code as remain distinguishable
 SCROLL_MS = 110
 CONTEXT_ROWS = 3  # rows kept visible around a row that is scrolled to
 

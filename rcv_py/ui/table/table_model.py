@@ -178,7 +178,7 @@ class TableModel(QAbstractTableModel):
         """Return titles of the columns that have values."""
         return tuple(column.title for column in self.columns if column.has_values)
 
-    # -- what Qt asks -------------------------------------------------------------------------------
+    # -- called by Qt -------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
         """Return how many rows are shown."""

@@ -84,7 +84,7 @@ class PartedPanel(Panel):
     def _show_chosen(self) -> None:
         self.stack.setCurrentWidget(self.chosen_panel)
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def first_focus(self) -> QWidget | None:
         """Return the first focus of the part."""

@@ -136,7 +136,7 @@ class ClockRangePanel(Panel):
         parts += [rich("<p class='q'>{}</p>", note)] if note else []
         self.text.show_html(joined("", parts))
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def _copy(self) -> None:
         if (sheet := self.sheet()) is not None:

@@ -239,7 +239,7 @@ class CountersPanel(CurvePanel):
         row = ("analyze.formulas", "Formulas of counters…", "Ctrl+Shift+D")
         return commands("Analyze", [(*row, late.then(cls.edit_formulas), tip, always)])
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
         """Return the page with tree and plot."""

@@ -284,7 +284,7 @@ class FlamegraphPanel(Panel):
         at = int(here[0]) + by if len(here) else 0 if by > 0 else -1
         view.show_frame(int(self._matches[at % len(self._matches)]))
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
         """Return the path and the picture."""

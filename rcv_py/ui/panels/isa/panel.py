@@ -470,7 +470,7 @@ class IsaPanel(CodePanel):
             menu.aboutToHide.connect(menu.deleteLater)
             menu.popup(self.view.viewport().mapToGlobal(position))
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:

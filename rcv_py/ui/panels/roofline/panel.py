@@ -124,7 +124,7 @@ class RooflinePanel(Panel):
         scopes = () if self.found is None else self.found.scopes
         return scopes[at] if 0 <= at < len(scopes) else None
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def canvas(self) -> QWidget:
         """Return the plot."""

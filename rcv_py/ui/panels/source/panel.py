@@ -349,7 +349,7 @@ class SourcePanel(CodePanel):
         at = next_place(self.matches, self.view.current, direction)
         self.view.set_current(int(self.matches[at % len(self.matches)]))
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     @classmethod
     def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:

@@ -215,7 +215,7 @@ class SummaryPanel(Panel):
         if here.any():
             self.session.select_wave(index.id(int(here.argmax())))
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         """Return how much of the capture is read."""

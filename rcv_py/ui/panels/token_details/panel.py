@@ -420,7 +420,7 @@ class TokenDetailsPanel(Panel):
         if hit != facts.token.hit:
             self.session.select_hit(hit)
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def command_line(self) -> command_text.Words | None:
         """Return the command for the facts of the selected instruction."""

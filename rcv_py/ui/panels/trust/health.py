@@ -194,7 +194,7 @@ class HealthPanel(Panel):
         for card in self.cards:
             card.restyle()
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def copy_input(self) -> None:
         """Put an input file for rocprofv3 on the clipboard."""

@@ -390,7 +390,7 @@ class WhatIfPanel(TimelinePanel):
         token = token_at(segment, time, self.timeline.plot.pixel_at(time), self.timeline.plot.depth)
         return None if token < 0 else (segment, token)
 
-    # -- what the shell asks ----------------------------------------------------------------------------
+    # -- called by the shell ----------------------------------------------------------------------------
 
     def _open_menu(self, position: QPoint) -> None:
         at = self.view.table.data_row(self.view.rowAt(position.y()))

@@ -40,7 +40,7 @@ ONLY = "selected_only"  # key of the box's saved state
 class WhyPanel(TablePanel[Any]):
     """Why waves stalled and idled: by cause, by wait, by cycles without issue.
 
-    Whoever asks for a grouping by its name gets the panel, which groups so from then on.
+    A request for a grouping by its name returns the panel, which then uses that grouping.
     """
 
     def __init__(self, ui: UiContext) -> None:
@@ -292,7 +292,7 @@ class WhyPanel(TablePanel[Any]):
         self._go(wait)
         self.session.isolated_wait.set(wait.line)
 
-    # -- what the shell asks ------------------------------------------------------------------------
+    # -- called by the shell ------------------------------------------------------------------------
 
     def caption(self) -> str:
         """Return the grouping and the sum of its cycles."""
