@@ -146,7 +146,7 @@ class Panel(QWidget):
     """
 
     panel_id: ClassVar[str] = ""  # id in the registry
-    commands_wait: ClassVar[bool] = False  # fixed reason why a command cannot run before the panel exists
+    commands_wait: ClassVar[bool] = False  # commands' `why_not` is constant until the panel exists
     tells_all: ClassVar[bool] = False  # reports problems of the whole capture in full; others refer to it
     wants = Signal(str)  # id of a panel or an area to bring to the front
     copy_asked = Signal()  # copy what the panel shows as a command

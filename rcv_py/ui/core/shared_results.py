@@ -38,7 +38,7 @@ from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 from rcv_py.work.findings import FindingsInView, is_small
 
-if TYPE_CHECKING:  # the name is drawn as rows of waves
+if TYPE_CHECKING:  # it imports the drawing of wave rows
     from rcv_py.work.playing import Recordings
 
 

@@ -40,7 +40,7 @@ class BinsChart(BarChart):
         super().__init__(theme, "Histogram of cycles over the program", top=20)
         self.bins: Bins | None = None
         self.unit, self.note = "cycles", ""
-        self.kinds: list[TokenKind] = []  # code rows with a bar
+        self.kinds: list[TokenKind] = []  # kinds that have a bar
 
     def show_bins(self, bins: Bins, rows: int, unit: str) -> None:
         """Show other bars of a program with this number of rows."""

@@ -47,8 +47,8 @@ _KIND_TIP = (
     "lanes apart), or code that was not in the instruction cache."
 )
 RULES = {"ours": "Better estimate", "reference": "Reference viewer"}
-SUFFIX = {"ours": "", "reference": "_reference"}  # ids of results
-CHOSEN = "_chosen"  # note on hidden latency where not all waves count
+SUFFIX = {"ours": "", "reference": "_reference"}  # of the names of results
+CHOSEN = "_chosen"  # suffix of hidden latency, where not all waves count
 WAITS = "waits"
 BY_WAITS = (
     "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."

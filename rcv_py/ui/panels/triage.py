@@ -221,8 +221,8 @@ class FindingList(QListWidget):
     ) -> None:
         """Show these findings, followed by a row for the rest.
 
-        `same` is the index of the first finding with the same bound, which alone has a bar; all bars share a
-        scale.  The current finding stays current if it is still in the list.
+        `same` holds for each finding the index of the first with the same bound, which alone has a bar; all
+        bars share a scale.  The current finding stays current if it is still in the list.
         """
         largest = max((_gain(finding) for finding in findings if finding.rank == RANKED), default=0.0)
         current = self.currentItem()

@@ -56,7 +56,7 @@ class Dock(QDockWidget):
         super().__init__(shown(info.title))
         self.info = info
         self.parts = parts  # panels within this one
-        self.was_placed = False  # visible on the screen: after that it stays where the user puts it
+        self.was_placed = False  # has a position on the screen, which only the user changes
         self.made: Panel | None = None
         self._next: Panel | None = None  # made, but not placed yet
         self._ui = ui
@@ -68,7 +68,7 @@ class Dock(QDockWidget):
         self.is_strip = info.id in STRIPS
         home = "strip" if self.is_strip else info.area
         self.home = home if home == APART or any(place.area == home for place in PLACES) else "bottom"
-        self.area = self.home  # home area in the layout
+        self.area = self.home  # its area in the present layout
         self.setObjectName(info.id)
         self._body = _Body()  # stays when the panel is folded away: a dock without a widget is invalid
         self._around = column(of=self._body)

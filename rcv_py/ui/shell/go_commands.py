@@ -169,7 +169,7 @@ AREA_SIZES = (  # what a handle between panels does: direction, key, px across a
     ("taller", "Down", (0, STEP_PX)),
     ("lower", "Up", (0, -STEP_PX)),
 )
-PANEL_KEYS = (  # areas
+PANEL_KEYS = (  # by place of the panels
     *(
         f"{keys}+{number}"
         for keys in ("Ctrl+Shift", "Alt+Shift", "Ctrl+Alt+Shift")

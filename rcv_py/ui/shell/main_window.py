@@ -109,7 +109,7 @@ class MainWindow(QMainWindow):
         self._notes_due = QTimer(self, singleShot=True, interval=NOTES_MS)
         self._notes_due.setObjectName(WHEN_IDLE)
         self._notes_due.timeout.connect(self._look_for_notes)
-        self._note: NoteDialog | None = None  # of the open capture
+        self._note: NoteDialog | None = None  # the open dialog
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
         self._patience.timeout.connect(self.show)
         self._list_layouts()

@@ -42,7 +42,7 @@ class NotesKeeper(QObject):
         self._saving: NoteChanges | None = None
         self._left = NoteChanges()  # changes not in any file yet, also once another capture is open
         self._problems: tuple[Problem, ...] = ()
-        self._session_file: SavedSession | None = None  # the capture whose notes are to be imported
+        self._session_file: SavedSession | None = None  # its notes are to be imported
         self._watcher: QFileSystemWatcher | None = None
         self._first = QTimer(self, singleShot=True, interval=FIRST_MS)
         self._first.setObjectName(WHEN_IDLE)

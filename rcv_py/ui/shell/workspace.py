@@ -111,7 +111,7 @@ class Workspace(QMainWindow):
         self._beside_code: tuple[QByteArray, dict[str, int]] | None = None  # previous docks and heights
         self._closed: list[str] = []  # closed panels, the last last
         self._sizes: list[QSize] = []  # of the docks, after the last pass
-        self._pending: tuple[QByteArray, Folded] | None = None  # saved state, until there is room for them
+        self._pending: tuple[QByteArray, Folded] | None = None  # saved state, until there is room for it
         self._was_shown = self._has_woken = self._is_owed = self._is_sized_later = False
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
@@ -129,7 +129,7 @@ class Workspace(QMainWindow):
             dock.topLevelChanged.connect(partial(self._floated, dock))
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
-        # Px that places need at most for the open capture, and before.
+        # Px that places need at most for the open capture, and the px they had before.
         self._most, self._gave = dict[str, int](), dict[str, int]()
         ui.session.trace.watch(self._show_appearing)
         ui.session.trace.watch(self._give_room)

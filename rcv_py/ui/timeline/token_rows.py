@@ -35,8 +35,8 @@ from rcv_py.ui.timeline.unit_markers import MarkerBand
 MAX_RECTS = 5000  # maximum tokens drawn one by one in a picture
 GAP_FROM_PX = 6  # minimum width of a token that keeps a pixel of distance to the next
 MARGIN_PX = 4  # before and after a name
-FEWEST = 3  # maximum characters of a name
-UNDER_PX = 2  # share of a row that its letters leave free
+FEWEST = 3  # minimum characters of a name
+UNDER_PX = 2  # px of a row that its letters leave free
 LETTERS_PX = 6  # px of a row, below which no font fits at any scale
 FONT_FITS = 0.8  # share of a font's height that letters need
 _BY_KIND = np.arange(2 * KIND_COUNT) % KIND_COUNT + np.arange(2 * KIND_COUNT) // KIND_COUNT * 256

@@ -34,7 +34,7 @@ from rcv_py.ui.widgets.empty_state import page
 
 NO_COST = "No line has a cost: no instruction was executed while the trace was recorded."
 STREAM_MS = 500
-LEAST_NAME_PX = 40  # maximum letters of a file name
+LEAST_NAME_PX = 40  # minimum room for the name of a file
 LIMIT, ALL = 200, 20_000  # maximum lines shown, and lines searched for a text
 
 
@@ -155,7 +155,7 @@ class TopLinesPanel(TablePanel[Ranking]):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self._files = 0  # what the ranked lines are a part of
+        self._files = 0  # number of files of the ranked lines
         self._shown_file: int | None = None
         self._filter = ""
         elastic = Elastic("text", "rank", 150, 4000, yields=("rank", "place", ("cost", 260), "bar"))

@@ -39,7 +39,7 @@ HEAD_PX = 9  # px between the first slot and the right edge
 EDGE_PX = 4  # px at the left
 REACH_PX = 4  # maximum distance in px of a hit from an arrow
 LABEL_SCALE = 0.82  # size of the font of numbers of rows out of sight
-QUIET, DIM = 0.45, 0.16  # opacity of arrows other than those of the selected row, or of the hovered arrow
+QUIET, DIM = 0.45, 0.16  # opacity of the other arrows, next to the selected row's or to the hovered arrow
 BRANCH_COLOR = ARROW_COLORS  # the number after the numbers of waits
 
 

@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     r"|(?P<label>(?<!\w)([.@<][A-Za-z_][\w.$]*>?|(label|BB|L)_?\d\w*))"
     r"|(?P<word>(?<!\w)[A-Za-z_]\w*)"
 )
-_SCALAR_BRACKET = re.compile(r"\b(s|ttmp)\[[^\]]*\]")  # no word ends inside of a bracket
+_SCALAR_BRACKET = re.compile(r"\b(s|ttmp)\[[^\]]*\]")  # the bracket at the end is no word boundary
 
 # Colour of each class of operand: a class of source text, "" for the row's own colour.
 _SYNTAX = {
@@ -81,7 +81,7 @@ class Fitted:
     """An instruction as fitted into a number of characters, with the mapping of its characters."""
 
     text: str
-    start: int = 0  # number of characters left out in the middle of the mnemonic
+    start: int = 0  # of the part left out in the middle of the mnemonic
     stop: int = 0
 
     def at(self, character: int) -> int:

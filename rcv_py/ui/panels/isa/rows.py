@@ -30,7 +30,7 @@ from rcv_py.ui.table.column_widths import PAD
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
-if TYPE_CHECKING:  # a column hidden by default
+if TYPE_CHECKING:  # only needed for a column hidden by default
     from rcv_py.analysis.program.live_registers import LiveRegisters
 
 UNFOLD = "Click the triangle to unfold it."

@@ -45,7 +45,7 @@ class TokenFacts:
     samples: StallReasons | None = None  # of the instruction, where the capture has PC samples
     all_samples: int = 0  # of all instructions
     causes: tuple[TokenCause, ...] = ()  # of the stall of the selected execution and of the gap before it
-    doubts: tuple[str, ...] = ()  # cycles without these causes
+    doubts: tuple[str, ...] = ()  # what these causes leave out
     help: InstructionHelp | None = None
     described: str = ""  # the description from an AMD file
     hidden: Meanwhile | None = None  # activity of other waves during the stall of the selected execution

@@ -49,7 +49,7 @@ class WhyNode(TreeNode):
     depth: int = 0
     cause: int = -1
     line: int = -1  # code row that a click selects
-    cycles: float = 0  # key in the grouping
+    cycles: float = 0  # that the grouping counts
     total: float = 0  # the base of its share
     length: float = 0  # of the bar
     stall: float = 0

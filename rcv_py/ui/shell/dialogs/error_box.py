@@ -121,7 +121,7 @@ class ErrorReporter(QObject):
         self._raised.connect(self.show, Qt.ConnectionType.QueuedConnection)
 
     def show(self, error: BaseException, owner: object = None) -> None:
-        """Show an error, unless the user requested the stop or the same bug was shown before.
+        """Show an error, unless it is a cancellation or a bug that was shown before.
 
         `owner` started the failed job, if a job failed.
         """
