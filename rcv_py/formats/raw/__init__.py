@@ -1,4 +1,4 @@
-"""Raw captures: `.att` files, code objects and what lies beside them, to a trace.
+"""Read raw captures (`.att` files, code objects and the files next to them) into a trace.
 
 Begin with `files.py`, which says what a raw capture is, then `open.py`.
 """

@@ -1,8 +1,9 @@
-"""From addresses of a stream to addresses inside of code objects.
+"""Map addresses of a stream to addresses inside code objects.
 
-A tool that records as rocprofv3 does says in the stream what lies where (`CodeObjectRecord`).  Without that,
-an address where waves begin is the entry of some kernel, and code objects are loaded at whole pages: a kernel
-whose place in its page is the same may be it.  Addresses that begin at 0 are those of code object 0.
+A tool that records like rocprofv3 writes into the stream where each code object is loaded
+(`CodeObjectRecord`).  Without that, an address where waves begin is the entry of some kernel, and code
+objects are loaded at whole pages: a kernel with the same offset in its page is a candidate.  Addresses that
+begin at 0 belong to code object 0.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class AddressMap:
     """Code objects by where they lie; of those that overlap the last one counts."""
 
     loads: tuple[Load, ...]
-    is_guessed: bool = False  # the stream does not tell, so that it follows from where waves begin
+    is_guessed: bool = False  # not in the stream: derived from where waves begin
     doubts: tuple[int, ...] = ()  # addresses where waves begin that several code objects claim
 
     def find(self, addresses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +75,7 @@ class AddressMap:
 def address_map(
     records: Sequence[CodeObjectRecord], extents: Sequence[Extent], entries: np.ndarray
 ) -> AddressMap:
-    """Return what lies where: as the stream tells, else as `entries`, where waves begin, suggest."""
+    """Return where code objects are loaded: from the stream, else from `entries` (where waves begin)."""
     told = [record for record in records if not record.is_unload]
     begins = ascending(entries[entries != 0])[:MOST_ENTRIES]
     if told:

@@ -1,4 +1,4 @@
-"""Shader engines of a raw capture to one trace, and their waves to columns with rows of its code table."""
+"""Combine the shader engines of a raw capture into one trace, with waves that index its code table."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _UNIT, _ARRAY = 0x7F, 7  # bits of a compute unit, and of the shader array
 
 @dataclass(frozen=True, eq=False)
 class Assembled:
-    """A trace whose reader is still to be found, and the columns of its waves."""
+    """A trace without a reader, and the columns of its waves."""
 
     trace: Trace
     columns: Iterable[WaveColumns]  # with rows of the code table; once
@@ -65,7 +65,7 @@ def assembled(
     reader: WaveReader,
     problems: Problems,
 ) -> Assembled:
-    """Put the shader engines of a capture together; `target` is what its code objects are for, "" unknown."""
+    """Combine the shader engines of a capture; `target` is the GPU of its code objects, "" if unknown."""
     engines = sorted(engines, key=lambda engine: engine.se)
     gfxip = max((engine.stream.gfxip for engine in engines), default=9)
     for engine in engines:
@@ -118,7 +118,7 @@ def assembled(
 def _target(
     path: Path, engines: Sequence[Engine], gfxip: int, target: str, mnemonics: AbstractSet[str]
 ) -> tuple[str, str]:
-    """Return the GPU, such as `gfx950`, and what told it: code objects, the layout of streams, or less."""
+    """Return the GPU, such as `gfx950`, and its source: code objects, the layout of streams, or less."""
     if target.removeprefix("gfx")[:-2] == str(gfxip):
         return target, TOLD_TARGET
     if gfxip == 12 and any(engine.stream.version == GFX1250_VERSION for engine in engines):
@@ -161,7 +161,7 @@ def _keys(places: Places) -> list[tuple[int, int]]:
 
 
 class _Once:
-    """Places, of which few differ: these, as they first come, and which of them each row is."""
+    """The distinct places in order of first occurrence, and the index of each row's place."""
 
     def __init__(self, places: Places) -> None:
         self._rows = len(places)
@@ -191,7 +191,7 @@ def _joined(columns: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
 def _index(
     engines: Sequence[Engine], offsets: Mapping[int, int], numbers: Mapping[tuple[int, int], int]
 ) -> WaveIndex:
-    """The waves, by engine, SIMD, slot and number, as the columns have them."""
+    """The waves by engine, SIMD, slot and number, in the order of the columns."""
     facts = [engine.facts for engine in engines]
     shift = [np.full(len(one), offsets.get(engine.se, 0)) for engine, one in zip(engines, facts, strict=True)]
     table = np.concatenate([np.zeros((0, 16), dtype=np.int64), *facts])
@@ -347,7 +347,7 @@ def _shader_data(engines: Sequence[Engine], offsets: Mapping[int, int]) -> Itera
 
 
 def _clock(engines: Sequence[Engine], problems: Problems) -> Clock:
-    """The clock, with the offset of each engine; a Problem says so if they cannot be aligned."""
+    """The clock with the offset of each engine; a Problem reports engines that cannot be aligned."""
     samples = {}
     for engine in engines:
         pairs = engine.stream.realtime

@@ -1,4 +1,4 @@
-"""From one `.att` file to one `Engine`, in any process, and what is said of it."""
+"""Decode one `.att` file to one `Engine`, in any process, with its Problems."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def decoded_engine(job: EngineJob) -> Engine:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Found:
-    """A stream, all instructions that its tokens may stand at, and what finds those."""
+    """A stream, all instructions that its tokens may belong to, and the walk that finds them."""
 
     stream: Stream
     code: Places
@@ -105,7 +105,7 @@ class _Found:
 
 
 def _official(job: EngineJob, ours: Stream, loads: AddressMap, objects: Objects) -> _Found:
-    """What AMD's decoder says of the file; what lies where is told by us."""
+    """AMD's decoder's output for the file; we give it where code objects are loaded."""
     from rcv_py.formats.raw.official import OfficialJob, library_path, official  # noqa: PLC0415 - rarely there
 
     found = official(
@@ -129,7 +129,7 @@ def _official(job: EngineJob, ours: Stream, loads: AddressMap, objects: Objects)
 
 
 def _walk(stream: Stream, where: AddressMap, objects: Objects) -> tuple[Places, Sequence[str], Walk]:
-    """All instructions of the programs that waves run, and the walk of tokens beside them."""
+    """All instructions of the programs that waves run, and the walk that matches tokens to them."""
     waves = stream.waves
     entry, breaks = where.find(waves.entry), where.find(waves.break_address)
     numbers, addresses = (np.concatenate(parts) for parts in zip(entry, breaks, strict=True))

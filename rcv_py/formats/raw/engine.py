@@ -7,8 +7,8 @@ bytes ─ decode ─► waves, addresses as the stream has them
   a parcel ─┤
   of waves  └ derived ─► totals, waits, columns ─► `Engine`, which `assemble.py` puts together with the others
 ```
-What becomes of a token on its way needs many times the memory of what comes of it: so waves go that way in
-parcels, by several threads if there are any to spare.
+Intermediate data of a token takes many times the memory of the result: so waves are processed in parcels, by
+several threads if any are free.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.sqtt.records import Stream, WaveRecords
 from rcv_py.model.waves import WAVE_FACTS, WaveColumns
 
-FEWEST_SPANS = 3  # of a wave without instructions that is kept nevertheless: others were only passing
+FEWEST_SPANS = 3  # of a wave without instructions that is kept; other such waves are dropped
 _TOKEN_BYTES, _SPAN_BYTES = 16, 5
-PARCEL_TOKENS = 1 << 18  # and segments: what becomes of them meanwhile fits into caches
+PARCEL_TOKENS = 1 << 18  # and segments: their intermediate data fits into caches
 Programs = Mapping[tuple[int, int], Program]  # by code object and first address
 
 
 class Where(Protocol):
-    """Knows what lies at addresses of a stream."""
+    """Maps addresses of a stream to code objects."""
 
     def find(self, addresses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the code object (int64, UNKNOWN: none) and the address inside of it (uint64) of each."""
+        """Return code object (int64, UNKNOWN: none) and address inside it (uint64) of each address."""
 
 
 class Columns(Protocol):
-    """Takes columns of waves, and has them in that order: a list does, or a `Spill`."""
+    """A sequence of wave columns to append to: a list or a `Spill`."""
 
     def append(self, columns: WaveColumns, /) -> None:
-        """Add columns behind the others."""
+        """Append columns."""
 
     def __iter__(self) -> Iterator[WaveColumns]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Engine:
-    """What one `.att` file says; times are those of its own clock."""
+    """The contents of one `.att` file; times count its own clock."""
 
     name: str  # of the file
     se: int
@@ -68,7 +68,7 @@ class Engine:
     facts: np.ndarray  # int64 [waves, WAVE_FACTS], those of all columns
     size: np.ndarray  # int64, bytes of the columns of each of these waves, about
     arrays: np.ndarray  # int16, shader array of each of these waves
-    entry: Places  # likewise
+    entry: Places  # of each of these waves
     places: Places  # with a token
     programs: Programs  # those that hold `places`
     totals: Totals  # of `places`
@@ -82,12 +82,12 @@ class Engine:
 
 
 Walk = Callable[[np.ndarray], tuple[WaveRecords, np.ndarray]]
-"""Returns the waves at some rows as their programs correct them, and the row of all code that each of their
-tokens stands at, -1 if it stands nowhere."""
+"""Returns the waves at some rows, corrected by their programs, and the row of all code of each of their
+tokens, -1 if it has none."""
 
 
 def known(waves: WaveRecords, row: np.ndarray) -> Walk:
-    """Return the walk over waves of which the row of each token is known."""
+    """Return the walk over waves whose tokens have known rows."""
 
     def walk(rows: np.ndarray) -> tuple[WaveRecords, np.ndarray]:
         count = np.diff(waves.token_first)[rows]
@@ -110,10 +110,10 @@ def engine_of(
     columns: Columns | None = None,
     threads: int = 1,
 ) -> Engine:
-    """Put together what is known of a shader engine.
+    """Build the engine from its decoded stream.
 
-    `code` are all instructions that a token may stand at, and `texts` those; `walk` finds which.  What it
-    holds in memory ends up in `columns`, which are empty at first; None: a list.
+    `code` are all instructions that a token may belong to, and `texts` their texts; `walk` finds which.
+    Columns of waves are appended to `columns`, which must be empty; None: a list.
     """
     waves = stream.waves
     order, wid = kept_waves(waves)
@@ -158,7 +158,7 @@ def engine_of(
 def _parcels(
     make: Callable[[int, int], _Parcel], waves: WaveRecords, order: np.ndarray, threads: int
 ) -> Iterator[_Parcel]:
-    """What is made of waves that follow each other, about PARCEL_TOKENS of them at a time, in order."""
+    """Columns of consecutive waves, in order, in parcels of about PARCEL_TOKENS tokens."""
     weight = (np.diff(waves.token_first) + np.diff(waves.state_first))[order]
     edges = np.flatnonzero(np.diff(borders(weight)[:-1] // PARCEL_TOKENS, prepend=-1)).tolist()
     jobs = list(pairwise([*edges, len(order)]))
@@ -175,7 +175,7 @@ def _parcels(
 
 
 def prepare() -> None:
-    """Have machine code made of what waves go through, so that one process may while another decodes."""
+    """Compile the code that waves go through, so that one process can do so while another decodes."""
     stitch.prepare()
     none, first = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     line = np.zeros(0, dtype=np.int32)
@@ -192,7 +192,7 @@ def entries_of(stream: Stream) -> np.ndarray:
 def kept_waves(waves: WaveRecords) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of the waves that are kept, by (SIMD, slot, wave), and their number in the slot.
 
-    They are numbered as they ended; those without a token, and with hardly a state, leave no number.
+    They are numbered in the order of their ends; dropped waves (no token, hardly a state) take no number.
     """
     is_kept = (np.diff(waves.token_first) > 0) | (np.diff(waves.state_first) >= FEWEST_SPANS)
     rows = np.flatnonzero(is_kept)
@@ -203,7 +203,7 @@ def kept_waves(waves: WaveRecords) -> tuple[np.ndarray, np.ndarray]:
 
 
 def texts_of(places: Places, programs: Programs) -> list[str]:
-    """The instruction at each place, "" if no program has it."""
+    """The text of the instruction at each place, "" if no program has it."""
     texts = [""] * len(places)
     for (codeobj, _), program in programs.items():
         rows = np.flatnonzero(places.codeobj == codeobj)
@@ -219,7 +219,7 @@ def texts_of(places: Places, programs: Programs) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Parcel:
-    """What comes of some waves; lines are rows of all code."""
+    """The results of some waves; lines are rows of all code."""
 
     columns: WaveColumns
     totals: Totals
@@ -230,7 +230,7 @@ class _Parcel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Maker:
-    """Makes columns of waves, in any thread."""
+    """Makes columns of waves; any thread may call it."""
 
     se: int
     stream: Stream
@@ -245,7 +245,7 @@ class _Maker:
         tokens = _taken(waves, row)
         lost = tokens.line < 0
         owned = np.diff(tokens.first) > 0
-        sums = totals(  # first: columns are read-only, which would be other types to compile for
+        sums = totals(  # first: columns are read-only later, a type that would need another compilation
             tokens.line,
             first=tokens.first,
             begin=waves.begin,
@@ -266,7 +266,7 @@ class _Maker:
 
 
 def _size(columns: WaveColumns) -> np.ndarray:
-    """Bytes of the columns of each wave, for whoever plans to read it."""
+    """Bytes of the columns of each wave, to plan reads."""
     return 1 + _TOKEN_BYTES * np.diff(columns.token_first) + _SPAN_BYTES * np.diff(columns.state_first)
 
 
@@ -294,7 +294,7 @@ def _taken(waves: WaveRecords, line: np.ndarray) -> _Taken:
 
 
 def _columns(maker: _Maker, begin_at: int, waves: WaveRecords, tokens: _Taken) -> WaveColumns:
-    """The columns of the waves that stand from there on in the order of the engine."""
+    """The columns of consecutive waves from a position in the order of the engine."""
     number = np.arange(begin_at, begin_at + len(waves))
     line = tokens.line
     count = np.diff(tokens.first)

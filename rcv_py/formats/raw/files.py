@@ -1,14 +1,14 @@
-"""Which raw captures lie in a folder, told by the names of its files.
+"""Find the raw captures in a folder by the names of its files.
 
 ```
 1234_0_shader_engine_2_17.att            process 1234, agent 0, shader engine 2, dispatch 17
 se2.att, 2.att                           shader engine 2, of the only capture
 1234_gfx950_code_object_id_3.out         code object 3, and so codeobj_3.out, anything_3.hsaco
-code.json, snapshots.json                texts, sources and names that the code objects do not tell
+code.json, snapshots.json                texts, sources and names that the code objects lack
 ```
-Every `.att` file is one shader engine of one dispatch.  Clocks begin anew in each dispatch, so dispatches are
-captures of their own.  The only one of a folder is named by the folder, if nothing decoded lies in that, and
-others by any of their `.att` files.
+Every `.att` file is one shader engine of one dispatch.  Clocks restart in each dispatch, so each dispatch is
+a separate capture.  The folder names its only capture, if it holds nothing decoded; any `.att` file names its
+own capture.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rcv_py.formats.uiout.folder import INDEX
 CODE_SUFFIXES = (".out", ".hsaco")
 CODE_TABLE = "code.json"
 SNAPSHOTS = "snapshots.json"
-MAX_FILES = 20_000  # of a folder that are looked at: a folder of downloads must not keep us busy
+MAX_FILES = 20_000  # files of a folder that are examined: a folder of downloads must not take long
 MAX_CODE = 1 << 31  # numbers of code objects
 MAX_ENGINES = 1 << 15  # numbers of shader engines that the index of waves can hold
 
@@ -43,7 +43,7 @@ _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class StreamFile:
-    """One `.att` file; -1 stands for what its name does not tell."""
+    """One `.att` file; -1: its name does not state the number."""
 
     name: str
     size: int  # bytes
@@ -54,7 +54,7 @@ class StreamFile:
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What files of one capture have in common."""
+        """The numbers that all files of one capture share."""
         return self.run, self.agent, self.dispatch
 
 
@@ -69,24 +69,24 @@ class CodeFile:
 
 @dataclass(frozen=True, eq=False)
 class RawCapture(PickledByCopy):
-    """A dispatch of which `.att` files are there."""
+    """A dispatch with `.att` files."""
 
     folder: Path
-    path: Path  # how people name it: the folder, or the first of its `.att` files
-    streams: tuple[StreamFile, ...]  # each of another shader engine, in that order
+    path: Path  # the path that users give: the folder, or the first of its `.att` files
+    streams: tuple[StreamFile, ...]  # one per shader engine, in that order
     codes: tuple[CodeFile, ...]  # of the folder, by name
-    sidecars: frozenset[str]  # CODE_TABLE and SNAPSHOTS, as far as they are there
-    is_decoded: bool = False  # a folder beside its files, as a decoder names it, is of the same dispatch
-    left_out: tuple[str, ...] = ()  # `.att` files of a shader engine that another one is of, too
+    sidecars: frozenset[str]  # CODE_TABLE and SNAPSHOTS, if they exist
+    is_decoded: bool = False  # a decoder's folder of the same dispatch is next to its files
+    left_out: tuple[str, ...] = ()  # further `.att` files of a shader engine that already has one
 
     @property
     def agent(self) -> int:
-        """The GPU, -1 if no name tells."""
+        """The number of the GPU, -1 if no name states it."""
         return self.streams[0].agent
 
     @property
     def dispatch(self) -> int:
-        """The number of the launch, -1 if no name tells."""
+        """The number of the launch, -1 if no name states it."""
         return self.streams[0].dispatch
 
     @property
@@ -96,7 +96,7 @@ class RawCapture(PickledByCopy):
 
     @cached_property
     def text(self) -> str:
-        """What tells it from others, such as `Agent 0 · Dispatch 17 · SE 0-3 · 1.2 MB · 4 files`."""
+        """A label that distinguishes it, such as `Agent 0 · Dispatch 17 · SE 0-3 · 1.2 MB · 4 files`."""
         stream = self.streams[0]
         parts = (
             f"Process {stream.run}" if stream.run else "",
@@ -109,7 +109,7 @@ class RawCapture(PickledByCopy):
         return " · ".join(filter(None, parts))
 
     def tell(self, problems: Problems) -> None:
-        """Add what of the folder is left out."""
+        """Add Problems about files of the folder that are left out."""
         if self.left_out:
             problems.warn(
                 self.left_out[0],
@@ -134,7 +134,7 @@ class RawCapture(PickledByCopy):
 
 
 def spans(numbers: list[int]) -> str:
-    """Return sorted numbers with runs drawn together, such as `0-3, 5`."""
+    """Return sorted numbers as ranges, such as `0-3, 5`."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:
@@ -185,7 +185,7 @@ def _names(capture: RawCapture, name: str) -> bool:
 
 
 def _sizes(folder: Path) -> tuple[dict[str, int], list[str]]:
-    """Bytes of the files of a folder that may belong to raw captures, by name; what else is decoded."""
+    """Bytes of the files of a folder that may belong to raw captures, by name, and decoded entries."""
     sizes: dict[str, int] = {}
     decoded: list[str] = []
     try:
@@ -239,7 +239,7 @@ def _number(text: str, default: int) -> int:
 
 
 def _numbered(streams: list[StreamFile]) -> dict[int, StreamFile]:
-    """Files by shader engine, the first of two of one; those whose name tells none get free numbers."""
+    """Files by shader engine, the first of duplicates; files without a number get free numbers."""
     engines: dict[int, StreamFile] = {}
     for stream in streams:
         if 0 <= stream.se < MAX_ENGINES:

@@ -1,9 +1,10 @@
-"""Decoded captures are kept as files that any process maps, so that opening one again takes no time.
+"""Cache decoded captures as files that any process maps, so that opening them again takes no time.
 
-They lie in the user's cache folder, at most MOST_BYTES of them and no more than half of what is free; those
-that nobody opened for longest go.  One that is in use is locked by its process for as long as that lives, and
-stays.  What another try may decode better is not kept: its file has a name that nobody looks for, and goes
-with its process.  A process that is killed leaves a file that the next one that keeps something removes.
+The files are in the user's cache folder and take at most MOST_BYTES and at most half of the free space; the
+least recently opened are removed first.  A process locks a file that it uses until the process ends; locked
+files stay.  A capture that another attempt may decode better is not kept: its file has a name that is never
+looked up, and is removed when its process ends.  The file of a killed process is removed by the next process
+that writes to the cache.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ if sys.platform != "win32":
 
 PLACE = "RCV_DECODED"  # names the folder, where it is set
 MOST_BYTES = 16 << 30
-UNFINISHED_S = 24 * 3600  # seconds after which an unfinished file is nobody's
-FRESH_S = 60  # seconds in which a file that is not kept may not be locked yet
-FORMAT = 3  # counts up when what is decoded, or how it is put together, changes
+UNFINISHED_S = 24 * 3600  # seconds after which an unfinished file is abandoned
+FRESH_S = 60  # seconds before a file that is not kept must be locked
+FORMAT = 3  # incremented when decoding or assembly changes
 
 _numbers = count()
 _in_use: dict[Path, int] = {}  # files that this process has locked, and their descriptors
@@ -52,7 +53,7 @@ def places() -> Iterator[Path]:
 
 
 def key_of(capture: RawCapture, *decides: object) -> str:
-    """Return a name that changes with the files of a capture, and with what else decides its decoding."""
+    """Return a key that depends on the files of a capture and on all else that decides its decoding."""
     streams, codes = [one.name for one in capture.streams], [one.name for one in capture.codes]
     names = [*streams, *codes, *sorted(capture.sidecars)]
     marks = [mark_of(capture.folder / name) for name in names]
@@ -61,7 +62,7 @@ def key_of(capture: RawCapture, *decides: object) -> str:
 
 
 def mark_of(path: Path) -> tuple[int, ...]:
-    """Return what changes with a file: its size and when it was changed; () if it is not there."""
+    """Return the size and the modification time of a file; () if it does not exist."""
     try:
         about = path.stat()
     except OSError:
@@ -70,12 +71,12 @@ def mark_of(path: Path) -> tuple[int, ...]:
 
 
 def is_kept(key: str) -> bool:
-    """Whether a capture is there as it was decoded."""
+    """Whether the cache holds the capture."""
     return any((place / (key + SUFFIX)).is_file() for place in places())
 
 
 def kept(key: str) -> Trace | None:
-    """Return the capture that was kept under a key; None if there is none, or what is there is damaged."""
+    """Return the capture that is kept under a key; None if there is none or it is damaged."""
     for place in places():
         path = place / (key + SUFFIX)
         if not path.is_file() or not _is_own(place):
@@ -94,7 +95,7 @@ def kept(key: str) -> Trace | None:
 
 
 def keep(key: str, write: Callable[[Path], bool]) -> Trace:
-    """Have a packed capture written, and open it; it is kept under a key if `write` returns True.
+    """Write a packed capture and open it; keep it under a key if `write` returns True.
 
     Raises ExportError, whose hint names the variable that chooses another place, if none can be written to.
     """
@@ -127,7 +128,7 @@ def keep(key: str, write: Callable[[Path], bool]) -> Trace:
 
 
 def _is_own(place: Path) -> bool:
-    """Whether a folder belongs to this user, and nobody else may write to it."""
+    """Whether a folder belongs to this user and no other user may write to it."""
     try:
         facts = place.lstat()
     except OSError:
@@ -138,7 +139,7 @@ def _is_own(place: Path) -> bool:
 
 
 def make_room(place: Path, most: int = MOST_BYTES) -> None:
-    """Remove what nobody opened for longest until the rest is small enough, and what was never finished."""
+    """Remove unfinished files, and the least recently opened until the rest is small enough."""
     found: list[tuple[float, int, Path]] = []
     try:
         with os.scandir(place) as entries:
@@ -158,7 +159,7 @@ def make_room(place: Path, most: int = MOST_BYTES) -> None:
 
 
 def _stays(path: Path, changed: float) -> bool:
-    """Whether a file is a capture that is kept; what is none and old is removed, or raises OSError."""
+    """Whether a file is a kept capture; remove other files that are old.  Raises OSError."""
     if _is_aside(path.name):
         if changed < time() - FRESH_S:
             _removed(path)
@@ -174,7 +175,7 @@ def _is_aside(name: str) -> bool:
 
 
 def _forget(path: Path) -> None:
-    """Remove a file that is not kept, when its process ends; those that it forked leave it."""
+    """Remove a file that is not kept when its process ends; forked children do not."""
     if path.name.split(".")[1].startswith(f"{os.getpid()}-"):
         _unlock(path)
         with suppress(OSError):
@@ -187,7 +188,7 @@ def _removed(path: Path) -> bool:
         return False
     with suppress(OSError):
         if sys.platform == "win32":
-            path.unlink()  # which is refused while somebody has it open
+            path.unlink()  # fails while a process has it open
             return True
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -200,7 +201,7 @@ def _removed(path: Path) -> bool:
 
 
 def _lock(path: Path) -> None:
-    """Have the file stay for as long as this process lives."""
+    """Lock the file until this process ends, so that it stays."""
     if path in _in_use:
         return
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))

@@ -1,4 +1,4 @@
-"""The code table of a raw capture: every program that a token stands in, with the totals of all engines."""
+"""The code table of a raw capture: every program that has a token, with the totals of all engines."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rcv_py.formats.uiout.code import Code, code_of
 
 HEADER = ("ISA", "_", "LineNumber", "Source", "Codeobj", "Vaddr", "Hit", "Latency", "Stall", "Idle")
 Sources = Callable[[int, np.ndarray], Sequence[str]]
-"""The source place of each address of a code object, innermost first, "" where nothing tells."""
+"""The source location of each address of a code object, innermost first, "" if unknown."""
 Names = Callable[[int, int], tuple[str, str]]
-"""Symbol and name for people of the kernel at an address of a code object, "" where nothing tells."""
+"""Symbol and demangled name of the kernel at an address of a code object, "" if unknown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodeRows:
-    """Where instructions stand in the table: keys sorted, and the row of each."""
+    """The row of each instruction in the table: sorted keys and their rows."""
 
     codeobj: np.ndarray  # int64
     address: np.ndarray  # uint64
@@ -55,7 +55,7 @@ def listing(
     names: Names,
     problems: Problems,
 ) -> tuple[Code, CodeRows]:
-    """Return the code of a capture, by code object and address, and where each instruction stands in it."""
+    """Return the code of a capture, by code object and address, and the row of each instruction in it."""
     rows, places = _rows(engines, sidecar, sources, names)
     keys = (
         np.array([one[0] for one in places], dtype=np.int64),
@@ -113,7 +113,7 @@ def _rows(
 def _sources(
     programs: Sequence[tuple[tuple[int, int], Program]], sources: Sources
 ) -> dict[tuple[int, int], Sequence[str]]:
-    """The source places of each program; a code object is asked once, for that takes a process."""
+    """The source locations of each program; each code object is read once, since that starts a process."""
     found: dict[tuple[int, int], Sequence[str]] = {}
     for codeobj, group in groupby(programs, lambda one: one[0][0]):
         some = list(group)
@@ -129,7 +129,7 @@ def kernel_names(
 ) -> tuple[Mapping[tuple[int, int], int], Mapping[int, str]]:
     """Number kernels from 1 in the order of their entries (code object, address); return numbers and names.
 
-    Number 0 is that of no kernel that is known.
+    Number 0 means no known kernel.
     """
     numbers: dict[tuple[int, int], int] = {}
     for entry in entries:

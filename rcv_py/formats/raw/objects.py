@@ -1,4 +1,4 @@
-"""The code objects of a raw capture, opened once a process, with what a `code.json` beside them adds."""
+"""The code objects of a raw capture, opened once per process, completed by a `code.json` next to them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Objects:
 
     @property
     def doubts(self) -> tuple[Problem, ...]:
-        """What was found wrong with those that can be read, by what was asked of them."""
+        """Problems of the readable code objects in what was read of them so far."""
         return tuple(problem for one in self.by_id.values() for problem in one.problems)
 
     @property
@@ -115,5 +115,5 @@ def objects_of(folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[st
 
 
 def forget() -> None:
-    """Read code objects again when they are asked for: what was found may not be all."""
+    """Forget the code objects, so that the next use reads them again: results may be incomplete."""
     _opened.cache_clear()

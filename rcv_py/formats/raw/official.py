@@ -1,7 +1,7 @@
-"""AMD's own decoder, where the user has installed it: its C interface by ctypes, in a process of its own.
+"""AMD's own decoder, if the user has installed it: its C interface by ctypes, in a separate process.
 
-Nothing of it comes with this program.  What it says becomes the same records that our decoder makes, so that
-both can be compared; if it crashes, its process does, and one shader engine is missing.
+This program ships no part of it.  Its output becomes the same records that our decoder makes, so that both
+can be compared; a crash ends only its process, and one shader engine is missing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ VARIABLES = ("ROCPROF_TRACE_DECODER_LIB", "ROCPROF_ATT_LIBRARY_PATH")  # a file,
 WHEELS = ("_rocm_sdk_core", "_rocm_sdk_devel", "_rocm_profiler")  # packages with a folder `lib`
 PREFIX = "rocprof_trace_decoder_"
 SECONDS = 1800.0  # for one shader engine; plain decoding takes some
-BEAT = 0.05  # seconds between two looks whether somebody still waits
+BEAT = 0.05  # seconds between two checks for cancellation
 DONE, ERROR, NO_ROOM, NO_ARGUMENT = 0, 1, 2, 3  # what functions and callbacks return
 GFXIP, OCCUPANCY, COUNTERS, WAVE, INFO, EVENT, SHADER_DATA, REALTIME, FREQUENCY, OTHER_SIMD, DISPATCH = range(
     11
@@ -55,12 +55,12 @@ PC = np.dtype([("address", "<u8"), ("id", "<u8")])
 
 
 def _layout(text: str) -> np.dtype[Any]:
-    """A record of fields `name:type`, one behind the other."""
+    """A record of consecutive fields `name:type`."""
     named = (field.split(":") for field in text.split())
     return np.dtype([(name, PC if kind == "pc" else kind) for name, kind in named])
 
 
-LAYOUT = {  # of the records, by kind; `size` is what the library believes them to have
+LAYOUT = {  # of the records, by kind; `size` as the library reports it
     OCCUPANCY: _layout("pc:pc time:<u8 _:u1 cu:u1 simd:u1 slot:u1 bits:<u4"),
     COUNTERS: _layout("time:<i8 value:4<u2 cu:u1 bank:u1 _:V6"),
     WAVE: _layout(
@@ -83,7 +83,7 @@ TOKEN = np.dtype(
 
 
 def library_path(given: str = "") -> str:
-    """Return where the library is, or a name for the system's loader; raise OfficialMissing without one."""
+    """Return the path of the library or a name for the system loader; raise OfficialMissing without one."""
     if given:
         path = Path(given)
         found = path / LIBRARY if path.is_dir() else path
@@ -134,7 +134,7 @@ class PcTable:
 
     @property
     def places(self) -> Places:
-        """The same as a table of code."""
+        """The same, from a code table."""
         return Places(self.codeobj, self.address)
 
     def find(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -145,7 +145,7 @@ class PcTable:
 
 @dataclass(frozen=True, slots=True)
 class OfficialJob:
-    """What the process of the library needs."""
+    """Input of the library's process."""
 
     folder: Path
     stream: StreamFile
@@ -157,12 +157,12 @@ class OfficialJob:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Official:
-    """What the library said of one shader engine."""
+    """The library's output for one shader engine."""
 
     stream: Stream
     row: np.ndarray  # int64, of `pcs` for each token, -1 if none is known there
     pcs: PcTable
-    notes: tuple[int, ...]  # LOST, UNSTITCHED, UNFINISHED, as often as it said so
+    notes: tuple[int, ...]  # LOST, UNSTITCHED, UNFINISHED, each as often as reported
 
 
 def official(job: OfficialJob) -> Official:
@@ -213,7 +213,7 @@ def _ending(code: int) -> str:
 
 
 class Handle(ctypes.Structure):
-    """What the second interface calls a decoder."""
+    """A decoder handle of the second interface."""
 
     _fields_ = (("value", c_uint64),)
 
@@ -231,7 +231,7 @@ Instruction = Callable[[int, int], tuple[bytes, int] | None]  # text and size at
 
 
 def serve() -> None:
-    """Decode what standard input asks for, and answer on standard output."""
+    """Decode the job on standard input and write the result to standard output."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # the library may print
     _, job = pickle.load(sys.stdin.buffer)
@@ -307,7 +307,7 @@ def call(library: Any, data: bytes, instruction: Instruction, records: Records) 
 
 
 def _guarded(answer: Callable[..., int], failed: list[BaseException]) -> Callable[..., int]:
-    """What answers C: an exception may not cross that border, and is raised behind it."""
+    """Callbacks for C: an exception cannot pass through C, so it is stored and raised after the call."""
 
     def call_back(*values: Any) -> int:
         try:
@@ -365,7 +365,7 @@ def _second(library: Any, data: bytes, isa: Any, trace: Any) -> int:
 
 
 class Records:
-    """Copies what the library tells, for its memory lives only as long as each call."""
+    """Copies the library's records, since its memory is valid only during each call."""
 
     def __init__(self) -> None:
         self.gfxip = 9
@@ -376,7 +376,7 @@ class Records:
         self.states: list[np.ndarray] = []
 
     def take(self, kind: int, at: int, count: int) -> None:
-        """Take `count` records of a kind at an address; kinds that are not known are passed over."""
+        """Take `count` records of a kind at an address; skip unknown kinds."""
         if kind == GFXIP:
             self.gfxip = at
         elif kind == FREQUENCY and at:
@@ -398,12 +398,12 @@ class Records:
         return np.concatenate([np.zeros(0, dtype=LAYOUT[kind]), *self.tables[kind]])
 
     def official(self, place: Callable[[int, int], tuple[int, int]]) -> Official:
-        """What was told, as our records; `place` finds code object and address of what it calls a PC."""
+        """The copied data as our records; `place` maps a PC of the library to code object and address."""
         waves, occupancy, dispatches = map(self._table, (WAVE, OCCUPANCY, DISPATCH))
         tokens = np.concatenate([np.zeros(0, dtype=TOKEN), *self.tokens])
         counts = np.array([len(one) for one in self.tokens], dtype=np.int64)
         kind = tokens["word"] & 0xFF
-        kept = kind < TokenKind.MATRIX  # what is behind leaks from inside of the library
+        kept = kind < TokenKind.MATRIX  # bytes after the end leak from inside the library
         first = np.append(0, np.cumsum(kept))[borders(counts)]
         tokens, kind = tokens[kept], kind[kept]
         states = np.concatenate([np.zeros(0, dtype=STATE), *self.states])
@@ -470,7 +470,7 @@ def _counters(table: np.ndarray) -> np.ndarray:
 
 
 def _entries(waves: np.ndarray, occupancy: np.ndarray, pcs: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """Where each wave began: as the residents say, else its first instruction."""
+    """Where each wave began: as the residents state, else its first instruction."""
     starts = occupancy[(occupancy["bits"] & 1) != 0]
     keys = zip(*(starts[name].tolist() for name in ("cu", "simd", "slot", "time")), strict=True)
     known = dict(zip(keys, starts["pc"].tolist(), strict=True))

@@ -1,8 +1,8 @@
-"""Opens a raw capture: every shader engine is decoded, by processes if somebody gives some, and put together.
+"""Open a raw capture: decode every shader engine, in processes if there is an executor, and combine them.
 
-What comes of it is kept (`kept.py`), and opened from there at once for as long as its files stay the same.
-A stream can be decoded from its beginning as far as one likes.  So whoever waits for a large capture is shown
-its first bytes meanwhile, which are a capture of their own, only shorter.
+The result is cached (`kept.py`) and opened from there as long as the files of the capture do not change.  Any
+number of first bytes of a stream can be decoded.  So a caller that opens a large capture gets a shorter
+capture of its first bytes meanwhile.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ HINT = "Copy its .att files again, or record the trace again."
 HINTS = {OFFICIAL: "Leave out --decoder official: the decoder of rcv may read it."}
 STAGE = "Decoding shader engines"
 STAGE_SHOWN = "The beginning is shown; decoding shader engines"
-BEAT = 0.05  # seconds between two looks whether somebody still waits
+BEAT = 0.05  # seconds between two checks for cancellation
 MOST_THREADS = 4  # of the process that decodes the only stream
 QUICK_BYTES = 4 << 20  # of `.att` files: decoding them takes less than a second
-LARGE_BYTES = 24 << 20  # of `.att` files: whoever waits for them is shown their beginning
+LARGE_BYTES = 24 << 20  # of `.att` files: from this size on the beginning is shown first
 FIRST_BYTES = 1 << 20  # of all streams together that are decoded first: a picture within a second
 LEAST_BYTES = 64 << 10  # of each
 
 
 def is_quick(capture: RawCapture, options: RawOptions = USUAL) -> bool:
-    """Whether opening takes no time: there is little to decode, or it was decoded before."""
+    """Whether opening takes no time: there is little to decode, or the cache holds it."""
     return capture.size <= QUICK_BYTES or kept.is_kept(_key(capture, options))
 
 
@@ -65,7 +65,7 @@ def open_raw(
 ) -> Trace:
     """Open the raw capture that a folder or one of its `.att` files names.
 
-    `early` is called with its beginning, if the rest takes a while.  Raises a TraceError if nothing of it can
+    `early` is called with its beginning if the rest takes a while.  Raises a TraceError if nothing of it can
     be shown.
     """
     capture = _capture(path)
@@ -112,13 +112,13 @@ def _with_sources(trace: Trace, capture: RawCapture, options: RawOptions) -> Tra
 
 
 def _key(capture: RawCapture, options: RawOptions, *more: object) -> str:
-    # What disassembles decides the texts: a library that is installed later must count.
+    # The disassembler decides the texts: a library installed later must change the key.
     library = (options.decoder, *(_official_mark(options) if options.decoder == OFFICIAL else ()))
     return kept.key_of(capture, __version__, tuple(map(str, candidates())), *library, *more)
 
 
 def _official_mark(options: RawOptions) -> tuple[object, ...]:
-    """What changes with the official library; raise OfficialMissing without one."""
+    """The part of the key that depends on the official library; raise OfficialMissing without one."""
     from rcv_py.formats.raw.official import library_path  # noqa: PLC0415 - rarely there
 
     path = library_path(options.library)
@@ -135,9 +135,9 @@ def _first_bytes(capture: RawCapture) -> int:
 
 @contextmanager
 def _spills(capture: RawCapture, beside: Path | None) -> Iterator[dict[str, Path]]:
-    """Give files for the columns of each stream, which are gone behind the block; none without a place."""
+    """Give files for the columns of each stream until the block ends; none if no folder can hold them."""
     names = [stream.name for stream in capture.streams] if beside is not None else []
-    # What a process leaves that is killed is removed by the next one that keeps something.
+    # The next process that writes to the cache removes files of a killed process.
     spills = {name: Path(f"{beside}.{os.getpid()}.{at}.part") for at, name in enumerate(names)}
     try:
         yield spills
@@ -147,13 +147,13 @@ def _spills(capture: RawCapture, beside: Path | None) -> Iterator[dict[str, Path
 
 
 def _write(found: Assembled, path: Path) -> bool:
-    """Write what decoding gave; return whether it will give the same again."""
+    """Write the decoded capture; return whether decoding again gives the same."""
     write_packed(path, found.trace, _ahead(found.columns), is_compressed=False)
     return found.is_sure
 
 
 def _ahead(columns: Iterable[WaveColumns]) -> Iterator[WaveColumns]:
-    """Columns as they come, the next of which another thread makes while these are written."""
+    """Columns in order; another thread makes the next ones while these are written."""
     coming = iter(columns)
     with ThreadPoolExecutor(1) as pool:
         following = pool.submit(next, coming, None)
@@ -163,7 +163,7 @@ def _ahead(columns: Iterable[WaveColumns]) -> Iterator[WaveColumns]:
 
 
 def _begun(capture: RawCapture, options: RawOptions, found: Assembled) -> Trace:
-    """The beginning as a trace that any process can read waves of."""
+    """The beginning as a trace whose waves any process can read."""
     trace = kept.keep(_first_key(capture, options), partial(_write, found))
     return _with_sources(trace, capture, options)
 
@@ -180,8 +180,8 @@ def decoded(
 ) -> Assembled:
     """Decode a capture; raise a TraceError if no shader engine of it can be.
 
-    `early` is called with its beginning as soon as that is decoded.  Of every stream `most` bytes at most
-    are decoded, all if it is 0.  `spills` are files for columns by the name of their stream.
+    `early` is called with its beginning as soon as that is decoded.  At most `most` bytes of every stream are
+    decoded, all if it is 0.  `spills` are files for columns by the name of their stream.
     """
     parts = [] if early is None else _tasks(capture, options, _first_bytes(capture))
     wholes = _tasks(capture, options, most, spills)
@@ -191,7 +191,7 @@ def decoded(
     report(Stage(stage, 0, len(wholes)))
     with (jobs or _here)([task.size for task in tasks]) as executor:
         waiting = {executor.submit(decoded_engine, task): task for task in tasks[:1]}
-        if len(tasks) > 1:  # who is first makes the machine code that decodes, and the next what comes after
+        if len(tasks) > 1:  # the first process compiles the decoder, the next the steps after it
             executor.submit(prepare)
         waiting |= {executor.submit(decoded_engine, task): task for task in tasks[1:]}
         while waiting:
@@ -216,7 +216,7 @@ def decoded(
 def _tasks(
     capture: RawCapture, options: RawOptions, most: int, spills: Mapping[str, Path] = NO_SPILLS
 ) -> list[EngineJob]:
-    """What is to be decoded, the largest first: it takes longest."""
+    """The streams to decode, the largest first: it takes longest."""
     threads = max(1, min(MOST_THREADS, os.cpu_count() or 1) // len(capture.streams))
     return [
         EngineJob(
@@ -234,7 +234,7 @@ def _tasks(
 
 
 class _Engines:
-    """The shader engines that could be decoded; why others could not are Problems."""
+    """The shader engines that could be decoded; a Problem states why another could not."""
 
     def __init__(self, tasks: list[EngineJob]) -> None:
         self.left = len(tasks)
@@ -247,7 +247,7 @@ class _Engines:
         return not self.left
 
     def take(self, task: EngineJob, future: Future[Engine]) -> None:
-        """Take an answer; raise what is no fault of the file."""
+        """Take a result; re-raise errors that are no fault of the file."""
         self.left -= 1
         error = future.exception()
         if error is None:
@@ -292,7 +292,7 @@ def _put_together(capture: RawCapture, found: _Engines, *, is_part: bool) -> Ass
         reader=_NoWaves(),
         problems=problems,
     )
-    problems += objects.doubts  # what is wrong with source lines shows when they are asked for
+    problems += objects.doubts  # problems with source lines show when these are read
     if not len(made.trace.waves):
         problems.warn(capture.folder.name, *NO_WAVE, Affects.WAVES, Affects.CODE)
     told = tuple(problems)
@@ -312,7 +312,7 @@ def _tell_lost(name: str, error: RcvError, problems: Problems) -> None:
 
 
 class _Here(Executor):
-    """Makes a call in this process when it is submitted."""
+    """An executor that makes each call in this process when it is submitted."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -330,7 +330,7 @@ def _here(sizes: list[int]) -> Iterator[Executor]:
 
 
 class _NoWaves:
-    """The reader of a trace that is only written: its waves are handed over as columns."""
+    """The reader of a trace that is only written: its waves are passed as columns."""
 
     base_clock = 1
 

@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 DECODERS = ("auto", "own", "official")
 AUTO, OWN, OFFICIAL = DECODERS
 Jobs = Callable[[list[int]], AbstractContextManager[Executor]]
-"""Gives an executor for files of so many bytes each."""
+"""Gives an executor for files of the given sizes in bytes."""
 Early = Callable[[Trace], None]
 """Is shown the beginning of a capture, as a trace of its own."""
 DECODER_NAME = "RCV_DECODER"  # of the environment, which processes inherit
@@ -27,8 +27,8 @@ class RawOptions:
     """How raw captures are read."""
 
     decoder: str = AUTO  # of DECODERS; auto is ours
-    library: str = ""  # path of the official decoder, "" where it usually is
-    source_map: tuple[tuple[str, str], ...] = ()  # beginnings of paths, and what stands for them here
+    library: str = ""  # path of the official decoder, "" for its usual places
+    source_map: tuple[tuple[str, str], ...] = ()  # path prefixes, and their replacements on this machine
 
 
 class OfficialMissing(RcvError):

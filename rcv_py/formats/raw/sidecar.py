@@ -1,7 +1,7 @@
-"""`code.json` beside raw files: what it tells that the code objects do not, by code object and address.
+"""`code.json` next to raw files: facts that the code objects lack, by code object and address.
 
-Costs of its rows are not believed: they are those of another decoder, or none.  Its texts go before those of
-a disassembler, and where a code object is missing they are the program.
+Costs of its rows are ignored: another decoder computed them, or they are absent.  Its texts take precedence
+over the disassembler's, and replace a missing code object.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Sidecar:
 
     @property
     def has_samples(self) -> bool:
-        """Whether rows tell PC samples."""
+        """Whether rows hold PC samples."""
         return self.columns is not None and self.columns.has_samples
 
 

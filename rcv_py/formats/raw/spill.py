@@ -1,4 +1,4 @@
-"""Columns of waves that wait in a file for those of other shader engines, and take no memory meanwhile."""
+"""Keep columns of waves in a file, not in memory, until the other shader engines are decoded."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from rcv_py.model.waves import WaveColumns
 
 @dataclass(slots=True, eq=False)
 class Spill:
-    """Columns as they were added, without lanes and levels of detail; pickled it is the place of its file.
+    """Columns as they were added, without lanes and levels of detail; it pickles as the path of its file.
 
-    Adding and reading raise OSError, and reading `npy.Unreadable` if somebody else wrote to the file.
+    Adding and reading raise OSError; reading raises `npy.Unreadable` if another program wrote to the file.
     """
 
     path: Path
     count: int = field(default=0, init=False)
 
     def append(self, columns: WaveColumns) -> None:
-        """Add columns behind the others."""
+        """Append columns."""
         with self.path.open("ab" if self.count else "wb") as stream:
             stream.write(npy.packed([getattr(columns, name) for name in COLUMNS]))
         self.count += 1

@@ -1,7 +1,7 @@
-"""Which instruction each token of a stream belongs to: tokens and programs are walked side by side.
+"""Match each token of a stream to its instruction: walk tokens and programs in parallel.
 
-A stream says where a wave began and where it went after jumps to computed places; between those, the program
-is followed from line to line.  Times are cycles of the stream's clock.
+A stream says where a wave began and where it went after indirect jumps; between those, the program is
+followed from line to line.  Times are cycles of the stream's clock.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from rcv_py.formats.isa.program import Category, Program
 from rcv_py.formats.sqtt.records import WaveRecords
 from rcv_py.model.kinds import TokenKind
 
-MOST_MISSED = 1000  # lines in a row without a token, until a wave is given up
-MOST_AHEAD = 4096  # lines that are looked ahead behind an s_barrier_wait
-CYCLE = 4  # cycles of gfx9's clock of tokens
+MOST_MISSED = 1000  # consecutive lines without a token before the walk abandons a wave
+MOST_AHEAD = 4096  # lines of look-ahead after an s_barrier_wait
+CYCLE = 4  # cycles per tick of gfx9's token clock
 
-# Of a line of the listing: what else than its category decides.
+# Traits of a line that affect the match in addition to its category.
 IS_WAITCNT = 1
 IS_LOAD = 2  # from memory that is no scratch
 IS_BARRIER = 4
 IS_BARRIER_WAIT = 8  # of gfx12, which may leave no token
-IS_SCALED = 16  # an MFMA with scales, whose load the hardware issues before
+IS_SCALED = 16  # an MFMA with scales; the hardware issues their load first
 IS_MOVE_64 = 32
 IS_CLOCK = 64  # s_memtime, which is encoded as memory and listed by AMD with the scalar ALU
 
@@ -38,15 +38,15 @@ JUMP, NEXT, TRAP, MSG, FLAT, SMEM = map(
     int,
     (TokenKind.JUMP, TokenKind.NEXT, TokenKind.TRAP, TokenKind.MSG, TokenKind.FLAT, TokenKind.SMEM),
 )
-UNFINISHED, LAST_KIND = int(TokenKind.NONE), int(TokenKind.BVH)  # others are no instructions
+UNFINISHED, LAST_KIND = int(TokenKind.NONE), int(TokenKind.BVH)  # other kinds are no instructions
 
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """Instructions of several programs, one below the other, as the walk needs them."""
+    """Instructions of several programs, concatenated, in the form that the walk needs."""
 
-    number: np.ndarray  # int32 [n], which code object
-    address: np.ndarray  # uint64 [n], bytes inside it
+    number: np.ndarray  # int32 [n], number of the code object
+    address: np.ndarray  # uint64 [n], byte offset inside it
     size: np.ndarray  # uint8 [n], bytes
     text: tuple[str, ...]
     category: np.ndarray  # uint8 [n], Category
@@ -72,7 +72,7 @@ class Listing:
 
 
 def listing(programs: Sequence[tuple[int, Program]]) -> Listing:
-    """Return the lines of programs, each with the number of its code object; one begins twice nowhere."""
+    """Return the lines of programs, each with the number of its code object; no two begin at one address."""
     ordered = sorted(programs, key=lambda one: (one[0], int(one[1].address[0]) if len(one[1]) else 0))
     number = np.repeat([one for one, _ in ordered], [len(one) for _, one in ordered]).astype(np.int32)
     parts = [one for _, one in ordered]
@@ -108,7 +108,7 @@ def listing(programs: Sequence[tuple[int, Program]]) -> Listing:
 
 
 def _next_shown(follows: np.ndarray, leaves: np.ndarray) -> np.ndarray:
-    """For each row the row itself if it leaves a token, else the first behind it that does, -1 if none."""
+    """For each row the row itself if it leaves a token, else the next row that does, -1 if none."""
     count = len(follows)
     own = np.where(leaves, np.arange(count), count)
     nearest = np.minimum.accumulate(own[::-1])[::-1]
@@ -147,7 +147,7 @@ class HasPrograms(Protocol):
 def programs_at(
     objects: Mapping[int, HasPrograms], number: np.ndarray, address: np.ndarray
 ) -> list[tuple[int, Program]]:
-    """Return the programs that hold addresses (uint64) of code objects, and those that they branch to."""
+    """Return the programs that hold addresses (uint64) of code objects, and their branch targets."""
     asked = list(zip(number.tolist(), address.tolist(), strict=True))
     found: dict[tuple[int, int], tuple[int, Program]] = {}
     seen = set(asked)
@@ -167,22 +167,22 @@ def programs_at(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Starts:
-    """Rows of the listing that the stream tells, -1 for places of which no line is known.
+    """Rows of the listing that the stream names, -1 for places whose line is unknown.
 
-    A wave's tokens behind such a place have no instruction until the next break.
+    A wave's tokens after such a place have no instruction until the next break.
     """
 
-    entry: np.ndarray  # int32 [waves], where they begin
-    breaks: np.ndarray  # int32 [breaks], where they go on
+    entry: np.ndarray  # int32 [waves], where waves begin
+    breaks: np.ndarray  # int32 [breaks], where programs go on
 
 
 @dataclass(frozen=True, eq=False)
 class Stitched:
     """Tokens with their instructions."""
 
-    waves: WaveRecords  # as given, with what the program corrects
+    waves: WaveRecords  # as given, corrected by the program
     row: np.ndarray  # int32 [tokens], row of the listing, -1 where the program does not fit
-    matched: np.ndarray  # int64 [waves], tokens that the walk reached; fewer than it has: it lost its way
+    matched: np.ndarray  # int64 [waves], tokens matched; fewer than the wave has if the walk failed
 
     @property
     def is_complete(self) -> bool:
@@ -195,8 +195,8 @@ def stitch(
 ) -> Stitched:
     """Return the row of the program of each token.
 
-    `excludes` is what the stream says of s_barrier_wait: that it may leave no token.  What such a wait
-    took stays the gap between its neighbours.
+    `excludes`: the stream says that s_barrier_wait may leave no token.  The time of such a wait remains the
+    gap between its neighbours.
     """
     tokens = np.empty((4, len(waves.time)), dtype=np.int64)
     for place, column in (
@@ -214,7 +214,7 @@ def stitch(
     )
     rows = np.full(tokens.shape[1], -1, dtype=np.int32)
     matched = np.zeros(len(waves), dtype=np.int64)
-    tolds = waves.break_first + np.arange(len(waves) + 1)  # an entry is told as a break is
+    tolds = waves.break_first + np.arange(len(waves) + 1)  # an entry is stored like a break
     told = np.zeros((2, int(tolds[-1])), dtype=np.int64)
     is_entry = np.zeros(told.shape[1], dtype=bool)
     is_entry[tolds[:-1]] = True
@@ -240,13 +240,13 @@ def stitch(
     return Stitched(changed, rows, matched)
 
 
-# Rows of what a walk is given of tokens and of lines.
+# Rows of the arrays of tokens and of lines that the walk reads.
 TIME, KIND, STALL, DURATION = range(4)
 CATEGORY, AFTER, TARGET, TRAITS, SHOWN = range(5)
 STATE = (TOKEN, STOP, TOLD, LAST_TOLD, BEGIN, END, FIRST, LINE, MISSED, OWED, LEFT, MATCHED) = tuple(
     range(12)
 )
-NOTHING, UNKNOWN = -2, -1  # told of a token: nothing, or a place of which no line is known
+NOTHING, UNKNOWN = -2, -1  # of a token: the stream names no place, or a place without a known line
 ENDS, MISSES, FITS = range(3)
 
 
@@ -272,7 +272,7 @@ def _is_any(kind: int, category: int) -> bool:
 
 @part
 def _goes_on(kind: int, line: int, lines: np.ndarray) -> int:
-    """The line behind one that left a token of the kind, -1 if there is none."""
+    """The line after a line that left a token of the kind, -1 if there is none."""
     if lines[CATEGORY, line] == BRANCH and kind == JUMP:
         return int(lines[TARGET, line])
     return int(lines[AFTER, line])
@@ -280,9 +280,9 @@ def _goes_on(kind: int, line: int, lines: np.ndarray) -> int:
 
 @part
 def _leaves_nothing(token: int, stop: int, line: int, tokens: np.ndarray, lines: np.ndarray) -> bool:
-    """Whether tokens from this one on fit the lines behind an s_barrier_wait, so that it has none itself.
+    """Whether tokens from this one on fit the lines after an s_barrier_wait, so that it left no token.
 
-    What fits by chance does so within one unit: after tokens of two there is nothing more to learn.
+    Tokens fit by chance only within one unit: tokens of two units decide.
     """
     unit = 0
     at = int(lines[AFTER, line])
@@ -304,7 +304,7 @@ def _leaves_nothing(token: int, stop: int, line: int, tokens: np.ndarray, lines:
 
 @part
 def _place(state: np.ndarray, line: int, rows: np.ndarray) -> None:
-    """The token belongs to the line; on to the next token."""
+    """Assign the token to the line and advance to the next token."""
     rows[int(state[TOKEN])] = line
     state[TOKEN] += 1
     state[MATCHED] += 1
@@ -342,7 +342,7 @@ def _scale(state: np.ndarray, tokens: np.ndarray) -> None:
 def _correct(
     state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray, gfxip: int
 ) -> None:
-    """What the instruction tells of its token beyond what the stream does."""
+    """Correct times of the token that depend on its instruction."""
     token, trait = int(state[TOKEN]), int(lines[TRAITS, line])
     if gfxip == 12 and trait & IS_MOVE_64:
         tokens[DURATION, token] = max(int(tokens[DURATION, token]), int(tokens[STALL, token]) + 2)
@@ -354,7 +354,7 @@ def _correct(
 
 @part
 def _swapped(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray) -> bool:
-    """Exchange the token with the next if that makes both fit: gfx9 may tell two units in any order."""
+    """Exchange the token with the next if both then fit: gfx9 may report two units in either order."""
     token, later = int(state[TOKEN]), int(lines[AFTER, line])
     if later < 0 or not _is_next(int(lines[CATEGORY, line]), state, tokens):
         return False
@@ -370,7 +370,7 @@ def _swapped(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray
 
 @part
 def _otherwise(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, gfxip: int) -> int:
-    """Whether a token fits a line that is not what it should be, or the line has none, or the way is lost."""
+    """Handle a token that does not plainly fit the line; return FITS, MISSES (no token for it) or ENDS."""
     kind, category = int(tokens[KIND, int(state[TOKEN])]), int(lines[CATEGORY, line])
     trait = int(lines[TRAITS, line])
     if category == BRANCH:
@@ -393,7 +393,7 @@ def _otherwise(state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarr
 def _step(
     state: np.ndarray, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray, gfxip: int, excludes: int
 ) -> bool:
-    """Compare the token with the line that follows; False if the wave's way is lost."""
+    """Compare the token with the next line; return False if the walk of the wave must end."""
     token, line = int(state[TOKEN]), int(state[LINE])
     kind = int(tokens[KIND, token])
     if line < 0 or kind == UNFINISHED or kind > LAST_KIND:
@@ -418,7 +418,7 @@ def _step(
 
 @part
 def _told(state: np.ndarray, told: np.ndarray) -> int:
-    """The line that the stream tells for this token."""
+    """The line that the stream names for this token, or NOTHING or UNKNOWN."""
     line = NOTHING
     while state[TOLD] < state[LAST_TOLD] and told[0, int(state[TOLD])] <= state[TOKEN]:
         if told[0, int(state[TOLD])] == state[TOKEN]:
@@ -431,7 +431,7 @@ def _told(state: np.ndarray, told: np.ndarray) -> int:
 def _begin_at(
     state: np.ndarray, line: int, tokens: np.ndarray, lines: np.ndarray, rows: np.ndarray, gfxip: int
 ) -> None:
-    """The token belongs to a line that the stream told, or to the next one behind it that leaves a token."""
+    """Assign the token to the line that the stream names, or to the next line that leaves a token."""
     if lines[SHOWN, line] >= 0:
         line = int(lines[SHOWN, line])
     kind = int(tokens[KIND, int(state[TOKEN])])
@@ -459,10 +459,10 @@ def _walk(
             state[at] = waves[wave, at]
         state[FIRST], state[LINE] = state[TOKEN], -1
         state[MISSED], state[OWED], state[MATCHED] = 0, 0, 0
-        state[LEFT] = MOST_MISSED + 16 * (state[STOP] - state[TOKEN])  # for all its lines without a token
+        state[LEFT] = MOST_MISSED + 16 * (state[STOP] - state[TOKEN])  # lines without a token, in all
         while state[TOKEN] < state[STOP] and state[MISSED] < MOST_MISSED and state[LEFT] > 0:
             line = _told(state, told)
-            if line == UNKNOWN:  # and nothing will be until the next break
+            if line == UNKNOWN:  # until the next break
                 following = (
                     int(told[0, int(state[TOLD])]) if state[TOLD] < state[LAST_TOLD] else int(state[STOP])
                 )
@@ -478,7 +478,7 @@ def _walk(
 
 
 def prepare() -> None:
-    """Have the walk's machine code made, so that one process may do so while another decodes its stream."""
+    """Compile the walk, so that one process can do so while another decodes its stream."""
     _walk(
         np.zeros((0, len(STATE)), dtype=np.int64),
         *(np.zeros((2, 0), dtype=np.int64), np.zeros((4, 0), dtype=np.int64)),
