@@ -14,10 +14,10 @@ RDNA_VERSIONS = (1, 2, 3, 4, 5)  # gfx10 (1, 2), gfx11, gfx12, gfx1250
 
 
 def decode(data: bytes | memoryview, name: str = "The file", threads: int = 1) -> Stream:
-    """Return what is in the bytes of one `.att` file, whatever state they are in; threads may help.
+    """Decode the bytes of one `.att` file, damaged or not, with up to the given number of threads.
 
     Raises:
-        BrokenFile: the first bytes are those of no thread trace; `name` stands in its sentence.
+        BrokenFile: the file does not begin like a thread trace; the message names `name`.
     """
     raw = np.frombuffer(data, dtype=np.uint8)
     family, version = format_of(raw)

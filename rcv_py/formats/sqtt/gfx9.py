@@ -1,4 +1,4 @@
-"""Streams of gfx9 (MI100 to MI350): the kernel's columns, and the tokens that it only noted, as records."""
+"""Decode streams of gfx9 (MI100 to MI350): turn the kernel's columns and noted tokens into records."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rcv_py.formats.sqtt.records import OccupancyRecords, Stream, WaveRecords
 from rcv_py.formats.sqtt.registers import NOWHERE, RegisterWrites, dispatches, entries, markers
 from rcv_py.model.kinds import EventKind
 
-HEADER = 8  # bytes that the tool which recorded puts in front
-STRETCH = 1 << (18 if IS_COMPILED else 14)  # bytes between two looks whether anybody still wants it
+HEADER = 8  # bytes that the recording tool puts in front
+STRETCH = 1 << (18 if IS_COMPILED else 14)  # bytes between two checks for cancellation
 MOVED_ROWS = 1 << 16  # at once
 SHORTEST = 4  # bytes of the tokens of a wave: a kind, once data are lost, and an end
 FLUSH = 7  # written to NOWHERE
 LOSES = 2
-EVENT = {  # what a token of type MISC says
+EVENT = {  # values of a token of type MISC
     LOSES: EventKind.PACKET_LOSS,
     3: EventKind.RESERVED,
     4: EventKind.TT_STALL_BEGIN,
@@ -64,7 +64,7 @@ def decode_gfx9(data: np.ndarray) -> Stream:
 
 
 class _Walk:
-    """Two walks over a stream: what they need, and the columns they left."""
+    """Two walks over a stream: their input and the columns that they fill."""
 
     def __init__(self, data: np.ndarray, cu: int) -> None:
         self._data = data
@@ -86,7 +86,7 @@ class _Walk:
         self.state[[kernel.POSITION, kernel.CONSUMED, kernel.PHASE, kernel.CU]] = HEADER, -1, 15, self._cu
 
     def _step(self, fills: bool) -> bool:
-        """Take the tokens of a stretch; return whether there are more."""
+        """Process the tokens of a stretch; return whether there are more."""
         checkpoint()
         begin = int(self.state[kernel.POSITION])
         stop = min(begin + STRETCH, len(self._data))
@@ -115,13 +115,13 @@ class _Walk:
         return not self.state[kernel.IS_TRUNCATED] and self.state[kernel.POSITION] < len(self._data)
 
     def count(self) -> None:
-        """Find how much each wave needs, and make the columns."""
+        """Count the rows of each wave and allocate the columns."""
         while len(self._data) > HEADER and self._step(False):
             pass
         state, count = self.state, int(self.state[kernel.WAVES])
         self._facts = facts = self._facts[: count * kernel.FACTS]
         rows = facts.reshape(count, kernel.FACTS)
-        for slot in range(kernel.SLOTS):  # waves without an end come behind the others
+        for slot in range(kernel.SLOTS):  # waves without an end come last
             wave = state[kernel.WAVE + slot]
             if wave >= 0:
                 needs = [
@@ -144,7 +144,7 @@ class _Walk:
         """Fill the columns."""
         while len(self._data) > HEADER and self._step(True):
             pass
-        self._stalls = np.empty(0, np.int64)  # nobody else looks at them
+        self._stalls = np.empty(0, np.int64)  # no other use
 
     @property
     def others(self) -> np.ndarray:
@@ -152,7 +152,7 @@ class _Walk:
         return self._others[: 2 * int(self.state[kernel.OTHERS])].reshape(-1, 2)
 
     def waves(self, cu: int, starts: _Starts) -> WaveRecords:
-        """Return the waves of the traced compute unit, as they ended, if more than a kind told of them."""
+        """Return the waves of the traced compute unit, by end; waves without a start or records are left out."""
         facts = self._facts.reshape(-1, kernel.FACTS)[self._order]
         first = np.concatenate(
             [facts[:, : kernel.F_BREAKS + 1], [[len(self.kind), len(self.did), len(self.breaks) // 2]]]
@@ -207,14 +207,14 @@ class _Walk:
 
 
 class _Kept:
-    """Some rows of columns; memory follows the others."""
+    """A selection of rows of columns, compacted in place."""
 
     def __init__(self, is_kept: np.ndarray) -> None:
         self._is_kept = is_kept
         self._gone = np.flatnonzero(~is_kept)
 
     def of(self, column: np.ndarray) -> np.ndarray:
-        """Return those rows of a column, moved to its beginning: of a full buffer a copy is 100 MB."""
+        """Return the kept rows of a column, moved to its beginning: a copy of a full buffer takes 100 MB."""
         end = int(self._gone[0]) if len(self._gone) else len(column)
         for first in range(end, len(column), MOVED_ROWS):
             rows = slice(first, first + MOVED_ROWS)
@@ -230,7 +230,7 @@ class _Kept:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Starts:
-    """What starts of waves say."""
+    """The contents of wave-start tokens."""
 
     row: np.ndarray  # int64 [n], among the noted tokens, ascending
     me: np.ndarray  # int16, -1 unknown
@@ -239,7 +239,7 @@ class _Starts:
     entry: np.ndarray  # uint64
 
     def waves(self, places: np.ndarray, rows: np.ndarray, count: int) -> _Starts:
-        """Return what the starts at these rows say at these of `count` places, and nothing at the others."""
+        """Spread the starts at `rows` to `places` of `count` waves; the other waves have unknown values."""
         at = np.searchsorted(self.row, rows)
 
         def spread(column: np.ndarray, unknown: int) -> np.ndarray:
@@ -268,7 +268,7 @@ class _Tokens:
         self._wrote = np.flatnonzero((self._type == kernel.REGISTER) | self._is_compute)
 
     def _number(self, rows: np.ndarray, first: int, count: int) -> np.ndarray:
-        """Return some bytes of tokens as a number, int64; those behind the end of the stream are its last."""
+        """Return bytes of tokens as a number, int64; bytes after the end of the stream repeat its last."""
         byte = self._byte[rows] + first
         number = np.zeros(len(rows), dtype=np.int64)
         for at in range(count):
@@ -291,7 +291,7 @@ class _Tokens:
         )
 
     def starts(self, writes: RegisterWrites) -> _Starts:
-        """Return what starts of waves say, of those that were told twice both."""
+        """Return the contents of wave-start tokens; both tokens of a start that is reported twice."""
         rows = np.flatnonzero(self._type == kernel.START)
         head = self._number(rows, 0, 4)
         me, pipe = (head >> 18 & 3).astype(np.int16), (head >> 16 & 3).astype(np.int16)
@@ -301,14 +301,14 @@ class _Tokens:
     def occupancy(self, starts: _Starts) -> OccupancyRecords:
         """Return the waves that began and ended on the whole shader engine.
 
-        A start of a wave that runs is told twice.  An end without a start is that of a wave which began
-        before the trace: its start is put in front, at time 0.  Once data are lost such an end says nothing.
+        A start where a wave runs is a repeated report.  An end without a start belongs to a wave that began
+        before the trace: its start is added at time 0.  Once data are lost, such an end is ignored.
         """
         rows = np.flatnonzero((self._type == kernel.START) | (self._type == kernel.END))
         head, is_start = self._number(rows, 0, 2), self._type[rows] == kernel.START
         place = head >> 6
         order = np.argsort(place, kind="stable")
-        before = np.full(len(rows), -1)  # what happened last at the same place
+        before = np.full(len(rows), -1)  # the previous event at the same place
         before[order[1:]] = np.where(place[order[1:]] == place[order[:-1]], order[:-1], -1)
         runs = (before >= 0) & is_start[before]
         losses = np.flatnonzero((self._type == kernel.MISC) & (self._number_of_misc() == LOSES))
@@ -337,7 +337,7 @@ class _Tokens:
         return self._data[np.minimum(self._byte + 1, len(self._data) - 1)] >> 5
 
     def events(self) -> np.ndarray:
-        """Return what happened to the trace and to caches, int64 [n, 5] as in a stream."""
+        """Return events of the trace and of caches, int64 [n, 5] as in `Stream`."""
         what = np.zeros(len(self._type), dtype=np.int64)
         said, is_misc = self._number_of_misc(), self._type == kernel.MISC
         for number, event in EVENT.items():
@@ -353,7 +353,7 @@ class _Tokens:
         )
 
     def counters(self) -> np.ndarray:
-        """Return samples of counters, int64 [n, 7] as in a stream."""
+        """Return samples of counters, int64 [n, 7] as in `Stream`."""
         rows = np.flatnonzero(self._type == kernel.COUNTS)
         low, high = self._number(rows, 0, 4), self._number(rows, 4, 4)
         cu = low >> 6 & 15
@@ -362,7 +362,7 @@ class _Tokens:
         return both[low >> 5 & 1 == 0]
 
     def shader_data(self) -> np.ndarray:
-        """Return what programs wrote, int64 [n, 6] as in a stream."""
+        """Return the data that programs wrote, int64 [n, 6] as in `Stream`."""
         rows = np.flatnonzero(self._type == kernel.DATA)
         head, value = self._number(rows, 0, 2), self._number(rows, 2, 4)
         none = np.zeros(len(rows), dtype=np.int64)
@@ -370,9 +370,10 @@ class _Tokens:
 
 
 def _with_silence(counters: np.ndarray, interval: int) -> np.ndarray:
-    """Return samples with one of zeros wherever none came for longer than the interval, and behind the last.
+    """Return samples, with a sample of zeros in each gap longer than the interval and after the last.
 
-    Nothing is sent while nothing is counted; without an announced interval nobody knows when that was.
+    The hardware sends no sample while nothing is counted; without an announced interval such gaps are
+    unknown.
     """
     if not interval or not len(counters):
         return counters

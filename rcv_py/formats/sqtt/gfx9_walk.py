@@ -1,9 +1,9 @@
-"""The kernel of gfx9: from token to token, with what each does to the wave of a slot.
+"""The decoding kernel of gfx9: walk the tokens and apply each to the wave of its slot.
 
-A token begins at a byte; its low four bits are its type, which gives its length.  The kernel goes through
-a stream twice: once to count what waves need, once to fill columns of that size, in which records, segments
-and breaks of a wave lie one after the other.  What has nothing to do with waves it only notes: `gfx9`
-reads that.  It stops at a byte, so that its caller can look up in between, and goes on from there.
+A token begins at a byte; its low four bits are its type, which gives its length.  The kernel goes through a
+stream twice: once to count the rows of each wave, once to fill columns of that size, in which records,
+segments and breaks of a wave are contiguous.  Tokens unrelated to waves are only noted: `gfx9` reads them.
+The kernel stops at a given byte, so that its caller can check for cancellation, and continues from there.
 
 A slot is SIMD * 16 + number.  Field F of slot S is `state[F + S]`, fact F of wave W `facts[FACTS * W + F]`.
 A record is a token that a wave issued.
@@ -19,35 +19,35 @@ from rcv_py.model.kinds import TokenKind, WaveState
 
 MISC, STAMP, REGISTER, START, _, COMPUTE, END, _, _, _, KIND, PC, DATA, ISSUE, COUNTS, PRIVILEGED = range(16)
 LENGTHS = 0x6846822222624882  # bytes of a token, four bits a type, type 0 lowest
-SILENT = 1 << STAMP | 1 << 4 | 1 << 7 | 1 << 8 | 1 << 9  # types that say nothing that is wanted
-RESETS, LOSES, SAVES = 1, 2, 6  # what MISC can say
-STALL, INSTRUCTION, IMMEDIATE = 1, 2, 3  # what ISSUE says of a slot
-JUMPS, ENTERS_TRAP = 7, 29  # what KIND says, where it does more than name a unit
+SILENT = 1 << STAMP | 1 << 4 | 1 << 7 | 1 << 8 | 1 << 9  # types that are ignored
+RESETS, LOSES, SAVES = 1, 2, 6  # values of MISC
+STALL, INSTRUCTION, IMMEDIATE = 1, 2, 3  # values of ISSUE for a slot
+JUMPS, ENTERS_TRAP = 7, 29  # values of KIND that do more than name a unit
 SWITCH = 64  # a START with a higher count is part of a context switch
 NORMAL, REQUESTED, SAVED, AWAITS = range(4)  # no switch, to be saved, saved, back but not in the program
-ISSUES = 4  # cycles that an issue takes at least
+ISSUES = 4  # cycles that an issue takes, the minimum
 
 SLOTS = 64
-# `state[…]`: tokens of each of 16 types; then where the kernel is and what it found
+# `state[…]`: tokens of each of 16 types; then the kernel's position and results
 POSITION, TIME, LATEST, BASE, CONSUMED, PHASE, IS_TRUNCATED, HAS_LOST, CU, WAVES, ENDED, OTHERS = range(
     16, 28
 )
 (
     WAVE,  # number of the wave, in the order in which they opened; NEVER or GONE: none
     TRAP,  # NORMAL or how far a context switch is
-    PENDING,  # records whose kind is still to come
-    DOES,  # what it does, and since when
+    PENDING,  # records without a kind yet
+    DOES,  # its state, and since when
     SINCE,
-    FIRST,  # its first record, behind its last one, the oldest one whose kind is still to come
+    FIRST,  # its first record, the end of its records, its oldest record without a kind yet
     COUNT,
     FRONT,
-    DID_FIRST,  # its first segment, behind its last one
+    DID_FIRST,  # its first segment, the end of its segments
     DID,
     _,
-    BREAK_FIRST,  # its first break, behind its last one, the oldest without an address
+    BREAK_FIRST,  # its first break, the end of its breaks, its oldest break without an address
     BREAK,
     BREAK_OPEN,
-    STALL_HEAD,  # its oldest stall that no record took, behind its newest one
+    STALL_HEAD,  # its oldest stall that no record took, the end of its stalls
     STALL_AT,
     _,
     LAST,  # and 16 more: its last record of each kind that can be replayed
@@ -57,11 +57,11 @@ NEVER, GONE = -1, -2
 REPLAYABLE = 17
 SIZE = LAST + REPLAYABLE * SLOTS  # of `state`
 
-FACTS = 10  # the room a wave needs, later where that begins; its place among those that ended; what it was
+FACTS = 10  # rows of a wave, later its first rows; its rank by end; its description
 F_RECORDS, F_DID, F_BREAKS, F_STALLS, F_RANK, F_SLOT, F_BEGIN, F_END, F_START, F_CONTEXTS = range(FACTS)
 
 UNFINISHED, VANISHED = -1, -2  # of a record: no kind yet; no instruction
-UNUSED, UNUSED_BREAK = -1, -2  # of a segment, of what a break is behind
+UNUSED, UNUSED_BREAK = -1, -2  # of a segment, of the record before a break
 UNIT = np.zeros(32, dtype=np.int64)  # kind → unit, 0: no instruction
 UNIT[[0, 16]] = TokenKind.SMEM
 UNIT[[1, 7, 17]] = TokenKind.SALU
@@ -96,21 +96,21 @@ def walk(  # noqa: C901, PLR0912 - one branch a type of token
     stalls: ndarray,
     others: ndarray,
 ) -> None:
-    """Take the tokens that begin before byte `stop`.
+    """Process the tokens that begin before byte `stop`.
 
     Args:
         data: int8, the whole stream.
         stop: a byte of it.
-        fills: whether columns are filled; else what they need is counted, and they are empty.
+        fills: whether columns are filled; else rows are only counted, and the columns are empty.
         state: int64 [SIZE], changed.
         facts: int64 [FACTS * waves], changed.
-        time: int64, of records the cycle; of one that vanished the record before it.
+        time: int64, cycle of each record; of a vanished record the record before it.
         kind: int8, their units.
-        stall: int32 or int64, how long they waited.
-        duration: the same, how long they took.
-        did: int8, of segments what the wave did.
-        lasted: int32 or int64, how long.
-        breaks: int64 [2 * breaks], the record of a wave behind which its program goes on, and where.
+        stall: int32 or int64, cycles that they waited.
+        duration: the same, cycles that they took.
+        did: int8, state of the wave in each segment.
+        lasted: int32 or int64, cycles of each segment.
+        breaks: int64 [2 * breaks], the record of a wave after which its program goes on elsewhere, and where.
         stalls: int64, when waves stalled.
         others: int64 [2 * tokens], time and byte of tokens that waves do not need.
     """
@@ -150,7 +150,7 @@ def walk(  # noqa: C901, PLR0912 - one branch a type of token
             now += head >> 2 & 4
             s = (head >> 9 & 3) * 16 + (head >> 5 & 15)
             if state[WAVE + s] == NEVER or (state[WAVE + s] == GONE and state[HAS_LOST]):
-                opened(s, now, -1, fills, state, facts)  # it began before the trace did, or its start is lost
+                opened(s, now, -1, fills, state, facts)  # it began before the trace, or its start is lost
             elif state[WAVE + s] >= 0:
                 told(
                     head >> 11,
@@ -290,7 +290,7 @@ def started(
 ) -> bool:
     """A wave starts, or is switched; return whether it starts."""
     if count <= SWITCH:
-        if state[WAVE + s] < 0:  # else it was told before
+        if state[WAVE + s] < 0:  # else already reported
             opened(s, now, state[OTHERS], fills, state, facts)
         return True
     if state[WAVE + s] >= 0 and state[TRAP + s] == REQUESTED:
@@ -353,7 +353,7 @@ def before(at: int, s: int, state: ndarray, time: ndarray, kind: ndarray) -> int
 
 @part
 def trim(at: int, end: int, time: ndarray, stall: ndarray, duration: ndarray) -> None:
-    """Let a record end when the next one begins, with the cycles that it takes at least."""
+    """End a record when the next begins, but not before its minimum of cycles."""
     if end < time[at] + duration[at]:
         duration[at] = max(end - time[at], ISSUES)
         stall[at] = min(stall[at], duration[at])
@@ -398,7 +398,7 @@ def lived(
     did: ndarray,
     lasted: ndarray,
 ) -> None:
-    """Add a segment to the wave of a slot; one that joins makes a last one of its kind longer."""
+    """Add a segment to the wave of a slot; an adjacent segment of the same state extends the last."""
     at = state[DID + s]
     if fills:
         if joins and at > state[DID_FIRST + s] and did[at - 1] == what:
@@ -410,7 +410,7 @@ def lived(
     state[DID + s] = at + 1
 
 
-# -- what tokens say of the wave of a slot -----------------------------------------------------------------
+# -- tokens about the wave of a slot ------ -----------------------------------------------------------------
 
 
 @part
@@ -428,7 +428,7 @@ def issued(  # noqa: C901 - one rule of three cases
     lasted: ndarray,
     stalls: ndarray,
 ) -> None:
-    """It stalled, issued an instruction, or one that needs no unit and was over at once."""
+    """Record a stall, the issue of an instruction, or of an instruction that needs no unit."""
     until, length = now, 0
     if what == IMMEDIATE:
         if fills:
@@ -472,7 +472,7 @@ def told(
     stalls: ndarray,
     breaks: ndarray,
 ) -> None:
-    """Of which kind its oldest record without one is; or it is back in its program."""
+    """Set the kind of its oldest record without a kind, or return from the trap handler."""
     if state[TRAP + s] == AWAITS and what == JUMPS:
         state[TRAP + s] = NORMAL
         last = before(state[COUNT + s], s, state, time, kind) if fills else -1
@@ -504,7 +504,7 @@ def named(  # noqa: C901 - one rule
     duration: ndarray,
     stalls: ndarray,
 ) -> None:
-    """Its oldest record without a kind gets one, and by the time at which that comes how long it took."""
+    """Set kind of its oldest record without a kind, and its duration from the time of the token."""
     at = state[FRONT + s]
     begin, floor = time[at], 0
     last = before(state[COUNT + s], s, state, time, kind)
@@ -548,7 +548,7 @@ def named(  # noqa: C901 - one rule
 
 @part
 def broken(at: int, s: int, fills: bool, state: ndarray, breaks: ndarray) -> None:
-    """Behind a record its program goes on elsewhere, at an address that is still to come."""
+    """Add a break after a record: the program goes on at an address that a later token reports."""
     row = state[BREAK + s]
     if fills:
         if 2 * row + 2 > len(breaks):
@@ -562,7 +562,7 @@ def broken(at: int, s: int, fills: bool, state: ndarray, breaks: ndarray) -> Non
 
 @part
 def shifted(s: int, state: ndarray, time: ndarray, kind: ndarray, breaks: ndarray) -> None:
-    """Its newest record enters the trap handler: a break just before it is behind it."""
+    """Its newest record enters the trap handler: move a break just before that record to after it."""
     row, last = state[BREAK + s] - 1, before(state[COUNT + s], s, state, time, kind)
     if row >= state[BREAK_FIRST + s] and last >= 0:
         previous = before(last, s, state, time, kind)
@@ -572,7 +572,7 @@ def shifted(s: int, state: ndarray, time: ndarray, kind: ndarray, breaks: ndarra
 
 @part
 def placed(data: ndarray, at: int, fills: bool, state: ndarray, breaks: ndarray) -> None:
-    """Its program goes on at an address: at the oldest break without one, else behind its newest record."""
+    """Set the address of its oldest break without an address, else of a new break after its newest record."""
     s = (data[at + 1] >> 1 & 3) * 16 + ((data[at] & 0xE0) >> 5 | (data[at + 1] & 1) << 3)
     if state[WAVE + s] < 0 or state[TRAP + s] != NORMAL:
         return

@@ -16,16 +16,16 @@ from rcv_py.formats.sqtt.rdna_tables import TOKEN_TYPES, Known, Token, layout
 from rcv_py.formats.sqtt.records import Stream, WaveRecords
 from rcv_py.formats.sqtt.registers import dispatches, markers
 
-ROOM = 1024  # waves that the first walk has room for at first, at least
-WAVE_BYTES = 64  # of a stream for each wave, of which few have less
-STRETCH = 1 << (20 if IS_COMPILED else 14)  # bytes between two looks whether anybody still wants it
+ROOM = 1024  # minimum initial rows of the table of waves
+WAVE_BYTES = 64  # of a stream per wave; few waves have less
+STRETCH = 1 << (20 if IS_COMPILED else 14)  # bytes between two checks for cancellation
 UNIT = 32  # bytes that the hardware writes at once
-OTHER_SIMD = 2  # the SIMD beside the traced one has a number that differs by this bit
+OTHER_SIMD = 2  # the number of the other SIMD of the WGP differs from the traced one's by this bit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """What a walk fills, see `rdna_walk.walk`."""
+    """Output columns of a walk, see `rdna_walk.walk`."""
 
     times: np.ndarray  # int64 [tokens]
     cycles: np.ndarray  # int32 or int64 [2 * tokens]
@@ -37,7 +37,7 @@ class Columns:
 
     @classmethod
     def with_room(cls, dtype: type, sizes: tuple[int, int, int] = (0, 0, 0), notes: int = 0) -> Columns:
-        """Return columns for as many tokens, segments and breaks; numbers of cycles get a type."""
+        """Return columns for these numbers of tokens, segments and breaks; columns of cycles have `dtype`."""
         tokens, segments, breaks = sizes
         return cls(
             times=np.empty(tokens, dtype=np.int64),
@@ -52,13 +52,13 @@ class Columns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Header:
-    """What the first token says."""
+    """The contents of the first token."""
 
     shader_array: int
     wgp: int
     simd: int
     dp_rate: int  # cycles of a double precision instruction
-    derate: int  # what they are multiplied with for some
+    derate: int  # their factor for some
     excludes_barrier_waits: bool
 
     @property
@@ -69,7 +69,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walked:
-    """What came of walking over a stream."""
+    """The result of walking over a stream."""
 
     header: Header
     ops: np.ndarray  # int64, see `Layout.instructions`
@@ -87,7 +87,7 @@ class Walked:
 def decode_rdna(data: np.ndarray, version: int, threads: int = 1) -> Stream:
     """Return the records of a stream; `data` is uint8, `version` 1…5 as the header has it.
 
-    So many threads may work at once; what comes of it is the same with any number.
+    The result does not depend on the number of threads.
     """
     walked = walk(data, version, threads)
     header, notes, state = walked.header, walked.notes, walked.state
@@ -121,7 +121,7 @@ def decode_rdna(data: np.ndarray, version: int, threads: int = 1) -> Stream:
 
 
 def header_of(data: np.ndarray, version: int) -> Header:
-    """Return what the first eight bytes of a stream say."""
+    """Return the contents of the first eight bytes of a stream."""
     bits = int.from_bytes(bytes(data[:8]), "little")
     rate = bits >> 28 & (7 if version >= 3 else 15)
     return Header(
@@ -135,7 +135,7 @@ def header_of(data: np.ndarray, version: int) -> Header:
 
 
 def walk(data: np.ndarray, version: int, threads: int = 1) -> Walked:
-    """Return what a stream holds; it is counted first, so that nothing is larger than it must be."""
+    """Walk a stream: count first, then fill columns of exactly that size."""
     header, rules = header_of(data, version), layout(version)
     words = np.zeros(-(-len(data) // 4) + rdna_walk.PADDING, dtype=np.uint32)
     words.view(np.uint8)[: len(data)] = data
@@ -170,14 +170,14 @@ def walk(data: np.ndarray, version: int, threads: int = 1) -> Walked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Way:
-    """What is walked over."""
+    """The input of a walk."""
 
     words: np.ndarray  # uint32, with PADDING
     bits: int  # of the stream
-    given: tuple[np.ndarray, np.ndarray, np.ndarray]  # rules, instructions, and what is known
+    given: tuple[np.ndarray, np.ndarray, np.ndarray]  # rules, instructions, and Known
 
     def go(self, until: int, state: np.ndarray, waves: np.ndarray, columns: Columns) -> None:
-        """Go on from where a state is, up to a bit."""
+        """Continue from a state up to a bit."""
         rdna_walk.walk(
             self.words,
             self.bits,
@@ -214,7 +214,7 @@ def _fill(way: _Way, waves: np.ndarray, begun: np.ndarray, columns: Columns, thr
         (rdna_walk.TOKEN_FIRST, rdna_walk.W_TOKEN_FIRST),
         (rdna_walk.SEGMENT_FIRST, rdna_walk.W_SEGMENT_FIRST),
         (rdna_walk.BREAK_FIRST, rdna_walk.W_BREAK_FIRST),
-    ):  # of waves that are there, which nobody knew yet
+    ):  # of running waves, unknown until the count ended
         wave = begun[:, rdna_walk.WAVE : rdna_walk.WAVE + rdna_walk.SLOTS]
         begun[:, first : first + rdna_walk.SLOTS] = np.where(wave >= 0, waves[wave, given], 0)
     stretches = zip(begun, [*begun[1:, rdna_walk.AT].tolist(), way.bits], strict=True)
@@ -237,7 +237,7 @@ def _fill(way: _Way, waves: np.ndarray, begun: np.ndarray, columns: Columns, thr
 
 
 def _is_cut(data: np.ndarray, at: int, rules: np.ndarray) -> bool:
-    """Whether a token at the end lacks its rest; half a time stamp at the end of a unit is usual."""
+    """Whether the last token is incomplete; half a time stamp at the end of a unit is usual."""
     if at >= 8 * len(data):
         return False
     low = int.from_bytes(bytes(data[at // 8 : at // 8 + 2]), "little") >> (at & 4) & 0xFF
@@ -245,7 +245,7 @@ def _is_cut(data: np.ndarray, at: int, rules: np.ndarray) -> bool:
 
 
 def _waves(walked: Walked, began: Starts) -> WaveRecords:
-    """The waves, as they ended."""
+    """The waves, in the order of their ends."""
     table = walked.waves
     column = table.T
     start = np.searchsorted(began.rows, column[rdna_walk.W_NOTE])

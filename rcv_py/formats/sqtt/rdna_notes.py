@@ -1,6 +1,6 @@
-"""What rare tokens of RDNA tell: waves anywhere on the shader engine, registers, events, clocks, messages.
+"""Decode rare tokens of RDNA: waves anywhere on the shader engine, registers, events, clocks, messages.
 
-The walk noted them with time and position; here their bits become columns, all at once.
+The walk noted them with time and position; this module extracts their bits as columns, all at once.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from rcv_py.formats.sqtt.records import OccupancyRecords
 from rcv_py.formats.sqtt.registers import ENTRY_HIGH, ENTRY_LOW, ENTRY_MASK, INITIATOR, RegisterWrites
 from rcv_py.model.kinds import EventKind
 
-SA_SHIFT = 7  # a WGP is told with its shader array above its own number
+SA_SHIFT = 7  # the bits of the shader array are above the number of the WGP
 PRIVILEGED, IMMEDIATE = 2, 1
 PER_PIPE, BOTTOM_OF_PIPE = 1, 2
 LAUNCH = 2  # kind of the tokens that set up a queue: a launch begins
 
-STARTED, ENDED, SAVED, RESTORED, NEITHER = range(5)  # what a start or an end of a wave tells
+STARTED, ENDED, SAVED, RESTORED, NEITHER = range(5)  # meanings of a start or an end of a wave
 CONTEXT = {count: SAVED for count in (66, 67, 70, 71)} | {
     count: RESTORED for count in (68, 69, 72, 73, 74, 75)
 }
@@ -59,7 +59,7 @@ FLAGS = {  # bits of a miscellaneous token; the lowest one is a loss on gfx10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Notes:
-    """Tokens that the walk left, in the order of the stream, and the stream they stand in."""
+    """Tokens that the walk noted, in the order of the stream, and the stream."""
 
     token: np.ndarray  # int64, Token
     time: np.ndarray  # int64, cycles
@@ -93,11 +93,11 @@ class Notes:
         return (wide >> (at & 31).astype(np.uint64) & np.uint64((1 << width) - 1)).astype(np.int64)
 
     def field(self, rows: np.ndarray, known: Known, width: int) -> np.ndarray:
-        """Return bits that the generation moved."""
+        """Return bits whose position depends on the generation."""
         return self.bits(rows, int(self.known[known]), width)
 
     def at(self, known: Known) -> np.uint32:
-        """Return what the generation has, beside bits of `low`."""
+        """Return a property of the generation that is no position of bits."""
         return np.uint32(self.known[known])
 
     def version(self) -> int:
@@ -106,13 +106,13 @@ class Notes:
 
 
 def _unit_and_simd(spot: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """WGP + 128 * shader array, and SIMD, of places as tokens have them."""
+    """WGP + 128 * shader array, and SIMD, of places in the encoding of tokens."""
     return spot >> 3 | (spot & 1) << SA_SHIFT, spot >> 1 & 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Starts:
-    """Starts of waves, and contexts of theirs that were saved or restored."""
+    """Starts of waves, and saves and restores of their contexts."""
 
     rows: np.ndarray  # int64, numbers of the notes
     meaning: np.ndarray  # uint8, STARTED…
@@ -120,7 +120,7 @@ class Starts:
     pipe: np.ndarray  # int16
     workgroup: np.ndarray  # int16, -1 unknown
     cluster: np.ndarray  # int16, -1 unknown
-    entry: np.ndarray  # int64, what the queue's register had then
+    entry: np.ndarray  # int64, value of the queue's register at that time
 
 
 def starts(notes: Notes, writes: RegisterWrites) -> Starts:
@@ -141,7 +141,7 @@ def starts(notes: Notes, writes: RegisterWrites) -> Starts:
 
 
 def _workgroups(notes: Notes, rows: np.ndarray) -> np.ndarray:
-    """Numbers of workgroups, which longer starts of gfx12 tell; int16, -1 unknown."""
+    """Numbers of workgroups, which long start tokens of gfx12 contain; int16, -1 unknown."""
     numbers = np.full(len(rows), -1, dtype=np.int16)
     if notes.version() == 12:
         longer = np.flatnonzero(notes.token[rows] == Token.WAVE_START_EXT)
@@ -151,9 +151,9 @@ def _workgroups(notes: Notes, rows: np.ndarray) -> np.ndarray:
 
 
 def _clusters(notes: Notes, rows: np.ndarray, meaning: np.ndarray) -> np.ndarray:
-    """Numbers of clusters, which gfx1250 tells before waves start; int16, -1 none.
+    """Numbers of clusters, which gfx1250 reports before waves start; int16, -1 none.
 
-    What begins a cluster holds for all starts from there on, what ends it for one more.
+    The begin of a cluster applies to all starts after it, its end to one more start.
     """
     numbers = np.full(len(rows), -1, dtype=np.int16)
     if not notes.known[Known.IS_BYTE_ALIGNED]:
@@ -163,7 +163,7 @@ def _clusters(notes: Notes, rows: np.ndarray, meaning: np.ndarray) -> np.ndarray
     told = np.flatnonzero(low >> CLUSTER_FIRST & 3)
     new = np.flatnonzero(meaning == STARTED)
     at = np.searchsorted(misc[told], rows[new]) - 1
-    is_next = np.diff(at, prepend=-1) > 0  # the first start behind it
+    is_next = np.diff(at, prepend=-1) > 0  # the first start after it
     low = low[told][at] if len(told) else np.zeros(len(new), dtype=np.uint32)
     holds = (at >= 0) & (is_next | (low >> CLUSTER_LAST & 1 == 0))
     numbers[new[holds]] = (low >> CLUSTER_NUMBER & 15)[holds]
@@ -171,9 +171,9 @@ def _clusters(notes: Notes, rows: np.ndarray, meaning: np.ndarray) -> np.ndarray
 
 
 def _entries(notes: Notes, writes: RegisterWrites, rows: np.ndarray, queue: np.ndarray) -> np.ndarray:
-    """The program address that the register pair of a queue had at each of some notes."""
+    """The program address in the register pair of a queue at each of some notes."""
     entry = np.zeros(len(rows), dtype=np.int64)
-    wrote_at = notes.of(Token.REG, Token.REG_INIT)  # one for one with `writes`
+    wrote_at = notes.of(Token.REG, Token.REG_INIT)  # one row per row of `writes`
     wrote_by = (writes.me.astype(np.int64) & 1) << 2 | writes.pipe
     queues = np.flatnonzero(np.bincount(queue))
     for address, shift in ((ENTRY_LOW, 0), (ENTRY_HIGH, 32)):
@@ -188,13 +188,13 @@ def _entries(notes: Notes, writes: RegisterWrites, rows: np.ndarray, queue: np.n
 
 
 def register_writes(notes: Notes) -> RegisterWrites:
-    """Return what REG and REG_INIT tell, a row each; a launch is a write of 1 to the initiator."""
+    """Return the writes of REG and REG_INIT, a row each; a launch is a write of 1 to the initiator."""
     rows = notes.of(Token.REG, Token.REG_INIT)
     is_write = notes.token[rows] == Token.REG
     is_launch = ~is_write & (notes.bits(rows, 18, 2) == LAUNCH) & (notes.bits(rows, 20, 1) == 1)
     address, value = notes.bits(rows, 16, 16), notes.bits(rows, 32, 32)
     is_compute = notes.bits(rows, 15, 1) == 1
-    # a launch is what the set-up of a queue tells, not what a program writes into that register
+    # the set-up of a queue reports a launch; a program's write into that register is none
     is_own = is_write & ~(is_compute & (address == INITIATOR))
     return RegisterWrites(
         time=notes.time[rows],
@@ -207,7 +207,7 @@ def register_writes(notes: Notes) -> RegisterWrites:
 
 
 def stamps(notes: Notes) -> tuple[np.ndarray, np.ndarray]:
-    """Return [n, 2] shader and constant clock, and the numbers of the notes that tell of lost data."""
+    """Return [n, 2] shader and constant clock, and the numbers of the notes that report lost data."""
     rows = notes.of(Token.TIMESTAMP)
     if notes.version() == 10:
         is_clock, value = notes.bits(rows, 14, 2) == 2, notes.bits(rows, 16, 48)
@@ -225,16 +225,16 @@ def stamps(notes: Notes) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Turns:
-    """Starts and ends of waves, and contexts that came and went, in the order of the stream."""
+    """Starts and ends of waves, and saves and restores of contexts, in the order of the stream."""
 
     row: np.ndarray  # int64, numbers of the notes
-    spot: np.ndarray  # uint32, shader array, SIMD and WGP as tokens have them
+    spot: np.ndarray  # uint32, shader array, SIMD and WGP in the encoding of tokens
     slot: np.ndarray  # uint32
     meaning: np.ndarray  # uint8, STARTED…
     start: np.ndarray  # int64, of the starts, -1 for an end
 
     def latest(self, is_it: np.ndarray) -> np.ndarray:
-        """Return, for each, the last one before it at the same place that is so; -1 if there is none."""
+        """Return for each row the last earlier row at the same place with `is_it`, -1 if there is none."""
         place = (self.spot << 5 | self.slot).astype(np.uint16)
         order = np.argsort(place, kind="stable")
         numbers = np.arange(len(order))
@@ -266,15 +266,15 @@ def _turns(notes: Notes, began: Starts) -> Turns:
 
 
 def occupancy(notes: Notes, began: Starts, lost: np.ndarray) -> OccupancyRecords:
-    """Return where waves began and ended; `lost` are the notes behind which data is missing.
+    """Return where waves began and ended; `lost` are the notes after which data is missing.
 
-    An end without a start had it before the stream, if nothing was lost; a start where a wave runs had an end
-    that was lost.
+    The start of an end without a start was before the stream, if nothing was lost; a start where a wave runs
+    follows a lost end.
     """
     turns = _turns(notes, began)
     is_start, is_end = turns.meaning == STARTED, turns.meaning == ENDED
     is_save, is_restored = turns.meaning == SAVED, turns.meaning == RESTORED
-    before = turns.latest(~is_save)  # whose wave runs on while its context is away
+    before = turns.latest(~is_save)  # whose wave goes on while its context is saved
     is_running = (before >= 0) & ~np.append(is_end, False)[before]
     entry = np.where(is_start, np.append(began.entry, 0)[turns.start], 0)
     entry = np.append(entry, 0)  # number -1: unknown
@@ -323,7 +323,7 @@ def occupancy(notes: Notes, began: Starts, lost: np.ndarray) -> OccupancyRecords
 
 
 def shader_data(notes: Notes) -> np.ndarray:
-    """Return int64 [n, 6]: time, value, place, SIMD, slot, flags of what programs wrote into the trace."""
+    """Return int64 [n, 6]: time, value, place, SIMD, slot, flags of data that programs wrote to the trace."""
     rows = notes.of(Token.SHADER_DATA, Token.SHADER_DATA_SHORT)
     if notes.version() == 11:
         rows = rows[notes.bits(rows, 14, 1) == 0]
@@ -350,7 +350,7 @@ def told_events(notes: Notes) -> np.ndarray:
 
 
 def events(notes: Notes, lost: np.ndarray) -> np.ndarray:
-    """Return int64 [n, 5]: time, EventKind, ME, pipe, flags; of numbers that have no name, nothing."""
+    """Return int64 [n, 5]: time, EventKind, ME, pipe, flags; events of unknown numbers are left out."""
     told = told_events(notes)
     names = np.zeros(64, dtype=np.int64)
     names[list(EVENTS)] = list(EVENTS.values())
@@ -358,7 +358,7 @@ def events(notes: Notes, lost: np.ndarray) -> np.ndarray:
     misc = notes.of(Token.MISC)
     flags = notes.field(misc, Known.MISC_FLAGS, 8)
     if notes.known[Known.IS_BYTE_ALIGNED]:
-        flags = flags & 3 | (flags & 0x7C) << 1  # one bit that nobody used is gone
+        flags = flags & 3 | (flags & 0x7C) << 1  # an unused bit is gone
     parts = [told[told[:, 1] != EventKind.NONE], _alike(lost, EventKind.PACKET_LOSS)]
     for bit, kind in FLAGS.items():
         if kind != EventKind.SPM_SAMPLE or notes.version() > 10:
@@ -376,7 +376,7 @@ def _alike(rows: np.ndarray, kind: EventKind) -> np.ndarray:
 
 
 def other_simd(notes: Notes, ops: np.ndarray) -> np.ndarray:
-    """Return int64 [n, 3]: time, cycles, TokenKind of what the other SIMD of the WGP issued."""
+    """Return int64 [n, 3]: time, cycles, TokenKind of the instructions that the WGP's other SIMD issued."""
     rows = notes.of(Token.INST)
     width = int(notes.known[Known.OP_MASK]).bit_length()
     op = ops[notes.field(rows, Known.OP, width)]

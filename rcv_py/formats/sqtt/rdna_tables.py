@@ -1,10 +1,9 @@
-"""Tokens of RDNA as data: how each generation writes them, and what its instructions are.
+"""Tokens of RDNA as tables: their encoding in each generation, and the instructions.
 
-A stream is a row of bits, the lowest of each byte first.  The low 8 bits at a position say what token stands
-there and how long it is; all that follows is a matter of tables.  Each generation is a list of changes to the
-one before.
+A stream is a sequence of bits, the lowest of each byte first.  The low 8 bits at a position give the type and
+length of the token; tables define the rest.  Each generation is a list of changes to the previous one.
 
-gfx10 and gfx1250 come from documents alone: no capture of them was at hand.
+gfx10 and gfx1250 come from documents alone: no capture of them was available.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from rcv_py.model.kinds import TokenKind
 
 
 class Token(IntEnum):
-    """What stands at a position of a stream."""
+    """The type of a token."""
 
     UNKNOWN = 0
     NOP = 1
@@ -56,13 +55,13 @@ TOKEN_TYPES = len(Token)
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """How a token is written."""
+    """The encoding of a token."""
 
     token: Token
-    prefix: str  # the lowest bits, the highest of them first
+    prefix: str  # the lowest bits, most significant first
     bits: int  # of the whole token
-    delta: tuple[int, int] = (0, 0)  # bits that hold the cycles since the token before, the last excluded
-    plus: int = 0  # cycles that pass besides
+    delta: tuple[int, int] = (0, 0)  # bits of the cycles since the previous token, end excluded
+    plus: int = 0  # further cycles that pass
 
 
 GFX10 = (
@@ -130,11 +129,11 @@ SHORT_WAVE = (1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5)
 
 
 class Act(IntEnum):
-    """What a token of instructions does to the bookkeeping of a wave."""
+    """The effect of an instruction token on the state of a wave."""
 
-    NOTHING = 0  # a number that nobody knows, or no instruction
+    NOTHING = 0  # an unknown number, or no instruction
     ISSUE = 1
-    JUMP = 2  # goes on where the stream says later
+    JUMP = 2  # the stream reports the target later
     WAIT = 3  # from the end of the instruction before
     BARRIER = 4  # waits as well
     LONG_BARRIER = 5  # and goes on until the next token of the wave
@@ -146,13 +145,13 @@ class Act(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """A row of instruction numbers whose cycles rise by one."""
+    """A range of instruction numbers whose cycles rise by one."""
 
     first: int
     kind: TokenKind
     cycles: tuple[int, ...] = (1,)
     act: Act = Act.ISSUE
-    rate: str = ""  # what the cycles are multiplied with: "dp" (double precision), "derate" (that, derated)
+    rate: str = ""  # factor of the cycles: "dp" (double precision), "derate" (derated double precision)
 
 
 SMEM, SALU, VMEM, FLAT = TokenKind.SMEM, TokenKind.SALU, TokenKind.VMEM, TokenKind.FLAT
@@ -244,26 +243,26 @@ GFX1250_OPS = (
     Op(175, VALU, (16, 32, 16, 8, 16, 1, 4, 2)),
     Op(187, VALU, (32,)),
 )
-OPS = 512  # numbers that nine bits hold; behind them, what tokens without a number do
+OPS = 512  # numbers of nine bits; tokens without a number follow
 TOKEN_OPS = (
     Op(OPS + Token.VALU_INST, VALU),
     Op(OPS + Token.IMM_ONE, TokenKind.IMMED, act=Act.WAIT),
     Op(OPS + Token.IMMEDIATE, TokenKind.IMMED, act=Act.WAIT),
 )
-READY_OP = Op(OPS + Token.WAVE_READY, TokenKind.NONE, act=Act.READY)  # where it is told in time
-REJOINING = 5  # waves that the short VALU token tells apart
+READY_OP = Op(OPS + Token.WAVE_READY, TokenKind.NONE, act=Act.READY)  # of generations that report it in time
+REJOINING = 5  # waves that the short VALU token distinguishes
 
-START_PLACE, START_COUNT = 7, 25  # bits of a start of a wave that no generation moves
-# A row of the table of tokens is one number for the walk: Token in the low 8 bits, and from these bits on
+START_PLACE, START_COUNT = 7, 25  # bits of a wave start, the same in all generations
+# A row of the table of tokens is one number for the walk: Token in the low 8 bits, and from these bits on:
 RULE_BITS = 8  # of the whole token (8 bits)
 RULE_SHIFT, RULE_MASK, RULE_PLUS = 16, 24, 36  # cycles that passed (8, 12 and 8 bits)
 RULE_SLOT = 44  # where five bits of the slot begin, 0 if there are none (5 bits)
-RULE_RECENT = 49  # of the slots that issued last, 1 for the latest one, 0 if that is not told (3 bits)
+RULE_RECENT = 49  # index into the slots that issued last, 1 for the latest, 0 if absent (3 bits)
 RULE_IS_MASK = 52  # a bit for each of 16 slots, from bit 8 on
 RULE_IS_NOTED = 53  # numpy reads it
 RULE_IS_CONTROL = 54  # begins, ends or moves a wave
-RULE_IS_QUIET = 55  # time passes, and no more
-# and an instruction: TokenKind in the low 8 bits, Act (8 bits), cycles
+RULE_IS_QUIET = 55  # only time passes
+# An instruction is a number too: TokenKind in the low 8 bits, Act (8 bits), cycles.
 OP_ACT, OP_CYCLES = 8, 16
 
 MASKS = (Token.IMMEDIATE, Token.WAVE_READY)
@@ -287,7 +286,7 @@ SLOT_GFX1250 = {Token.INST: 7, Token.IMM_ONE: 10}
 
 
 class Known(IntEnum):
-    """What the walk knows of a stream: the lowest bits of what generations have in other places, and more."""
+    """Parameters of a stream for the walk: bit positions that depend on the generation, and more."""
 
     OP = 0
     OP_MASK = 1
@@ -306,7 +305,7 @@ class Known(IntEnum):
     PLACE = 14  # the traced one
     GFXIP = 15
     IS_BYTE_ALIGNED = 16
-    LATE = 17  # cycles by which it is told late that a wave is ready
+    LATE = 17  # cycles by which readiness of a wave is reported late
 
 
 KNOWN_GFX10: Mapping[Known, int] = {
@@ -356,10 +355,10 @@ KNOWN_GFX1250 = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """One generation, as the walk wants it."""
+    """One generation, in the form that the walk needs."""
 
     rules: np.ndarray  # int64 [256], see RULE_…, by the low 8 bits
-    known: np.ndarray  # int64 [len(Known)]; the traced place is still to come
+    known: np.ndarray  # int64 [len(Known)]; the caller sets the traced place
     ops: tuple[Op, ...]
 
     def instructions(self, dp_rate: int, derate: int) -> np.ndarray:
@@ -384,7 +383,7 @@ GENERATIONS = {  # by the version in the header of a stream
 
 @cache
 def layout(version: int) -> Layout:
-    """Return how streams of a version (1…5, as their header has it) are written."""
+    """Return the layout of streams of a version (1…5, from their header)."""
     encodings, slots, known, ops = GENERATIONS[version]
     return Layout(
         rules=_rules(encodings, slots, Known.IS_BYTE_ALIGNED in known),
@@ -396,7 +395,7 @@ def layout(version: int) -> Layout:
 def _rules(encodings: Iterable[Encoding], slots: Mapping[Token, int], is_byte_aligned: bool) -> np.ndarray:
     rules = np.zeros(256, dtype=np.int64)
     if is_byte_aligned:
-        rules[:] = 8 << RULE_BITS  # what nobody knows is skipped by bytes
+        rules[:] = 8 << RULE_BITS  # unknown bits are skipped by bytes
     for one in encodings:
         first, end = one.delta
         bits = -(-one.bits // 8) * 8 if is_byte_aligned else one.bits

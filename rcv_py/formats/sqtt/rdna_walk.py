@@ -1,11 +1,11 @@
-"""The walk over a stream of RDNA: times, and what each wave of the traced SIMD did.
+"""Walk a stream of RDNA: times, and the activity of each wave of the traced SIMD.
 
-It is made twice over the same words: first it counts (what it would fill has no room then), then it fills
-columns of just that size.  Everything that goes on from token to token lies in `state`, so that the walk can
-stop when the table of waves is full, and go on with a larger one.  And so stretches of the stream can be
-filled in any order and by several threads, each from the state in which the count came there: every row is
-written once, when nothing changes it any more, and what the table of waves gets twice is the same.
-Tokens of which there are few are only noted, with time and position: numpy reads them (`rdna_notes`).
+It runs twice over the same words: first it counts (the columns are empty then), then it fills columns of
+exactly that size.  All state between tokens is in `state`, so that the walk can stop when the table of waves
+is full and continue with a larger table.  Several threads can fill stretches of the stream in any order, each
+from the state that the count reached there: every row is written once, when it is final, and repeated writes
+to the table of waves are identical.  Rare tokens are only noted, with time and position: numpy reads them
+(`rdna_notes`).
 """
 
 from __future__ import annotations
@@ -40,36 +40,36 @@ from rcv_py.formats.sqtt.records import FLAG_BARRIER
 from rcv_py.model.kinds import TokenKind, WaveState
 
 SLOTS = 32  # five bits
-SLOTS_READY = 16  # of those, a mask can name
-PADDING = 4  # words behind the last one, for reading a whole token from any position
-LAST_CYCLE = 1 << 60  # no clock runs that long: the stream is nonsense
+SLOTS_READY = 16  # slots that a mask can name
+PADDING = 4  # words after the last, so that a whole token can be read from any position
+LAST_CYCLE = 1 << 60  # a later time means that the stream is corrupt
 WIDEST = (1 << 31) - 1  # cycles that a column of 32 bits holds
 
-# `state`: where the walk stands
+# `state`: the position of the walk
 AT = 0  # bits
 NOW = 1  # cycles
-SCANNED = 2  # bits up to which it was looked for waves that became ready
+SCANNED = 2  # bits that were scanned for waves that became ready
 WAVES = 3
-ENDED = 4  # waves that have their place in the order of ends
+ENDED = 4  # waves that have a rank in the order of ends
 NOTES = 5
-IS_LOST = 6  # nothing fits here, or the time is nonsense
-IS_EXTENDED = 7  # a start of a wave was before, which may go on
+IS_LOST = 6  # no token fits here, or the time is corrupt
+IS_EXTENDED = 7  # the previous token is a wave start, which may continue
 IS_DONE = 8  # there is nothing more to do
 IS_WIDE = 9  # a number of cycles is too great for the columns
 LATELY = 10  # slots that issued last, -1 none
 COUNTS = LATELY + REJOINING  # tokens of each type
 # and of each slot, `state[field + slot]`
 (
-    WAVE,  # its number, -1 if none is there
+    WAVE,  # its number, -1 if the slot is empty
     IS_OVER,
     DOING,  # WaveState
-    SINCE,  # up to when states are booked
+    SINCE,  # time up to which states are recorded
     SEGMENT,  # state of the last segment, -1 before the first
     SEGMENT_SINCE,  # when that began
     TOKENS,
     SEGMENTS,
     BREAKS,
-    KNOWN,  # breaks whose address the stream told
+    KNOWN,  # breaks whose address the stream reported
     IS_TRAPPED,
     IS_BARRIER,  # the last token is a barrier, which goes on until the next one
     LAST_KIND,  # of the last token, -1 before the first
@@ -78,11 +78,11 @@ COUNTS = LATELY + REJOINING  # tokens of each type
     LAST_END,
     LAST_FLAGS,
     LATEST,  # end of any token
-    CONTEXTS,  # how often its context was saved or came back
-    TOKEN_FIRST,  # where its rows of the columns begin
+    CONTEXTS,  # saves and restores of its context
+    TOKEN_FIRST,  # first of its rows of the columns
     SEGMENT_FIRST,
     BREAK_FIRST,
-    STATES,  # behind all
+    STATES,  # the end
 ) = range(COUNTS + TOKEN_TYPES, COUNTS + TOKEN_TYPES + 23 * SLOTS, SLOTS)
 
 # Columns of `waves`
@@ -118,8 +118,8 @@ OP, OP_MASK, START_SLOT, END_SLOT = (
 PLACE, PLACE_MASK, END_PLACE = int(Known.PLACE), int(Known.PLACE_MASK), int(Known.END_PLACE)
 PC_MASK, MISC_SAVE = int(Known.PC_MASK), int(Known.MISC_SAVE)
 GFXIP, LATE, IS_BYTE_ALIGNED = int(Known.GFXIP), int(Known.LATE), int(Known.IS_BYTE_ALIGNED)
-REJOINING_FIRST, REJOINING_LAST = 10, 14  # VALU instructions after which the short token knows the wave
-CONTEXT_FIRST, CONTEXT_LAST = 66, 89  # counts of a start that tells of a context
+REJOINING_FIRST, REJOINING_LAST = 10, 14  # numbers of VALU instructions that enter the recent slots again
+CONTEXT_FIRST, CONTEXT_LAST = 66, 89  # counts of a start that reports a context switch
 SAVING, RESTORING = 0b0000110011, 0b1111001100  # which of them save it, which restore it
 LOW = 0xFFFFFFFF
 
@@ -134,14 +134,14 @@ def beginning() -> ndarray:
 
 @part
 def bits_at(words: ndarray, at: int) -> int:
-    """Return the 32 bits from a position on; what stands above them means nothing."""
+    """Return the 32 bits from a position on; bits above them are undefined."""
     word = at >> 5
     return (int(words[word]) & LOW | (int(words[word + 1]) & LOW) << 32) >> (at & 31)
 
 
 @part
 def end_segment(state: ndarray, slot: int, states: ndarray, lasting: ndarray) -> None:
-    """The last segment of the wave, if there is one, lasts no longer."""
+    """End the last segment of the wave, if there is one."""
     at = state[SEGMENT_FIRST + slot] + state[SEGMENTS + slot] - 1
     if state[SEGMENT + slot] >= 0 and 0 <= at < len(states):
         states[at] = state[SEGMENT + slot]
@@ -150,7 +150,7 @@ def end_segment(state: ndarray, slot: int, states: ndarray, lasting: ndarray) ->
 
 @part
 def become(state: ndarray, slot: int, new: int, time: int, states: ndarray, lasting: ndarray) -> None:
-    """A wave is in another state from a time on; until then it was in the one before."""
+    """Set a wave's state from a time on; it keeps the previous state until then."""
     since = state[SINCE + slot]
     if time > since:
         before = state[DOING + slot]
@@ -165,7 +165,7 @@ def become(state: ndarray, slot: int, new: int, time: int, states: ndarray, last
 
 @part
 def end_token(state: ndarray, slot: int, times: ndarray, cycles: ndarray, marks: ndarray) -> None:
-    """Nothing changes the last token of the wave any more, if there is one."""
+    """Write the last token of the wave, if there is one: it is final."""
     at = state[TOKEN_FIRST + slot] + state[TOKENS + slot] - 1
     room = len(times)
     if state[LAST_KIND + slot] >= 0 and 0 <= at < room:
@@ -190,7 +190,7 @@ def add(
     cycles: ndarray,
     marks: ndarray,
 ) -> None:
-    """A token of the wave: it waits from `time` until it is issued, and is busy for some cycles then."""
+    """Add a token of the wave: it waits from `time` until it is issued, then takes some cycles."""
     end_token(state, slot, times, cycles, marks)
     end = until + busy
     if end - time > WIDEST:
@@ -206,7 +206,7 @@ def add(
 
 @part
 def lengthen(state: ndarray, slot: int, end: int, kind: int) -> None:
-    """The last token of the wave ended otherwise than was known when it came."""
+    """Correct end and kind of the wave's last token."""
     if end - state[LAST_TIME + slot] > WIDEST:
         state[IS_WIDE] = 1
     state[LAST_KIND + slot] = kind
@@ -216,7 +216,7 @@ def lengthen(state: ndarray, slot: int, end: int, kind: int) -> None:
 
 @part
 def add_break(state: ndarray, slot: int, breaks: ndarray) -> None:
-    """The program goes on elsewhere after the last token."""
+    """Add a break: the program goes on elsewhere after the last token."""
     at = state[BREAK_FIRST + slot] + state[BREAKS + slot]
     room = len(breaks) >> 1
     if at < room:
@@ -226,7 +226,7 @@ def add_break(state: ndarray, slot: int, breaks: ndarray) -> None:
 
 @part
 def close_barrier(state: ndarray, slot: int, time: int, states: ndarray, lasting: ndarray) -> None:
-    """A barrier lasts until the next token of its wave."""
+    """End a barrier at the next token of its wave."""
     state[IS_BARRIER + slot] = 0
     become(state, slot, WAIT, state[LAST_END + slot], states, lasting)
     become(state, slot, EXEC, time + 1, states, lasting)
@@ -244,7 +244,7 @@ def turn(
     marks: ndarray,
     breaks: ndarray,
 ) -> None:
-    """A wave goes into a trap, of which nothing is told, or comes back."""
+    """Enter a trap, about which the stream reports nothing, or return from it."""
     if act == TRAP:
         add(state, slot, CONTEXT, time, time, 1, 0, times, cycles, marks)
         state[IS_TRAPPED + slot] = 1
@@ -268,7 +268,7 @@ def issue(
     lasting: ndarray,
     breaks: ndarray,
 ) -> None:
-    """A wave issues an instruction: it stalled before if it was ready, a wait began when it could."""
+    """Issue an instruction: the wave stalled before if it was ready; a wait begins after the last token."""
     act = op >> OP_ACT & 0xFF
     begin = time
     waits = WAITS <= act <= LONG_BARRIER
@@ -300,7 +300,7 @@ def tell(
     lasting: ndarray,
     breaks: ndarray,
 ) -> None:
-    """A token names the wave of a slot."""
+    """Apply a token that names the wave of a slot."""
     if state[WAVE + slot] < 0 or state[IS_OVER + slot] != 0:
         return
     act = op >> OP_ACT & 0xFF
@@ -316,7 +316,7 @@ def tell(
 
 @part
 def close(state: ndarray, slot: int, wave: int, end: int, waves: ndarray) -> None:
-    """A wave is over: no segment of it can be longer than it lived."""
+    """Record the end of a wave: no segment of it is longer than its lifetime."""
     if state[SINCE + slot] - waves[wave, W_BEGIN] > WIDEST:
         state[IS_WIDE] = 1
     waves[wave, W_END] = end
@@ -335,7 +335,7 @@ def leave(
     states: ndarray,
     lasting: ndarray,
 ) -> None:
-    """Another wave takes the slot, or the stream is at its end: note what became of this one."""
+    """Write the totals of the slot's wave: another wave takes the slot, or the stream ends."""
     wave = state[WAVE + slot]
     if wave < 0 or wave >= len(waves):
         return
@@ -368,7 +368,7 @@ def start(
     states: ndarray,
     lasting: ndarray,
 ) -> None:
-    """A start on the traced SIMD: a new wave, or the context of one was saved or is there again."""
+    """Handle a start on the traced SIMD: a new wave, or the save or restore of a context."""
     wave = state[WAVE + slot]
     is_there = wave >= 0 and state[IS_OVER + slot] == 0
     is_context = CONTEXT_FIRST <= count <= CONTEXT_LAST
@@ -413,7 +413,7 @@ def end_wave(
     states: ndarray,
     lasting: ndarray,
 ) -> None:
-    """The wave in a slot ended; it stays until another one starts, since an address may follow."""
+    """End the wave in a slot; it stays until another wave starts, since an address may follow."""
     wave = state[WAVE + slot]
     if wave < 0 or wave >= len(waves) or state[IS_OVER + slot] != 0:
         return
@@ -437,7 +437,7 @@ def resume(
     lasting: ndarray,
     breaks: ndarray,
 ) -> None:
-    """The stream tells where the program of a wave goes on."""
+    """Set the address at which the program of a wave goes on."""
     if state[WAVE + slot] < 0:
         return
     if state[IS_BARRIER + slot] != 0 and state[IS_OVER + slot] == 0:
@@ -456,9 +456,9 @@ def resume(
 
 @part
 def rejoined(state: ndarray, slot: int, recent: int) -> int:
-    """Return the slot of a VALU instruction: the one given, or of those that issued last a numbered one.
+    """Return the slot of a VALU instruction: the given slot, or a numbered entry of the recent slots.
 
-    It becomes the latest of them, and the others keep their order.
+    It becomes the latest of the recent slots, and the others keep their order.
     """
     at = LATELY
     if recent > 0:
@@ -476,7 +476,7 @@ def rejoined(state: ndarray, slot: int, recent: int) -> int:
 
 @part
 def passing(words: ndarray, at: int, low: int, rule: int, gfxip: int) -> int:
-    """Cycles that pass with a token; of a time stamp, what it adds."""
+    """Cycles that pass with a token; of a time stamp, the cycles that it adds."""
     if rule & 0xFF != STAMP:
         return (low >> (rule >> RULE_SHIFT & 0xFF) & (rule >> RULE_MASK & 0xFFF)) + (rule >> RULE_PLUS & 0xFF)
     if gfxip == 10:
@@ -494,7 +494,7 @@ def passing(words: ndarray, at: int, low: int, rule: int, gfxip: int) -> int:
 def scan(words: ndarray, at: int, end: int, rules: ndarray, gfxip: int) -> tuple[int, int]:
     """Return where the next cycle begins, and the waves that became ready in this one.
 
-    gfx10 and gfx11 tell it a cycle late, behind everything that happened meanwhile.
+    gfx10 and gfx11 report readiness a cycle late, after all other tokens of that cycle.
     """
     first, ready = at, 0
     while at < end:
@@ -528,7 +528,7 @@ def control(
     lasting: ndarray,
     breaks: ndarray,
 ) -> None:
-    """A token of CONTROLS."""
+    """Apply a token of CONTROLS."""
     if token == NEW_PC:
         address = (bits_at(words, at + 16) & LOW | (bits_at(words, at + 48) & LOW) << 32) & known[PC_MASK]
         resume(state, low >> 11 & 31, address << 2, time, states, lasting, breaks)
@@ -558,7 +558,7 @@ def note(state: ndarray, token: int, time: int, at: int, notes: ndarray) -> None
 
 @part
 def named(low: int, rule: int, number: int, known: ndarray, state: ndarray) -> tuple[int, int]:
-    """Return a slot, and which slots from there on a token names: a bit for each."""
+    """Return a slot, and a mask of the slots that a token names, from that slot on."""
     if rule >> RULE_IS_MASK & 1 != 0:
         return 0, low >> 8 & 0xFFFF
     slot, recent = low >> (rule >> RULE_SLOT & 31) & 31, rule >> RULE_RECENT & 7
@@ -584,7 +584,7 @@ def instruct(
     lasting: ndarray,
     breaks: ndarray,
 ) -> None:
-    """A token that names waves; before it, waves that became ready a cycle earlier."""
+    """Apply a token that names waves; before it, waves that became ready a cycle earlier."""
     slot, todo, which = 0, 0, SLOTS_READY
     if op >> OP_ACT & 0xFF not in (NOTHING, ELSEWHERE):
         slot, todo = named(low, rule, number, known, state)
@@ -601,7 +601,7 @@ def instruct(
 
 
 @kernel
-def walk(  # noqa: C901 - what a token can be, and why the walk can stop
+def walk(  # noqa: C901 - one branch per kind of token and reason to stop
     words: ndarray,
     end: int,
     until: int,
@@ -618,22 +618,22 @@ def walk(  # noqa: C901 - what a token can be, and why the walk can stop
     breaks: ndarray,
     notes: ndarray,
 ) -> None:
-    """Go on until a bit, until nothing fits, or until the table of waves is full.
+    """Walk to a bit, until no token fits, or until the table of waves is full.
 
     Args:
-        words: uint32, the stream, with PADDING behind it.
+        words: uint32, the stream, with PADDING after it.
         end: bits of the stream.
-        until: bit where to stop for once, `end` if nowhere before it.
+        until: bit where this call stops, at most `end`.
         rules, ops: int64 [256] and [OPS + TOKEN_TYPES], tables of `rdna_tables`.
         known: int64, by Known.
-        state: int64 [STATES], where it stands; changed.
+        state: int64 [STATES], position and state of the walk; changed.
         waves: int64 [room, WAVE_COLUMNS]; filled.
         times: int64, starts of tokens; filled.
-        cycles: int32 or int64, stalls and durations, one behind the other; filled.
-        marks: uint8, kinds and flags, one behind the other; filled.
+        cycles: int32 or int64, stalls, then durations; filled.
+        marks: uint8, kinds, then flags; filled.
         states, lasting: uint8 and as `cycles`, segments of waves and the cycles they last; filled.
-        breaks: int64, tokens and addresses; filled, but for addresses that the stream does not tell.
-        notes: int64, Token, times and positions of what is left to numpy; filled.
+        breaks: int64, tokens, then addresses; filled, except addresses that the stream does not report.
+        notes: int64, Token, times and positions of the tokens that numpy reads; filled.
     """
     gfxip, late = known[GFXIP], known[LATE]
     at, time, scanned = state[AT], state[NOW], state[SCANNED]

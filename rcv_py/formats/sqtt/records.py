@@ -1,7 +1,6 @@
-"""What one raw stream holds: the records of one shader engine, in cycles of its own clock.
+"""The contents of one raw stream: the records of one shader engine, in cycles of its own clock.
 
-Nothing here knows instructions: a token has a time and a unit, and stands at the place in the program that
-walking beside the disassembly gives it later (`stitch`).
+Records do not name instructions: a token has a time and a unit; `stitch` matches it to the disassembly later.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from rcv_py.base.runs import borders, ranges
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveRecords:
-    """The waves of the traced compute unit that the stream tells instructions of, sorted as they ended.
+    """The waves of the traced compute unit with instruction tokens, sorted by their end.
 
-    Wave i owns tokens `token_first[i]:token_first[i + 1]`, and segments and breaks likewise.  A break says
-    where the program goes on after a token that jumped to a computed place.
+    Wave i owns tokens `token_first[i]:token_first[i + 1]`, and segments and breaks likewise.  A break is the
+    address where the program goes on after an indirect jump.
     """
 
     simd: np.ndarray  # int16 [waves]
@@ -28,7 +27,7 @@ class WaveRecords:
     begin: np.ndarray  # int64, cycles
     end: np.ndarray  # int64, cycles
     is_complete: np.ndarray  # bool: its end is in the stream
-    entry: np.ndarray  # uint64, byte address of the first instruction as the stream has it
+    entry: np.ndarray  # uint64, byte address of the first instruction in the stream's terms
     workgroup: np.ndarray  # int16, -1 unknown
     cluster: np.ndarray  # int16, -1 unknown
     me: np.ndarray  # int16, -1 unknown
@@ -42,21 +41,21 @@ class WaveRecords:
     kind: np.ndarray  # uint8, TokenKind of the stream (no MATRIX)
     stall: np.ndarray  # int32, or int64 if it must be; cycles
     duration: np.ndarray  # int32, or int64 if it must be; cycles, stall included
-    flags: np.ndarray  # uint8, FLAG_… of what stitching must know
-    # segments of what the waves were doing
+    flags: np.ndarray  # uint8, FLAG_… for stitching
+    # segments: the states of the waves
     state: np.ndarray  # uint8, WaveState
     state_duration: np.ndarray  # int32, or int64 if it must be; cycles
     # breaks
     break_token: (
         np.ndarray
-    )  # int64, number of the token within its wave after which the program jumps, -1: at its begin
-    break_address: np.ndarray  # uint64, byte address where it goes on; 0 if the stream did not tell
+    )  # int64, index within its wave of the token after which the program jumps, -1: at its begin
+    break_address: np.ndarray  # uint64, byte address where it goes on; 0 if unknown
 
     def __len__(self) -> int:
         return len(self.simd)
 
     def at(self, rows: np.ndarray) -> WaveRecords:
-        """Return some of the waves, in that order, with copies of all that is theirs."""
+        """Return some of the waves, in the given order, with copies of all their columns."""
         columns = {name: getattr(self, name)[rows] for name in OF_WAVES}
         for border, names in OF_BORDERS.items():
             first = getattr(self, border)
@@ -77,7 +76,7 @@ OF_BORDERS = {
     "break_first": ("break_token", "break_address"),
 }
 FLAG_SCALE = 1  # the load of a scaled MFMA: its start is 4 cycles later than the instruction's
-FLAG_BARRIER = 2  # the stream told that it is a barrier
+FLAG_BARRIER = 2  # the stream reports a barrier
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,14 +90,14 @@ class OccupancyRecords:
     slot: np.ndarray  # int16
     me: np.ndarray  # int16
     pipe: np.ndarray  # int16
-    entry: np.ndarray  # uint64, byte address of the kernel; of an end that of its start
+    entry: np.ndarray  # uint64, byte address of the kernel; ends repeat the value of their start
     workgroup: np.ndarray  # int16, -1 unknown
     cluster: np.ndarray  # int16, -1 unknown
 
 
 @dataclass(frozen=True, slots=True)
 class DispatchRecord:
-    """A launch that the stream tells."""
+    """A launch in the stream."""
 
     time: int  # cycles
     me: int
@@ -115,14 +114,14 @@ class DispatchRecord:
 
 @dataclass(frozen=True, slots=True)
 class CodeObjectRecord:
-    """Code that the tool which recorded says is, or is no more, at an address."""
+    """Code that was loaded at or unloaded from an address, as the recording tool states."""
 
     time: int  # cycles
     id: int
     address: int  # bytes
     size: int  # bytes
     is_unload: bool = False
-    is_from_start: bool = False  # it was there before the trace began
+    is_from_start: bool = False  # loaded before the trace began
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +130,7 @@ class Stream:
 
     gfxip: int  # 9, 10, 11, 12: major version of the graphics IP; gfx1250 is 12
     version: int  # of the stream's layout: gfx9 the kind in its header (4…6), later 1…5
-    se: int  # shader engine that the header names, -1 if none does
+    se: int  # shader engine in the header, -1 if it has none
     cu: int  # traced compute unit, of RDNA the WGP + 128 * shader array; -1 unknown
     simds: int  # mask of the traced SIMDs
     waves: WaveRecords
@@ -151,6 +150,6 @@ class Stream:
     other_simd_number: int = -1  # the SIMD that issued them
     tokens: int = 0  # of the stream, of every type
     excludes_barrier_waits: bool = False  # gfx12: s_barrier_wait leaves no token
-    has_lost_data: bool = False  # the hardware says that it could not write all
+    has_lost_data: bool = False  # the hardware reports that data was lost
     is_truncated: bool = False  # ends within a token
-    lost_at: int = -1  # byte at which decoding gave up because nothing fits; -1: it did not
+    lost_at: int = -1  # byte at which decoding stopped because no token fits; -1: it did not

@@ -1,6 +1,6 @@
-"""What writes to registers in a stream say: launches, code that came and went, and the constant clock.
+"""Interpret register writes in a stream: launches, loads and unloads of code, and the constant clock.
 
-A family collects the writes of its stream as columns; what they mean is the same for all.
+Each family collects the writes of its stream as columns; their meaning is the same for all.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ PACKET_LOW, PACKET_HIGH = 0xE, 0xF
 RESOURCES_1, RESOURCES_2 = 0x12, 0x13
 NOWHERE = 0x7F  # gfx9 writes events there
 
-USER_DATA_2, USER_DATA_3 = 0xC342, 0xC343  # what tools write into, of any space
-MAGIC = 0x434F5200  # "\0ROC": from here on the words are those of AMD's tools
-CODE_OBJECT, CLOCK, AGENT_INFO, CLOCK_LOW = 4, 5, 6, 7  # what a header announces
+USER_DATA_2, USER_DATA_3 = 0xC342, 0xC343  # where tools write user data, in any space
+MAGIC = 0x434F5200  # "\0ROC": AMD's tools write the words after it
+CODE_OBJECT, CLOCK, AGENT_INFO, CLOCK_LOW = 4, 5, 6, 7  # kinds of a header
 TAIL, SIZE_LOW, ADDRESS_LOW, ADDRESS_HIGH, SIZE_HIGH, ID_LOW, ID_HIGH = range(7)
 PARTS = {  # part of a code object's facts → which fact, which half of its 64 bits
     SIZE_LOW: ("size", 0),
@@ -54,7 +54,7 @@ class RegisterWrites:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dispatches(Sequence[DispatchRecord]):
-    """Launches, made to records when they are asked for: a damaged stream may tell millions."""
+    """Launches as columns; records are made on access: a damaged stream may hold millions."""
 
     columns: dict[str, np.ndarray]  # field of a record → whole numbers [n]
     threads: np.ndarray  # int64 [n, 3]
@@ -76,19 +76,19 @@ class Dispatches(Sequence[DispatchRecord]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Markers:
-    """What the tool that recorded wrote into the stream."""
+    """The data that the recording tool wrote into the stream."""
 
     code_objects: tuple[CodeObjectRecord, ...]
     realtime: np.ndarray  # int64 [n, 2]: cycles, ticks of the constant clock
-    frequency: int  # Hz of the constant clock, 0 if it was not told
-    interval: int  # cycles between two counter samples of gfx9, 0 if it was not told
+    frequency: int  # Hz of the constant clock, 0 if unknown
+    interval: int  # cycles between two counter samples of gfx9, 0 if unknown
 
 
 def dispatches(writes: RegisterWrites, version: int) -> Sequence[DispatchRecord]:
-    """Return the launches; `version` is that of the stream's layout, 0 for gfx9.
+    """Return the launches; `version` is the version of the stream's layout, 0 for gfx9.
 
-    Sizes are those that the registers of the launching ME and pipe held: registers as they are allocated in
-    the least steps, LDS in bytes, work-items in each direction.
+    Sizes are from the registers of the launching ME and pipe: registers in the smallest allocation granule,
+    LDS in bytes, work-items in each direction.
     """
     rows = np.flatnonzero(writes.is_compute & (writes.address == INITIATOR) & (writes.value & 1 == 1))
     if not len(rows):
@@ -113,12 +113,12 @@ def dispatches(writes: RegisterWrites, version: int) -> Sequence[DispatchRecord]
 
 
 def entries(writes: RegisterWrites, behind: np.ndarray, me: np.ndarray, pipe: np.ndarray) -> np.ndarray:
-    """Return where programs began that an ME and pipe launched, uint64 [n], 0 if the stream does not say.
+    """Return the start addresses of programs that an ME and pipe launched, uint64 [n], 0 if unknown.
 
     Args:
         writes: all of the stream.
-        behind: int64 [n], how many of them came before.
-        me: [n], of which the lowest bit counts.
+        behind: int64 [n], number of writes before each launch.
+        me: [n], only the lowest bit counts.
         pipe: [n], 0…3.
     """
     held = _wide(writes, (ENTRY_LOW, ENTRY_HIGH), behind, _queue(me, pipe)).view(np.uint64)
@@ -130,7 +130,7 @@ def _queue(me: np.ndarray, pipe: np.ndarray) -> np.ndarray:
 
 
 def _latest(writes: RegisterWrites, address: int, behind: np.ndarray) -> np.ndarray:
-    """What a register held after so many writes, whoever wrote it; 0 before any."""
+    """The value of a register after the given number of writes, by any ME and pipe; 0 before any."""
     return _held(writes, np.flatnonzero(writes.is_compute & (writes.address == address)), behind)
 
 
@@ -145,7 +145,7 @@ def _held(writes: RegisterWrites, wrote: np.ndarray, behind: np.ndarray) -> np.n
 def _wide(
     writes: RegisterWrites, addresses: tuple[int, int], behind: np.ndarray, queue: np.ndarray
 ) -> np.ndarray:
-    """What a pair of registers of an ME and pipe held after so many writes, as the 64 bits of an int64."""
+    """The 64 bits, as int64, of an ME and pipe's register pair after the given number of writes."""
     own = _queue(writes.me, writes.pipe)
     held = np.zeros(len(behind), dtype=np.int64)
     for address, shift in zip(addresses, (0, 32), strict=True):
@@ -157,7 +157,7 @@ def _wide(
 
 
 def markers(writes: RegisterWrites) -> Markers:
-    """Return what AMD's tools say in user data; nothing without their mark: others write too."""
+    """Return the user data of AMD's tools; nothing without their mark: other programs write there too."""
     tool, clock = writes.address == USER_DATA_2, writes.address == USER_DATA_3
     begin = int(np.argmax(tool & (writes.value == MAGIC))) if len(writes) else 0
     if not len(writes) or not tool[begin] or writes.value[begin] != MAGIC:
@@ -176,7 +176,7 @@ def _told(writes: RegisterWrites) -> Iterator[np.ndarray]:
 
 
 class _Reader:
-    """Two conversations, word by word: of code objects and agents, and of the constant clock."""
+    """Parses two word protocols: of code objects and agents, and of the constant clock."""
 
     def __init__(self) -> None:
         self.code_objects: list[CodeObjectRecord] = []
@@ -186,12 +186,12 @@ class _Reader:
         self._part = -1  # of a code object, whose word comes next
         self._facts: dict[tuple[str, tuple[int, int]], int] = {}  # fact, ME and pipe → 64 bits
         self._loaded: set[int] = set()
-        self._words = 0  # of the clock, still to come
+        self._words = 0  # of the clock, words still to read
         self._is_clock = False
         self._clock = [0, 0, 0]  # low half now, high half, low half when both were read
 
     def take(self, address: int, time: int, value: int, queue: tuple[int, int]) -> None:
-        """Take the next word."""
+        """Parse the next word."""
         if address == USER_DATA_3:
             self._take_clock(time, value)
         elif self._part < 0:
@@ -218,7 +218,7 @@ class _Reader:
         size, address, known = (self._facts.get((name, queue), 0) for name in ("size", "address", "id"))
         is_unload, number = bool(value & 1), value >> 2 or known
         if is_unload != (number in self._loaded):
-            return  # told twice
+            return  # reported twice
         (self._loaded.discard if is_unload else self._loaded.add)(number)
         self.code_objects.append(
             CodeObjectRecord(
