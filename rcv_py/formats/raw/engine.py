@@ -51,7 +51,7 @@ class Columns(Protocol):
     """A sequence of wave columns to append to: a list or a `Spill`."""
 
     def append(self, columns: WaveColumns, /) -> None:
-        """Append columns."""
+        """Add columns at the end."""
 
     def __iter__(self) -> Iterator[WaveColumns]: ...
 

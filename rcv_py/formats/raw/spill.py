@@ -25,7 +25,7 @@ class Spill:
     count: int = field(default=0, init=False)
 
     def append(self, columns: WaveColumns) -> None:
-        """Append columns."""
+        """Add columns at the end."""
         with self.path.open("ab" if self.count else "wb") as stream:
             stream.write(npy.packed([getattr(columns, name) for name in COLUMNS]))
         self.count += 1

@@ -152,7 +152,7 @@ class _Walk:
         return self._others[: 2 * int(self.state[kernel.OTHERS])].reshape(-1, 2)
 
     def waves(self, cu: int, starts: _Starts) -> WaveRecords:
-        """Return the waves of the traced compute unit, by end; waves without a start or records are left out."""
+        """Return the waves of the traced compute unit, by end, that have a start or a record."""
         facts = self._facts.reshape(-1, kernel.FACTS)[self._order]
         first = np.concatenate(
             [facts[:, : kernel.F_BREAKS + 1], [[len(self.kind), len(self.did), len(self.breaks) // 2]]]
