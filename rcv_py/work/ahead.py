@@ -1,4 +1,4 @@
-"""What is done of a large capture before there is a window: it is opened, and processes read its waves.
+"""Preload a large capture before the window exists: open it, and read its waves in processes.
 
 ```
 main thread   ── imports of Qt ─── window ─── what was read meanwhile ── what comes
@@ -6,8 +6,8 @@ its thread    └─ open ─┐                    │
 processes     └────────┴─ read ─ read ─ read ─ read ─ read ─ read ─ findings
 the last one                                └ read ─ read ─ read ─ findings
 ```
-While the window is made, which keeps a processor busy, a process fewer reads than there are processors.
-Of a raw capture they decode before they read, its beginning first.
+While the window is made, which keeps a processor busy, one process fewer reads than there are processors.
+They decode a raw capture before they read it, its beginning first.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from rcv_py.work.machine import cores
 from rcv_py.work.opening import open_capture
 from rcv_py.work.processes import end_ahead, start_ahead
 
-SOUGHT = "rcv_py.analysis.findings.detect"  # what processes look for once they have read
+SOUGHT = "rcv_py.analysis.findings.detect"  # computed by processes once they have read
 
 
 class Ahead:
-    """A capture that is opened and read from now on, for the first who asks for it."""
+    """A capture that is opened and read from now on, for its first user."""
 
     def __init__(self, folder: Path, processes: int) -> None:
         self.folder, self.processes = folder, processes
         self._report: Report = silent
         self._closed = CancelFlag()
-        self._begun: Future[Trace | None] = Future()  # its beginning; None: it was opened at once
+        self._begun: Future[Trace | None] = Future()  # its beginning; None: the whole was opened at once
         self._opened: Future[tuple[Trace, WaveStream]] = Future()
         import_module(SOUGHT)  # once for all of them
         start_ahead(processes, "rcv_py.work.findings")  # while no other thread runs: they may be copies
@@ -47,7 +47,7 @@ class Ahead:
 
     @classmethod
     def of(cls, path: Path) -> Ahead | None:
-        """Begin with the capture at a path, if one is there, and processes are worth starting for it."""
+        """Begin with the capture at a path, if there is one and it is large enough for processes."""
         located = locate(path.expanduser().absolute())
         if not located.is_capture:
             return None
@@ -56,7 +56,7 @@ class Ahead:
         return cls(located.folder, processes) if processes else None
 
     def open(self, report: Report = silent, early: Callable[[Trace], None] | None = None) -> Trace:
-        """Wait for the trace; raises what opening it raises, and what `report` does.
+        """Wait for the trace; raises exceptions of opening it and of `report`.
 
         `early` is called with its beginning, if the rest takes a while.
         """
@@ -67,11 +67,11 @@ class Ahead:
         return self._opened.result()[0]
 
     def stream(self) -> WaveStream:
-        """The waves, many of which may be there already; to be iterated over once."""
+        """The waves, many of which may have been read; to be iterated over once."""
         return self._opened.result()[1]
 
     def close(self) -> None:
-        """End all that goes on; nothing that was asked for comes any more."""
+        """End all work; no pending result will arrive."""
         self._closed.set()
         self._thread.join()
         if self._opened.exception() is None:
@@ -85,7 +85,7 @@ class Ahead:
             stream = WaveStream(trace.reader, trace.waves, workers=self.processes, trace=trace, keeps=True)
             stream.begin(at_first=max(1, min(self.processes, cores() - 1)))  # a window is being made
             self._opened.set_result((trace, stream))
-        except Exception as error:  # the border of the thread: whoever asks hears of it
+        except Exception as error:  # the border of the thread: the caller gets it
             self._end_beginning()
             self._opened.set_exception(error)
 
@@ -99,7 +99,7 @@ class Ahead:
 
 
 def _sizes(folder: Path) -> list[int]:
-    """Bytes of the files that are named as wave files are, of a raw capture those of its streams."""
+    """Bytes of the files with names of wave files; of a raw capture the bytes of its streams."""
     if shape_of(folder) is Shape.RAW:
         from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415 - of raw files alone
 
@@ -108,5 +108,5 @@ def _sizes(folder: Path) -> list[int]:
     try:
         with os.scandir(folder) as entries:
             return [entry.stat().st_size for entry in entries if WAVE_NAME.fullmatch(entry.name)]
-    except OSError:  # opening it says why
+    except OSError:  # opening it reports the reason
         return []

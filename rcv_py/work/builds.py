@@ -1,4 +1,4 @@
-"""The costs of captures of several builds, each read here, in another process or on a cluster."""
+"""Costs of captures of several builds, each read here, in another process or on a cluster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def builds(
 ) -> Iterator[Build]:
     """Yield the costs of each capture, in order; one that cannot be read says why.
 
-    `waves` says whose costs count; the others are those of `library_rows`.
+    `waves` selects the waves whose costs count; the other arguments are as in `library_rows`.
     """
     with executor_for(paths, jobs=jobs, cluster=cluster) as executor:
         build = partial(build_of, waves=waves)
@@ -76,7 +76,7 @@ def _unread(path: Path, error: RcvError) -> Build:
 
 
 def in_time(paths: Iterable[Path]) -> list[Path]:
-    """Return captures in the order in which they were written, those of one moment in that of their paths."""
+    """Return captures in the order in which they were written; equal times by path."""
     return sorted(paths, key=lambda path: (written_at(path), path))
 
 

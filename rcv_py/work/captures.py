@@ -1,4 +1,4 @@
-"""One function over many captures, on any executor: results in order, whatever processes end meanwhile."""
+"""Run one function over many captures on any executor: results in order, even if processes end."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.work.pool import WorkerStopped
 
 STAGE = "Captures"
-MAX_TRIES = 3  # for a capture whose process ended before it answered
+MAX_TRIES = 3  # for a capture whose process ended before it returned
 T = TypeVar("T")
 
 
 class CaptureLost(RcvError):
-    """There will be no answer for one capture, whatever is tried; the others have theirs."""
+    """One capture has no result and will get none; the others do."""
 
 
 class Here(Executor):
-    """Makes a call in this process when it is submitted."""
+    """An executor that makes each call in this process when it is submitted."""
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Return the result, or what was raised, as a future that is done."""
+        """Return the result or exception as a finished future."""
         future: Future[T] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -43,23 +43,23 @@ def captures_done(
     lost: Callable[[Path, RcvError], T],
     report: Report = silent,
 ) -> Iterator[tuple[int, T]]:
-    """Yield the place in `paths` and the result of each capture when it is there, in any order.
+    """Yield the index in `paths` and the result of each capture when it is ready, in any order.
 
-    A capture whose process ended is tried again, `MAX_TRIES` times in all; `lost` then makes its result of
-    the reason.  No two of them are tried again at a time, so that one that ends each process costs the others
-    that were with it no more than a try.  What `function` raises besides is raised.  `report` hears how many
-    are done.
+    A capture whose process ended is tried again, `MAX_TRIES` times in all; `lost` then makes its result from
+    the reason.  Retries run one at a time, so that a capture that ends each process costs the others with it
+    only one try.  Other exceptions of `function` are raised.  `report` is called with the number of finished
+    captures.
     """
     results: SimpleQueue[tuple[int, Future[T]]] = SimpleQueue()
     tries = [0] * len(paths)
     suspects: deque[int] = deque()
-    suspect = -1  # the one that is tried again
+    suspect = -1  # the capture that is tried again
 
     def submit(at: int) -> None:
         tries[at] += 1
         executor.submit(function, paths[at]).add_done_callback(lambda done: results.put((at, done)))
 
-    at_once = 1 if isinstance(executor, Here) else len(paths)  # what is done here is asked for one by one
+    at_once = 1 if isinstance(executor, Here) else len(paths)  # calls in this process: one by one
     for at in range(min(at_once, len(paths))):
         submit(at)
     left = len(paths)

@@ -1,7 +1,7 @@
-"""Captures on more than one machine: an executor over the workers of a Dask cluster.
+"""Executor over the workers of a Dask cluster, for captures on more than one machine.
 
-Dask schedules, tries again what a lost worker had, and carries functions and results, as pickles: whoever may
-speak at the address may run code here and on the workers (docs/SECURITY.md).
+Dask schedules, repeats calls of a lost worker, and transfers functions and results as pickles: anyone who can
+connect to the address can run code here and on the workers (docs/SECURITY.md).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.work.captures import CaptureLost
 from rcv_py.work.pool import WorkerStopped
 
-CONNECT_S = 5.0  # in which a scheduler must answer, and a worker must be there
+CONNECT_S = 5.0  # until a scheduler must answer and have a worker
 _ADDRESS = re.compile(r"(tcp|tls)://([^\s/@:]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 _START = "Start the cluster, or correct the address: `dask scheduler` prints it."
 _LOST = "The workers that had this capture ended before they answered, probably for lack of memory."
 _SHARE = "Share the folder under this path, or start the workers where it lies."
 T = TypeVar("T")
-atexit.register(gc.freeze)  # so that a process that Ctrl+C ends does not look through all of Dask for garbage
+atexit.register(gc.freeze)  # so that a process ended by Ctrl+C does not collect garbage in all of Dask
 
 
 class ClusterError(RcvError):
@@ -46,8 +46,8 @@ class ClusterError(RcvError):
 def cluster_executor(address: str, paths: Sequence[Path]) -> Iterator[Executor]:
     """Give an executor over the workers of a Dask scheduler, all of which see these captures.
 
-    At the end of the block what still waits is cancelled.  Raise UsageError for what is no address, and
-    ClusterError where the cluster cannot do the work.
+    At the end of the block waiting calls are cancelled.  Raise UsageError for an invalid address, and
+    ClusterError if the cluster cannot do the work.
     """
     client = _connected(address)
     try:
@@ -67,7 +67,7 @@ def _connected(address: str) -> Client:
         )
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters becomes a sentence
     try:
-        # First the connection alone: a client that finds none is never quite closed.
+        # First the connection alone: a client without a connection is never quite closed.
         LoopRunner().run_sync(_greet, address)
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except OSError as error:
@@ -77,19 +77,19 @@ def _connected(address: str) -> Client:
         why = str(error).strip().partition("\n")[0].rstrip(".")
         hint = "Dask's own configuration names the certificates: distributed.comm.tls."
         raise ClusterError(f"{address} cannot be used: {why}.", hint=hint, detail=repr(error)) from error
-    except Exception as error:  # who answers may be anybody, such as a web server
+    except Exception as error:  # the peer may be any server, such as a web server
         text = f"What answers at {address} is no Dask scheduler, or one of another version."
         raise ClusterError(text, hint=_START, detail=repr(error)) from error
 
 
 async def _greet(address: str) -> None:
-    """Say hello to a scheduler; raise whatever may go wrong."""
+    """Connect to a scheduler; raise any error of the connection."""
     comm = await connect(address, CONNECT_S, **Security().get_connection_args("client"))
     await comm.close()
 
 
 def _of_workers(client: Client, function: Callable[..., T], *args: object) -> dict[str, T | Exception]:
-    """Call a function once on each worker; those that end meanwhile are left out."""
+    """Call a function once on each worker; workers that end meanwhile are left out."""
     answers = client.run(function, *args, on_error="return")
     return {worker: one for worker, one in answers.items() if not isinstance(one, OSError)}
 
@@ -102,7 +102,7 @@ def _check_workers(client: Client, address: str) -> None:
         raise ClusterError(
             f"The cluster at {address} has no workers.", hint=f"Start some: dask worker {address}"
         ) from error
-    # A function of Python's own: it can be asked where rcv is missing, or where Python is another one.
+    # A function of Python's own: it also works where rcv is missing or Python is another version.
     for worker, version in _of_workers(client, pydoc.locate, "rcv_py.__version__").items():
         if version != __version__:
             has = f"rcv {version}" if isinstance(version, str) else "no rcv that can be imported"
@@ -126,19 +126,19 @@ def _check_paths(client: Client, address: str, paths: Sequence[Path]) -> None:
 
 
 def _unseen(paths: Sequence[Path]) -> list[Path]:
-    """The paths that are not there, on the worker that runs this."""
+    """The paths that do not exist on the worker that runs this."""
     return [path for path in paths if not path.exists()]
 
 
 def _seen(function: Callable[[Path], T], path: Path, is_here: bool) -> T:
-    """Do the work on a worker; one that came later may not see what the others do."""
+    """Do the work on a worker; a worker that joined later may not see the files."""
     if is_here and not path.exists():
         raise CaptureLost(f"{path} is not visible to a worker of the cluster.", hint=_SHARE)
     return function(path)
 
 
 class _Cluster(Executor):
-    """Calls on the workers, which fail as `captures_done` knows it.
+    """Calls on the workers; they fail with the errors that `captures_done` expects.
 
     Not Dask's own executor: its futures are never done if the worker of a result ends before it was fetched,
     and the next one ends too.
@@ -147,12 +147,12 @@ class _Cluster(Executor):
     def __init__(self, client: Client, address: str, here: frozenset[Path]) -> None:
         self._client, self._address, self._here = client, address, here
         self._loop = cast(BaseAsyncIOLoop, client.loop).asyncio_loop  # in a thread of Dask's
-        self._calls: set[Future[Any]] = set()  # Dask forgets a call that nobody holds
+        self._calls: set[Future[Any]] = set()  # Dask drops a call without a reference
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Return the future result of a function of one path."""
         (path,) = args
-        # Files may change between two commands: no result of before may be taken for that of now.
+        # Files may change between two commands: an earlier result must not be reused.
         call = self._client.submit(_seen, fn, path, path in self._here, pure=False)
         future = asyncio.run_coroutine_threadsafe(self._answer(call), self._loop)
         self._calls.add(future)
@@ -164,7 +164,7 @@ class _Cluster(Executor):
             return await call
         except KilledWorker as error:  # also if another capture of the same workers ended them
             raise WorkerStopped(_LOST) from error
-        except (CancelledError, asyncio.CancelledError) as error:  # nobody here cancels single calls
+        except (CancelledError, asyncio.CancelledError) as error:  # single calls are never cancelled
             text = f"The scheduler at {self._address} ended before all captures were done."
             hint = "Start the cluster again, and then this command."
             raise ClusterError(text, hint, repr(error)) from error

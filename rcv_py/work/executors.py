@@ -1,4 +1,4 @@
-"""Where work over captures is done: in this process, in others of this machine, or on a cluster."""
+"""Executors for work over captures: this process, other processes of this machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rcv_py.work.captures import Here
 from rcv_py.work.machine import cores
 from rcv_py.work.pool import WorkerPool
 
-MAX_CAPTURES_HERE = 24  # captures: opening so many takes less time than starting a process
+MAX_CAPTURES_HERE = 24  # captures: opening that many takes less time than starting a process
 MAX_READ_HERE = 2  # the same of captures whose waves are read
 T = TypeVar("T")
 
@@ -25,11 +25,11 @@ class Processes(Executor):
         self._pool: WorkerPool[Any] = WorkerPool(_call, size, keeps=keeps)
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Return the future result of a call, all of which can be pickled."""
+        """Return the future result of a call; function and arguments must be picklable."""
         return self._pool.submit(fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End all processes, whatever they do."""
+        """End all processes at once."""
         self._pool.close()
 
 
@@ -43,9 +43,9 @@ def executor_for(
 ) -> Iterator[Executor]:
     """Give an executor for work over captures; at the end of the block all its processes and calls end.
 
-    `cluster` is the address of a Dask scheduler; raise UsageError or ClusterError where it cannot be used.
-    Without it `jobs` processes do the work; 0 or 1: this one; None: of up to `here` captures this one, else
-    as many as there are processors.
+    `cluster` is the address of a Dask scheduler; raise UsageError or ClusterError if it cannot be used.
+    Without it `jobs` processes do the work; 0 or 1: this process; None: this process for up to `here`
+    captures, else one process per processor.
     """
     if cluster is not None:
         try:

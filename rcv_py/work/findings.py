@@ -1,4 +1,4 @@
-"""Findings of an open capture, from its files or from waves that are in memory."""
+"""Findings of an open capture, from its files or from waves in memory."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.reduce import Reading
 
-if TYPE_CHECKING:  # it imports most analyses, which a window does not wait for until it looks
+if TYPE_CHECKING:  # it imports most analyses, which a window need not wait for until it computes findings
     from rcv_py.analysis.findings.finding import Findings
 
-SMALL_BYTES = 4 << 20  # of wave files: up to here no step takes long
+SMALL_BYTES = 4 << 20  # of wave files: up to this size no step takes long
 STOPPED = "The processes that look for findings stopped; rcv triage in a terminal shows more."
 
 
 def is_small(trace: Trace) -> bool:
-    """Whether a window looks for the findings of a capture itself."""
+    """Whether a window computes the findings of a capture itself."""
     return int(trace.waves.size.sum()) <= SMALL_BYTES
 
 
@@ -43,9 +43,9 @@ def findings_of_trace(
     report: Report = silent,
     cancel: CancelFlag | None = None,
 ) -> Findings:
-    """Look at the waves, of a large capture at some unless `is_whole`, and return the findings.
+    """Return the findings, of a large capture from a sample of waves unless `is_whole`.
 
-    `workers` processes do that; 0: this one; None decides by their size.  The others are as in `Reading`.
+    `workers` processes do that; 0: this process; None decides by size.  The others are as in `Reading`.
     """
     from rcv_py.analysis.findings.detect import findings_from  # noqa: PLC0415 - as above
 
@@ -59,7 +59,7 @@ def findings_of_trace(
 
 
 class FindingsInView:
-    """Looks for the findings that a window shows, and remembers those of a large capture while it is open."""
+    """Computes the findings that a window shows, and caches those of a large capture while it is open."""
 
     def __init__(self) -> None:
         self._known: WeakKeyDictionary[Trace, dict[tuple[str, tuple[Path, ...]], Findings]] = (
@@ -76,11 +76,11 @@ class FindingsInView:
         waves: str = WORKING,
         run_files: tuple[Path, ...] = (),
     ) -> Findings:
-        """Return the findings: of a small capture those of the given waves, else those that processes find.
+        """Return the findings: of a small capture from the given waves, else from processes.
 
-        They get the waves that are in memory and read the others.  A newer question ends the one before.
-        `waves` says whose costs are ranked; while no wave of such a population was read, those that work are.
-        `run_files` are tables of the run; none: those near the capture.
+        Processes get the waves in memory and read the others.  A newer call ends the previous one.  `waves`
+        selects the waves whose costs are ranked; the working waves until a wave of such a population was
+        read.  `run_files` are tables of the run; none: the tables near the capture.
         """
         from rcv_py.analysis.findings.detect import findings  # noqa: PLC0415 - as above
         from rcv_py.analysis.findings.finding import Findings  # noqa: PLC0415 - as above
@@ -103,10 +103,10 @@ class FindingsInView:
         return known[waves, run_files]
 
     def expect(self, trace: Trace, whole: Callable[[], Sequence[WaveBatch] | None]) -> None:
-        """Look for the findings of a large capture before they are asked for, once all its waves were read.
+        """Compute the findings of a large capture in advance, once all its waves were read.
 
-        `whole` waits for them, and returns None if they are not all there.  Whoever asks, later, for those
-        that a window shows at first has these.
+        `whole` waits for the waves, and returns None if some are missing.  A later request for the findings
+        that a window shows first returns these.
         """
         if trace not in self._expected and trace not in self._known:
             future = self._expected[trace] = Future()
@@ -128,11 +128,11 @@ class FindingsInView:
             )
         except Cancelled:
             future.set_result(None)
-        except Exception as error:  # the border of the thread: whoever asks hears of it
+        except Exception as error:  # the border of the thread: the caller gets it
             future.set_exception(error)
 
     def close(self) -> None:
-        """End all processes, since nobody waits for them any more; return when they have gone."""
+        """End all processes, whose results are no longer needed; return when they have ended."""
         self._is_closed = True
         self._newest.set()
         with self._busy:

@@ -1,4 +1,4 @@
-"""The captures of a library, each opened here, in another process or on a cluster."""
+"""Open the captures of a library here, in other processes or on a cluster."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def library_rows(
     cache: CaptureCache | None = None,
     report: Report = silent,
 ) -> Iterator[LibraryRow]:
-    """Yield a row for each capture, in order; one that cannot be opened has a row that says why.
+    """Yield a row for each capture, in order; the row of a capture that cannot be opened states the reason.
 
     `jobs` processes open them; 0 opens them here, with the captures of `cache`; None decides by their number.
     `cluster` is the address of a cluster that opens them instead.  `has_findings` reads their waves too, of
-    large captures some of them.  `report` hears how many are done.
+    large captures a sample.  `report` is called with the number of finished captures.
     """
     here = MAX_CAPTURES_HERE if cache is not None or not has_findings else MAX_READ_HERE
     with executor_for(paths, jobs=jobs, cluster=cluster, here=here) as executor:
@@ -39,7 +39,7 @@ def library_rows(
 
 
 def row_of(path: Path, has_findings: bool = False, cache: CaptureCache | None = None) -> LibraryRow:
-    """Open a capture and sum it up; never raises for a bad one."""
+    """Open a capture and summarize it; never raises for a bad capture."""
     try:
         trace = open_trace(path, cache=cache)
         facts = facts_about(trace)

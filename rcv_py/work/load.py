@@ -1,4 +1,4 @@
-"""The waves of an open trace, batch by batch, read by a few processes; those that are wanted first."""
+"""Read the waves of an open trace in batches, by a few processes, wanted waves first."""
 
 from __future__ import annotations
 
@@ -27,45 +27,44 @@ from rcv_py.work.machine import cores, memory
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 STAGE = "Reading waves"
-PROCESS_BYTES = 24 << 20  # of files that another process is worth
+PROCESS_BYTES = 24 << 20  # bytes of files that justify another process
 WORKER_BYTES = 200 << 20  # of memory that a process may need
-JOB_BYTES = 4 << 20  # of JSON: a twentieth of a second of work, which needs 25 MB of memory
+JOB_BYTES = 4 << 20  # bytes of JSON: a twentieth of a second of work, which needs 25 MB of memory
 SMALL_JOB_BYTES = 1 << 20  # in the viewer's own process, where a job competes with painting
-FILE_BYTES = 16 << 10  # what opening a file costs besides its size
-HELD_BYTES = 31 << 20  # a block that the C library keeps when it is freed
+FILE_BYTES = 16 << 10  # bytes that opening a file is worth, in addition to its size
+HELD_BYTES = 31 << 20  # size of a freed block that the C library keeps
 IN_PROCESS_BYTES = 24 << 20  # below this, starting processes takes longer than reading
-MAX_BATCHES_AHEAD = 2  # that a process has been asked for: the one it reads, and the next
-MAX_UNSEEN = 32  # batches that wait for whoever iterates
+MAX_BATCHES_AHEAD = 2  # batches that a process holds: the current and the next
+MAX_UNSEEN = 32  # batches that wait for the iterator
 RETRIES = 2  # of a batch whose process died: the next one may have the memory
-MAX_GIVEN_UP = 3  # batches, before the rest of the waves is
+MAX_GIVEN_UP = 3  # batches, before the rest of the waves is given up
 STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
 STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the folder again."
 
 
 class Order(Protocol):
-    """A reduction that looks at every wave by itself, and that somebody wants of the waves that are read."""
+    """A reduction of single waves that is to be mapped where waves are read."""
 
     @property
     def reduction(self) -> Reduction[Any, Any]:
-        """What is mapped."""
+        """The reduction that is mapped."""
 
     @property
     def chosen(self) -> Collection[int] | None:
         """Rows of the wave index whose costs count; None: all."""
 
     def take(self, rows: frozenset[int], part: Any) -> None:
-        """Have the part of some waves."""
+        """Receive the part of some waves."""
 
 
 class WaveStream:
     """Iterate over it once, in any thread, to get the batches.
 
-    No process outlives the iteration, unless it `keeps` those that have nothing to do for the next pool.
-
-    Of waves of a `trace`, processes also map what `orders` says is wanted when they are asked for them; who
-    wants it has the part before the batch is yielded.
-    `prioritize`, `cancel`, `widen`, `whole` and `errors` may be used from other threads.  What a process was
-    reading when it died is read again by another one; waves that end every process are listed as missing.
+    Processes end with the iteration, unless it `keeps` idle ones for the next pool.  With a `trace`,
+    processes also map the reductions that `orders` returns when waves are requested; each order gets its part
+    before the batch is yielded.  `prioritize`, `cancel`, `widen`, `whole` and `errors` may be used from other
+    threads.  If a process dies, another reads its waves again; waves that end every process are listed as
+    missing.
     """
 
     def __init__(
@@ -91,12 +90,12 @@ class WaveStream:
         job_bytes = JOB_BYTES if self.processes else SMALL_JOB_BYTES
         self._queue = WaveQueue(plan(index, chosen, job_bytes))
         self._pool: WorkerPool[_Prepared] | None = None
-        self._lock = RLock()  # of what is asked for
+        self._lock = RLock()  # of requested waves
         self._asked: dict[Future[_Prepared], _Job] = {}
-        # For `whole`: what was asked for, if all of it may be in memory before anybody looks at it.
+        # For `whole`: the requested waves, if all may be in memory before the iteration starts.
         self._all: list[Future[_Prepared]] | None = [] if self._queue.jobs <= MAX_UNSEEN else None
         self._is_awaited = False
-        self._is_over = Event()  # all has been read, or nobody reads any more
+        self._is_over = Event()  # all has been read, or reading ended
 
     @property
     def has_begun(self) -> bool:
@@ -104,10 +103,10 @@ class WaveStream:
         return self._pool is not None
 
     def begin(self, *, is_idle: bool = False, at_first: int | None = None) -> None:
-        """Let processes, if there are any, read already before anybody iterates.
+        """Let processes, if there are any, read before the iteration starts.
 
-        `is_idle`: let them start; they are asked for waves, and what to make of them, when one is up.
-        `at_first`: so many of them do, and the others when `widen` is called.
+        `is_idle`: only start them; waves and orders are requested once one is up.  `at_first`: number of
+        processes that read at first; the others start when `widen` is called.
         """
         if not self.processes or self._pool is not None:
             return
@@ -128,14 +127,14 @@ class WaveStream:
             self._ask()
 
     def widen(self) -> None:
-        """Let all processes read, if some were kept back."""
+        """Let all processes read, if `at_first` held some back."""
         if (pool := self._pool) is not None:
             pool.grow(self.processes)
 
     def whole(self) -> list[WaveBatch] | None:
-        """Wait until all waves have been read, whoever iterates over them, and let the processes go.
+        """Wait until all waves have been read, by any iterator, and release the processes.
 
-        None: they were not, or are too many to be in memory however little there is, or nobody reads them.
+        None: they were not read, are not being read, or are too many for memory.
         """
         with self._lock:
             self._is_awaited, pool, found = True, self._pool, self._all
@@ -144,13 +143,13 @@ class WaveStream:
         self._is_over.wait()
         if self._cancelled.is_set() or any(one.cancelled() or one.exception() for one in found):
             return None
-        pool.close()  # it keeps the processes, which whoever waited may need
+        pool.close()  # it keeps the processes, which the caller may need
         self._all = None
         return [batch for one in found if (batch := one.result().batch).waves or batch.missing]
 
     @property
     def waiting(self) -> int:
-        """How many batches have come that nobody has asked for."""
+        """Number of batches that were read and not yet yielded."""
         return self._done.qsize()
 
     def prioritize(self, rows: Iterable[int]) -> None:
@@ -165,7 +164,7 @@ class WaveStream:
         self._done.put(None)
 
     def close(self) -> None:
-        """End all processes, of a stream that nobody will iterate over."""
+        """End all processes of a stream without an iteration."""
         self.cancel()
         if self._pool is not None:
             self._pool.close()
@@ -177,7 +176,7 @@ class WaveStream:
         for batch in self._from_processes() if self.processes else here:
             if self._cancelled.is_set():
                 return
-            if batch.waves or batch.missing:  # not of a process that is there now
+            if batch.waves or batch.missing:  # not by a process that exists now
                 yield batch
 
     def _from_processes(self) -> Iterator[WaveBatch]:
@@ -186,7 +185,7 @@ class WaveStream:
         try:
             yield from self._answers()
         finally:
-            self._queue.clear()  # or what is given back would be asked for again
+            self._queue.clear()  # else returned waves would be requested again
             self._pool.close()
             with self._lock:
                 self._pool = None
@@ -197,7 +196,7 @@ class WaveStream:
     def _answers(self) -> Iterator[WaveBatch]:
         while self._asked and (future := self._done.get()) is not None:
             job = self._asked.pop(future)
-            self._ask()  # first, so that it is read while the batch is looked at
+            self._ask()  # first, so that it is read while the batch is processed
             error = future.exception()
             if not isinstance(error, WorkerStopped):
                 yield job.taken(future.result())
@@ -212,7 +211,7 @@ class WaveStream:
             yield unread(job.rows, self.errors[-1])
 
     def _ask(self, done: Future[_Prepared] | None = None) -> None:
-        """Ask processes for as much as they may be asked for; `done` has been answered."""
+        """Give processes as many batches as they may hold; `done` is finished."""
         with self._lock:
             if done is not None:
                 self._done.put(done)
@@ -235,13 +234,13 @@ class WaveStream:
 
 @dataclass(frozen=True, eq=False)
 class _Job:
-    """Waves that a process is asked for, and what it makes of them besides."""
+    """Waves that a process reads, and the orders that it maps."""
 
     rows: list[int]
     orders: tuple[Order, ...]
 
     def maps(self) -> tuple[_Map, ...]:
-        """The orders as they cross the process border: of chosen waves, those that are read."""
+        """The orders in picklable form: of chosen waves, those that are read."""
         rows = frozenset(self.rows)
         return tuple(
             (one.reduction, None if one.chosen is None else rows.intersection(one.chosen))
@@ -249,7 +248,7 @@ class _Job:
         )
 
     def taken(self, prepared: _Prepared) -> WaveBatch:
-        """Give the parts to those who wanted them; return the batch."""
+        """Pass the parts to their orders; return the batch."""
         batch = prepared.batch
         rows = frozenset(wave.row for wave in batch.waves)
         if rows and self.orders:
@@ -260,7 +259,7 @@ class _Job:
 
 
 def worth(files: int, nbytes: int, workers: int | None = None) -> int:
-    """How many processes are worth starting for wave files of so many bytes in all; see `process_count`."""
+    """Number of processes worth starting for wave files of this total size in bytes; see `process_count`."""
     cost = nbytes + FILE_BYTES * files
     if workers == 0 or not nbytes or cost < IN_PROCESS_BYTES:
         return 0
@@ -268,20 +267,20 @@ def worth(files: int, nbytes: int, workers: int | None = None) -> int:
 
 
 def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int:
-    """How many processes are worth starting; 0: read in this one.  `workers`: so many, if any."""
+    """Number of processes worth starting; 0: read in this process.  `workers` is used instead if given."""
     files = int(np.count_nonzero(_opens(index)[rows])) if rows else 0
     return worth(files, int(index.size[rows].sum()) if rows else 0, workers)
 
 
 def worker_count(cost: int) -> int:
-    """How many processes this machine has room for, and so much work (see `costs`) is worth; at least 1."""
+    """Number of processes that fit this machine and that this work (see `costs`) justifies; at least 1."""
     free = memory()
     room = cores() if free is None else min(cores(), free // WORKER_BYTES)
     return max(1, min(room, -(-cost // PROCESS_BYTES)))
 
 
 def unread(rows: list[int], error: RcvError) -> WaveBatch:
-    """A batch without waves, that says why."""
+    """A batch without waves that lists the reason."""
     return WaveBatch.empty(tuple((row, str(error)) for row in rows))
 
 
@@ -289,25 +288,25 @@ def unread(rows: list[int], error: RcvError) -> WaveBatch:
 
 
 def prepare(reader: WaveReader, rows: list[int], lod: bool = True) -> WaveBatch:
-    """Read waves; give lanes to overlapping tokens and, if asked, level-of-detail tables to each wave."""
+    """Read waves; assign lanes to overlapping tokens and, on request, level-of-detail tables to each wave."""
     return prepared_columns(reader, rows, lod).batch()
 
 
 def prepared_columns(reader: WaveReader, rows: list[int], lod: bool = True) -> WaveColumns:
-    """The same as a few long arrays, which cross a process border without an object a wave."""
+    """The same as a few long arrays, which pass to another process without an object per wave."""
     columns = reader.columns(rows)
     lane, has_lanes = _lanes(columns, reader.base_clock if reader.base_clock > 1 else 0)
     return replace(columns, lane=lane, has_lanes=has_lanes, lod=tables(columns) if lod else None)
 
 
-_Map = tuple[Reduction[Any, Any], frozenset[int] | None]  # what to make of waves, and whose costs count
+_Map = tuple[Reduction[Any, Any], frozenset[int] | None]  # a reduction, and the rows whose costs count
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """What a process made of some waves."""
+    """The result of a process for some waves."""
 
-    columns: WaveColumns | None  # None: it was asked for none, and is there now
+    columns: WaveColumns | None  # None: nothing was requested, and the process is up
     parts: bytes  # pickled apart from the columns, in whose shared memory they would keep all of them
 
     @cached_property
@@ -319,7 +318,7 @@ class _Prepared:
 def _prepared(
     reader: WaveReader, trace: Trace | None, lod: bool, rows: list[int], maps: tuple[_Map, ...]
 ) -> _Prepared:
-    """Read waves, and map them while they are at hand."""
+    """Read waves and map them."""
     if not rows:
         return _Prepared(None, b"")
     columns = prepared_columns(reader, rows, lod)
@@ -327,7 +326,7 @@ def _prepared(
 
 
 def _parts(trace: Trace | None, batch: WaveBatch, maps: tuple[_Map, ...]) -> list[Any]:
-    """The part of each reduction; None where it fails, as it will for whoever wants it."""
+    """The part of each reduction; None where it fails, as it will again in the caller's process."""
     assert trace is not None
     parcels = {chosen: next(alone([batch], chosen), None) for _, chosen in maps}
     parts: list[Any] = []
@@ -335,7 +334,7 @@ def _parts(trace: Trace | None, batch: WaveBatch, maps: tuple[_Map, ...]) -> lis
         parcel = parcels[chosen]
         try:
             parts.append(None if parcel is None else reduction.map(trace, parcel))
-        except Exception:  # the process border: the batch must arrive whatever an analysis does
+        except Exception:  # the process border: the batch must arrive even if an analysis fails
             parts.append(None)
     return parts
 
@@ -343,8 +342,8 @@ def _parts(trace: Trace | None, batch: WaveBatch, maps: tuple[_Map, ...]) -> lis
 def hold_memory() -> None:
     """Make the C library keep freed memory up to 32 MB instead of returning it to the system.
 
-    It adapts its threshold to the largest block freed so far, and every array of a large wave would
-    otherwise be paged in anew: 1,350 page faults, a fifth of the time of reading 1.4 MB.
+    It adapts its threshold to the largest block freed so far, and every array of a large wave would otherwise
+    be paged in anew: 1,350 page faults, a fifth of the time of reading 1.4 MB.
     """
     np.empty(HELD_BYTES, dtype=np.uint8)
 
@@ -355,7 +354,7 @@ def _lanes(columns: WaveColumns, slack: int) -> tuple[np.ndarray | None, np.ndar
     end = columns.offset.astype(np.int64)
     is_over = end[1:] + slack < end[:-1] + columns.stall[:-1] + columns.busy[:-1]
     is_over[first[(first > 0) & (first < len(end))] - 1] = False  # the next wave begins
-    # Starts are sorted: if any two tokens overlap, so do some that follow each other.
+    # Starts are sorted: if any two tokens overlap, so do two consecutive ones.
     rows = np.searchsorted(first, np.flatnonzero(is_over), side="right") - 1
     rows = rows[starts_run(rows)]
     if not len(rows):
@@ -373,12 +372,12 @@ def _lanes(columns: WaveColumns, slack: int) -> tuple[np.ndarray | None, np.ndar
 
 
 def costs(index: WaveIndex) -> np.ndarray:
-    """What reading each wave costs, in bytes of a large file; int64."""
+    """Cost of reading each wave, in bytes of a large file; int64."""
     return index.size.astype(np.int64) + FILE_BYTES * _opens(index)
 
 
 def _opens(index: WaveIndex) -> np.ndarray:
-    """Whether the file of each wave is another one than that of the wave before; bool."""
+    """Whether the file of each wave differs from the previous wave's; bool."""
     return np.array([True, *map(ne, index.file[1:], index.file)][: len(index)], dtype=bool)
 
 
@@ -397,7 +396,7 @@ def plan(index: WaveIndex, rows: Iterable[int] | None = None, job_bytes: int = J
 
 
 class WaveQueue:
-    """Jobs that wait to be done; any thread may have some of their waves read first."""
+    """Waiting jobs; any thread may move some of their waves to the front."""
 
     def __init__(self, jobs: list[list[int]]) -> None:
         self._lock = Lock()
@@ -414,7 +413,7 @@ class WaveQueue:
             return self._jobs.pop(0) if self._jobs else None
 
     def prioritize(self, rows: Iterable[int]) -> None:
-        """Put those of the waves that still wait into one job before all others."""
+        """Move the waves that still wait into one job before all others."""
         wanted = list(dict.fromkeys(rows))
         with self._lock:
             waiting = {row for job in self._jobs for row in job}
@@ -447,8 +446,8 @@ def batches(
 ) -> Iterator[WaveBatch]:
     """Yield the waves at these rows of the index (all by default), in no particular order.
 
-    Waves that cannot be read are listed in the batches.  Raises Cancelled once `cancel` is set.  Of a trace
-    with a cache, what was read before is not read again.
+    Waves that cannot be read are listed in the batches.  Raises Cancelled once `cancel` is set.  A trace with
+    a cache does not read waves twice.
     """
     chosen = range(len(trace.waves)) if rows is None else list(rows)
 

@@ -1,5 +1,7 @@
-"""What this process may use of its machine: processors and memory, as the system and its container allow;
-and who goes first where processors are few: the window, then what works for it."""
+"""Processors and memory that the system and the container allow this process, and priorities.
+
+Where processors are few the window goes first, then its workers.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from pathlib import Path
 CGROUPS = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")
 MEMINFO = Path("/proc/meminfo")
-# How much what computes lets others go first.  Beside a program that computes on the same core it has 39 % of
-# it (at 5: 25 %, at 0: 50 %), so that reading beside other programs takes a quarter longer than its
-# share, not twice as long.  Beside two such processes on a busy machine 95 % of a window's beats of 8 ms take
-# less than 26 ms (at 5: 26, at 0: 38).
+# Nice value of workers.  Next to a program that computes on the same core a worker gets 39 % of it
+# (at 5: 25 %, at 0: 50 %), so that reading next to other programs takes a quarter longer than its share, not
+# twice as long.  Next to two such processes on a busy machine 95 % of a window's beats of 8 ms take less than
+# 26 ms (at 5: 26, at 0: 38).
 NICE = 2
 _LOWEST = 19  # of all priorities, by the standard
-# What works for this process has that one; a process is told, since who starts it may have stepped back.
+# Base priority of this process's workers; passed to a process, since its parent may have lowered its own.
 BEHIND = 0 if sys.platform == "win32" else min(_LOWEST, os.getpriority(os.PRIO_PROCESS, 0) + NICE)
 
 
@@ -31,12 +33,12 @@ def cores() -> int:
 
 
 def memory() -> int | None:
-    """Return the bytes that programs could still take, or may take in this container; None if nobody says."""
+    """Return the bytes that programs can still take, or may take in this container; None if unknown."""
     return _bytes("MemAvailable:")
 
 
 def half_of_memory() -> int | None:
-    """Return half of the bytes that the machine, or this container, has; None if nobody says."""
+    """Return half of the bytes that the machine, or this container, has; None if unknown."""
     all_of_it = _bytes("MemTotal:")
     return None if all_of_it is None else all_of_it // 2
 
@@ -44,25 +46,25 @@ def half_of_memory() -> int | None:
 def step_back(to: int = BEHIND) -> None:
     """Give this process, under Linux this thread alone, a lower priority; does nothing on Windows.
 
-    Under Linux it interrupts nobody any more, either, when it gets something to do: the window and the other
-    processes that compute go on until their time is over, and 500 MB are there a twentieth sooner.
+    Under Linux it also no longer preempts others when it becomes runnable: the window and other computing
+    processes keep their time slice, and 500 MB are read a twentieth sooner.
     """
     if sys.platform != "win32":
         os.setpriority(os.PRIO_PROCESS, 0, max(to, os.getpriority(os.PRIO_PROCESS, 0)))
     if sys.platform == "linux":
         with suppress(OSError):  # a container may forbid it, and some C libraries cannot
-            if os.sched_getscheduler(0) == os.SCHED_OTHER:  # nobody chose otherwise
+            if os.sched_getscheduler(0) == os.SCHED_OTHER:  # the default policy
                 os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def step_back_in_thread() -> None:
-    """Let others go before this thread, where a thread has a priority of its own."""
+    """Lower the priority of this thread, where a thread has its own priority."""
     if sys.platform == "linux":
         step_back()
 
 
 def _bytes(line_of: str) -> int | None:
-    """Return the bytes in a line of the system, at most what this container may have; None if nobody says."""
+    """Return the bytes in a line of the system, limited by this container; None if unknown."""
     limits = [int(limit) for (limit,) in _limits("memory.max") if limit != "max"]
     with suppress(OSError, StopIteration, ValueError):
         lines = MEMINFO.read_text().splitlines()
@@ -71,7 +73,7 @@ def _bytes(line_of: str) -> int | None:
 
 
 def _limits(name: str) -> Iterator[list[str]]:
-    """The words of a file in the control group of this process and in those around it (Linux, version 2)."""
+    """The words of a file in the control group of this process and in its parents (Linux, version 2)."""
     with suppress(OSError, StopIteration):
         own = next(line for line in OWN.read_text().splitlines() if line.startswith("0::"))
         place = CGROUPS / own.removeprefix("0::").lstrip("/")

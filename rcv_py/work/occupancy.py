@@ -1,4 +1,4 @@
-"""How many waves were resident over time, and what limits the waves of a SIMD."""
+"""Resident waves over time, and the limiters of waves per SIMD."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
 ALL = "all"
-MAX_BYTES = 8 << 20  # of wave files that are read for the size of workgroups
-States = Callable[[Reduction[Any, StateCurves]], StateCurves]  # the answer of such a reduction
+MAX_BYTES = 8 << 20  # bytes of wave files that are read for the size of workgroups
+States = Callable[[Reduction[Any, StateCurves]], StateCurves]  # the result of such a reduction
 
 
 @dataclass(frozen=True, eq=False)
 class OccupancyRow:
-    """A curve by name with its numbers; `ids` are the kernels it stands for."""
+    """A named curve with its numbers; `ids` are its kernels."""
 
     name: str
     steps: StepCurve
@@ -75,9 +75,9 @@ def _row(name: str, steps: StepCurve, ids: tuple[int, ...] = ()) -> OccupancyRow
 
 
 def limits_of(trace: Trace, facts: RunFacts) -> OccupancyLimits:
-    """Return the limits; `facts` are what the tables of the run tell.
+    """Return the limits; `facts` are from the tables of the run.
 
-    Without the size of workgroups in them, waves of the first compute unit are read: their barriers tell it.
+    Without the size of workgroups in them, waves of the first compute unit are read: their barriers show it.
     """
     if is_size_known(trace, facts) or not len(trace.waves):
         return occupancy_limits(trace, facts)

@@ -1,4 +1,4 @@
-"""Opens captures with the processors of this machine: engines of a raw one are decoded side by side."""
+"""Open captures with the processors of this machine: engines of a raw capture are decoded in parallel."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rcv_py.model.trace import Trace
 if TYPE_CHECKING:  # what is decoded needs nothing of it
     from rcv_py.formats.raw.options import Early
 
-HERE_BYTES = 24 << 20  # of `.att` files: decoding so many takes as long as starting processes
-BYTES_A_BYTE = 40  # of memory that decoding a byte takes, with what comes of it
-PROCESS_BYTES = 200 << 20  # of memory that a process takes before it decodes anything
+HERE_BYTES = 24 << 20  # of `.att` files: decoding that many takes as long as starting processes
+BYTES_A_BYTE = 40  # of memory per decoded byte, result included
+PROCESS_BYTES = 200 << 20  # of memory of a process before it decodes anything
 
 
 def open_trace(path: Path, cache: CaptureCache | None = None) -> Trace:
@@ -29,17 +29,17 @@ def open_trace(path: Path, cache: CaptureCache | None = None) -> Trace:
 
 def open_capture(path: Path, report: Report = silent, early: Early | None = None) -> Trace:
     """Open the capture that `locate` found at a path; raise a TraceError.  See `formats.open`."""
-    jobs = decoders if early is None else partial(decoders, keeps=True)  # whoever waits reads waves next
+    jobs = decoders if early is None else partial(decoders, keeps=True)  # the caller reads waves next
     return opening.open_capture(path, report, jobs, early=early)
 
 
 @contextmanager
 def decoders(sizes: list[int], *, keeps: bool = False) -> Iterator[Executor]:
-    """Give an executor for files of so many bytes: processes as far as there are processors and memory.
+    """Give an executor for files of these sizes in bytes: as many processes as processors and memory allow.
 
-    `keeps` has them wait for the next pool.
+    `keeps`: they stay for the next pool.
     """
-    # Whoever opens no raw capture does not wait for the pool.
+    # Other captures need not import the pool.
     from rcv_py.work.captures import Here  # noqa: PLC0415 - as said above
     from rcv_py.work.executors import Processes  # noqa: PLC0415 - as said above
     from rcv_py.work.machine import cores, memory  # noqa: PLC0415 - as said above

@@ -1,4 +1,4 @@
-"""A capture that is written whole: as one packed file, or as a folder of the decoded form."""
+"""Write a whole capture: as one packed file, or as a folder of the decoded form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUFFIXES = (PACKED, ".zip")
 
 
 def columns_of(trace: Trace) -> Iterator[WaveColumns]:
-    """Read all waves, some at a time and in order."""
+    """Read all waves in order, a batch at a time."""
     return map(trace.reader.columns, plan(trace.waves))
 
 
@@ -33,9 +33,9 @@ def pack(
     has_sources: bool = True,
     notes: bytes = b"",
 ) -> None:
-    """Write a capture as one file, with what its names, the tables of its run and a file of notes tell.
+    """Write a capture as one file, with its names, the tables of its run and a file of notes.
 
-    Raise UsageError for a name that nothing opens, and ExportError if it cannot be written.
+    Raise UsageError for a name without a known ending, and ExportError if it cannot be written.
     """
     if out.suffix.lower() not in SUFFIXES:
         text = f"{out} would not be opened as a capture: its name must end in {' or '.join(SUFFIXES)}."
@@ -55,7 +55,7 @@ def pack(
 def unpack(trace: Trace, out: Path, columns: Iterable[WaveColumns]) -> None:
     """Write a capture into a folder, all of it or nothing.
 
-    Raise UsageError unless the folder is new or empty, so that nothing of the user's is lost, and ExportError
+    Raise UsageError unless the folder is new or empty, so that no file of the user is lost, and ExportError
     if it cannot be written.
     """
     try:

@@ -1,6 +1,6 @@
-"""What runs in a thread for panels that predict: reading waves once, playing experiments, rows of waves.
+"""Thread jobs of panels that predict: read waves once, play experiments, lay out rows of waves.
 
-What plays is imported there: it imports a compiler.
+The player is imported in the thread: it imports a compiler.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """Waves as they ran, and as they would run: for each slot a row recorded, and those predicted."""
+    """Waves as recorded and as predicted: for each slot rows recorded, and rows predicted."""
 
     rows: tuple[TokenRow, ...]
     slots: tuple[str, ...]  # of each row, as a timeline names them
     is_recorded: tuple[bool, ...]  # of each row
     before: int  # cycles from the first instruction to the end of the last, of the waves that were played
-    after: int  # the same as predicted; 0: none of them was played
+    after: int  # the same, predicted; 0: none of them was played
 
 
 NOTHING = Shown((), (), (), 0, 0)
 
 
 class Recordings:
-    """The waves of a capture that are played, read when they are first needed; used in threads."""
+    """The played waves of a capture, read on first use; for threads."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self._lock = Lock()
         self._player: Player | None = None
-        self._path: tuple[tuple[int, ...], PathLine] | None = None  # of the unit that was asked for last
+        self._path: tuple[tuple[int, ...], PathLine] | None = None  # of the unit of the last request
 
     def player(self, held: Sequence[WaveBatch]) -> Player:
-        """Return what plays; waves that are in memory are not read again."""
+        """Return the player; waves in memory are not read again."""
         from rcv_py.work.whatif import quick_player  # noqa: PLC0415 - as above
 
         with self._lock:
@@ -60,7 +60,7 @@ class Recordings:
         return self._player is not None
 
     def predict(self, held: Sequence[WaveBatch], changes: Sequence[Change]) -> Prediction:
-        """Return what changes would gain."""
+        """Return the predicted gain of changes."""
         return self.player(held).predict(changes)
 
     def path(self, held: Sequence[WaveBatch], rows: Sequence[int]) -> PathLine:
@@ -74,7 +74,7 @@ class Recordings:
         return self._path[1]
 
     def rows(self, held: Sequence[WaveBatch], changes: Sequence[Change], waves: Sequence[Wave]) -> Shown:
-        """Return waves of a compute unit as they ran, and as they would run, slot by slot."""
+        """Return waves of a compute unit as recorded and as predicted, slot by slot."""
         from rcv_py.analysis.whatif.timelines import predicted_tokens  # noqa: PLC0415 - as above
 
         found = predicted_tokens(self.player(held), changes, waves)
@@ -110,7 +110,7 @@ def _predicted(wave: Wave, tokens: Tokens) -> Segment:
 
 
 def _apart(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """Share segments of a slot among as few rows as keep them apart: with more room waves overlap."""
+    """Distribute segments of a slot over the fewest rows without overlap: predicted waves may overlap."""
     rows: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda one: one.begin):
         free = next((row for row in rows if row[-1].end <= segment.begin), None)

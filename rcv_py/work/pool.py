@@ -1,8 +1,8 @@
-"""Processes that run one function, called with `submit`: replaced when they die or take too long.
+"""Pool of processes that run one function (`submit`); processes that die or take too long are replaced.
 
-Functions, arguments and results are pickled, but for their arrays, which cross in shared memory and arrive as
-read-only views (`work/shared.py`).  One thread a pool starts, feeds, hears and ends all its processes, which
-are those of `work/processes.py`.
+Functions, arguments and results are pickled, except their arrays, which cross in shared memory and arrive as
+read-only views (`work/shared.py`).  One thread per pool starts its processes (`work/processes.py`), sends
+them calls, reads their results and ends them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from rcv_py.base.errors import RcvError
 from rcv_py.work.processes import WAITING, Near, Task, alive, bury, end_all, may_fork, started
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
-# A call that a process will only read later must fit into the pipe: if it did not, we would wait for the
-# process to read, and it for us to take its answer.  macOS has the smallest pipes, of 8 kB.
+# A call that a process reads later must fit into the pipe: else we would wait for the process to read, and
+# the process for us to take its result.  macOS has the smallest pipes, of 8 kB.
 AHEAD_BYTES = 6 << 10
 T = TypeVar("T")
 
 
 class WorkerStopped(RcvError):
-    """A process ended before it answered."""
+    """A process ended before it returned a result."""
 
     def __init__(self, text: str = "", hint: str = "", process: int = 0) -> None:
         super().__init__(text or "A process stopped unexpectedly, probably for lack of memory.", hint)
@@ -38,7 +38,7 @@ class WorkerStopped(RcvError):
 
 
 class CallTimedOut(RcvError):
-    """A call took longer than it may, and its process was ended."""
+    """A call exceeded its time limit, and its process was ended."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"The analysis was stopped after {seconds:g} seconds.")
@@ -46,21 +46,21 @@ class CallTimedOut(RcvError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
-    """What a process is to do."""
+    """A call for a process."""
 
     future: Future[Any]
     arguments: Message
     key: str
     is_alone: bool
-    retries: int  # processes that may still die of it
+    retries: int  # further processes that it may end
 
 
 class WorkerPool(Generic[T]):
     """At most `size` processes that run `function`, started when there is work; `close` ends them.
 
-    - `setup` is what each process does first.
-    - `calls_ahead` calls are with a process at a time, the first of which it does, so that it need not wait
-      for the next.  A call with large arguments is given to a process that does nothing else.
+    - `setup` runs first in each process.
+    - A process holds up to `calls_ahead` calls and runs the first, so that it need not wait for the next.  A
+      call with large arguments goes to an idle process.
     - A call whose process dies is made again, in another process, up to `retries` times.
     - A call that takes longer than `timeout_s` seconds is ended with its process.
     - A process that is ended gets `grace_s` seconds to remove half-written files; 0: it is killed at once.
@@ -90,7 +90,7 @@ class WorkerPool(Generic[T]):
         self._lock = Lock()
         self._waiting: deque[_Call] = deque()
         self._workers: list[_Worker] = []  # only the thread changes it
-        self._copies: deque[Near] = deque()  # processes that wait for it
+        self._copies: deque[Near] = deque()  # idle processes reserved for this pool
         self._thread: Thread | None = None
         self._is_closed = self._is_woken = False
         self._ear, self._bell = get_context("spawn").Pipe(duplex=False)
@@ -98,9 +98,9 @@ class WorkerPool(Generic[T]):
     def submit(self, *arguments: object, key: str = "", is_alone: bool = False) -> Future[T]:
         """Return the future result of the function with these arguments.
 
-        A process that had a call with the same `key` is preferred.  `is_alone` asks for a process that does
-        nothing before or after.  The future fails with what the function raises, with WorkerStopped or
-        CallTimedOut; `cancel` also ends a call that runs.
+        A process that had a call with the same `key` is preferred.  `is_alone`: the process runs no other
+        call before or after.  The future fails with the function's exception, WorkerStopped or CallTimedOut;
+        `cancel` also ends a call that runs.
         """
         call = _Call(Future(), dumps(arguments), key, is_alone, self._retries)
         with self._lock:
@@ -113,20 +113,20 @@ class WorkerPool(Generic[T]):
                     self._copies.extend(started(is_copy=True) for _ in range(self._size))
                 self._thread = Thread(target=self._run, name="rcv-pool", daemon=True)
                 self._thread.start()
-                # Else multiprocessing ends our processes as Python exits, and waits for what replaces them.
+                # Else multiprocessing ends our processes as Python exits, and waits for their replacements.
                 atexit.register(self.close)
         call.future.add_done_callback(self._wake)  # it may be cancelled
         self._wake()
         return call.future
 
     def grow(self, size: int) -> None:
-        """Let there be so many processes, if those were fewer."""
+        """Raise the number of processes to `size` if it is lower."""
         self._size = max(self._size, size)
         self._wake()
 
     @property
     def waiting(self) -> int:
-        """How many calls no process has taken yet."""
+        """Number of calls that no process has taken yet."""
         return sum(not call.future.cancelled() for call in list(self._waiting))
 
     def close(self) -> None:
@@ -157,7 +157,7 @@ class WorkerPool(Generic[T]):
         try:
             while not self._is_closed:
                 self._turn()
-        except Exception as bug:  # whoever waits must hear of it
+        except Exception as bug:  # the caller must get it
             error = bug
         with self._lock:
             self._is_closed = True
@@ -173,7 +173,7 @@ class WorkerPool(Generic[T]):
                 worker.end()
             self._workers.clear()
             end_all(self._copies)
-        finally:  # whatever happens here, nobody waits for an answer any more
+        finally:  # after any exception, no caller may wait for ever
             for call in calls:
                 if error is not None and call.future.set_running_or_notify_cancel():
                     call.future.set_exception(error)
@@ -198,7 +198,7 @@ class WorkerPool(Generic[T]):
             self._replace(late, CallTimedOut(self._timeout_s or 0))
 
     def _next(self) -> _Call | None:
-        """Return the first call that waits; those that were cancelled go."""
+        """Return the first waiting call; remove cancelled calls."""
         while self._waiting and self._waiting[0].future.cancelled():
             self._waiting.popleft()
         return self._waiting[0] if self._waiting else None
@@ -245,7 +245,7 @@ class WorkerPool(Generic[T]):
             self._replace(worker)
 
     def _replace(self, worker: _Worker, error: Exception | None = None) -> None:
-        """End a process.  Its call is made again or fails with `error`; those ahead go to another one."""
+        """End a process; repeat its call or fail it with `error`; give its later calls to another process."""
         worker.end()
         self._workers.remove(worker)
         if worker.calls:
@@ -258,13 +258,13 @@ class WorkerPool(Generic[T]):
 
 
 class _Worker:
-    """The near end of one process."""
+    """Our handle of one process."""
 
     def __init__(
         self, near: Near, task: Message, timeout_s: float | None, grace_s: float, is_alone: bool
     ) -> None:
         self.process, self.connection = near
-        self.calls: deque[_Call] = deque()  # the first is being done
+        self.calls: deque[_Call] = deque()  # the first is running
         self.key = ""
         self.is_alone = is_alone
         self.deadline = float("inf")  # of the first call, as time of the monotonic clock
@@ -274,7 +274,7 @@ class _Worker:
             send(self.connection, task)
 
     def send(self, call: _Call) -> None:
-        """Give the process a call; that it has died will be found when the result is fetched."""
+        """Send the process a call; if it has died, fetching the result finds out."""
         self.calls.append(call)
         self.key = call.key
         if len(self.calls) == 1:
@@ -283,7 +283,7 @@ class _Worker:
             send(self.connection, call.arguments)
 
     def begin(self) -> None:
-        """The first call begins now."""
+        """Start the clock of the first call."""
         self.deadline = monotonic() + self._timeout_s
 
     @property
@@ -292,14 +292,14 @@ class _Worker:
 
     def terminate(self) -> None:
         """Ask the process to end."""
-        with suppress(ProcessLookupError):  # somebody has buried it
+        with suppress(ProcessLookupError):  # another thread has reaped it
             if self._grace_s:
                 self.process.terminate()
             else:
                 self.process.kill()
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """End the process at once."""
         self.terminate()
         self.connection.close()
         if self._grace_s and not wait([self.process.sentinel], self._grace_s):
@@ -312,7 +312,7 @@ def _settle(future: Future[Any], answer: Message) -> None:
         return
     try:
         value, error = loads(answer)
-    except Exception as bug:  # a result that cannot be unpickled: whoever waits must hear of it
+    except Exception as bug:  # a result that cannot be unpickled: the caller must get the error
         future.set_exception(bug)
         return
     if error is None:

@@ -1,8 +1,8 @@
-"""Processes that wait for a task: how they start, what they do, and how they end.
+"""Worker processes: how they start, what they run, and how they end.
 
-A new process needs a third of a second before it can do anything.  Where a fork is safe it is a copy of this
-one, ready at once, and `start_ahead` has some wait for whoever needs them first.  A process ends with the one
-that started it, lets it go first where cores are few, and leaves Ctrl+C to it.
+A new process takes a third of a second to start.  Where a fork is safe it is a copy of this process, ready at
+once, and `start_ahead` keeps some for the first pool that needs them.  A worker ends with its parent, has a
+lower priority, and leaves Ctrl+C to it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from rcv_py.base.machine.memory import trim
 from rcv_py.work.machine import BEHIND, step_back
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
-_starting = Lock()  # held while multiprocessing looks at all processes of this one: to start and to bury one
+_starting = Lock()  # held while multiprocessing scans its child processes: to start and to reap one
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 Near = tuple[BaseProcess, Connection]  # a process, and our end of the pipe to it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """What a process is to do with all calls that follow."""
+    """The function for all calls that follow."""
 
     setup: Callable[[], None] | None
     function: Callable[..., Any]
@@ -50,7 +50,7 @@ WAITING: deque[Near] = deque()  # processes that wait for a pool
 
 
 def start_ahead(count: int, module: str) -> None:
-    """Start processes for the pools of this program to come, with a module that they will need.
+    """Start processes for later pools of this program, with a module that they will need.
 
     They end with the program, or by `end_ahead`.
     """
@@ -69,7 +69,7 @@ def end_all(waiting: deque[Near]) -> None:
     while (near := alive(waiting)) is not None:
         process, connection = near
         connection.close()
-        with suppress(ProcessLookupError):  # somebody has buried it
+        with suppress(ProcessLookupError):  # another thread has reaped it
             process.kill()
         bury(process)
 
@@ -77,14 +77,14 @@ def end_all(waiting: deque[Near]) -> None:
 def bury(process: BaseProcess) -> None:
     """Wait for a process that has ended, or is about to."""
     wait([process.sentinel])
-    # Whoever starts or lists processes buries those that ended, and for a moment they seem to run to us.
+    # Starting or listing processes in another thread reaps ended ones; for a moment they seem to run to us.
     with _starting, suppress(ValueError):
         process.join()
         process.close()
 
 
 def alive(waiting: deque[Near]) -> Near | None:
-    """Take a process that waits, None without any."""
+    """Take an idle process, None without any."""
     while waiting:
         with _starting, suppress(IndexError):  # another thread was faster
             near = waiting.popleft()
@@ -95,26 +95,26 @@ def alive(waiting: deque[Near]) -> Near | None:
 
 
 def may_fork() -> bool:
-    """Whether a copy of this process is sound: nothing but its main thread runs, and Qt is not there yet.
+    """Whether a fork is safe: only the main thread runs, and Qt is not loaded yet.
 
-    Libraries of macOS do not stand a copy.
+    Libraries of macOS do not survive a fork.
     """
     return sys.platform.startswith("linux") and active_count() == 1 and "PySide6" not in sys.modules
 
 
 def started(*, is_tidy: bool = False, nests: bool = False, is_copy: bool = False, module: str = "") -> Near:
-    """A process that waits for its task, and the near end of the pipe to it."""
-    # A fork at any other time would copy threads and Qt in whatever state they are.
+    """A process that waits for its task, and our end of the pipe to it."""
+    # A fork at any other time would copy threads and Qt in an unknown state.
     context: BaseContext = get_context("fork" if is_copy else "spawn")
     near, far = context.Pipe(duplex=True)
     arguments = (far, is_tidy, is_copy, module, BEHIND)
-    # The stubs give it to the contexts of each way of starting, not to what these share.
+    # The stubs declare it for each context class, not for their base.
     process: BaseProcess = context.Process(target=_serve, args=arguments, daemon=not nests)  # type: ignore[attr-defined]
     held = _signals_held() if is_copy else nullcontext()
     with not_interrupted(), _without_main(), held, catch_warnings():
         simplefilter("ignore", DeprecationWarning)  # of threads in a copy: numpy's end before a fork
         process.start()
-    far.close()  # so that the child's end is the only one, and its death ends our reading
+    far.close()  # so that only the child holds its end, and its death ends our read
     return process, near
 
 
@@ -122,8 +122,8 @@ def started(*, is_tidy: bool = False, nests: bool = False, is_copy: bool = False
 def _without_main() -> Iterator[None]:
     """Hide the program's main module while a process is started.
 
-    A spawned process runs the main module again to find what it was asked for; ours is found in this module.
-    A script without the usual guard would start workers from its workers instead of being read once.
+    A spawned process runs the main module again to find its target; our target is in this module.  A script
+    without the usual guard would start workers from its workers.
     """
     with _starting:
         main = sys.modules["__main__"]
@@ -136,9 +136,9 @@ def _without_main() -> Iterator[None]:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Have a copy that is made meanwhile hear of its end once it can heed it: `_forget_parent`.
+    """Block signals during a fork; the copy handles them once it is ready: `_forget_parent`.
 
-    Python drops the signals that come before a copy runs, and multiprocessing, which sends one as the program
+    Python drops signals that arrive before a copy runs, and multiprocessing, which sends one as the program
     ends, would wait for the copy for ever.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
@@ -152,7 +152,7 @@ def _signals_held() -> Iterator[None]:
 
 
 def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str, behind: int) -> None:
-    """Answer calls until the other end is closed, by intent or because its process died."""
+    """Run calls until the other end is closed, on purpose or because its process died."""
     if is_copy:
         _forget_parent(connection)
     _end_with_parent()
@@ -168,17 +168,17 @@ def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str, be
                 send(connection, _outcome(function, told))
                 continue
             function = told.function
-            trim()  # what the task before left
+            trim()  # garbage of the previous task
             if told.setup is not None:
                 told.setup()
 
 
 def _nothing(*_: object) -> None:
-    """What a process does that has no task."""
+    """The task of a process without a task."""
 
 
 def _forget_parent(connection: Connection) -> None:
-    """Give up what a copy has of its parent: open files, among them ends of its pipes, and signals."""
+    """Drop what a copy inherits from its parent: open files, among them ends of its pipes, and signals."""
     while WAITING:
         WAITING.pop()[1].close()
     parent = parent_process()
@@ -194,11 +194,11 @@ def _forget_parent(connection: Connection) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent does, however that ends.
+    """End this process when its parent ends for any reason.
 
-    `kill -9` gives nobody a chance to stop its children, and a child that computes does not look up.  So the
-    kernel is asked to tell: the pipe by which multiprocessing knows of its parent signals its reader when the
-    other end goes, and nobody handles that signal.  That works even while a C function holds the GIL.
+    After `kill -9` a parent cannot stop its children, and a computing child polls nothing.  So the kernel
+    notifies it: the pipe by which multiprocessing watches the parent signals its reader when the other end
+    closes, and the unhandled signal ends the process.  That works even while a C function holds the GIL.
     Where pipes do not signal, a thread waits for the same end.
     """
     parent = parent_process()
@@ -207,13 +207,13 @@ def _end_with_parent() -> None:
     if isinstance(parent.sentinel, int):
         with suppress(OSError, ImportError):
             _let_it_signal(parent.sentinel)
-    if wait([parent.sentinel], timeout=0):  # it went while we started: nothing will signal any more
+    if wait([parent.sentinel], timeout=0):  # it ended while we started: no signal will come
         os._exit(1)
     Thread(target=_watch, args=(parent.sentinel,), name="rcv-lifeline", daemon=True).start()
 
 
 def _let_it_signal(pipe: int) -> None:
-    """Have SIGIO, which ends a process, sent to us when the pipe's other end is closed."""
+    """Request SIGIO, which ends a process, for when the pipe's other end is closed."""
     import fcntl  # noqa: PLC0415 - Windows has none
 
     fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
@@ -230,7 +230,7 @@ def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> 
         value = function(*arguments)
         check_end()
         return dumps((value, None))
-    except Exception as error:  # the process border: a bug must reach the other side as what it is
+    except Exception as error:  # the process border: a bug must reach the other side with its own type
         check_end(error)
         if not isinstance(error, RcvError):
             error.add_note(traceback.format_exc())
@@ -240,6 +240,6 @@ def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> 
 def _portable(error: Exception) -> Exception:
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:  # whatever its __reduce__ or __init__ does
+    except Exception:  # its __reduce__ or __init__ may raise anything
         return RcvError("Another process could not do its work.", detail=repr(error))
     return error

@@ -1,16 +1,16 @@
-"""Reductions over the waves of an open trace: each wave is read, summed up and forgotten.
+"""Reductions over the waves of an open trace: each wave is read, mapped and dropped.
 
 ```
 index ── slabs ──► strips ──┬─► worker: read ─ parcel ─ map ─ forget, slab by slab ─► parts ┐
                             ├─► worker: …                                                 ├─ merge ─► finish
                             └─► worker: …                                                 ┘
 ```
-A strip is a few slabs that follow each other: waves that two of them need are read once.  A worker holds the
-waves of one slab and this process none, so memory follows the number of workers, not the size of the capture.
-Of a small capture no process is started, and its waves are kept for as long as they may be needed.
+A strip is a few consecutive slabs: waves that two of them need are read once.  A worker holds the waves of
+one slab and this process none, so memory depends on the number of workers, not on the size of the capture. A
+small capture starts no process, and its waves are kept as long as they may be needed.
 
-A process that dies costs its strip another try.  A strip that goes on ending processes is given up: its waves
-are missing then, as if their files were damaged, and the reason is listed.
+If a process dies, its strip is tried again.  A strip that repeatedly ends processes is given up: its waves
+are missing, as if their files were damaged, and the reason is listed.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ from rcv_py.work.load import (
 )
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
-SLAB_BYTES = 6 << 20  # of the files of the waves that begin in a slab: a quarter of a million tokens
+SLAB_BYTES = 6 << 20  # bytes of the files of the waves that begin in a slab: a quarter of a million tokens
 STRIPS_A_WORKER = (
-    4  # of what is left: the last ones are short, so that all workers end at about the same time
+    4  # of the remaining work: the last strips are short, so that all workers end at about the same time
 )
 LONGEST_STRIP = 8  # slabs
-PARCEL_BYTES = 16 << 20  # of files of the parcels that are looked at at a time, on average
-CALLS_AHEAD = 2  # strips that a process has been asked for: the one it looks at, and the next
+PARCEL_BYTES = 16 << 20  # bytes of files of the parcels in work at a time, on average
+CALLS_AHEAD = 2  # strips that a process holds: the current and the next
 TRIES = 3  # processes that one strip may end
-MAX_LOST = 3  # strips that may be given up before all others are, too
+MAX_LOST = 3  # strips that may be given up before all others are given up too
 MERGED_AT_ONCE = 8  # parts
-POLL_S = 0.05  # how often somebody may have cancelled
+POLL_S = 0.05  # seconds between checks for cancellation
 
 Strip = tuple[Slab, ...]
 
@@ -63,11 +63,11 @@ Strip = tuple[Slab, ...]
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a strip says: a part of each reduction."""
+    """The result of a strip: a part of each reduction."""
 
     parts: tuple[Any, ...]
     missing: dict[int, str]
-    moved: dict[int, tuple[int, int]]  # waves whose file says another begin and end than the index
+    moved: dict[int, tuple[int, int]]  # waves whose begin and end in the file differ from the index
 
 
 def look(
@@ -77,7 +77,7 @@ def look(
     strip: Strip,
     held: Sequence[Iterable[Wave]] = (),
 ) -> Look:
-    """Read the waves of some slabs, but for those that are held, and map them; the costs of `rows` count."""
+    """Read the waves of some slabs, except held ones, and map them; the costs of `rows` count."""
     shelf = Shelf(trace, held)
     found = merged(reductions, [shelf.look(reductions, rows, slab, is_last=True) for slab in strip])
     del shelf
@@ -92,7 +92,7 @@ def largest(trace: Trace, strip: Strip) -> int:
 
 
 def merged(reductions: Sequence[AnyReduction], looks: Sequence[Look]) -> Look:
-    """Return what several strips say together; of none: the parts of no wave."""
+    """Return the merged results of several strips; of no strip: the parts of no wave."""
     return Look(
         tuple(one.merge([look.parts[at] for look in looks]) for at, one in enumerate(reductions)),
         {row: text for look in looks for row, text in look.missing.items()},
@@ -112,7 +112,7 @@ class Shelf:
     def look(
         self, reductions: Sequence[AnyReduction], rows: Rows, slab: Slab, *, is_last: bool = False
     ) -> Look:
-        """Read what is not here yet and map the slab; `is_last`: only the next slab will need its waves."""
+        """Read the missing waves and map the slab; `is_last`: only the next slab will need its waves."""
         needed = slab.rows.tolist()
         if is_last:
             self._waves = self._held | {row: self._waves[row] for row in needed if row in self._waves}
@@ -130,7 +130,7 @@ class Shelf:
         )
 
     def _take(self, rows: list[int]) -> None:
-        for job in plan(self._trace.waves, rows):  # what parsing needs beside columns is that of one job
+        for job in plan(self._trace.waves, rows):  # parsing needs memory for one job besides columns
             batch = self._trace.reader.read(job)
             self._waves.update((wave.row, wave) for wave in batch.waves)
             self._missing.update(batch.missing)
@@ -140,12 +140,12 @@ class Shelf:
 
 
 class Reading(Answers):
-    """Answers about the waves of an open trace at some rows of the index, all by default.
+    """Runs reductions on the waves of an open trace at some rows of the index, all by default.
 
-    Waves of a large capture are read, in processes, whenever something is asked; those of a small one are
-    kept (`is_kept`).  Waves that are `held` in memory are not read; those in shared memory cross to processes
-    as they are.  In a `with` block processes wait for the next question; none outlives it.  `is_apart`: work
-    in processes however little it is.  Asking raises Cancelled soon after `cancel` is set.
+    Each reduction reads the waves of a large capture again, in processes; waves of a small capture are kept
+    (`is_kept`).  Waves `held` in memory are not read; those in shared memory reach processes without a copy.
+    In a `with` block processes stay for the next reduction; they end with the block.  `is_apart`: use
+    processes for little work too.  Calls raise Cancelled soon after `cancel` is set.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class Reading(Answers):
 
     @property
     def is_kept(self) -> bool:
-        """Whether waves are read once, however often something is asked."""
+        """Whether waves are read once for any number of reductions."""
         return self._is_small and not self._processes
 
     def __enter__(self) -> Reading:
@@ -188,7 +188,7 @@ class Reading(Answers):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._is_open, self._report = False, silent  # whoever listened has left
+        self._is_open, self._report = False, silent  # the listener is gone
         self._close()
 
     def _close(self) -> None:
@@ -197,9 +197,9 @@ class Reading(Answers):
             self._pool = None
 
     def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
-        """The index says which waves are neighbours.
+        """Map strips with the neighbours that the index gives.
 
-        If files say otherwise they are right, and what was made of the wrong neighbours is made again.
+        If files contradict the index they are right, and strips with wrong neighbours are mapped again.
         """
         is_together = any(one.is_together for one in reductions)
         try:
@@ -213,7 +213,7 @@ class Reading(Answers):
         return made.parts
 
     def _is_moved(self, made: Look) -> bool:
-        """Take over what files say of lives; return whether anything is new."""
+        """Take over begin and end of waves from their files; return whether any is new."""
         begin, end = self._lives.begin.copy(), self._lives.end.copy()
         for row, life in made.moved.items():
             at = int(np.searchsorted(self._rows, row))
@@ -236,7 +236,7 @@ class Reading(Answers):
         return merged(reductions, looks)
 
     def _strips(self, is_together: bool) -> list[Strip]:
-        """What a job looks at; without neighbours, each wave is in one slab, and its times do not matter."""
+        """The slabs of the jobs; without neighbours each wave is in one slab, and its times do not matter."""
         cut = [self._of_index(slab, is_together) for slab in slabs(self._lives, SLAB_BYTES)]
         strips: list[Strip] = []
         while cut:
@@ -281,7 +281,7 @@ class Reading(Answers):
             while waiting and len(asked) < most:
                 ahead = sizes[waiting[-1]] + sum(sizes[at] for at in asked.values())
                 if asked and ahead > most * PARCEL_BYTES:
-                    break  # long waves live together: fewer processes look at them, so that memory suffices
+                    break  # long waves overlap: fewer processes, so that memory suffices
                 at = waiting.pop()
                 inside = {row for slab in strips[at] for row in slab.rows.tolist()}
                 counted = None if rows is None else rows & inside
@@ -301,13 +301,13 @@ class Reading(Answers):
                 waiting.clear()
 
     def _held_of(self, rows: set[int]) -> list[Iterable[Wave]]:
-        """Those of the waves that are in memory."""
+        """The waves that are in memory."""
         batches = {id(batch): batch for row in rows if (batch := self._held.get(row)) is not None}
         wanted = np.array([*rows], dtype=np.int64)
         return [batch.some(wanted) for batch in batches.values()]
 
     def _heard(self, done: SimpleQueue[Future[Look]]) -> Future[Look]:
-        """Wait until a strip has been looked at."""
+        """Wait until a strip is done."""
         while True:
             self._cancel.check()
             try:

@@ -1,4 +1,4 @@
-"""Values that cross a process border: their arrays lie in memory that both processes map.
+"""Pass values between processes: their arrays lie in memory that both processes map.
 
 ```
 one process                                  the other
@@ -6,11 +6,11 @@ value ─── pickle ───► message ────────────
   └ arrays ─────────► block ── descriptor ─► block, mapped: the arrays are read-only views of it
 ```
 
-A block is an anonymous file of Linux (`memfd`).  It has no name, so that nothing is left behind whoever is
-killed, and /dev/shm, which containers make small, does not bound it.  It is written once, and lives for as
-long as any process has an array in it.  Arrays that lie in a block already, because they arrived in one or
-because of `share`, cross again without a copy.  A long pickle goes into a block, too, so that no message
-fills a pipe.  Where there are no such files, or no memory for one, all travels in the message.
+A block is an anonymous file of Linux (`memfd`).  It has no name, so that a killed process leaves nothing, and
+the size of /dev/shm, small in containers, does not limit it.  It is written once, and lives as long as any
+process has an array in it.  Arrays that are already in a block, because they arrived in one or because of
+`share`, are passed on without a copy.  A long pickle goes into a block, too, so that no message fills a pipe.
+Without such files, or without memory for one, the message holds everything.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import numpy as np
 
 from rcv_py.base.errors import RcvError
 
-SHARED_BYTES = 128 << 10  # of arrays that are in no block, or of a message: less travels in the message
+SHARED_BYTES = 128 << 10  # bytes of arrays in no block, or of a pickle: less goes into the message
 _ALIGN = 16
 _HEAD = struct.Struct("<QQQ")  # bytes of the pickle, number of arrays, number of blocks
 _PLACE = struct.Struct("<qQQ")  # number of the block (-1: the message), first byte, bytes
@@ -55,7 +55,7 @@ class TooManyFiles(RcvError):
 
 
 class Block:
-    """Memory without a name, known by a descriptor, which is closed when nobody can ask for it any more."""
+    """Anonymous memory with a descriptor, which is closed when the last reference is gone."""
 
     _open: set[int] = set()  # noqa: RUF012 - descriptors of all blocks
 
@@ -83,10 +83,10 @@ class Block:
         return block
 
     def mapped(self) -> memoryview:
-        """Its bytes, for reading, which stay for as long as anything refers to them.
+        """Its bytes, read-only, valid as long as anything refers to them.
 
         The module mmap would keep a second descriptor of each block, and a capture may have thousands.  Only
-        a part of them stays open; what lies in the others can be read, but crosses another border as a copy.
+        a part of them stays open; arrays in the others can be read, but are copied when they are sent on.
         """
         size = os.fstat(self.descriptor).st_size
         address = _libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, self.descriptor, 0)
@@ -94,7 +94,7 @@ class Block:
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number))
         memory = (ctypes.c_ubyte * size).from_address(address)
-        memory.block = self  # type: ignore[attr-defined] # which so lives as long as it
+        memory.block = self  # type: ignore[attr-defined] # keeps the mapping alive
         finalize(memory, _libc.munmap, address, size).atexit = False
         if len(self._open) > most_open():
             self.close()
@@ -107,7 +107,7 @@ class Block:
 
 
 def most_open() -> int:
-    """How many blocks keep their descriptors: a quarter of the files that this process may open."""
+    """Number of blocks that keep their descriptors: a quarter of the files that this process may open."""
     import resource  # noqa: PLC0415 - Windows has none
 
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -149,16 +149,16 @@ _libc = _loaded_libc()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """A value on its way: bytes, and the blocks that they speak of."""
+    """A serialized value: bytes, and the blocks that they refer to."""
 
     data: bytes | memoryview
     blocks: tuple[Block, ...] = ()
 
 
 def share(value: T) -> T:
-    """Return the value with its arrays in a block, from where they cross to any number of processes uncopied.
+    """Return the value with its arrays in a block, from which they pass to any number of processes uncopied.
 
-    Small ones, and where blocks cannot be had, it is the value itself.
+    A small value, or any value where there are no blocks, is returned unchanged.
     """
     message = dumps(value)
     return loads(message) if message.blocks else value
@@ -191,7 +191,7 @@ def dumps(value: object) -> Message:
 
 
 def _spaced(arrays: Iterable[memoryview]) -> Iterator[memoryview | bytes]:
-    """Arrays, and after each what is missing to a multiple of 16 bytes."""
+    """Arrays, each padded to a multiple of 16 bytes."""
     for array in arrays:
         yield array
         yield bytes(_padded(array.nbytes) - array.nbytes)
@@ -223,7 +223,7 @@ def send(connection: Connection, message: Message) -> None:
 
 
 def receive(connection: Connection) -> Message:
-    """Wait for a message.  Raises EOFError or OSError if the other end goes before it is complete."""
+    """Wait for a message.  Raises EOFError or OSError if the other end closes before it is complete."""
     data = connection.recv_bytes()
     due = _HEAD.unpack_from(data)[2]
     blocks: list[Block] = []

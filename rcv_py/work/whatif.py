@@ -1,4 +1,4 @@
-"""Reading the waves that are played, and predictions of what findings suggest."""
+"""Read the waves that are played, and predict the gain of findings' remedies."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rcv_py.model.waves import Wave, WaveBatch
 if TYPE_CHECKING:
     from rcv_py.analysis.findings.finding import Findings
 
-FEW_TOKENS = 200_000  # that are played for all findings together: about a tenth of a second a trial
+FEW_TOKENS = 200_000  # tokens played for all findings together: about a tenth of a second per experiment
 
 
 def player_of(
     trace: Trace, played: Sample, held: Iterable[WaveBatch] = (), report: Report = silent
 ) -> Player:
-    """Read the waves of a sample, but those that are held in memory, and make recordings of them."""
+    """Read the waves of a sample, except waves held in memory, and make recordings of them."""
     wanted = set(played.rows)
     have = {wave.row: wave for batch in held for wave in batch.waves if wave.row in wanted}
     found: list[Stream] = []
@@ -38,13 +38,13 @@ def player_of(
 
 
 def player_of_waves(trace: Trace, rows: Sequence[int], held: Iterable[WaveBatch] = ()) -> Player:
-    """Return what plays the waves of some rows of the wave index, such as those of a compute unit."""
+    """Return a player for the waves at some rows of the wave index, such as the waves of a compute unit."""
     engines = tuple(dict.fromkeys(int(trace.waves.se[row]) for row in rows))
     return player_of(trace, Sample(tuple(rows), engines, len(trace.waves)), held)
 
 
 def quick_player(trace: Trace, held: Iterable[WaveBatch] = (), report: Report = silent) -> Player:
-    """Return what plays about FEW_TOKENS of a capture."""
+    """Return a player for about FEW_TOKENS of a capture."""
     return player_of(trace, sample(trace, FEW_TOKENS), held, report)
 
 
@@ -54,10 +54,10 @@ def with_predictions(
     held: Iterable[WaveBatch] = (),
     report: Report = silent,
 ) -> Findings:
-    """Return findings with what their remedies are predicted to gain; as they are if none can be played.
+    """Return findings with the predicted gain of their remedies; unchanged if none can be played.
 
-    About FEW_TOKENS tokens are played, of waves that all live as long as the trace MOST_TOKENS:
-    more would take gigabytes and minutes that nobody asked for.
+    About FEW_TOKENS tokens are played, or MOST_TOKENS if all waves live as long as the trace: more would take
+    gigabytes and minutes.
     """
     from rcv_py.analysis.findings.predicted import predicted  # noqa: PLC0415 - who predicts nothing needs it not
 

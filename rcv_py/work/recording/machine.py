@@ -1,7 +1,7 @@
-"""Where a program is recorded: this machine, or another one that `ssh` reaches.
+"""The machine that records a program: this machine, or another machine by `ssh`.
 
-Programs run with the words that they are given, never through a shell of this machine; on the other one
-each word is quoted, for `ssh` has nothing but a shell there.
+Programs get their arguments unchanged, never through a shell of this machine; on the other machine each
+argument is quoted, since `ssh` starts programs by a shell.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from typing import IO, Protocol
 
 from rcv_py.base.errors import UsageError
 
-Tell = Callable[[str], object]  # gets each line that a program prints
+Tell = Callable[[str], object]  # called with each line that a program prints
 LINE = 4096  # characters of a line at most: a program may print no line feed at all
-PATIENCE_S = 10.0  # for a program that was asked to end
+PATIENCE_S = 10.0  # seconds for a program to end after SIGTERM
 NO_PROGRAM = (126, 127)  # exit codes of shells: it cannot be run, it is not there
-NO_QUESTION = ("-o", "BatchMode=yes")  # nobody can answer: the terminal is not theirs
+NO_QUESTION = ("-o", "BatchMode=yes")  # no prompts: the terminal is not available to ssh
 WITH_TERMINAL = ("-tt",)  # without one a program there goes on when ssh ends
 _FOLDER = re.compile(r"/[A-Za-z0-9._/-]{1,200}")  # what `mktemp -d` prints
 
 
 class Machine(Protocol):
-    """What can run rocprofv3."""
+    """A machine that can run rocprofv3."""
 
     def run(self, words: Sequence[str], tell: Tell) -> int:
-        """Run a program, tell each line that it prints, and return its exit code."""
+        """Run a program, call `tell` with each line that it prints, and return its exit code."""
 
     def folder(self, target: Path) -> str:
-        """Make an empty folder for what is recorded into `target`; return its path on that machine."""
+        """Make an empty folder for the capture that `target` is to hold; return its path on that machine."""
 
     def write(self, path: str, text: str) -> None:
         """Write a file on that machine."""
 
     def fetch(self, folder: str, target: Path) -> None:
-        """Have what is in a folder of that machine in `target`, and nothing of it left there."""
+        """Move the contents of a folder of that machine into `target`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """This machine: what is recorded lies where it shall be."""
+    """This machine: captures are written directly into the target folder."""
 
     def run(self, words: Sequence[str], tell: Tell) -> int:
         """Run a program in the current folder."""
@@ -64,19 +64,19 @@ class Here:
         Path(path).write_text(text, encoding="utf-8")
 
     def fetch(self, folder: str, target: Path) -> None:
-        """Nothing is to be done."""
+        """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class There:
-    """Another machine, by the programs `ssh` and `scp` and whatever keys and settings they have."""
+    """Another machine, by the programs `ssh` and `scp` with the user's keys and settings."""
 
     host: str  # as ssh knows it
-    work: str = ""  # the folder that programs run in; "" the one of a login
+    work: str = ""  # the folder that programs run in; "": the login folder
 
     @classmethod
     def parse(cls, text: str) -> There:
-        """Read `HOST` or `HOST:FOLDER`; raise UsageError for what ssh would take for an option."""
+        """Read `HOST` or `HOST:FOLDER`; raise UsageError for a host that ssh would take for an option."""
         host, _, work = text.partition(":")
         if not host or host.startswith("-"):
             raise UsageError(f"{text} is no name of a machine.", hint="Write HOST or HOST:FOLDER.")
@@ -87,7 +87,7 @@ class There:
         return self._ssh(f"{self._enter}exec {shlex.join(words)}", tell, *WITH_TERMINAL)
 
     def folder(self, target: Path) -> str:
-        """Make a new folder for files that last for a while; what is needed later is known to be there."""
+        """Make a new temporary folder there, and the parent of `target` here; check that ssh works."""
         _made(target.parent)
         lines: list[str] = []
         code = self._ssh(f"{self._enter}mktemp -d", lines.append)
@@ -110,7 +110,7 @@ class There:
             )
 
     def fetch(self, folder: str, target: Path) -> None:
-        """Copy what was recorded, and remove it there."""
+        """Copy the capture, and remove it there."""
         code = told(["scp", "-rqp", *NO_QUESTION, "--", f"{self.host}:{folder}", str(target)], _nobody)
         if code:
             raise UsageError(
@@ -120,12 +120,12 @@ class There:
 
     @property
     def _enter(self) -> str:
-        """How a command there begins."""
+        """The prefix of each command there."""
         return f"cd {shlex.quote(self.work)} && " if self.work else ""
 
     @property
     def _trial(self) -> str:
-        """A command that people can try."""
+        """A command that the user can try."""
         return shlex.join(["ssh", self.host, f"{self._enter}true"])
 
     def _ssh(self, command: str, tell: Tell, *options: str) -> int:
@@ -136,7 +136,7 @@ class There:
 
 
 def _made(folder: Path) -> None:
-    """Make a folder that captures are to lie in."""
+    """Make a folder for captures."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -146,10 +146,10 @@ def _made(folder: Path) -> None:
 
 
 def told(words: Sequence[str], tell: Tell) -> int:
-    """Run a program here, tell its lines while they come, and return its exit code.
+    """Run a program here, call `tell` with each line of output, and return its exit code.
 
-    It reads what we would read, unless that is a terminal.  If this process is to end, so are the program and
-    all that it started.  Raise UsageError where it cannot be started.
+    It inherits our standard input, unless that is a terminal.  If this process is ended, so are the program
+    and its children.  Raise UsageError if it cannot be started.
     """
     with _started(words) as process:
         assert process.stdout is not None
@@ -159,7 +159,7 @@ def told(words: Sequence[str], tell: Tell) -> int:
 
 
 def found_program(name: str, places: Sequence[str]) -> str | None:
-    """Return the path of a program: of the search path, else of some folders; None if there is none."""
+    """Return the path of a program, from the search path or else from `places`; None if it is in neither."""
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(places))
 
 
@@ -185,7 +185,7 @@ def _started(words: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and what it started; what was asked kindly and does not end is killed."""
+    """End a program and its children by SIGTERM; kill those that do not end."""
     _signal(process, signal.SIGTERM)
     try:
         process.wait(PATIENCE_S)
@@ -207,4 +207,4 @@ def _lines(stream: IO[bytes]) -> Iterator[str]:
 
 
 def _nobody(line: str) -> None:
-    """Tell a line to nobody."""
+    """Ignore a line."""

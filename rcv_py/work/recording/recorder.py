@@ -1,4 +1,4 @@
-"""One run of rocprofv3: its input file, its words, the captures that it wrote, and what went wrong."""
+"""One run of rocprofv3: its input file, arguments, captures and errors."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rcv_py.formats.open import capture_entry
 from rcv_py.work.recording.machine import NO_PROGRAM, Here, Machine, Tell, found_program
 
 PROGRAM = "rocprofv3"
-PLACES = ("/opt/rocm/bin",)  # where it lies if the search path does not say
-KEPT = 200  # lines of output in which reasons are looked for
-SHOWN = 3  # lines that are told if no reason is known
+PLACES = ("/opt/rocm/bin",)  # its places if it is not in the search path
+KEPT = 200  # lines of output that are searched for reasons
+SHOWN = 3  # lines that are shown if no reason is known
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something that rocprofv3 prints, and what it means."""
+    """A message of rocprofv3 and its meaning."""
 
     sign: re.Pattern[str]
     text: str  # a sentence
@@ -73,20 +73,20 @@ FULL_SIGN = re.compile(r"thread trace buffer full", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of a run."""
+    """The result of a run."""
 
     folder: Path
     settings: Mapping[str, Setting]
     words: tuple[str, ...]  # the command
     code: int  # exit code of rocprofv3
-    capture: Path | None  # with most waves of those that were written
+    capture: Path | None  # the written capture with most waves
     captures: int
     is_full: bool  # rocprofv3 said that the buffer was full
     trouble: Trouble | None
     last: tuple[str, ...]  # lines that it printed
 
     def why_not(self) -> UsageError:
-        """Why there is no capture."""
+        """The reason for a missing capture."""
         if self.trouble is not None:
             return UsageError(self.trouble.text, hint=self.trouble.hint)
         if self.code:
@@ -104,14 +104,14 @@ class Attempt:
 
 
 class Recorder:
-    """Records a command on a machine with a program that behaves as rocprofv3."""
+    """Records a command on a machine with a program that behaves like rocprofv3."""
 
     def __init__(self, machine: Machine, program: str | None, command: Sequence[str], tell: Tell) -> None:
         self._machine, self._command, self._tell = machine, tuple(command), tell
         self._program = program or self._usual()
 
     def record(self, folder: Path, settings: Mapping[str, Setting], why: Mapping[str, str]) -> Attempt:
-        """Record once into a new folder; raise UsageError where nothing could be started at all."""
+        """Record once into a new folder; raise UsageError if the program cannot be started."""
         there = self._machine.folder(folder)
         wanted = {**settings, "output_directory": there}
         job = f"{there}/{FILE}"
@@ -162,7 +162,7 @@ class Recorder:
 
 
 def best_capture(folder: Path) -> tuple[Path | None, int]:
-    """Return the capture below a folder with most instructions that ran, None without any; and how many."""
+    """Return the capture below a folder with most executed instructions, if any, and their number."""
     try:
         paths = locate(folder).captures()
     except TraceError:

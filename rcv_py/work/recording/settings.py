@@ -1,4 +1,4 @@
-"""What is recorded, and what a check of the result changes about it."""
+"""Settings of a recording, and changes after a check of the result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rcv_py.analysis.health.input_yaml import BUFFER, FORMS
 from rcv_py.analysis.health.note import HealthNote, Setting
 
 NAME = "out"  # of the files
-# Notes about captures of which nothing can be said: what they recommend is worth another run.
+# Notes about captures that show nothing: their recommendation is worth another run.
 AGAIN = ("placeholder", "buffer", "no_working_waves")
 FULL = {"att_buffer_size": "0x40000000"}  # when rocprofv3 itself says that the buffer was full
 EMPTY = {"att_shader_engine_mask": "0x11111111"}  # when it wrote no capture at all
@@ -26,7 +26,7 @@ DEFAULTS: Mapping[str, Setting] = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A setting that another run has otherwise."""
+    """A setting that another run changes."""
 
     name: str
     before: Setting | None  # None: rocprofv3's own
@@ -40,9 +40,9 @@ class Change:
 def mended(
     settings: Mapping[str, Setting], chosen: Mapping[str, Setting], wanted: Mapping[str, Setting]
 ) -> tuple[dict[str, Setting], list[Change]]:
-    """Return settings with what is `wanted` of them, and what that changes.
+    """Return settings with the `wanted` values, and the changes.
 
-    What somebody has `chosen` stays as it is.
+    Settings that the user has `chosen` stay.
     """
     changes = [
         Change(name, settings.get(name), value)
@@ -53,7 +53,7 @@ def mended(
 
 
 def recommended(notes: Sequence[HealthNote]) -> tuple[str, dict[str, Setting]]:
-    """Return why a capture is worth recording again, "" if it is not, and with which settings."""
+    """Return why a capture should be recorded again, "" if it should not, and with which settings."""
     grave = [note for note in notes if note.name in AGAIN and note.is_serious]
     wanted: dict[str, Setting] = {}
     for note in reversed(grave):

@@ -1,4 +1,4 @@
-"""A folder that captures appear in: each new one, once nothing is written into it any more."""
+"""Watch a folder for new captures; yield each when its files no longer change."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Signature = tuple[int, int, int]  # files, bytes, time of the last change in nan
 
 
 def appearing(folder: Path, wait: Callable[[], object]) -> Iterator[Path]:
-    """Yield captures that appear below a folder, which need not be there yet; `wait` between two looks.
+    """Yield captures that appear below a folder, which need not exist yet; `wait` runs between two scans.
 
-    Those that are there at the beginning are not new.  One that is still written is yielded when two looks
-    in a row find it the same.
+    Captures that exist at the beginning are not new.  A capture in progress is yielded when two consecutive
+    scans find it unchanged.
     """
     known = set(_captures(folder))
     growing: dict[Path, Signature] = {}
