@@ -236,7 +236,7 @@ class Reading(Answers):
         return merged(reductions, looks)
 
     def _strips(self, is_together: bool) -> list[Strip]:
-        """The slabs of the jobs; without neighbours each wave is in one slab, and its times do not matter."""
+        """The slabs of the jobs; without neighbours each wave is in one slab and its times do not matter."""
         cut = [self._of_index(slab, is_together) for slab in slabs(self._lives, SLAB_BYTES)]
         strips: list[Strip] = []
         while cut:

@@ -64,7 +64,7 @@ class Here:
         Path(path).write_text(text, encoding="utf-8")
 
     def fetch(self, folder: str, target: Path) -> None:
-        """Do nothing."""
+        """Do nothing: the files are in place."""
 
 
 @dataclass(frozen=True, slots=True)
