@@ -1,4 +1,4 @@
-"""A value that tells its watchers when it changes."""
+"""A value that notifies its watchers of changes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Value = TypeVar("Value")
 
 
 class Cell(Generic[Value]):
-    """A value and who watches it.  Used from the UI thread only.
+    """A value and its watchers.  Used from the UI thread only.
 
-    A watcher takes no argument: it reads the value, so it can never act on a stale one.  Setting a value
-    equal to the present one tells nobody.
+    A watcher takes no argument: it reads the value, so it can never act on a stale value.  Setting an equal
+    value notifies no watcher.
     """
 
     def __init__(self, value: Value) -> None:
@@ -25,7 +25,7 @@ class Cell(Generic[Value]):
         self._watchers.append(WeakMethod(method))
 
     def set(self, value: Value) -> None:
-        """Change the value; tell the watchers if it is another one."""
+        """Set the value; notify the watchers if it differs."""
         if value is self.value or (value == self.value) is True:  # arrays of numbers are compared one by one
             return
         self.value = value
@@ -34,7 +34,7 @@ class Cell(Generic[Value]):
     def tell(self) -> None:
         """Call every watcher, whether or not the value changed.
 
-        A mistake in one does not keep the change from the others; it is raised when all have heard of it.
+        An exception of a watcher does not stop the others; it is raised after all were called.
         """
         self._watchers = [watcher for watcher in self._watchers if watcher() is not None]
         mistakes: list[Exception] = []

@@ -1,4 +1,4 @@
-"""Every action of the user as a row: id, title, shortcut, menu, what it does, when it can."""
+"""Every action of the user as a row: id, title, shortcut, menu, function, condition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def always() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An action.  `why_not` returns "" when the action can run, else one sentence that says why not."""
+    """An action.  `why_not` returns "" when the action can run, else a sentence with the reason."""
 
     id: str  # "file.open"
     title: str  # "Open folder…"
@@ -44,7 +44,7 @@ Keys = Mapping[str, tuple[str, ...]]  # by the id of a command
 
 
 class Commands(Registry[Command]):
-    """All actions, in the order in which menus show them, with the keys that the user wants."""
+    """All actions, in the order of the menus, with the user's keys."""
 
     def __init__(self) -> None:
         super().__init__("command")
@@ -58,17 +58,17 @@ class Commands(Registry[Command]):
             self._defaults[command.id] = command
 
     def rebind(self, own: Keys) -> None:
-        """Give commands the user's own keys, and all others those that they came with."""
+        """Give commands the user's keys, and all others their default keys."""
         self._own = own
         for name, command in self._defaults.items():
             self._items[name] = self._bound(command)
 
     def default(self, name: str) -> tuple[str, ...]:
-        """The keys that a command came with."""
+        """The default keys of a command."""
         return self._defaults[name].shortcuts
 
     def replace(self, command: Command) -> None:
-        """Put an action in the place of the one with its id; KeyError if there is none."""
+        """Replace the action with the same id; KeyError if there is none."""
         self._defaults[self._items[command.id].id] = command
         self._items[command.id] = self._bound(command)
 
@@ -77,7 +77,7 @@ class Commands(Registry[Command]):
         return command if own is None else replace(command, shortcuts=own)
 
     def run(self, name: str) -> None:
-        """Do it, if it can be done now."""
+        """Run the action, if it can run now."""
         command = self[name]
         if not command.why_not():
             command.run()

@@ -1,4 +1,4 @@
-"""The user's files of formulas: what is saved in the folder of settings, and what is being edited."""
+"""The user's files of formulas: saved files in the folder of settings, and drafts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class FormulaFiles:
         return tuple(sorted({*self._saved, *self._drafts}))
 
     def words(self) -> tuple[str, ...]:
-        """How `rcv counters` gets the same formulas: saved files by name, others as they are typed."""
+        """Arguments that give `rcv counters` the same formulas: saved files by name, drafts as text."""
         return tuple(
             f"--formula={self.text(name)}"
             if self._folder is None or self.is_changed(name)
@@ -65,11 +65,11 @@ class FormulaFiles:
         )
 
     def text(self, name: str) -> str:
-        """What is edited, or else saved."""
+        """The draft, else the saved text."""
         return self._drafts.get(name, self._saved.get(name, ""))
 
     def is_changed(self, name: str) -> bool:
-        """Whether there is something to save."""
+        """Whether there is a draft to save."""
         return name in self._drafts
 
     # -- changing -----------------------------------------------------------------------------------
@@ -83,14 +83,14 @@ class FormulaFiles:
         return name
 
     def edit(self, name: str, text: str) -> None:
-        """Keep a draft; the text that is saved is no draft."""
+        """Keep a draft; a text equal to the saved one is no draft."""
         if self._saved.get(name) == text:
             self._drafts.pop(name, None)
         else:
             self._drafts[name] = text
 
     def save(self, name: str) -> None:
-        """Write a file; raise ExportError if that cannot be."""
+        """Write a file; raise ExportError if it cannot be written."""
         text = self.text(name)
         if self._folder is not None:
             with whole_file(self._folder / name) as target:
@@ -99,13 +99,13 @@ class FormulaFiles:
         self._drafts.pop(name, None)
 
     def revert(self, name: str) -> None:
-        """Forget the draft; a file that was never saved is gone."""
+        """Drop the draft, and with it a file that was never saved."""
         self._drafts.pop(name, None)
 
     def rename(self, name: str, new: str) -> str:
         """Give a file another name and return it; the ending may be left out.
 
-        Raise UsageError for a name that cannot be, ExportError if the folder refuses.
+        Raise UsageError for an invalid name, ExportError if the folder cannot be changed.
         """
         new = new.strip()
         new = new if new.endswith(SUFFIXES) else f"{new}.txt"
@@ -128,7 +128,7 @@ class FormulaFiles:
         return new
 
     def delete(self, name: str) -> None:
-        """Remove a file and its draft; raise ExportError if that cannot be."""
+        """Remove a file and its draft; raise ExportError if it cannot be removed."""
         if self._folder is not None and name in self._saved:
             try:
                 (self._folder / name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Where the user has been."""
+"""The user's navigation history."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ MAX_VISITS = 200
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A place the user was at and what was on screen."""
+    """A selection of the user and its time window."""
 
     selection: Selection
     window: TimeWindow
 
 
 class History:
-    """Visited places, oldest first, and the present one among them."""
+    """Visited places, oldest first, and the index of the current place."""
 
     def __init__(self) -> None:
         self.visits: list[Visit] = []
         self.position = -1
 
     def push(self, visit: Visit) -> None:
-        """Remember a visit and forget those ahead; the same selection again only updates its window."""
+        """Add a visit and drop later ones; the same selection again only updates its window."""
         if self.visits and self.visits[self.position].selection == visit.selection:
             self.visits[self.position] = visit
             return
@@ -36,7 +36,7 @@ class History:
         self.position = len(self.visits) - 1
 
     def replace(self, visit: Visit) -> None:
-        """Put a visit in the place of the present one."""
+        """Replace the current visit."""
         if self.visits:
             self.visits[self.position] = visit
 

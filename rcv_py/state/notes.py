@@ -1,4 +1,4 @@
-"""Notes on the open capture: those of its files, and what the user changed since."""
+"""Notes on the open capture: notes of its files, and the user's changes since."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:  # most sessions have no notes
 
 
 class SessionNotes:
-    """Cells, and the verbs that change them; whoever keeps files takes `changes` and calls `take`."""
+    """Cells, and the verbs that change them; the store of files reads `changes` and calls `take`."""
 
     def __init__(self) -> None:
-        self.shown: Cell[tuple[Note, ...]] = Cell(())  # of the files, with what is not in them yet
+        self.shown: Cell[tuple[Note, ...]] = Cell(())  # of the files, with unsaved changes
         self.changes: Cell[NoteChanges | None] = Cell(None)  # which are not in a file yet
-        self.draft: Cell[Note | None] = Cell(None)  # what the user is about to write; new without an id
-        self._filed: tuple[Note, ...] = ()  # as the files have them
+        self.draft: Cell[Note | None] = Cell(None)  # the note in the editor; a new note has no id
+        self._filed: tuple[Note, ...] = ()  # as in the files
 
     def write(self, anchor: Anchor) -> None:
         """Let the user write a note about a place."""
@@ -26,19 +26,19 @@ class SessionNotes:
         self.draft.set(Note(id="", title="", anchor=anchor))
 
     def put(self, note: Note) -> None:
-        """Add a note, or put another version of one in its place."""
+        """Add a note, or replace one by a new version."""
         from rcv_py.model.notes import NoteChanges  # noqa: PLC0415 - most captures have no notes
 
         self._change(NoteChanges(put=(note,)))
 
     def remove(self, id_: str) -> None:
-        """Take a note away."""
+        """Remove a note."""
         from rcv_py.model.notes import NoteChanges  # noqa: PLC0415 - most captures have no notes
 
         self._change(NoteChanges(removed=frozenset((id_,))))
 
     def take(self, filed: tuple[Note, ...], saved: NoteChanges | None = None) -> None:
-        """Show the notes that files have now, with the user's changes, of which `saved` are in them."""
+        """Show the current notes of files, with the user's changes except `saved`, which files have."""
         self._filed, left = filed, self.changes.value
         if left is not None and saved is not None:
             left = left.without(saved) or None

@@ -1,4 +1,4 @@
-"""Answers about the waves that were read so far, kept up to date for the price of what arrived."""
+"""Incremental results of reductions over the waves read so far: each update costs only the new waves."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ from rcv_py.base.progress import CancelFlag, Stage, stoppable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-ENOUGH_MORE = 2  # while waves arrive, what has to begin anew does when there are so many times as many
+ENOUGH_MORE = 2  # while waves arrive, a result restarts when there are this many times as many
 
 
 class AnswerFlag(CancelFlag):
-    """Ends the reading of waves for an answer: somebody pressed Cancel, or nobody wants it any more."""
+    """Ends the reading of waves for a result: the user pressed Cancel, or the result is no longer needed."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.over = CancelFlag()  # nobody wants it: else an answer without those waves is better than none
-        self.stage: Stage | None = None  # how far the answer is, as the thread that makes it says
+        self.over = CancelFlag()  # not needed; the flag alone: unread waves are left out
+        self.stage: Stage | None = None  # progress of the result, set by its thread
 
     def tell(self, stage: Stage) -> None:
-        """Say how far the answer is."""
+        """Report the progress of the result."""
         self.stage = stage
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody wants the answer any more."""
+        """Whether the result is no longer needed."""
         return self.over.is_set()
 
     def end(self) -> None:
-        """Nobody wants the answer any more."""
+        """End the work: the result is no longer needed."""
         self.over.set()
         self.set()
 
 
-# Of a reduction and waves that are not in memory: their part, made of their files; None if there is no way to
-# read them.  Raises Cancelled.
+# Returns the part of a reduction for evicted waves, from their files; None if they cannot be read.  Raises
+# Cancelled.
 Again = Callable[[Reduction[Any, Any], list[int], AnswerFlag], Any]
 
 
 class Watcher(Protocol):
-    """Somebody who wants an answer."""
+    """A user of a result."""
 
     @property
     def is_asleep(self) -> bool:
-        """Whether nobody can see it."""
+        """Whether it is not visible."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Made:
-    """What some waves say, mapped where they were read."""
+    """The part of some waves, mapped where they were read."""
 
     rows: frozenset[int]
     chosen: frozenset[int]  # of them: those whose costs count
@@ -65,10 +65,10 @@ class _Made:
 
 
 class Running(Generic[Part, Answer]):
-    """The answer of a reduction that looks at every wave by itself.
+    """The incremental result of a reduction of single waves.
 
-    Each wave is mapped once, where it is read or when it is seen first; what it said stays when its columns
-    leave the memory, and does not count again when they come back.  May be asked from any thread.
+    Each wave is mapped once, where it is read or when it first arrives; its part stays when its columns are
+    evicted, and does not count again when they are read again.  Any thread may use it.
     """
 
     def __init__(
@@ -80,20 +80,20 @@ class Running(Generic[Part, Answer]):
     ) -> None:
         self._trace, self._again = trace, again
         self.reduction = reduction
-        self.expected = expected  # rows that will count, as far as that is known before waves are read
+        self.expected = expected  # rows that will count, if known before waves are read
         self.flag = AnswerFlag()
         self.watchers: tuple[Watcher, ...] = ()
         self._lock = Lock()
         self._began_with = 0  # waves
         self._parts: list[Part] = []
-        self._made: list[_Made] = []  # not looked at yet
+        self._made: list[_Made] = []  # not merged yet
         self._counted: set[int] = set()  # rows of the wave index that were mapped
         self._chosen: set[int] = set()  # of them: those whose costs count
         self._known: WeakSet[WaveBatch] = WeakSet()
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody sees the answer, so that it is worth mapping waves where they are read."""
+        """Whether the result is visible, so that waves are mapped where they are read."""
         return any(not watcher.is_asleep for watcher in self.watchers)
 
     def of(
@@ -104,13 +104,13 @@ class Running(Generic[Part, Answer]):
         absent: Collection[int] = (),
         is_streaming: bool = False,
     ) -> Answer:
-        """Return the answer for these waves and those before, of which `rows` (None: all) count.
+        """Return the result for these waves and the earlier ones, of which `rows` (None: all) count.
 
-        Where `rows` chooses otherwise among waves that were counted, it begins anew with those in `batches`.
-        While waves arrive (`is_streaming`) it does only when there are `ENOUGH_MORE`, and until then leaves
-        what was counted as it is: so all of it together costs a few times what arrived.  Once no more arrive,
-        waves that were read and left the memory since (`absent`) are read again if they were not counted.
-        When somebody cancels that, they do not count; raises Cancelled when nobody wants the answer any more.
+        If `rows` changes the choice among counted waves, the result restarts with the waves in `batches`.
+        While waves arrive (`is_streaming`) it restarts only when there are `ENOUGH_MORE`, and until then
+        keeps the old choice: so the total cost is a few times the cost of the waves.  After streaming,
+        evicted waves (`absent`) that were not counted are read again.  If the user cancels that, they do not
+        count; raises Cancelled when the result is no longer needed.
         """
         with self._lock:
             if not self._agrees(rows):
@@ -142,9 +142,9 @@ class Running(Generic[Part, Answer]):
                 return self.reduction.finish(self._trace, self._parts[0])
 
     def take(self, rows: frozenset[int], chosen: frozenset[int], part: Part) -> None:
-        """Take over what waves say, mapped where they were read; those at rows `chosen` count.
+        """Add the part of waves that were mapped where they were read; those at rows `chosen` count.
 
-        It is used if those are the ones that count when it is asked for.
+        It is used if the same rows count at the time of the next `of`.
         """
         self._made.append(_Made(rows, chosen, part))
 
@@ -160,7 +160,7 @@ class Running(Generic[Part, Answer]):
         return part
 
     def _ready(self, fresh: Sequence[WaveBatch], absent: Collection[int]) -> list[_Made]:
-        """What was made of waves that are asked for; which of the others count is not known yet."""
+        """The parts of requested waves; which of the others count is not known yet."""
         if not self._made:
             return []
         asked = {wave.row for batch in fresh for wave in batch.waves}.union(absent)
@@ -170,24 +170,24 @@ class Running(Generic[Part, Answer]):
         return ready
 
     def _agrees(self, rows: Collection[int] | None) -> bool:
-        """Whether those that were counted are those of `rows`."""
+        """Whether exactly the waves of `rows` were counted."""
         return _of(self._counted, rows) == self._chosen
 
 
 def _of(rows: AbstractSet[int], wanted: Collection[int] | None) -> AbstractSet[int]:
-    """Those rows that are wanted."""
+    """The rows that count."""
     return rows if wanted is None else {row for row in rows if row in wanted}
 
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """A reduction that somebody waits for, to be mapped where some waves are read."""
+    """A reduction with a waiting user, to be mapped where some waves are read."""
 
     running: Running[Any, Any]
 
     @property
     def reduction(self) -> Reduction[Any, Any]:
-        """What is mapped."""
+        """The reduction that is mapped."""
         return self.running.reduction
 
     @property
@@ -196,6 +196,6 @@ class Order:
         return self.running.expected
 
     def take(self, rows: frozenset[int], part: Any) -> None:
-        """The part of waves that were read."""
+        """Receive the part of waves that were read."""
         chosen = self.running.expected
         self.running.take(rows, rows if chosen is None else rows & chosen, part)

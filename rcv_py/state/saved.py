@@ -1,4 +1,4 @@
-"""Where the user is in a capture, as plain JSON values: kept for each capture, and in session files."""
+"""The user's place in a capture, as plain JSON values: stored per capture, and in session files."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Place, Selection
 from rcv_py.state.session import Session
 
-if TYPE_CHECKING:  # most sessions try nothing out
+if TYPE_CHECKING:  # most sessions have no experiment
     from rcv_py.analysis.whatif.asked import Asked
 
-MOST = 200  # bookmarks and experiments that are taken, each
+MOST = 200  # bookmarks and experiments that are read, each
 MAX_ROW = 1 << 31
 MAX_FACTOR = 1e4  # of a latency
 _PAIRS = ("move", "relax", "only", "merge")
@@ -33,7 +33,7 @@ def state_of(session: Session) -> dict[str, Any]:
 
 
 def restore_state(session: Session, state: Mapping[str, Any]) -> None:
-    """Go where the user was in the open capture; what no longer fits is left out."""
+    """Restore the user's place in the open capture; parts that no longer fit are left out."""
     trace = session.trace.value
     if trace is None or not state:
         return
@@ -78,7 +78,7 @@ def _written(asked: Asked) -> dict[str, Any]:
 
 
 def _asked(trace: Trace, saved: Any) -> Asked | None:
-    """Read what `_written` wrote; None for anything else, and for what the capture does not have."""
+    """Read the output of `_written`; None for anything else, and for places that the capture lacks."""
     if not isinstance(saved, dict):
         return None
     from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - most sessions try nothing out

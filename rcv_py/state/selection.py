@@ -1,4 +1,4 @@
-"""Where the user is, as the least that finds the place again, and the forms in which people hand it on.
+"""The user's selection as the minimum that identifies a place, and its text forms.
 
 ```
 se3/simd1/slot0/wv0:instruction 118 hit 8@126704  wave, instruction, execution, cycle; any may be absent
@@ -6,8 +6,8 @@ instruction 118    line 118    118    @126704  an instruction, in three ways; a 
 line-118    wave-se3-sm1-sl0-wv0@126704  anchors of a report, with `#` or a whole address in front or not
 ```
 
-People count hits from 1, so texts do; documents and `Selection` count from 0.  Texts of older versions have
-`#7` for the 8th hit, and are read as that.
+Texts count hits from 1; documents and `Selection` count from 0.  `#7` in texts of older versions is read as
+the 8th hit.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Selection:
 
     @classmethod
     def parse(cls, text: str) -> Selection:
-        """Read back what `str` wrote (wave, line and hit); raise ValueError for anything else."""
+        """Read the output of `str` (wave, line and hit); raise ValueError for anything else."""
         match = _FORMS[0].fullmatch(text.strip())
         if match is None or match["cycle"]:
             raise ValueError(f"{text!r} is not a place in a trace")
@@ -67,16 +67,16 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Two instructions whose distance is asked for; the second is None until somebody selects it."""
+    """Two instructions whose distance is measured; the second is None until the user selects it."""
 
     first: int  # code row
     last: int | None = None  # code row
-    begin: int | None = None  # cycle: start of the execution of the first that was chosen
+    begin: int | None = None  # cycle: start of the chosen execution of the first
 
 
 @dataclass(frozen=True, slots=True)
 class Hover:
-    """What the mouse is over, in whatever view."""
+    """The item under the mouse, in any view."""
 
     wave: WaveId | None = None
     line: int | None = None
@@ -86,7 +86,7 @@ class Hover:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What the user searches for in code text and labels."""
+    """A search text for code and labels."""
 
     text: str = ""
     is_case_sensitive: bool = False
@@ -95,7 +95,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What to select, and the cycle to show; `cycle` is aligned, None: wherever the selection is."""
+    """A place to select, and the cycle to show; `cycle` is aligned, None: the cycle of the selection."""
 
     selection: Selection = Selection()
     cycle: int | None = None
@@ -116,7 +116,7 @@ class Place:
         return f"{self.selection}{'' if self.cycle is None else f'@{self.cycle}'}"
 
     def why_not(self, trace: Trace) -> str:
-        """Why a trace has no such place, as a sentence; "" if it has."""
+        """A sentence with the reason why a trace lacks the place; "" if it has it."""
         wave, line = self.selection.wave, self.selection.line
         if wave is not None and trace.waves.row(wave) is None:
             return f"The capture has no wave {wave}."
@@ -128,7 +128,7 @@ class Place:
 
 
 def _selection(parts: dict[str, str | None]) -> Selection:
-    """What the groups of one of the forms name."""
+    """The place that the groups of a form name."""
     numbers = {name: int(digits) for name, digits in parts.items() if digits and digits.isdigit()}
     wave = WaveId.parse(str(parts["wave"])) if parts.get("wave") else None
     if "wid" in numbers:
@@ -138,9 +138,9 @@ def _selection(parts: dict[str, str | None]) -> Selection:
 
 
 def moved(place: Selection, before: Trace, after: Trace) -> Selection:
-    """Return the place in another trace of the same capture, whose code and sources may be more.
+    """Return the place in another trace of the same capture, which may have more code and sources.
 
-    An instruction is found by where its code object has it; what the other trace lacks is left out.
+    An instruction is found by its address in its code object; parts that the other trace lacks are left out.
     """
     line = None if place.line is None else _same_row(place.line, before, after)
     lines = None

@@ -1,4 +1,4 @@
-"""The one object that changes: what is open, what is selected, what is on screen."""
+"""The central mutable state: the open capture, the selection and the view."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from rcv_py.state.notes import SessionNotes
 from rcv_py.state.selection import Between, Hover, SearchQuery, Selection, moved
 from rcv_py.state.wave_store import Snapshot, WaveStore
 
-if TYPE_CHECKING:  # they import analyses that most sessions do without
+if TYPE_CHECKING:  # they import analyses that most sessions do not need
     from rcv_py.analysis.compare.costs import CaptureCosts
     from rcv_py.analysis.whatif.asked import Asked
     from rcv_py.model.notes import Anchor, Note
 
 MIN_WINDOW = 16  # cycles
-SEEN_PX = 4  # a selected token that is narrower cannot be seen
-NEAR_PX = 40  # how wide it is shown then
-QUICK_TOKENS = 500_000  # of as many the executions of an instruction are found in a few ms
-TOKENS_A_WAVE = 200  # what the books about a wave cost, in tokens
+SEEN_PX = 4  # a narrower selected token is invisible
+NEAR_PX = 40  # its width after zooming in
+QUICK_TOKENS = 500_000  # executions of an instruction among that many are found in a few ms
+TOKENS_A_WAVE = 200  # overhead per wave, in tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +59,23 @@ ALL = Counted()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sought:
-    """An execution of an instruction that is looked for among those of all chosen waves.
+    """A search for an execution of an instruction among the executions of all chosen waves.
 
-    `place` has the instruction, and what else is selected; FASTER and SLOWER start from its execution.
+    `place` has the instruction and the rest of the selection; FASTER and SLOWER start from its execution.
     """
 
     place: Selection
     which: Which = Which.MEDIAN
     among: Counted = ALL
-    is_again: bool = False  # now of more waves: the place is the same visit
+    is_again: bool = False  # repeated with more waves: the place is the same visit
 
 
 @dataclass(frozen=True, slots=True)
 class _Where:
-    """What users choose to look at."""
+    """The executions that users can select."""
 
     selection: Selection = Selection()
-    first: Selection | None = None  # what is selected until they choose
+    first: Selection | None = None  # the default
     view: TimeWindow = TimeWindow(0, 1)
     marks: tuple[Selection, ...] = ()
     counted: TimeWindow | None = None
@@ -87,11 +87,11 @@ class Baseline:
 
     trace: Trace
     costs: CaptureCosts
-    replicate: Baseline | None = None  # another capture of the same build: what it differs by is noise
+    replicate: Baseline | None = None  # another capture of the same build: their differences are noise
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
+        """The name of the capture's folder."""
         return self.trace.name
 
 
@@ -104,31 +104,29 @@ class Session:
 
     def __init__(self) -> None:
         self.trace: Cell[Trace | None] = Cell(None)
-        self.loaded = Cell(0)  # grows by one with every batch of waves
+        self.loaded = Cell(0)  # incremented with every batch of waves
         self.selection = Cell(Selection())
-        self.sought: Cell[Sought | None] = Cell(None)  # an execution that is to be found in a thread
-        self.view = Cell(TimeWindow(0, 1))  # live, during a gesture: for drawing
-        self.window = Cell(TimeWindow(0, 1))  # committed: for computing
-        self.clock_range: Cell[TimeWindow | None] = Cell(None)  # waves that touch it count; None: the default
+        self.sought: Cell[Sought | None] = Cell(None)  # a search that a thread runs
+        self.view = Cell(TimeWindow(0, 1))  # live during a gesture, for drawing
+        self.window = Cell(TimeWindow(0, 1))  # committed, for computing
+        self.clock_range: Cell[TimeWindow | None] = Cell(None)  # overlapping waves count; None: the default
         self.hover: Cell[Hover | None] = Cell(None)
         self.measure: Cell[TimeWindow | None] = Cell(None)  # stays until dismissed
         self.between: Cell[Between | None] = Cell(None)  # as long
         self.plot_px = 1000  # width of the time view that was resized last
         self.bookmarks: Cell[tuple[Selection, ...]] = Cell(())
-        self.looked_at: Cell[tuple[int, ...]] = Cell(
-            ()
-        )  # rows of waves in sight, to be read again if need be
+        self.looked_at: Cell[tuple[int, ...]] = Cell(())  # rows of visible waves, to be read again if needed
         self.query = Cell(SearchQuery())
         self.latency_mode = Cell(LatencyMode.SUM_ALL)
         self.source_cost = Cell(SourceCost.SELF)
-        self.isolated_wait: Cell[int | None] = Cell(None)  # code row whose arrows alone are shown
+        self.isolated_wait: Cell[int | None] = Cell(None)  # only the arrows of this code row are shown
         self.problems: Cell[tuple[Problem, ...]] = Cell(())
         self.busy: Cell[tuple[Stage, ...]] = Cell(())
-        self.visited = Cell(0)  # grows by one when the history changes
-        self.reasons = Cell(0)  # grows by one when why a command of a panel cannot run may have changed
-        self.baseline: Cell[Baseline | None] = Cell(None)  # what the open capture is compared with
-        self.experiments: Cell[tuple[Asked, ...]] = Cell(())  # what the user wants to try, the newest first
-        self.remedy = Cell("")  # title of the finding whose remedy What if is to show
+        self.visited = Cell(0)  # incremented when the history changes
+        self.reasons = Cell(0)  # incremented when reasons why panel commands cannot run may have changed
+        self.baseline: Cell[Baseline | None] = Cell(None)  # capture to compare the open capture with
+        self.experiments: Cell[tuple[Asked, ...]] = Cell(())  # the user's experiments, the newest first
+        self.remedy = Cell("")  # title of the finding whose remedy What if shows
         self.notes = SessionNotes()
         self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
         self.populations: Cell[Populations | None] = Cell(None)  # of the waves that were read, once known
@@ -136,9 +134,9 @@ class Session:
         self.store: WaveStore | None = None
         self.history = History()
         self._reported: dict[str, tuple[Problem, ...]] = {}
-        self._begun = _Where()  # where the user was when the capture was shown
-        self._first: Selection | None = None  # what was selected on opening, until something else is
-        self._picked: tuple[Sought, Selection] | None = None  # the execution that was found last
+        self._begun = _Where()  # the user's place when the capture was shown
+        self._first: Selection | None = None  # selection on opening, until it changes
+        self._picked: tuple[Sought, Selection] | None = None  # the last found execution
 
     # -- opening ------------------------------------------------------------------------------------
 
@@ -158,7 +156,7 @@ class Session:
         self.experiments.set(())
         self.remedy.set("")
         self.notes.forget()
-        self.trace.value = None  # the cells below are about the new trace: nobody may read the old one
+        self.trace.value = None  # the cells below are about the new trace: none may use the old
         self.waves.value, self.populations.value = WORKING, None
         self._first = self.selection.value = Selection(wave=first)
         self.view.value = self.window.value = self.outer(trace)
@@ -182,7 +180,7 @@ class Session:
         )
 
     def complete(self, trace: Trace) -> None:
-        """Show the whole of the capture whose beginning is shown; where the user went meanwhile stays."""
+        """Show the whole capture after its beginning; keep the user's selection and view."""
         part, begun, here = self.trace.value, self._begun, self._place()
         assert part is not None
         self.open(trace)
@@ -196,7 +194,7 @@ class Session:
             self.set_view(here.view)
 
     def close(self) -> None:
-        """Close the capture: nothing is shown afterwards."""
+        """Close the capture; then nothing is shown."""
         self._end_answers()
         self.store = None
         self.populations.set(None)
@@ -207,25 +205,25 @@ class Session:
         self.trace.set(None)
 
     def try_out(self, asked: Asked) -> None:
-        """Add an experiment, as the newest; one that is there comes to the front."""
+        """Add an experiment as the newest; move an existing one to the front."""
         self.experiments.set((asked, *(one for one in self.experiments.value if one != asked)))
 
     def drop_experiment(self, asked: Asked) -> None:
-        """Take an experiment away."""
+        """Remove an experiment."""
         self.experiments.set(tuple(one for one in self.experiments.value if one != asked))
 
     # -- notes --------------------------------------------------------------------------------------
 
     @property
     def why_no_note(self) -> str:
-        """Why no note can be written now, "" if one can."""
+        """The reason why no note can be written now, "" if one can."""
         trace = self.trace.value
         if trace is None:
             return "Open a capture first."
         return "The capture is still being decoded." if trace.is_part else ""
 
     def here(self) -> Anchor:
-        """The place that is selected: a range that is measured, else an execution, instruction or wave."""
+        """The selected place: a measured range, else an execution, instruction or wave."""
         from rcv_py.model.notes import Anchor  # noqa: PLC0415 - most captures have no notes
 
         measured, selection, token = self.measure.value, self.selection.value, self.token()
@@ -239,7 +237,7 @@ class Session:
         )
 
     def go_to_note(self, note: Note) -> None:
-        """Select what a note is about, as far as the capture has it, and bring its time into view."""
+        """Select the place of a note, as far as the capture has it, and bring its time into view."""
         trace = self.trace.value
         if trace is None:
             return
@@ -261,7 +259,7 @@ class Session:
         self._show_span(span)
 
     def _show_span(self, span: TimeWindow | None) -> None:
-        """Show a range of time whole, a moment wherever it is in view."""
+        """Show a whole range of time; scroll to a moment only if it is out of view."""
         view = self.view.value
         if span is not None and span.width > 1:
             self.set_view(span.padded(0.2))
@@ -269,13 +267,13 @@ class Session:
             self.set_view(view.moved(span.begin - view.middle))
 
     def _end_answers(self) -> None:
-        """Nobody waits any more for answers about what was open."""
+        """End all reductions on the capture that was open."""
         if self.store is not None:
             self.store.end_answers()
 
     @property
     def is_streaming(self) -> bool:
-        """Whether more waves may be on their way."""
+        """Whether more waves may arrive."""
         return bool(self.busy.value) and self.store is not None and not self.store.is_complete
 
     def snapshot(self) -> Snapshot:
@@ -284,15 +282,15 @@ class Session:
         return self.store.snapshot(self.is_streaming)
 
     def wave_loaded(self) -> None:
-        """Tell that the store has more waves."""
+        """Notify watchers that the store has more waves."""
         self.loaded.set(self.loaded.value + 1)
 
     def doubt_reasons(self) -> None:
-        """Tell that why a command cannot run may have changed, though no other cell did."""
+        """Notify watchers that reasons why commands cannot run may have changed, though no other cell did."""
         self.reasons.set(self.reasons.value + 1)
 
     def report(self, analysis: str = "", problems: tuple[Problem, ...] = ()) -> None:
-        """Tell what an analysis found wrong, in place of what it said before; it follows trace and waves."""
+        """Replace the problems of an analysis; they are listed after those of trace and waves."""
         if self.trace.value is None or self.store is None:
             return
         if analysis:
@@ -303,7 +301,7 @@ class Session:
         self.problems.set((*self.trace.value.problems, *self.store.problems, *found))
 
     def take_populations(self, found: Populations) -> None:
-        """Keep what is known of the ways of waves; look at a wave that works, if nobody chose one yet."""
+        """Set the populations of waves; select a working wave unless the user has selected one."""
         self.populations.set(found)
         self.look_again()
         trace, wave = self.trace.value, self.selection.value.wave
@@ -317,11 +315,11 @@ class Session:
             self.history = History()
             self._remember()
 
-    # -- asking -------------------------------------------------------------------------------------
+    # -- queries ------------------------------------------------------------------------------------
 
     @property
     def choice(self) -> WaveChoice | None:
-        """The waves whose costs are explained, None while nothing is known of them."""
+        """The waves whose costs are explained, None until the populations are known."""
         found = self.populations.value
         return None if found is None else chosen_or_working(found, self.waves.value)
 
@@ -344,7 +342,7 @@ class Session:
         return (wave, int(rows[selection.hit])) if selection.hit < len(rows) else None
 
     def hits(self) -> int:
-        """How often the selected wave ran the selected line."""
+        """Number of executions of the selected line in the selected wave."""
         wave, line = self.wave(), self.selection.value.line
         return 0 if wave is None or line is None else int(np.count_nonzero(wave.tokens.line == line))
 
@@ -380,7 +378,7 @@ class Session:
         self._reveal(NEAR_PX)
 
     def select_token(self, wave: WaveId, row: int, *, stays: bool = False) -> None:
-        """Select the token at `row` of a loaded wave; `stays` is that of `select`."""
+        """Select the token at `row` of a loaded wave; `stays` is as in `select`."""
         found = None if self.store is None else self.store.wave_by_id(wave)
         if found is None or not 0 <= row < len(found.tokens):
             return
@@ -459,11 +457,11 @@ class Session:
         self.bookmarks.set(kept if len(kept) < len(marks) else (*marks, here))
 
     def back(self) -> None:
-        """Go to the place before this one."""
+        """Go to the previous place."""
         self.go_to_visit(self.history.position - 1)
 
     def forward(self) -> None:
-        """Go to the place that `back` left."""
+        """Undo `back`: go to the next place."""
         self.go_to_visit(self.history.position + 1)
 
     def go_to_visit(self, position: int) -> None:
@@ -478,7 +476,7 @@ class Session:
     # -- time ---------------------------------------------------------------------------------------
 
     def set_view(self, window: TimeWindow, commit: bool = True) -> None:
-        """Show a window of time; `commit` says that the gesture is over."""
+        """Show a window of time; `commit`: the gesture is over."""
         trace = self.trace.value
         if trace is None:
             return
@@ -525,7 +523,7 @@ class Session:
             self.set_view(trace.waves.span(row).padded(0.02))
 
     def with_source(self, selection: Selection) -> Selection:
-        """Return a selection with the source place of its code line, if it has none, as links have none."""
+        """Return a selection with the source place of its code line, if it has none; links have none."""
         if selection.source is not None or selection.line is None:
             return selection
         return replace(selection, source=self._leaf(selection.line))
@@ -540,7 +538,7 @@ class Session:
     def executions(self, line: int) -> Callable[[], LineHits]:
         """Return a function, for any thread: the executions of a line in the waves that count and were read.
 
-        Where none of these ran it, those of all waves.  A capture must be open.
+        If none of these ran it, the executions of all waves.  A capture must be open.
         """
         choice, reduction = self.choice, hits_of(line, has_idle=False)
         rows = None if choice is None else choice.rows
@@ -553,7 +551,7 @@ class Session:
         return answer
 
     def found(self, sought: Sought, hits: LineHits) -> None:
-        """Select what was looked for, among the executions of its line."""
+        """Select the result of a search among the executions of its line."""
         if self.sought.value is not sought:
             return
         place, trace = sought.place, self.trace.value
@@ -574,7 +572,7 @@ class Session:
             self.history.replace(Visit(place, self.view.value))
 
     def look_again(self) -> None:
-        """Find the median once more, of all waves, if what was found among the first is still selected."""
+        """Repeat the search with all waves, if its earlier result is still selected."""
         if self._picked is None or self.is_streaming or self._picked[1] != self.selection.value:
             return
         sought, _ = self._picked
@@ -582,7 +580,7 @@ class Session:
             self._seek(replace(sought, is_again=True))
 
     def _seek(self, sought: Sought) -> None:
-        """Find an execution now if that is quick, else say what is looked for and let somebody find it."""
+        """Find an execution now if that is quick, else set `sought`, so that a thread finds it."""
         store, line = self.store, sought.place.line
         if store is None or line is None or not store.batches:
             if not sought.is_again:
@@ -591,7 +589,7 @@ class Session:
             return
         is_quick = store.tokens + TOKENS_A_WAVE * store.count <= QUICK_TOKENS and not store.absent
         if is_quick:
-            self.sought.value = sought  # nobody has to look for it
+            self.sought.value = sought  # without notifying watchers
             self.found(sought, self.executions(line)())
         else:
             self.selection.set(sought.place)
@@ -607,7 +605,7 @@ class Session:
     # -- inside -------------------------------------------------------------------------------------
 
     def measure_from(self) -> None:
-        """Begin to measure at the selected instruction: the next one that is selected ends it."""
+        """Begin to measure at the selected instruction: the next selected instruction ends it."""
         line, token = self.selection.value.line, self.token()
         if line is not None:
             begin = None if token is None else token[0].tokens.span(token[1]).begin
@@ -615,7 +613,7 @@ class Session:
             self.between.set(Between(line, begin=begin))
 
     def _measure_to(self) -> None:
-        """End at the selected instruction what was begun, and measure the time between the executions."""
+        """End the measurement at the selected instruction, and measure the time between the executions."""
         asked, line, token = self.between.value, self.selection.value.line, self.token()
         if asked is None or asked.last is not None or line is None:
             return

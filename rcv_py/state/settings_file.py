@@ -1,4 +1,4 @@
-"""Settings and keys as a file, to keep or to take to another machine: JSON that people can read and edit."""
+"""Settings and keys as a file, to keep or to copy to another machine: JSON that users can edit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORM = "rcv.settings/1"
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """What of a file fits: values by option, keys by command; `rejected` has a sentence for the others."""
+    """Valid contents of a file: values by option, keys by command; `rejected` has a sentence for the rest."""
 
     values: Mapping[str, bool | int | str]
     keys: Keys
@@ -29,7 +29,7 @@ class SettingsFile:
 
 
 def write_settings(path: Path, values: Mapping[str, Any], keys: Keys) -> None:
-    """Write what is not as at first; raise ExportError if that cannot be."""
+    """Write the values that differ from the defaults; raise ExportError if the file cannot be written."""
     changed = {
         option.name: values[option.name] for option in OPTIONS if values[option.name] != option.default
     }
@@ -39,7 +39,7 @@ def write_settings(path: Path, values: Mapping[str, Any], keys: Keys) -> None:
 
 
 def read_settings(path: Path) -> SettingsFile:
-    """Read such a file; raise UsageError, with a sentence, if it is none."""
+    """Read such a file; raise UsageError for other files."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)

@@ -1,7 +1,7 @@
-"""One program a user and a screen: what a second `rcv FOLDER` is to open goes to the one that runs.
+"""One program per user and screen: a second `rcv FOLDER` passes its request to the running program.
 
-A socket of the system, in a folder that only the user can enter; a request is one JSON object, its answer a
-word.  Where there are no such sockets (Windows) each command starts a program of its own.
+It listens on a local socket in a folder that only the user can enter; a request is one JSON object, its reply
+a word.  Without such sockets (Windows) each command starts its own program.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from pathlib import Path
 from rcv_py import __version__
 from rcv_py.state.selection import Place
 
-WAIT = 2.0  # seconds for the answer of a program that may be busy
-REQUEST_WAIT = 1.0  # seconds for a request that was begun: the window stands still meanwhile
+WAIT = 2.0  # seconds for the reply of a program that may be busy
+REQUEST_WAIT = 1.0  # seconds for the rest of a request: the window is blocked meanwhile
 MAX_REQUEST = 64 << 10  # bytes
 TAKEN, REFUSED = b"taken", b"refused"
-_INVISIBLE = ("offscreen", "minimal", "vnc")  # platforms of Qt whose windows nobody here sees
+_INVISIBLE = ("offscreen", "minimal", "vnc")  # platforms of Qt without visible windows
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to open in a window, as the command names it; paths are absolute, None: nothing."""
+    """A request to open in a window, with the arguments of the command; paths are absolute, None: nothing."""
 
     path: str | None = None
     baseline: str | None = None
@@ -39,7 +39,7 @@ class Request:
 
 
 def address(environment: Mapping[str, str]) -> Path | None:
-    """Where the program of this user, screen and version listens; None where it cannot."""
+    """The socket path of this user, screen and version; None if there is none."""
     is_seen = environment.get("QT_QPA_PLATFORM", "").split(":")[0] not in _INVISIBLE
     if not hasattr(socket, "AF_UNIX") or not is_seen:
         return None
@@ -58,7 +58,7 @@ def address(environment: Mapping[str, str]) -> Path | None:
 
 
 def hand_over(place: Path | None, request: Request) -> bool:
-    """Have the program that listens there open something; False if there is none, or it does not answer."""
+    """Send a request to the program that listens there; False if there is none, or it does not reply."""
     if place is None or not place.exists():
         return False
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as near:
@@ -71,14 +71,14 @@ def hand_over(place: Path | None, request: Request) -> bool:
 
 
 class Listener:
-    """The end of the program that runs: hears one request at a time, when its owner says that one came."""
+    """The listener of the running program: reads one request when its owner notifies it."""
 
     def __init__(
         self, place: Path, accepts: Callable[[Request], bool], take: Callable[[Request], None]
     ) -> None:
-        """Listen; raise OSError if another program does already, or the place cannot be used.
+        """Listen; raise OSError if another program already listens, or the path cannot be used.
 
-        A request that it does not accept is refused, and its sender opens a window of its own.
+        The sender of a refused request opens its own window.
         """
         self._place, self._accepts, self._take = place, accepts, take
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -93,11 +93,11 @@ class Listener:
             raise
 
     def fileno(self) -> int:
-        """What becomes readable when somebody asks."""
+        """The descriptor that becomes readable on a request."""
         return self._socket.fileno()
 
     def hear(self) -> None:
-        """Take the request that came, if it is one whose sender still waits."""
+        """Return the pending request, if it is valid and its sender still waits."""
         with suppress(OSError):
             far, _ = self._socket.accept()
             with far:
@@ -109,7 +109,7 @@ class Listener:
                 self._take(request)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening and remove the socket."""
         self._socket.close()
         with suppress(OSError):
             self._place.unlink()
@@ -129,7 +129,7 @@ def _received(far: socket.socket) -> bytes:
 
 
 def _request(received: bytes) -> Request | None:
-    """Return what was asked for, None if it is no request of this version."""
+    """Return the request, None if it is no request of this version."""
     try:
         said = json.loads(received)
         if not isinstance(said, dict) or said.keys() != {field.name for field in fields(Request)}:

@@ -21,27 +21,27 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch, WaveLod
 from rcv_py.state.running import Again, AnswerFlag, Order, Running, Watcher
 
-NAMED = 20  # waves with a sentence of their own in the list of problems
+NAMED = 20  # waves with their own sentence in the list of problems
 NO_LIMIT = 1 << 62
-SHARE_IN_SIGHT = 0.5  # of the budget, at most, for waves that are in sight
+SHARE_IN_SIGHT = 0.5  # maximum share of the budget for waves in sight
 
-# What answers questions about waves at some rows of the index, of which some are in memory, until a flag is
-# set: it reads the others.
+# Runs reductions on waves at some rows of the index until a flag is set: it reads the waves that are not in
+# memory.
 Rereads = Callable[[Collection[int], tuple[WaveBatch, ...], AnswerFlag], AbstractContextManager[Answers]]
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The waves that were read, at one moment; any thread may ask for answers about them."""
+    """The waves read up to one moment; any thread may run reductions on them."""
 
     store: WaveStore
     batches: tuple[WaveBatch, ...]
     here: frozenset[int]  # index rows of waves in memory
-    absent: frozenset[int]  # index rows of waves that were read and are not in memory any more
+    absent: frozenset[int]  # index rows of waves that were read and evicted
     is_streaming: bool
 
     def is_like(self, other: Snapshot) -> bool:
-        """Whether answers about both are the same."""
+        """Whether results for both are the same."""
         is_same = self.batches is other.batches and self.store is other.store
         return is_same and self.is_streaming == other.is_streaming
 
@@ -54,11 +54,11 @@ class Snapshot:
         watcher: Watcher | None = None,
         expected: frozenset[int] | None = None,
     ) -> Callable[[Collection[int] | None], Answer]:
-        """Return a function of rows that count: the answer of what looks at every wave by itself.
+        """Return a function of the rows that count: the result of a reduction of single waves.
 
-        What is asked for under a name runs along as waves arrive.  While the `watcher` is awake, waves are
-        mapped where they are read; of those, rows `expected` (None: all) will count.  Once nothing streams in
-        any more, waves that left the memory and were not counted are read again.
+        The result of a `name` is updated as waves arrive.  While the `watcher` is awake, waves are mapped
+        where they are read; of those, rows `expected` (None: all) will count.  After streaming ends, evicted
+        waves that were not counted are read again.
         """
         running = self.store.running(name, reduction, key, watcher, expected)
         return partial(running.of, self.batches, absent=self.absent, is_streaming=self.is_streaming)
@@ -69,17 +69,17 @@ class Snapshot:
         rows: Collection[int] | None,
         flag: AnswerFlag,
     ) -> Answer:
-        """Return the answer of what looks at waves beside each other; those in `rows` (None: all) count.
+        """Return the result of an analysis of waves together; those in `rows` (None: all) count.
 
-        The others are as in `answer`.
+        The other arguments are as in `answer`.
         """
         chosen = None if rows is None else frozenset(rows)
         return self.answer(lambda found: found.of(analysis, chosen), flag)
 
     def answer(self, ask: Callable[[Answers], Answer], flag: AnswerFlag) -> Answer:
-        """Return what `ask` makes of answers about all waves that were read.
+        """Return the result of `ask` for all waves that were read.
 
-        Once nothing streams in any more, those that left the memory are read again, until the flag is set.
+        After streaming ends, evicted waves are read again, until the flag is set.
         """
         self.store.keep(flag)
         here = InMemory(self.store.trace, self.batches, flag.over, flag.tell)
@@ -97,7 +97,7 @@ class Snapshot:
 class WaveStore:
     """Loaded waves by row of the wave index.  Batches are added by the loader, on the UI thread.
 
-    Once there are more bytes than `budget`, the batches that were not looked at for longest are dropped.
+    Above `budget` bytes, the least recently used batches are dropped.
     """
 
     def __init__(self, trace: Trace, budget: int = NO_LIMIT) -> None:
@@ -109,28 +109,28 @@ class WaveStore:
         self.notes: dict[int, str] = {}  # index row: what is doubtful
         self.nbytes = self.tokens = 0  # of the waves in memory
         self._waves: dict[int, Wave] = {}
-        self._read: set[int] = set()  # rows of all waves that were ever here
+        self._read: set[int] = set()  # rows of all waves that were ever in memory
         self._read_bytes = 0  # that they took
         self._lods: dict[int, WaveLod] = {}
         self._batch_of: dict[int, WaveBatch] = {}
         self._last_use: dict[WaveBatch, int] = {}
         self._uses = 0
-        self._lock = Lock()  # of what runs along: threads ask for it
+        self._lock = Lock()  # of running results: threads read them
         self._running: dict[Hashable, tuple[Hashable, Running[Any, Any]]] = {}
         self._flags: WeakSet[AnswerFlag] = WeakSet()
         self._is_over = False
-        # What runs along does not keep its store: a circle would stay until somebody looks for garbage.
+        # Running results do not reference the store: a cycle would live until the next garbage collection.
         read_again = WeakMethod(self._read_again)
         self._again: Again = lambda *asked: None if (read := read_again()) is None else read(*asked)
-        self.uncounted = 0  # waves that left the memory, and that the newest answer does not count
-        self.rereads: Rereads | None = None  # without it, waves that left the memory do not count
-        # What waits, in any thread, until all waves have been read; None if they are not all there.
+        self.uncounted = 0  # evicted waves that the newest result does not count
+        self.rereads: Rereads | None = None  # without it, evicted waves do not count
+        # Waits, in any thread, until all waves have been read; returns None if some are missing.
         self.whole: Callable[[], list[WaveBatch] | None] = lambda: None
 
-    # -- answers ------------------------------------------------------------------------------------
+    # -- results ------------------------------------------------------------------------------------
 
     def snapshot(self, is_streaming: bool = False) -> Snapshot:
-        """Return the waves that were read, as they are now; `is_streaming`: more are on their way."""
+        """Return the waves read up to now; `is_streaming`: more will arrive."""
         return Snapshot(self, self.batches, frozenset(self._waves), self.absent, is_streaming)
 
     def running(
@@ -141,10 +141,10 @@ class WaveStore:
         watcher: Watcher | None = None,
         expected: frozenset[int] | None = None,
     ) -> Running[Part, Answer]:
-        """Return the answer of a reduction that runs along as waves arrive, by the name of who wants it.
+        """Return the running result of a reduction by the name of its user.
 
-        Another `key` (what the reduction is made with, which waves count) begins another one, and nobody
-        waits for the old one any more.  The others are as in `Snapshot.so_far`.
+        A new `key` (parameters of the reduction, waves that count) starts a new result and ends the old one.
+        The others are as in `Snapshot.so_far`.
         """
         with self._lock:
             known = self._running.get(name)
@@ -159,25 +159,25 @@ class WaveStore:
             return running
 
     def orders(self) -> list[Order]:
-        """What somebody who sees it waits for, to be mapped where waves are read; from any thread."""
+        """Reductions with a visible watcher, to be mapped where waves are read; from any thread."""
         with self._lock:
             return [Order(running) for _, running in self._running.values() if running.is_wanted]
 
     def keep(self, flag: AnswerFlag) -> None:
-        """Set this flag, too, when answers are to end."""
+        """Register a flag that is set when reductions must end."""
         with self._lock:
             self._flags.add(flag)
             if self._is_over:
                 flag.end()
 
     def cancel_answers(self) -> None:
-        """Let answers that read waves again be of those in memory."""
+        """Let reductions that read waves again use only waves in memory."""
         with self._lock:
             for flag in self._flags:
                 flag.set()
 
     def end_answers(self) -> None:
-        """Nobody waits for answers any more: those that read waves again raise Cancelled."""
+        """End all reductions: those that read waves again raise Cancelled."""
         with self._lock:
             self._is_over = True
             for flag in (*self._flags, *(running.flag for _, running in self._running.values())):
@@ -193,7 +193,7 @@ class WaveStore:
     def reading(
         self, rows: Collection[int], held: tuple[WaveBatch, ...], flag: AnswerFlag
     ) -> Iterator[Answers]:
-        """Have what answers about waves of which those of `held` are in memory, until the flag is set."""
+        """Give a runner of reductions on waves, of which `held` are in memory, until the flag is set."""
         assert self.rereads is not None
         self.keep(flag)
         here = {wave.row for batch in held for wave in batch.waves}
@@ -206,7 +206,7 @@ class WaveStore:
     # -- waves --------------------------------------------------------------------------------------
 
     def add(self, batch: WaveBatch) -> None:
-        """Keep the waves of a batch; a batch of which every wave is here already is not needed."""
+        """Keep the waves of a batch; ignore a batch whose waves are all in memory."""
         self.missing.update(batch.missing)
         self.notes.update(batch.notes)
         if all(wave.row in self._waves for wave in batch.waves):
@@ -233,7 +233,7 @@ class WaveStore:
         return self._waves.get(row)
 
     def that_fit(self, rows: Iterable[int]) -> tuple[int, ...]:
-        """Return the first of these waves, as many as memory holds; those that are here stay longest."""
+        """Return the first of these waves, as many as memory holds; those in memory are evicted last."""
         room = SHARE_IN_SIGHT * self.budget * len(self._read) / max(1, self._read_bytes)
         chosen = tuple(islice(rows, int(room)))
         for row in chosen:
@@ -241,7 +241,7 @@ class WaveStore:
         return chosen
 
     def wave_by_id(self, wave: WaveId | None) -> Wave | None:
-        """The wave of that name, None while it is not loaded."""
+        """The wave with an id, None while it is not loaded."""
         row = None if wave is None else self.trace.waves.row(wave)
         return None if row is None else self.wave(row)
 
@@ -255,29 +255,29 @@ class WaveStore:
 
     @property
     def count(self) -> int:
-        """How many waves are in memory."""
+        """Number of waves in memory."""
         return len(self._waves)
 
     @property
     def read(self) -> int:
-        """How many waves were read, in memory or not."""
+        """Number of waves that were read, in memory or not."""
         return len(self._read)
 
     @property
     def absent(self) -> frozenset[int]:
-        """Index rows of waves that were read and are not in memory any more."""
+        """Index rows of waves that were read and evicted."""
         return (
             frozenset() if len(self._read) == len(self._waves) else frozenset(self._read - self._waves.keys())
         )
 
     @property
     def is_complete(self) -> bool:
-        """Whether every wave of the index was read or found unreadable, and the index has all waves."""
+        """Whether every wave of the index was read or is unreadable, and the index is complete."""
         return not self.trace.is_part and len(self._read) + len(self.missing) >= len(self.trace.waves)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What was wrong with waves, the first ones by name, and how many did not fit."""
+        """Problems of waves, the first ones by name, and the number of waves that did not fit."""
         unread = self.lost | self.missing
         named = problems_of(self.trace, unread, self.notes)
         if not self.absent:
@@ -302,7 +302,7 @@ class WaveStore:
 
 
 def problems_of(trace: Trace, missing: Mapping[int, str], notes: Mapping[int, str]) -> tuple[Problem, ...]:
-    """Return a problem for each of the first waves that are missing or have notes, and how many others do.
+    """Return a problem for each of the first waves that are missing or have notes, and one for all others.
 
     Both are sentences by row of the wave index.
     """
