@@ -1,1 +1,1 @@
-"""Words every layer needs: errors, problems, progress, colours, settings, number formatting."""
+"""Utilities for every layer: errors, problems, progress, colours, settings, number formatting."""

@@ -40,8 +40,8 @@ ROLES = {
     "search": Pair("#b35900", "#ffd43b"),
 }
 
-# Ours, and what the reference viewer paints: its light colours are too pale for small things on white, hence
-# a preset and not the default.  Ours were searched for: any two that touch in a picture differ, also for eyes
+# Our colours, and the reference viewer's: its light colours are too pale for small items on white, hence a
+# preset and not the default.  Ours were searched for: any two that touch in a picture differ, also for eyes
 # that see two of the three primary colours, and all can be seen on the canvas (`tests/base/test_colors.py`).
 # Kinds of instruction have hues from red over yellow and green to blue.
 _TOKEN_KINDS = {
@@ -98,7 +98,7 @@ KERNELS = (
     Pair("#3d6673", "#93c3d2"),
 )
 
-# What markers of instrumented kernels stand for; names of one kind differ by a turn of the hue.
+# Meanings of markers in instrumented kernels; names of one kind differ in hue.
 MARKERS = {
     "FUNCTION": Pair("#3264aa", "#6f9fe0"),
     "KERNEL": Pair("#783ca0", "#b98ad6"),
@@ -159,7 +159,7 @@ def mixed(color: str, other: str, share: float) -> str:
 
 
 def readable(color: str, text: str, backgrounds: Sequence[str]) -> str:
-    """Return `color`, mixed with `text` only as far as it takes to be read on all backgrounds."""
+    """Return `color`, mixed with `text` only as far as needed for contrast on all backgrounds."""
     for step in range(0, 21):
         candidate = mixed(color, text, step / 20)
         if all(contrast(candidate, background) >= READABLE for background in backgrounds):
@@ -167,9 +167,9 @@ def readable(color: str, text: str, backgrounds: Sequence[str]) -> str:
     return text
 
 
-@cache  # a theme asks for few colours, again and again
+@cache  # a theme uses few colours, repeatedly
 def turned(color: str, degrees: float) -> str:
-    """Return `color` with its hue turned, as light as before."""
+    """Return `color` with its hue rotated and the same luminance."""
     red, green, blue = (channel / 255 for channel in rgb(color))
     hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
     channels = colorsys.hls_to_rgb((hue + degrees / 360) % 1.0, light, saturation)

@@ -1,6 +1,7 @@
-"""CSV as every outlet writes it: commands, reports, exported tables and the clipboard of the window.
+"""CSV of all outputs: commands, reports, exported tables and the clipboard of the window.
 
-Lines end with a line feed; texts stay on one line, show all letters, and no spreadsheet computes them.
+Lines end with a line feed; texts stay on one line, have only visible characters, and no spreadsheet evaluates
+them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class CsvWriter:
         self._keep = "" if separator == "\t" else "\t"  # a tab inside of a text would end its cell
 
     def row(self, cells: Iterable[object]) -> None:
-        """Write one row, its texts made harmless."""
+        """Write one row with escaped texts."""
         self._rows.writerow([csv_cell(cell, self._keep) for cell in cells])
 
     def safe_rows(self, rows: Iterable[Sequence[object]]) -> None:
@@ -39,5 +40,5 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]], separator: s
 
 
 def csv_cell(value: object, keep: str = "\t") -> object:
-    """Return a cell of CSV: texts on one line, all letters seen, none a formula; all else as it is."""
+    """Return a CSV cell: texts on one line, visible, and no formula; other values unchanged."""
     return no_formula(visible(value, keep)) if isinstance(value, str) else value

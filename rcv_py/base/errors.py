@@ -3,10 +3,10 @@
 RcvError
 ├── TraceError           the folder or one of its files cannot be used
 │   ├── NotATrace        the path holds no capture
-│   ├── BrokenFile       a file is there but does not say what it should
+│   ├── BrokenFile       a file exists but its contents are invalid
 │   └── MissingFile      a file the index names is not there
 ├── ExportError          a picture or a table cannot be written
-├── UsageError           the command line or a search text asks for something that cannot be
+├── UsageError           the command line or a search text is invalid
 └── Cancelled            the user stopped it
 """
 
@@ -16,14 +16,14 @@ from typing import Any
 
 
 class RcvError(Exception):
-    """What happened (`str(error)`), what to do (`hint`) and what a bug report needs (`detail`)."""
+    """An error (`str(error)`) with a remedy (`hint`) and data for a bug report (`detail`)."""
 
     def __init__(self, text: str, hint: str = "", detail: str = "") -> None:
         super().__init__(text)
         self.hint = hint
         self.detail = detail
         if hint:
-            self.add_note(hint)  # a script's traceback says what to do
+            self.add_note(hint)  # a script's traceback shows the hint
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions cross process borders; the default would call __init__ with the text alone,
@@ -53,7 +53,7 @@ class NotATrace(TraceError):
 
 
 class BrokenFile(TraceError):
-    """A file of the trace is there but does not say what it should."""
+    """A file of the trace exists but its contents are invalid."""
 
     def __init__(self, name: str, problem: str, detail: str = "") -> None:
         super().__init__(
@@ -77,7 +77,7 @@ class ExportError(RcvError):
 
 
 class UsageError(RcvError):
-    """The command line or a search text asks for something that cannot be."""
+    """The command line or a search text is invalid."""
 
 
 class Cancelled(RcvError):

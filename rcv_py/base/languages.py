@@ -1,12 +1,11 @@
-"""Languages of the texts: which there are, which is wanted, and looking a text up in a catalogue.
+"""Languages of the texts: the list, the choice, and the lookup of a text in a catalogue.
 
-A catalogue is `resources/texts/zh_CN.json`: English as the program writes it, with `{0}`, `{1}` for what is
-put in, and what is shown instead.  It is read when its language is chosen, and never for English.
+A catalogue is `resources/texts/zh_CN.json`: English text, with `{0}`, `{1}` for inserted values, and its
+translation.  It is read when its language is chosen, and never for English.
 
-A text is looked up as a whole, then as what a template makes of inserted values, which are looked up in
-turn, then in parts: lines, sentences, and what stands between the separators that our texts have.  Of what
-is possible that counts which leaves the fewest English words.  Matching goes from piece to piece and never
-back, and the work for a text is bounded: texts of strangers come here as well.
+A text is looked up as a whole, then as a template with inserted values, which are looked up in turn, then in
+parts: lines, sentences, and parts between our separators.  The result with the fewest English words wins.
+Matching never backtracks, and the work for a text is bounded: untrusted texts come here as well.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from rcv_py.base.text import speak
 ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "zh_CN": "简体中文"}  # by the name that --language takes
 LONGEST = 4_000  # letters of a text that is looked up
-MOST_TRIES = 1_500  # parts of a text that are looked up, and templates that are held against them
+MOST_TRIES = 1_500  # parts of a text that are looked up, and templates that are compared
 MANY = 4  # commas of a list
-MOST_SENTENCES = 8  # of a text that may each be tried when the others took all tries
+MOST_SENTENCES = 8  # of a text that are each tried even if the others used up all tries
 DEEPEST = 6  # parts of parts
-MOST_SPACES = 12  # of a text that is looked up as two beside each other
+MOST_SPACES = 12  # of a text that is looked up as two adjacent texts
 DEEPEST_BESIDE = 3
-LONG = 16  # letters of a template that says so much that hardly another fits
-WEAK = 6  # letters of a template that says so little that all it holds must be known
+LONG = 16  # letters of a template so specific that hardly another fits
+WEAK = 6  # letters of a template so unspecific that all its values must be known
 
 _EAST = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
 _PLACE = re.compile(r"\{[^{}\s]*\}")
@@ -49,19 +48,19 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])(?<!e\.g\.)(?<!i\.e\.) +(?=[A-Z0-9`])"
 _NUMBER = re.compile(r"[-−+~<≤≥×]?[\d.,]+(?:[ \u00a0]%)?")
 _COUNT = re.compile(r"\{0\} [a-z]+(?: [a-z]+){0,2}")
 _BRACKETED = re.compile(r"([^()]*)\(([^()]*)\)([.:,;]?)")
-_SEPARATORS = (  # between parts that are looked up one by one, and what stands between them then
+_SEPARATORS = (  # between parts that are looked up one by one, and their translations
     (" – ", " – "), (" — ", " — "), (" ← ", " ← "),
     (" → ", " → "), (" | ", " | "), (": ", "："), (", ", "，"), (" / ", " / "),
     (" and ", "和"), (" or ", "或"),
 )  # fmt: skip
-_ONCE = {": ": 1}  # the rest may have more of them, which are its own
-_MIDDLE = " ,;:)"  # what no sentence begins with
+_ONCE = {": ": 1}  # the rest may contain more of them
+_MIDDLE = " ,;:)"  # no sentence begins with these
 _BESIDE = ("\t", " · ", "  ")
 _ENDS = {".": "。", ":": "：", " …": " …", "…": "…", "?": "？", ",": "，", ";": "；"}
 
 
 def language_named(name: str) -> str:
-    """Return the language that `zh_CN`, `zh-cn`, `zh_CN.UTF-8`, `zh` or `en` names; UsageError for others."""
+    """Return the language named by `zh_CN`, `zh-cn`, `zh_CN.UTF-8`, `zh` or `en`; UsageError for others."""
     wanted = name.partition(".")[0].replace("-", "_").casefold()
     for known in LANGUAGES:
         if wanted in (known.casefold(), known.casefold().partition("_")[0]):
@@ -70,7 +69,7 @@ def language_named(name: str) -> str:
 
 
 def language_of_system(locale: str) -> str:
-    """Return the language that a system with this locale, such as `zh_CN`, is shown in."""
+    """Return the language for a system with this locale, such as `zh_CN`."""
     try:
         return language_named(locale)
     except UsageError:
@@ -83,33 +82,33 @@ def use(language: str) -> None:
 
 
 def entries(language: str) -> dict[str, str]:
-    """Return what the catalogue of a language holds; nothing if the program came without it."""
+    """Return the contents of the catalogue of a language; empty if it is not installed."""
     path = resource(f"texts/{language}.json")
     return {} if path is None else json.loads(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A text with places for values: the pieces between them, and those of what is shown."""
+    """A text with placeholders: the pieces between them, and the pieces of the translation."""
 
-    pieces: tuple[str, ...]  # one more than places
+    pieces: tuple[str, ...]  # one more than placeholders
     places: tuple[str, ...]
-    shown: tuple[str, ...]  # pieces and places in turns, a piece first
+    shown: tuple[str, ...]  # pieces and placeholders alternate, a piece first
     letters: int  # of the pieces
     words: int  # of the pieces
     is_count: bool  # `{0} waves`
 
     @property
     def is_weak(self) -> bool:
-        """Whether it says so little that anything fits."""
+        """Whether it is so unspecific that any text fits."""
         return self.letters < WEAK and not self.pieces[0].endswith(": ")
 
     def may_make(self, text: str) -> bool:
-        """Whether a text begins and ends as what it makes."""
+        """Whether a text begins and ends like the template."""
         return text.endswith(self.pieces[-1]) and _begins(text, self.pieces[0])
 
     def values(self, text: str) -> dict[str, str] | None:
-        """Return what stands in the places, each as short as can be; None if the text is another."""
+        """Return the values at the placeholders, each as short as possible; None without a match."""
         first, *others = self.pieces
         at, found = len(first), {}
         for number, piece in enumerate(others):
@@ -124,14 +123,14 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown instead of a text, and how many English words are left in it."""
+    """A translation, and the number of English words left in it."""
 
     text: str
     left: int
 
 
 class Catalogue:
-    """Texts in another language, by what is shown in English."""
+    """Texts in another language, by their English text."""
 
     def __init__(self, name: str, texts: Mapping[str, str]) -> None:
         self.name = name
@@ -142,16 +141,16 @@ class Catalogue:
         self.translated = lru_cache(maxsize=1 << 14)(self._translated)
 
     def exactly(self, text: str) -> str:
-        """Return what is shown instead of just this text, which may have places; itself if unknown."""
+        """Return the translation of exactly this text, which may have placeholders; itself if unknown."""
         return self._whole.get(text, text)
 
     def whole(self, text: str) -> str | None:
-        """Return what is shown instead of a text without outer spaces, None if it is not known as a whole."""
+        """Return the translation of a text without outer spaces, None if it is not known as a whole."""
         found = self._whole.get(text)
         return self._whole.get(text.casefold()) if found is None else found
 
     def templates(self, text: str) -> list[Template]:
-        """Return the templates that a text may be made from, those that say most first."""
+        """Return the templates that may match a text, the most specific first."""
         words = {word.casefold() for word in _LETTERS.findall(text)}
         found = (one for word in words for one in self._templates.get(word, ()) if one.may_make(text))
         return sorted(found, key=_letters)
@@ -162,7 +161,7 @@ class Catalogue:
         return _LookUp(self).best(text, 0).text
 
     def _is_translated(self, text: str) -> bool:
-        """Whether a text holds letters of the language, and of English just words that it keeps."""
+        """Whether a text has characters of the language, and English only in words that it keeps."""
         return _EAST.search(text) is not None and all(
             self.whole(word) == word for word in map(_bare, text.split()) if _is_word(word)
         )
@@ -175,7 +174,7 @@ class Catalogue:
             self._whole.setdefault(key[:-1].casefold(), value.rstrip("。："))
         if _PLACE.search(key):
             self._add_template(key, value)
-        # What begins or ends in the middle of a sentence is put behind, or before, another text.
+        # A part that begins or ends in the middle of a sentence is appended, or prepended, to another text.
         before = "{<}" if english[:1] in _MIDDLE and english[:2] != "  " else ""
         after = "{>}" if english[-1:] in " (" and english[-2:] != "  " else ""
         if (before or after) and " " in key:
@@ -198,7 +197,7 @@ class Catalogue:
 
 
 class _LookUp:
-    """Looks one text up, with the parts of it that were looked up already and what may still be tried."""
+    """Looks one text up; keeps the parts that were looked up and the remaining tries."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
@@ -206,10 +205,10 @@ class _LookUp:
         self._tries = MOST_TRIES
 
     def best(self, text: str, depth: int) -> Shown:
-        """Return what is shown instead of a text, or of a part of one; its outer spaces stay."""
+        """Return the translation of a text or of a part of it; outer spaces stay."""
         inner = text.strip()
         found, known_at = self._known.get(inner, (Shown(inner, 1), DEEPEST + 1))
-        if known_at > depth and found.left:  # deeper inside of a text less is tried
+        if known_at > depth and found.left:  # fewer tries at greater depth
             found = self._of(inner, depth)
             self._known[inner] = found, depth
         at = text.find(inner)
@@ -234,7 +233,7 @@ class _LookUp:
         return best
 
     def _of_known(self, text: str, depth: int) -> Shown | None:
-        """What a template makes of values that are known as a whole, or need not be."""
+        """The translation by a template, with values that are known as a whole or need not be."""
         for template in self._catalogue.templates(text):
             values = {} if template.is_weak else template.values(text) or {}
             self._tries -= bool(values)
@@ -269,7 +268,7 @@ class _LookUp:
             }
             left = sum(one.left for one in found.values())
             if left and (template.is_weak or left > template.words):
-                continue  # what is not known would be most of it
+                continue  # most of it would stay unknown
             if best is None or left < best.left:
                 pieces = (found[piece].text if piece in found else piece for piece in template.shown)
                 best = Shown(_spaced(pieces), left)
@@ -278,7 +277,7 @@ class _LookUp:
         return best
 
     def _value(self, value: str, before: str, depth: int) -> Shown:
-        """What stands in a place: `--{0}` is the name of an option, “{0}” may be what somebody typed."""
+        """The translation of a value: `--{0}` is the name of an option, “{0}” may be the user's input."""
         found = Shown(value, 0) if before.endswith("-") else self.best(value, depth)
         return Shown(found.text, 0) if before.endswith("“") else found
 
@@ -307,7 +306,7 @@ class _LookUp:
         return None if separator is None else self._joined(text.split(separator), separator, depth)
 
     def _labelled(self, text: str, depth: int) -> Shown | None:
-        """A known word or two before a colon, and what is said of it."""
+        """A known word or two before a colon, and the text after it."""
         label, colon, rest = text.partition(": ")
         if not colon or self._catalogue.whole(label) is None:
             return None
@@ -317,7 +316,7 @@ class _LookUp:
         return self._joined(text.split("; "), "；", depth) if "; " in text else None
 
     def _ended(self, text: str, depth: int) -> Shown | None:
-        """A text that is known without the sign at its end."""
+        """A text that is known without its final punctuation."""
         end = next((end for end in _ENDS if text.endswith(end) and text != end), None)
         if end is None:
             return None
@@ -339,7 +338,7 @@ class _LookUp:
         return self._listed(text.split(", "), depth) if text.count(", ") >= MANY else None
 
     def _numbered(self, text: str, depth: int) -> Shown | None:
-        """A name with a number behind it."""
+        """A name followed by a number."""
         name, _, number = text.removesuffix(" %").rpartition(" ")
         number += text[len(name) + 1 + len(number) :]
         if not name or name.count(", ") > 1 or _NUMBER.fullmatch(number) is None:
@@ -390,7 +389,7 @@ class _LookUp:
 
 
 def _spaced(pieces: Iterable[str]) -> str:
-    """Put pieces together: a space between a Chinese and a Latin word, none between two Chinese ones."""
+    """Join pieces: a space between a Chinese and a Latin word, none between two Chinese words."""
     text = ""
     for piece in filter(None, pieces):
         if _SEAM.fullmatch(text[-1:] + piece[:1]):
@@ -402,30 +401,30 @@ def _spaced(pieces: Iterable[str]) -> str:
 
 
 def _letters(template: Template) -> int:
-    """What sorts templates by how much they say, the most first."""
+    """Sort key of templates: the most specific first."""
     return -template.letters
 
 
 def _begins(text: str, piece: str) -> bool:
-    """Whether the text begins with the piece; a sentence may begin with a capital letter that it has not."""
+    """Whether the text begins with the piece, ignoring a capital first letter of a sentence."""
     if text.startswith(piece):
         return True
     return piece[:1].swapcase() == text[:1] and text.startswith(piece[1:], 1) and bool(piece)
 
 
 def _is_count(value: str) -> bool:
-    """Whether a value can stand before what is counted: a number, or one word."""
+    """Whether a value can precede a counted noun: a number, or one word."""
     return " " not in value or any(letter.isdigit() for letter in value)
 
 
 def _turns(other: str) -> list[str]:
-    """Pieces and places in turns."""
+    """Pieces and placeholders in alternation."""
     pieces, places = _PLACE.split(other), _PLACE.findall(other)
     return [one for pair in zip(pieces, [*places, ""], strict=True) for one in pair]
 
 
 def _words_left(text: str) -> int:
-    """How many words of a text are neither names nor numbers."""
+    """Number of words of a text that are neither names nor numbers."""
     return sum(_is_word(word) for word in map(_bare, text.split()))
 
 

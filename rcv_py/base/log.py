@@ -1,4 +1,4 @@
-"""What the program did lately, as lines: for the log window, for `--log FILE` and for reports of mistakes.
+"""The log of recent events, as lines: for the log window, for `--log FILE` and for bug reports.
 
 Lines name files and captures, and hold nothing else of them.  The home folder is written as `~`.
 """
@@ -19,12 +19,12 @@ from rcv_py.base.text import visible
 from rcv_py.base.whole_files import unwritable
 
 MOST_LINES = 2_000  # that are kept in memory
-IN_REPORT = 30  # lines that a report of a mistake ends with
+IN_REPORT = 30  # last lines of a bug report
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line: seconds since the program began, how bad it is, who says it, and a sentence."""
+    """One line: seconds since the program began, severity, source, and a sentence."""
 
     seconds: float
     severity: Severity
@@ -36,7 +36,7 @@ class Entry:
 
 
 class Log:
-    """The last lines, and a file that gets all of them; every thread may add one."""
+    """The last lines, and a file that gets all of them; any thread may add lines."""
 
     def __init__(self) -> None:
         self._begin = monotonic()
@@ -46,7 +46,7 @@ class Log:
         self._heard_by: list[Callable[[Entry], None]] = []
 
     def add(self, where: str, text: str, severity: Severity = Severity.INFO) -> None:
-        """Add what happened; what a file cannot take is in memory all the same."""
+        """Add a line; if the file cannot be written, it is still kept in memory."""
         seconds = monotonic() - self._begin
         entry = Entry(seconds, severity, where, visible(without_home(text.strip()), "\n\t"))
         with self._lock:
@@ -54,7 +54,7 @@ class Log:
             if self._file is not None:
                 try:
                     self._file.write(f"{entry}\n")
-                    self._file.flush()  # who reads it after the program has died wants the last line most
+                    self._file.flush()  # after a crash the last line matters most
                 except OSError:  # a full disk
                     self._file = None
         for hear in tuple(self._heard_by):
@@ -62,7 +62,7 @@ class Log:
 
     @contextmanager
     def written_to(self, path: Path | None, head: Callable[[], str]) -> Iterator[None]:
-        """Write a text and all that is added while the block runs into a new file; without a path, nothing.
+        """Write a text and all lines added while the block runs into a new file; without a path do nothing.
 
         Raise ExportError if the file cannot be written.
         """
@@ -94,11 +94,11 @@ class Log:
         return "\n".join(map(str, self.lines()[-most:]))
 
     def hear(self, call: Callable[[Entry], None]) -> None:
-        """Call `call` with each line to come, in the thread that adds it."""
+        """Call `call` with each new line, in the thread that adds it."""
         self._heard_by.append(call)
 
     def leave(self, call: Callable[[Entry], None]) -> None:
-        """Call it no longer."""
+        """Stop calling `call`."""
         self._heard_by.remove(call)
 
 
@@ -106,7 +106,7 @@ LOG = Log()
 
 
 def without_home(text: str) -> str:
-    """Return a text in which the user's home folder, which has a name in it, is `~`."""
+    """Return a text with `~` for the user's home folder, whose path contains the user's name."""
     try:
         home = str(Path.home())
     except RuntimeError:  # a user without one

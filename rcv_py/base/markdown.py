@@ -1,7 +1,7 @@
-r"""Text of a capture in Markdown: it shows just itself, whatever it holds.
+r"""Escape text of a capture for Markdown, so that it is shown literally.
 
-The readers meant are CommonMark and GitHub's, which also makes links of bare addresses, of `name@host` and of
-`@name`; no backslash stops that, so an empty comment stands inside of them.
+Targets are CommonMark and GitHub's Markdown, which also makes links of bare addresses, of `name@host` and of
+`@name`; no backslash prevents that, so an empty comment is put inside them.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _NOTHING = "<!-- -->"
 
 
 def md_text(text: str) -> str:
-    """Return text as Markdown that shows just that text, on one line, wherever on a line it stands."""
+    """Return text as Markdown that shows it literally, on one line, at any position of a line."""
     shown = _MARKUP.sub(r"\\\1", _line(text))
     shown = _NUMBERED.sub(r"\1\\\2", _LEADING.sub(r"\\", shown))
     return _ADDRESS.sub(rf"\g<0>{_NOTHING}", shown)
 
 
 def md_code(text: str, in_table: bool = True) -> str:
-    """Return text between as many backticks as keep it together; a bar inside of a table's cell stays one."""
+    """Return text as inline code with enough backticks; a bar in a table cell does not split it."""
     line = _line(text)
     if not line:
         return ""
-    if in_table and "\\|" in line:  # a cell has no backticks that could hold both
+    if in_table and "\\|" in line:  # no number of backticks in a cell could hold both
         return f"<code>{_in_tags(line)}</code>"
     longest = max((len(run) for run in re.findall("`+", line)), default=0)
     fence, pad = "`" * (longest + 1), " " if longest else ""
@@ -42,7 +42,7 @@ def md_code(text: str, in_table: bool = True) -> str:
 
 
 def md_table(headings: Iterable[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table; headings are plain text and whether the column holds numbers.
+    """Return the lines of a table; headings are pairs of plain text and whether the column holds numbers.
 
     Cells are Markdown already, of `md_text` or `md_code`.
     """
@@ -52,12 +52,12 @@ def md_table(headings: Iterable[tuple[str, bool]], rows: Iterable[Sequence[str]]
 
 
 def md_in_tags(text: str) -> str:
-    """Return text that stands between tags of HTML, where neither HTML nor Markdown is to be seen in it."""
+    """Return text escaped for use between HTML tags: neither HTML nor Markdown in it is interpreted."""
     return _in_tags(_line(text))
 
 
 def md_verbatim(text: str) -> str:
-    """Return a line of a fenced block, which only its end can leave."""
+    """Return a line of a fenced block that cannot end the block."""
     return visible(text, "\t")
 
 

@@ -1,9 +1,8 @@
-"""Regular expressions of somebody else: of a user, an agent, a capture.  None runs longer than it may.
+"""Untrusted regular expressions (of a user, an agent, a capture), with a time limit.
 
-Python's `re` cannot be stopped: one short expression, such as `(a|aa)+$`, keeps a thread, and with it all
-of Python, for longer than anybody waits.  `regex` looks at the clock while it matches, and lets other
-threads run.  Its compiler, however, writes repeated parts out, so what it is given is bounded: in length
-and in repeats.
+Python's `re` cannot be stopped: one short expression, such as `(a|aa)+$`, can block a thread, and with it all
+of Python, practically for ever.  `regex` checks the clock while it matches, and lets other threads run.  Its
+compiler, however, expands repeated parts, so expressions are limited in length and in repeats.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from typing import Any
 
 from rcv_py.base.errors import UsageError
 
-MAX_LETTERS = 1000  # of an expression; what people write has a few dozen
-MAX_REPEATS = 10_000  # written out by the compiler: some 20 MB, and 30 ms
+MAX_LETTERS = 1000  # of an expression; usual expressions have a few dozen
+MAX_REPEATS = 10_000  # expanded by the compiler: some 20 MB, and 30 ms
 TIMEOUT_S = 2.0  # for all texts of one search; 100,000 instructions take 0.1 s
 PAINT_TIMEOUT_S = 0.1  # for one text that is being painted
 
@@ -24,7 +23,7 @@ _REPEATS = re.compile(r"\{(\d{1,9})(?:,\d*)?\}")
 
 
 class TooSlow(UsageError):
-    """An expression took longer than it may."""
+    """An expression exceeded its time limit."""
 
     def __init__(self, longest: float = TIMEOUT_S) -> None:
         super().__init__(
@@ -34,7 +33,7 @@ class TooSlow(UsageError):
 
 
 class Pattern:
-    """What is looked for: a text as it is, or an expression in the syntax of Python's `re`.
+    """A search pattern: a literal text, or an expression in the syntax of Python's `re`.
 
     Raise UsageError, naming the character, for a bad expression.
     """
@@ -49,7 +48,7 @@ class Pattern:
             self._pattern = re.compile(re.escape(text), 0 if is_case_sensitive else re.IGNORECASE)
 
     def is_in(self, text: str) -> bool:
-        """Whether it is anywhere in the text; raise TooSlow once the time for all texts is over."""
+        """Whether the text contains a match; raise TooSlow once the time for all texts is over."""
         if not self._is_regex:  # nothing in it repeats, so it is quick
             return self._pattern.search(text) is not None
         if self._left <= 0:
@@ -85,7 +84,7 @@ def _compiled(expression: str, is_case_sensitive: bool) -> Any:
 
 
 def _check(expression: str, flags: int) -> None:
-    """Raise UsageError if it is too long, repeats too much, or is none."""
+    """Raise UsageError if the expression is too long, repeats too much, or is invalid."""
     repeats = prod(max(1, int(count)) for count in _REPEATS.findall(expression))
     if len(expression) > MAX_LETTERS or repeats > MAX_REPEATS:
         raise _complicated()

@@ -1,4 +1,4 @@
-"""Pickling of objects that another thread uses meanwhile."""
+"""Pickle objects that another thread uses meanwhile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 class PickledByCopy:
     """Pickles a copy of the attributes.
 
-    `pickle` iterates over the dictionary of an object.  A `cached_property` that another thread asks for at
+    `pickle` iterates over the dictionary of an object.  A `cached_property` that another thread computes at
     that moment adds to the dictionary, and pickling would fail.
     """
 

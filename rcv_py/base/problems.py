@@ -1,4 +1,4 @@
-"""What was wrong but did not stop us."""
+"""Problems that did not stop the work."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How much a problem costs the reader of the trace."""
+    """Severity of a problem for the reader of the trace."""
 
-    INFO = "info"  # nothing is lost, but the reader should know
+    INFO = "info"  # a note: nothing is lost
     WARNING = "warning"  # a part is missing or doubtful
     ERROR = "error"  # a file or a view is lost
 
@@ -28,11 +28,11 @@ class Affects(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One sentence about one thing that is wrong: what, where, what to do.
+    """One problem: what is wrong, where, and the remedy.
 
-    `text` ends with a full stop and names the file when there is one; `hint` says what to do;
-    `affects` names the data that it explains the absence of.  `brief` is set where that is most of what a
-    capture could hold: all that is said of it where the whole is said elsewhere.
+    `text` ends with a full stop and names the file when there is one; `hint` says what to do; `affects` names
+    the data whose absence it explains.  `brief`, the short form where the whole is shown elsewhere, is set if
+    that is most of the data of a capture.
     """
 
     severity: Severity
@@ -47,16 +47,16 @@ class Problem:
 
 
 class Problems(list[Problem]):
-    """What was found wrong so far, in that order."""
+    """Problems found so far, in order."""
 
     def inform(self, where: str, text: str, hint: str = "", *affects: Affects, brief: str = "") -> None:
-        """Add something that costs the reader nothing."""
+        """Add a note: nothing is lost."""
         self.append(Problem(Severity.INFO, where, text, hint, affects, brief))
 
     def warn(self, where: str, text: str, hint: str = "", *affects: Affects, brief: str = "") -> None:
-        """Add that a part is missing or doubtful."""
+        """Add a warning: a part is missing or doubtful."""
         self.append(Problem(Severity.WARNING, where, text, hint, affects, brief))
 
     def fail(self, where: str, text: str, hint: str = "", *affects: Affects) -> None:
-        """Add that a file or a view is lost."""
+        """Add an error: a file or a view is lost."""
         self.append(Problem(Severity.ERROR, where, text, hint, affects))

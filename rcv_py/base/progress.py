@@ -1,4 +1,4 @@
-"""Progress of long work, and the way to stop it."""
+"""Progress and cancellation of long work."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def silent(stage: Stage) -> None:
 
 
 class CancelFlag(Event):
-    """Set by one thread, looked at by another."""
+    """A flag that one thread sets and another reads."""
 
     def check(self) -> None:
-        """Raise `Cancelled` if somebody asked the work to stop."""
+        """Raise `Cancelled` if the flag is set."""
         if self.is_set():
             raise Cancelled
 
 
 class _Running(local):
-    """What ends the work of this thread."""
+    """The flags that end the work of this thread."""
 
     flags: tuple[CancelFlag, ...] = ()
 
@@ -59,6 +59,6 @@ def stoppable(flag: CancelFlag) -> Iterator[None]:
 
 
 def checkpoint() -> None:
-    """Raise Cancelled if nobody waits any more for what this thread does: called several times a second."""
+    """Raise Cancelled if this thread's work was cancelled: called several times a second."""
     for flag in _running.flags:
         flag.check()

@@ -1,4 +1,4 @@
-"""Where the files that come with the program are: in a checkout, installed, or in a frozen build."""
+"""Find the program's own files: in a checkout, installed, or in a frozen build."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def find(name: str) -> Path | None:
 
 
 def resource(name: str) -> Path | None:
-    """Return a file of `resources/`, None if the program came without it."""
+    """Return a file of `resources/`, None if it is not installed."""
     return find(f"resources/{name}")
 
 

@@ -1,4 +1,4 @@
-"""Runs of a column: rows that follow each other and hold the same.
+"""Runs of a column: consecutive rows with equal values.
 
 ```
 column        5 5 7 7 7 5
@@ -26,7 +26,7 @@ import numpy as np
 
 AT_ONCE = 1 << 17  # rows that numpy repeats without letting other threads run: a fraction of a millisecond
 LONG_RISE = 64  # rows between two that fall, on average: from here on merging is faster than sorting
-_WIDEST = 1 << 62  # numbers beyond it do not fit into one with that of a row
+_WIDEST = 1 << 62  # larger numbers do not fit into one number together with a row
 
 
 def starts_run(*columns: np.ndarray) -> np.ndarray:
@@ -58,9 +58,9 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ascending(column: np.ndarray) -> np.ndarray:
-    """Each value once, ascending; where most differ far faster than `np.unique`, which hashes.
+    """Each value once, ascending; if most differ, far faster than `np.unique`, which hashes.
 
-    Without more questions `np.unique` also imports `numpy.ma`, for this alone: a tenth of a start.
+    `np.unique` also imports `numpy.ma`: a tenth of the start time.
     """
     column = np.sort(column)
     return column[starts_run(column)]
@@ -110,7 +110,7 @@ def first_from(
     low, high = first.copy(), np.maximum(first, stop)
     while (is_open := low < high).any():
         middle = (low + high) >> 1
-        is_less = is_open & (column.take(middle, mode="clip") < limit)  # what is not open may lie behind all
+        is_less = is_open & (column.take(middle, mode="clip") < limit)  # finished ranges may end past it
         low, high = np.where(is_less, middle + 1, low), np.where(is_less, high, middle)
     return low
 
@@ -167,7 +167,7 @@ def borders(counts: np.ndarray | Sequence[int]) -> np.ndarray:
 def repeated(column: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Each value as many times as its count (integers [n]) says; as `np.repeat`, but other threads may run.
 
-    That keeps Python's lock until all of it is written; so much of it is asked for a part at a time.
+    `np.repeat` holds the GIL until all is written; so large results are made in parts.
     """
     if counts.sum() <= AT_ONCE:
         return np.repeat(column, counts)

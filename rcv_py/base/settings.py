@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-VARIABLE = "RCV_LANGUAGE"  # names the language of what people read
-SYSTEM = "system"  # as the desktop is set
+VARIABLE = "RCV_LANGUAGE"  # names the language of shown texts
+SYSTEM = "system"  # follows the desktop
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One setting of the viewer.  `choices` limits text if there are some, `low` and `high` limit numbers."""
+    """One setting of the viewer.  `choices`, if any, limits text; `low` and `high` limit numbers."""
 
     name: str
     default: bool | int | str

@@ -1,4 +1,4 @@
-"""Numbers, names, paths and places as text for people, and whole numbers in texts of strangers."""
+"""Format numbers, names, paths and places for display, and parse integers in untrusted texts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Protocol
 
-DASH = "–"  # what is printed where something is not known: never 0
+DASH = "–"  # printed for an unknown value: never 0
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
-MAX_DIGITS = 18  # of a place or an option: what surely fits into 64 bits
+MAX_DIGITS = 18  # of a place or an option: always fits into 64 bits
 
 _LENGTH = re.compile(r"\d{1,4}")
 _NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for one kind of reference
@@ -29,10 +29,10 @@ class Language(Protocol):
     name: str  # such as zh_CN
 
     def translated(self, text: str) -> str:
-        """Return a text of ours, whatever was put into it, as it is shown."""
+        """Return one of our texts, with inserted values, as it is shown."""
 
     def exactly(self, text: str) -> str:
-        """Return what is shown instead of just this text, in which places for values may be."""
+        """Return the translation of exactly this text, which may have placeholders."""
 
 
 class _Spoken:
@@ -40,21 +40,21 @@ class _Spoken:
 
 
 def translated(text: str) -> str:
-    """Return a text of ours as it is shown: in English, or as the chosen language has it.
+    """Return one of our texts as it is shown: in English or in the chosen language.
 
-    Called where a text meets the eye and nowhere else: documents, tables and what is compared stay English.
-    What no catalogue knows, such as a name of a capture, is returned as it is.
+    Call it only where a text is displayed: documents, tables and compared texts stay English.  Texts that are
+    not in the catalogue, such as names of captures, are returned unchanged.
     """
     return text if _Spoken.language is None else _Spoken.language.translated(text)
 
 
 def translated_template(text: str) -> str:
-    """Return a text with places for values, which are not yet in it, as it is shown."""
+    """Return a text with placeholders as it is shown."""
     return text if _Spoken.language is None else _Spoken.language.exactly(text)
 
 
 def is_english() -> bool:
-    """Whether texts are shown as they are written in the program."""
+    """Whether texts are shown in English, untranslated."""
     return _Spoken.language is None
 
 
@@ -69,7 +69,7 @@ def speak(language: Language | None) -> None:
 
 
 def cells(text: str) -> int:
-    """Return how many columns of a terminal a text takes: letters of East Asia take two each."""
+    """Return the columns of a terminal that a text takes: East Asian characters take two each."""
     if text.isascii():
         return len(text)
     from unicodedata import east_asian_width  # noqa: PLC0415 - few texts need its tables
@@ -78,7 +78,7 @@ def cells(text: str) -> int:
 
 
 def padded(text: str, width: int, *, is_right: bool = False) -> str:
-    """Return a text that takes so many columns of a terminal, with spaces behind it, or before it."""
+    """Pad a text with spaces to `width` columns of a terminal, after or before it."""
     space = " " * (width - cells(text))
     return space + text if is_right else text + space
 
@@ -96,7 +96,7 @@ def short_count(value: float) -> str:
 
 
 def _scaled(value: float, units: Sequence[str], limit: float) -> tuple[float, str]:
-    """The value in the first unit, each a thousand of the one before, in which it is below the limit."""
+    """The value in the first unit in which it is below the limit; each unit is 1,000 of the previous."""
     step = 0
     while abs(value) >= limit and step < len(units) - 1:
         value /= 1000
@@ -113,7 +113,7 @@ def percent(part: float, whole: float) -> str:
 
 
 def known_percent(share: float | None) -> str:
-    """Return a share of one such as `18.2 %`; a dash if it is not known."""
+    """Return a fraction such as `18.2 %`; a dash if it is unknown."""
     return "–" if share is None else percent(round(share, 4), 1)
 
 
@@ -140,7 +140,7 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 
 def some(names: Sequence[str], most: int) -> str:
-    """Return the first names, joined by commas, and how many others there are; `none` without any."""
+    """Return the first names, joined by commas, and the number of others; `none` without any."""
     others = f" and {len(names) - most:,} others" if len(names) > most else ""
     return (", ".join(names[:most]) or "none") + others
 
@@ -160,7 +160,7 @@ def elide_right(text: str, width: int) -> str:
 
 
 def _first(text: str, width: int) -> str:
-    """As many of the first letters as take at most so many columns of a terminal."""
+    """The longest prefix that takes at most `width` columns of a terminal."""
     taken = 0
     for at, letter in enumerate(text):
         taken += cells(letter)
@@ -178,7 +178,7 @@ def short_kernel(name: str) -> str:
 
 
 def _without_brackets(text: str) -> str:
-    """Leave out all pairs of `<` and `>` and what is between them, in one pass however deep they are."""
+    """Remove all pairs of `<` and `>` and the text between them, in one pass for any depth."""
     kept: list[str] = []
     opened: list[int] = []
     for letter in text:
@@ -192,9 +192,9 @@ def _without_brackets(text: str) -> str:
 
 
 def no_formula(text: str) -> str:
-    """Return a text as a cell of CSV that no spreadsheet computes: `'` before what looks like a formula.
+    """Return a text as a CSV cell that no spreadsheet evaluates: `'` before a text that looks like a formula.
 
-    Numbers with a sign stay as they are.  Names of kernels and paths come from captures of strangers.
+    Signed numbers are not changed.  Names of kernels and paths come from untrusted captures.
     """
     if len(text) > 1 and text[0] in _FORMULA and not _NUMBER.fullmatch(text):
         return f"'{text}"
@@ -214,17 +214,17 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 @cache
 def _unseen(keep: str) -> re.Pattern[str]:
-    """A letter that is not seen as one, but for some control characters: a long text has many of those."""
+    """An invisible character, except some control characters: a long text has many of those."""
     controls = "".join(f"\\x{code:02x}" for code in range(0x20) if chr(code) not in keep)
     return re.compile(f"[{controls}{_UNSEEN}]")
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""Return the text with an escape such as `\x1b` or `\u202e` for each letter that is not seen as one.
+    r"""Return the text with an escape such as `\x1b` or `\u202e` for each invisible character.
 
-    These are the control characters (C0, DEL, C1), those that turn or end lines, those without width, and
-    halves of a pair that no encoding can hold: a terminal obeys them, and a reader is misled by them.
-    `keep` names control characters that stay, such as `"\n"` for text of several lines.
+    These are control characters (C0, DEL, C1), bidirectional controls, line separators, characters without
+    width, and lone surrogates: they control a terminal or mislead a reader.  `keep` names control characters
+    that stay, such as `"\n"` for text of several lines.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -232,7 +232,7 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def encodable(text: str) -> str:
-    r"""Return the text with an escape such as `\udc80` for each half of a pair, which UTF-8 cannot hold."""
+    r"""Return the text with an escape such as `\udc80` for each lone surrogate, which UTF-8 cannot encode."""
     return text if text.isascii() else _HALF.sub(lambda found: _escape(found[0]), text)
 
 
@@ -244,9 +244,9 @@ def _escape(letter: str) -> str:
 
 
 def escaped_json(document: str) -> str:
-    r"""Return JSON that says the same in letters that are all seen, with `\u202e` for what is not.
+    r"""Return equivalent JSON with visible characters only: others become escapes such as `\u202e`.
 
-    What belongs to the layout stays: inside of texts JSON has it escaped.
+    Line feeds and tabs of the layout stay: inside texts JSON escapes them anyway.
     """
     return _unseen(_LAYOUT).sub(_json_escape, document)
 
@@ -257,9 +257,9 @@ def _json_escape(found: re.Match[str]) -> str:
 
 
 def operand(text: str) -> int | None:
-    """Return what `12`, `-3`, `0x1f` or `007` says, between -LARGEST and LARGEST; None if it is no number.
+    """Parse `12`, `-3`, `0x1f` or `007` to a number between -LARGEST and LARGEST; None if it is no number.
 
-    Leading zeros mean nothing.  What is larger than any encoding could say counts as LARGEST; Python itself
+    Leading zeros are ignored.  Larger numbers, which no encoding can hold, become LARGEST; Python itself
     refuses to read more than 4,300 digits.
     """
     found = _OPERAND.fullmatch(text)
@@ -272,15 +272,15 @@ def operand(text: str) -> int | None:
 
 
 def number(text: str) -> int:
-    """Return what the digits of an operand say, as `operand` does; 0 if there are none."""
+    """Parse the digits of an operand like `operand`; 0 if there are none."""
     return operand(text) or 0
 
 
 def short_paths(paths: Iterable[str]) -> dict[str, str]:
-    """Return the shortest ending of each path that no other path has; signs between folders become `/`.
+    """Return the shortest unique suffix of each path; folder separators become `/`.
 
     `/opt/lib/expr/numeric.py` and `/opt/lib/ops/numeric.py` become `expr/numeric.py` and `ops/numeric.py`.
-    Only whole folders are kept or left out.  `/./` and repeated signs count for nothing, so two spellings of
+    Only whole folders are kept or left out.  `/./` and repeated separators are ignored, so two spellings of
     one path get the same text.
     """
     parts = {path: _parts(path) for path in paths}
@@ -289,7 +289,7 @@ def short_paths(paths: Iterable[str]) -> dict[str, str]:
 
 
 def short_place(place: str, short: Mapping[str, str]) -> str:
-    """Return `path:line` with the path as `short` has it; unknown ones stay as they are."""
+    """Return `path:line` with the path from `short`; unknown paths are not changed."""
     path, colon, line = place.rpartition(":")
     return f"{short.get(path, path)}{colon}{line}" if colon else short.get(place, place)
 

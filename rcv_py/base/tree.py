@@ -23,7 +23,7 @@ class TreeNode:
 
     @property
     def is_rest(self) -> bool:
-        """Whether it sums up siblings that have no node of their own, and so stays below them."""
+        """Whether it sums up siblings without their own nodes, and so stays below the other siblings."""
         return False
 
     def walk(self) -> Iterator[Self]:
@@ -33,7 +33,7 @@ class TreeNode:
             yield from child.walk()
 
     def sort(self, key: Any, *, is_descending: bool) -> None:
-        """Order the children of this node and of all below it; equal ones stay as they were made."""
+        """Sort the children of this node and of all below it; stable for equal keys."""
         self.children.sort(key=lambda child: child.number)
         self.children.sort(key=key, reverse=is_descending)
         self.children.sort(key=lambda child: child.is_rest)

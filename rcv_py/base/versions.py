@@ -1,4 +1,4 @@
-"""What runs here, and in which version: for `rcv --version` and for reports of mistakes."""
+"""Versions of the program, Python, system and packages: for `rcv --version` and bug reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from rcv_py import __version__
 
-# By the extra that brings them, "" for what is always there; as pyproject.toml has them.
+# By the extra that installs them, "" for required packages; as in pyproject.toml.
 PACKAGES = {
     "": ("numpy", "orjson", "pyelftools", "regex", "pysimdjson"),
     "window": ("PySide6-Essentials", "pyqtgraph", "pygments"),
@@ -23,7 +23,7 @@ PACKAGES = {
 def versions() -> Iterator[tuple[str, str]]:
     """Yield name and version of the program, of Python, of the system, and of each package.
 
-    Of a package that is missing the version says which extra brings it.
+    For a missing package the version names the extra that installs it.
     """
     yield "rcv", __version__
     yield "Python", f"{platform.python_version()} ({platform.python_implementation()})"
@@ -34,7 +34,7 @@ def versions() -> Iterator[tuple[str, str]]:
 
 
 def versions_text() -> str:
-    """The same as lines: `rcv 1.2.3` first, which programs may read."""
+    """The same as lines: `rcv 1.2.3` first, for programs to parse."""
     return "".join(f"{name} {number}\n" for name, number in versions())
 
 

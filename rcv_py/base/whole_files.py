@@ -1,4 +1,4 @@
-"""Files that are either whole or not there: written under another name, then renamed."""
+"""Write files atomically: under another name, then renamed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import BinaryIO, cast
 
 from rcv_py.base.errors import ExportError
 
-FASTEST = 1  # of gzip's levels: the trace is large, and whoever reads it unpacks it at once
+FASTEST = 1  # of gzip's levels: the trace is large, and its reader unpacks it at once
 
 
 @contextmanager
 def whole_file(path: Path, makes_folders: bool = True) -> Iterator[BinaryIO]:
-    """Open a file for writing; it appears, or replaces an older one, only when everything was written.
+    """Open a file for writing; it appears, or replaces an older file, only when everything was written.
 
     A name that ends in `.gz` is compressed.  On any error, and on Ctrl+C, nothing is left.  Raises
-    ExportError with a sentence where the file cannot be written.
+    ExportError with a sentence if the file cannot be written.
     """
     with whole_path(path, makes_folders) as part, _opened(path, part) as stream:
         yield stream
@@ -29,10 +29,10 @@ def whole_file(path: Path, makes_folders: bool = True) -> Iterator[BinaryIO]:
 
 @contextmanager
 def whole_path(path: Path, makes_folders: bool = True) -> Iterator[Path]:
-    """Give the name of a file beside `path` that is renamed to it at the end, and removed on any error.
+    """Give the name of a file next to `path` that is renamed to it at the end, and removed on any error.
 
-    What is no plain file, such as `/dev/stdout` or a pipe, is written as it stands: to replace it would take
-    it from everybody.  A link stays a link, and the file that it names is replaced.
+    Other than plain files, such as `/dev/stdout` or a pipe, are written in place: replacing them would break
+    other programs.  A link stays a link, and its target is replaced.
     """
     try:
         target = path.resolve() if path.is_symlink() else path
@@ -52,9 +52,9 @@ def whole_path(path: Path, makes_folders: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Give the name of a folder beside `path` that is renamed to it at the end, and removed on any error.
+    """Give the name of a folder next to `path` that is renamed to it at the end, and removed on any error.
 
-    What is at `path` must be an empty folder, or nothing.  Raises ExportError if that cannot be.
+    `path` must not exist or be an empty folder.  Raises ExportError otherwise or if it cannot be written.
     """
     try:
         with _beside(path, True) as part:
@@ -69,7 +69,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _beside(target: Path, makes_folders: bool) -> Iterator[Path]:
-    """A name in the same folder, which is made if need be; on any error neither stays."""
+    """A name in the same folder, which is created if needed; on any error neither stays."""
     made = _made_folders(target.parent) if makes_folders else []
     part = target.with_name(f".rcv-{os.getpid()}-{os.urandom(4).hex()}.part")
     try:

@@ -1,15 +1,15 @@
-"""Functions that walk over millions of tokens: compiled by numba where there is one, else plain Python.
+"""Functions that walk over millions of tokens: compiled if numba is installed, else plain Python.
 
-This is imported when something is walked over, never earlier: importing numba takes a third of a second.
-Machine code is kept in the user's cache folder; where that cannot be written, every process compiles again.
+Import this only when a walk starts: importing numba takes a third of a second.  Machine code is kept in the
+user's cache folder; if that cannot be written, every process compiles again.
 
 The same text runs in three ways: compiled, as plain Python, and, in tests, compiled with indexes checked.  So
 
 - a `kernel` is called from Python, a `part` by kernels and parts alone;
 - both get one- or two-dimensional arrays and whole numbers, allocate nothing, and write into arrays they got;
-- compiled code checks no index: each is shown to be in range by a comparison beside it, and none is negative;
+- compiled code checks no index: a comparison next to each keeps it in range, and none is negative;
 - whole numbers stay below 2^63 in size, and what is read from an array goes through `int`: compiled, an
-  unsigned number beside a signed one would become a float.
+  unsigned number with a signed one would become a float.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _numba() -> ModuleType | None:
 
 NUMBA = _numba()
 IS_COMPILED = NUMBA is not None
-PLAIN = {  # nothing that no kernel needs, because compiling takes its time
+PLAIN = {  # nothing that kernels do not need, because compiling is slow
     "no_cfunc_wrapper": True,
     "error_model": "numpy",
     "no_rewrites": True,
@@ -70,7 +70,7 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class _Parts:
-    """All parts, and which of numba's compilers compiles them: one that leaves out what none needs."""
+    """All parts, and the numba compiler for them, which skips unneeded steps."""
 
     def __init__(self) -> None:
         self.all: list[Any] = []
@@ -85,7 +85,7 @@ class _Parts:
             self.compiler = OfParts
 
     def wholly(self) -> None:
-        """Compile parts as numba compiles everything: this one is built otherwise than we know."""
+        """Compile parts with numba's default compiler: this numba has an unknown structure."""
         assert NUMBA is not None
         self.compiler = NUMBA.core.compiler.Compiler
         for one in self.all:
@@ -104,17 +104,17 @@ def _compiled_once(code: Any) -> Any:
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Function decorator: compiled when it is first called, other threads run beside it."""
+    """Function decorator: compiled on first call, runs without the GIL."""
     return _Compiled(function).called() if NUMBA else _plain(function)
 
 
 class _Compiled:
-    """A kernel with kept machine code; without, if what is kept cannot be read or written."""
+    """A kernel with cached machine code; without it if the cache cannot be read or written."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._code: Callable[..., Any] | None = None
-        self._known: set[tuple[Any, ...]] = set()  # types of values that it was called with
+        self._known: set[tuple[Any, ...]] = set()  # types of arguments that it was called with
         self._is_kept = True
 
     def called(self) -> Callable[..., Any]:
@@ -126,7 +126,7 @@ class _Compiled:
                 return self._code(*values)
             try:
                 return self._first(types, values)
-            except Exception:  # of compiling, for a kernel raises nothing: a full disk, a file that is cut
+            except Exception:  # from compiling, since kernels raise nothing: a full disk, a truncated file
                 if not self._is_kept:
                     raise
                 self._is_kept = False
@@ -137,7 +137,7 @@ class _Compiled:
         return call
 
     def _first(self, types: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
-        """Call it with values of types that it may have to be compiled for."""
+        """Call it with arguments whose types may need compilation."""
         self._code = code = self._code or self._made()
         with _alone(self._folder, self._function.__qualname__) if self._is_kept else nullcontext():
             result = _quickly(code, values)
@@ -146,7 +146,7 @@ class _Compiled:
 
     @property
     def _folder(self) -> Path:
-        """Where machine code is kept: where the user says, else in a folder of ours."""
+        """The folder of machine code: the user's choice, else ours."""
         assert NUMBA is not None
         chosen = NUMBA.config.CACHE_DIR
         return Path(chosen) if chosen else cache_folder(Path(self._function.__code__.co_filename).parent)
@@ -161,9 +161,9 @@ class _Compiled:
 
 @contextmanager
 def _alone(folder: Path, name: str) -> Iterator[None]:
-    """Let one process at a time compile functions of a name: the others find there what it kept.
+    """Let one process at a time compile functions of a name: the others then load its cached code.
 
-    Numba numbers what it keeps of a function, and two that keep at once may give the same number twice.
+    Numba numbers the cached versions of a function, and two concurrent writers may use the same number.
     """
     lock: IO[bytes] | None = None
     if sys.platform != "win32":
@@ -180,7 +180,7 @@ def _alone(folder: Path, name: str) -> Iterator[None]:
 
 
 def _is_ours(lock: IO[bytes]) -> bool:
-    """Whether we may compile: also where files cannot be locked."""
+    """Whether we may compile, which is also true where files cannot be locked."""
     try:
         return is_locked_here(lock)
     except OSError:
@@ -188,10 +188,10 @@ def _is_ours(lock: IO[bytes]) -> bool:
 
 
 def _quickly(code: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-    """Call a function that has to be compiled: without collecting garbage, of which that leaves none.
+    """Call a function that must be compiled, without garbage collection, since compiling leaves no garbage.
 
-    It is compiled in a thread, whose stack begins empty: where the callers' happens to end near the border of
-    a piece of memory, Python 3.11 gives that piece back and takes it hundreds of thousands of times.
+    It is compiled in a thread, whose stack begins empty: if the caller's stack ends near the border of a
+    memory chunk, Python 3.11 frees and allocates that chunk hundreds of thousands of times.
     """
     collects = gc.isenabled()
     gc.disable()
@@ -205,7 +205,7 @@ def _quickly(code: Callable[..., Any], values: tuple[Any, ...]) -> Any:
 
 @contextmanager
 def _remembered() -> Iterator[None]:
-    """Let numba remember what an operator makes of which types: else it tries dozens of rules each time."""
+    """Let numba cache the result types of operators: else it tries dozens of rules each time."""
     assert NUMBA is not None
     functions = NUMBA.types.Function
     found: dict[tuple[Any, Any], Any] = {}
@@ -228,7 +228,7 @@ def _remembered() -> Iterator[None]:
 
 
 def _keep(code: Any, folder: Path) -> None:
-    """Let a function keep its machine code in a folder, and those of other programs where theirs is."""
+    """Let a function cache its machine code in a folder; functions of other programs keep theirs."""
     assert NUMBA is not None
     before = NUMBA.config.CACHE_DIR
     try:
@@ -242,9 +242,9 @@ def _keep(code: Any, folder: Path) -> None:
 
 @cache
 def cache_folder(room: Path) -> Path:
-    """Return where machine code of a room is kept: a folder of the user's own, another one for other sources.
+    """Return the user's folder for machine code of a package; it depends on the sources.
 
-    Numba compares the file of a kernel with what it kept, and not the files of its parts.
+    Numba compares only the file of a kernel with its cache, not the files of its parts.
     """
     sources = hashlib.sha256()
     for file in (*sorted(Path(__file__).parent.glob("compil*.py")), *sorted(room.glob("*.py"))):
@@ -253,7 +253,7 @@ def cache_folder(room: Path) -> Path:
 
 
 def _plain(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function see its arrays as memory: its numbers are Python's, and never wrap."""
+    """Pass arrays to a function as memoryviews: their numbers are Python's, and never wrap."""
 
     @wraps(function)
     def call(*values: P.args, **named: P.kwargs) -> R:

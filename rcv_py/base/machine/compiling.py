@@ -1,6 +1,6 @@
-"""Numba's compiler without its last step, for parts: machine code, which they have in their kernels alone.
+"""Numba's compiler without its last step (machine code), for parts, which are compiled into their kernels.
 
-This reaches into numba, whose steps may be others one day: `compiled` does without it where it fails.
+This uses numba's internals, which may change: `compiled` works without it if it fails.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from numba.core.typed_passes import NativeLowering
 
 
 class _Library(JITCodeLibrary):
-    """Code of a part: what its kernels take in."""
+    """LLVM code of a part, which its kernels link."""
 
     def _optimize_final_module(self) -> None:
-        """Leave it to the kernels, which optimize what they took in once more anyway."""
+        """Skip this: kernels optimize linked code again anyway."""
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
@@ -29,7 +29,7 @@ class _Library(JITCodeLibrary):
 
     @property
     def codegen(self) -> _Library:
-        """Who is told where the globals of the function are."""
+        """Receives the addresses of the function's globals."""
         return self
 
     def set_env(self, *_: object) -> None:
@@ -38,18 +38,18 @@ class _Library(JITCodeLibrary):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Lowering(NativeLowering):
-    """From types to LLVM's code, in a library of ours."""
+    """Lower types to LLVM code, in our library."""
 
     _name = "lowering_of_parts"
 
     def run_pass(self, state: Any) -> bool:
-        """Take the step."""
+        """Run the lowering step."""
         state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
         return bool(super().run_pass(state))
 
 
 class OfParts(Compiler):
-    """Numba's steps, with ours in the place of one."""
+    """Numba's steps, one of them replaced by ours."""
 
     def define_pipelines(self) -> list[Any]:
         """Return the steps."""

@@ -1,7 +1,7 @@
-"""Where the program was when a fault of the system ended it, such as one in Qt: read at the next start.
+"""Stack traces of a crash, such as a fault in Qt: read at the next start.
 
-Python writes where every thread was, into a file that a tidy end removes.  So a file that is there, and that
-no running program holds, is of one that died.  Nothing is sent anywhere.
+On a fault Python writes the stack of every thread into a file, which a normal end removes.  So a file that no
+running program locks is from a crash.  Nothing is sent anywhere.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_BYTES = 64 << 10
 
 @contextmanager
 def noted_faults(folder: Path) -> Iterator[None]:
-    """Have a fault noted in a file of the folder while the block runs; where that cannot be written, not."""
+    """Record faults in a file of the folder while the block runs, if the file can be written."""
     path = folder / NAME.replace("*", str(os.getpid()))
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -38,14 +38,14 @@ def noted_faults(folder: Path) -> Iterator[None]:
             yield
         finally:
             faulthandler.disable()
-            if was_enabled:  # where Python was told to
+            if was_enabled:  # Python's previous setting
                 faulthandler.enable()
     with suppress(OSError):
         path.unlink()
 
 
 def left_faults(folder: Path) -> tuple[str, ...]:
-    """Return what programs that died have noted in the folder, and remove it."""
+    """Return the recorded crashes in the folder, and remove them."""
     found = []
     for path in sorted(folder.glob(NAME)):
         with suppress(OSError), path.open("rb") as file:
@@ -53,13 +53,13 @@ def left_faults(folder: Path) -> tuple[str, ...]:
                 continue
             text = file.read(MOST_BYTES).decode("utf-8", "replace").strip()
             path.unlink()
-            if text:  # else it was killed, and that is no fault
+            if text:  # empty after a kill, which is no fault
                 found.append(without_home(text))
     return tuple(found)
 
 
 def _hold(file: IO[bytes]) -> bool:
-    """Hold a file until it is closed; whether nobody else does."""
+    """Lock a file until it is closed; return whether no other process has it locked."""
     try:
         return is_locked_here(file)
     except OSError:

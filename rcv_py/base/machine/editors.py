@@ -1,8 +1,8 @@
-"""Editors: the words that open a file at a line, from a template that people write.
+"""Editors: build the command that opens a file at a line from the user's template.
 
-A template is a program with its arguments, in which `{file}` and `{line}` stand for the place.  Without them
-the program's own way is taken, if it is known here.  Words go to the program as they are: no shell reads
-them, so nothing that a path holds is a command.
+A template is a program with its arguments, with `{file}` and `{line}` for the place.  Without them the known
+options of the program are used.  Arguments are passed unchanged: no shell reads them, so a path cannot inject
+a command.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ VARIABLE = "RCV_EDITOR"
 FILE, LINE = "{file}", "{line}"
 _HINT = "Write it like code --goto {file}:{line}, clion --line {line} {file} or vim +{line} {file}."
 _AT_COLON, _PLUS, _FLAG = f"{FILE}:{LINE}", f"+{LINE} {FILE}", f"--line {LINE} {FILE}"
-# How programs take a line, by their names without ending; those of windows first, the likeliest first.
+# Arguments for a line, by program names without ending; editors with windows first, the likeliest first.
 WAYS = {
     **dict.fromkeys(
         ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"), f"--goto {_AT_COLON}"
@@ -31,7 +31,7 @@ WAYS = {
     **dict.fromkeys(("nvim", "vim", "vi", "nano", "micro", "kak", "joe"), _PLUS),
 }
 IN_TERMINAL = frozenset(("nvim", "vim", "vi", "nano", "micro", "kak", "joe", "hx", "helix"))
-_BATCH = (".bat", ".cmd")  # programs of Windows whose arguments its shell reads again
+_BATCH = (".bat", ".cmd")  # programs of Windows whose arguments its shell parses again
 _READ_AGAIN = frozenset('"%&|<>^!')
 
 
@@ -53,14 +53,14 @@ def words_for(template: str, file: Path, line: int) -> list[str]:
 
 
 def _filled(word: str, place: Mapping[str, str]) -> str:
-    """Put the place into a word; a path that looks like a hole stays what it is."""
+    """Put the place into an argument; a path that looks like a placeholder is not replaced."""
     before, hole, after = word.partition(FILE)
     inside = [part.replace(LINE, place[LINE]) for part in (before, after)]
     return place[FILE].join(inside) if hole else inside[0]
 
 
 def name_of(program: str) -> str:
-    """Return what a program is called, without its folder and ending."""
+    """Return the name of a program, without its folder and ending."""
     return PurePath(program.replace("\\", "/")).name.lower().removesuffix(".exe").removesuffix(".cmd")
 
 
@@ -86,9 +86,9 @@ def usual(
 
 
 def start(words: Sequence[str], *, waits: bool) -> None:
-    """Start an editor, and wait until it ends if it works in this terminal; raise UsageError if it cannot be.
+    """Start an editor, and wait for its end if it uses this terminal; raise UsageError if it cannot start.
 
-    One that does not wait goes on without us, and reads and prints nothing here.
+    Other editors run independently, and read and print nothing here.
     """
     program = shutil.which(words[0])
     if program is None:

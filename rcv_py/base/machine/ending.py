@@ -1,10 +1,9 @@
-"""Being ended (SIGTERM, a terminal that closes, Ctrl+C): work unwinds, and nothing half is left behind.
+"""Handle signals that end the process (SIGTERM, SIGHUP, Ctrl+C): work unwinds and leaves nothing unfinished.
 
-The exception that a signal raises may come up anywhere, and not everybody lets it through: a dataclass that
-is being declared wraps it, a callback of the garbage collector swallows it, and Qt's bindings abort the
-process while they are imported.  So no import is interrupted, an event loop is asked to end (`ends_by`), an
-exception that got lost is raised again, and what runs in `ends_tidily` ends with the wish whatever becomes of
-it.
+The exception of a signal can be raised anywhere, and some code does not pass it on: a dataclass declaration
+wraps it, a callback of the garbage collector swallows it, and Qt's bindings abort the process while they are
+imported.  So no import is interrupted, an event loop is requested to end (`ends_by`), a lost exception is
+raised again, and a block in `ends_tidily` always ends with the exception.
 """
 
 from __future__ import annotations
@@ -18,34 +17,34 @@ from types import FrameType
 from weakref import ref
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-_IMPORTS = "<frozen importlib._bootstrap>"  # the file of frames that import something
-GRACE_S = 1.0  # after which an import or what was asked to end is interrupted: those of ours are shorter
-_AGAIN_S = 0.01  # between looks whether an import has ended, and whether the exception is on its way
+_IMPORTS = "<frozen importlib._bootstrap>"  # the file name of frames that run an import
+GRACE_S = 1.0  # then an import or an ending block is interrupted: ours are shorter
+_AGAIN_S = 0.01  # between checks whether an import has ended, and whether the exception is propagating
 
 
 class Ended(KeyboardInterrupt):
-    """Somebody ends this process; unlike `SystemExit` nobody takes it for an answer of a command."""
+    """A signal ends this process; unlike `SystemExit` it is never an exit code of a command."""
 
 
 class _Stopped(KeyboardInterrupt):
-    """Ctrl+C; unlike its base it can be referred to weakly."""
+    """Ctrl+C; unlike its base it supports weak references."""
 
 
 class _Wish:
-    """What this process was asked for; signals are handled in its main thread alone."""
+    """The pending signal of this process; signals are handled in its main thread alone."""
 
-    number = 0  # of the signal; 0: nothing
-    deadline = 0.0  # as time of the monotonic clock, when it is raised even within an import
-    raised: ref[KeyboardInterrupt] | None = None  # the exception, which lives while it is on its way
-    ask: Callable[[], object] | None = None  # what ends the work by itself
+    number = 0  # of the signal; 0: none
+    deadline = 0.0  # time of the monotonic clock at which it is raised even within an import
+    raised: ref[KeyboardInterrupt] | None = None  # the exception, which lives while it propagates
+    ask: Callable[[], object] | None = None  # ends the work without an exception
 
 
 @contextmanager
 def ends_tidily() -> Iterator[None]:
     """Raise Ended in the main thread when the process is asked to end, KeyboardInterrupt at Ctrl+C.
 
-    After that nothing else leaves the block, neither an answer nor another exception.
-    A signal that is ignored, as after `nohup`, stays ignored; in other threads this does nothing.
+    After that the block ends with this exception, not with a result or another exception.  A signal that is
+    ignored, as after `nohup`, stays ignored; in other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -54,7 +53,7 @@ def ends_tidily() -> Iterator[None]:
     taken = {number: handler for number, handler in usual.items() if signal.getsignal(number) is handler}
     for number in taken:
         signal.signal(number, _end)
-    _Wish.number, _Wish.ask = 0, None  # a copy of a process has those of its parent
+    _Wish.number, _Wish.ask = 0, None  # a fork inherits the values of its parent
     try:
         yield
     except BaseException as error:
@@ -71,17 +70,17 @@ def ends_tidily() -> Iterator[None]:
 
 
 def check_end(error: BaseException | None = None) -> None:
-    """Raise what was asked for since the block began, unless `error` says it already."""
+    """Raise the exception of a signal since the block began, unless `error` is one."""
     if _Wish.number and not isinstance(error, KeyboardInterrupt):
         raise _exception() from error
 
 
 @contextmanager
 def ends_by(ask: Callable[[], object]) -> Iterator[None]:
-    """Have a signal call `ask`, which ends the block; what a second later goes on is interrupted.
+    """Let a signal call `ask`, which ends the block; a block that still runs a second later is interrupted.
 
-    An event loop needs it: an exception that comes up in a task of a group is wrapped, whoever runs
-    the tasks prints it, and complains of those that never began.
+    An event loop needs it: an exception raised in a task of a group is wrapped, and the loop prints it and
+    warns of tasks that never began.
     """
     before, _Wish.ask = _Wish.ask, ask
     try:
@@ -93,9 +92,9 @@ def ends_by(ask: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def not_interrupted() -> Iterator[None]:
-    """Have a signal wait for the end of the block, a second at most; in other threads this does nothing.
+    """Delay a signal until the end of the block, a second at most; in other threads this does nothing.
 
-    Hooks that run around a fork print an exception that comes up in them, and go on.
+    Hooks that run around a fork print an exception raised in them, and go on.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -110,7 +109,7 @@ def _nothing() -> None:
 
 def _end(number: int, frame: FrameType | None) -> None:
     if number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)  # tidying up is not to be interrupted by the same wish
+        signal.signal(number, signal.SIG_IGN)  # the same signal must not interrupt the clean-up
     _Wish.number, _Wish.deadline, _Wish.raised = number, monotonic() + GRACE_S, None
     if _Wish.ask is not None:
         _Wish.ask()
@@ -118,7 +117,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def _look(_: int, frame: FrameType | None) -> None:
-    """Raise what was asked for unless it is on its way, and until it has arrived look again soon."""
+    """Raise the exception unless it is propagating, and check again soon until it has arrived."""
     if not _Wish.number:
         return
     has_alarm = _set_alarm(_AGAIN_S)
@@ -130,14 +129,14 @@ def _look(_: int, frame: FrameType | None) -> None:
     try:
         raise error
     finally:
-        del error  # its traceback leads here: it would refer to itself, and outlive being swallowed
+        del error  # its traceback leads here: a reference cycle would keep a swallowed exception alive
 
 
 def _set_alarm(seconds: float) -> bool:
-    """Have `_look` called so much later, 0: never; return whether that is possible."""
+    """Schedule `_look` after some seconds, 0: never; return whether that is possible."""
     if not hasattr(signal, "setitimer"):  # on Windows
         return False
-    if signal.getsignal(signal.SIGALRM) not in (signal.SIG_DFL, _look):  # somebody else's
+    if signal.getsignal(signal.SIGALRM) not in (signal.SIG_DFL, _look):  # set by other code
         return False
     signal.signal(signal.SIGALRM, _look)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -151,7 +150,7 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def _exception() -> KeyboardInterrupt:
-    """What is raised; while it is on its way out of `ends_tidily` no other is."""
+    """The exception to raise; only one propagates out of `ends_tidily` at a time."""
     error = Ended() if _Wish.number in _SIGNALS else _Stopped()
     _Wish.raised = ref(error)
     return error

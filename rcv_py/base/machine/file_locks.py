@@ -1,4 +1,4 @@
-"""A file as a lock between processes: it is free again when its process ends, whatever ends that."""
+"""A file as a lock between processes: released when its process ends for any reason."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if sys.platform != "win32":
 
 
 def is_locked_here(file: IO[bytes]) -> bool:
-    """Try to have a file to ourselves until it is closed; False if another process has it.
+    """Try to lock a file until it is closed; False if another process has locked it.
 
-    Raise OSError where files cannot be locked.  On Windows nothing is tried, and the answer is True: there a
-    file that is open cannot be removed, which says the same.
+    Raise OSError if files cannot be locked.  On Windows always True: an open file cannot be removed there,
+    which serves the same purpose.
     """
     if sys.platform == "win32":
         return True

@@ -1,4 +1,4 @@
-"""When memory is given back: by the C library, since a viewer lives for hours, and by Python's collector."""
+"""Return memory to the system: settings of the C library, for long sessions, and of Python's collector."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # few commands need it
     import ctypes
 
-_LARGE_BLOCK = 1 << 20  # bytes: from here on a block is a mapping of its own, returned when it is freed
-_ARENAS = 2  # heaps of the C library; it makes up to eight a processor, each with its own holes
+_LARGE_BLOCK = 1 << 20  # bytes: a block of this size or more is a separate mapping, returned when it is freed
+_ARENAS = 2  # heaps of the C library; it makes up to eight per processor, each with its own holes
 _KEPT = 8 << 20  # bytes at the end of a heap that stay: the next small blocks are not paged in anew
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # names of mallopt's parameters
-_spares: list[Callable[[], None]] = []  # each lets go of something
+_spares: list[Callable[[], None]] = []  # each releases memory
 
 
 def return_large_blocks() -> None:
-    """Have freed arrays go back to the system at once; does nothing where the C library is not glibc.
+    """Return freed arrays to the system at once; does nothing if the C library is not glibc.
 
     By default the threshold grows with the largest block freed so far, up to 32 MB, and batches of waves that
-    stay would be scattered between temporary arrays that do not: 1.2 GB resident for 0.5 GB in use.
+    stay would be scattered between temporary arrays: 1.2 GB resident for 0.5 GB in use.
     """
     with suppress(OSError, AttributeError):
         library = _library()
         library.mallopt(_MMAP_THRESHOLD, _LARGE_BLOCK)
-        library.mallopt(_TRIM_THRESHOLD, _KEPT)  # without it 128 kB, once the other one is set
+        library.mallopt(_TRIM_THRESHOLD, _KEPT)  # else 128 kB, once the other parameter is set
         library.mallopt(_ARENA_MAX, _ARENAS)
 
 
 def is_spare(let_go: Callable[[], None]) -> None:
-    """Have `trim` call this: it lets go of what is kept only because more of the same work may come."""
+    """Register a call for `trim`: it releases memory that is kept only for more of the same work."""
     _spares.append(let_go)
 
 
 def trim() -> None:
-    """Let go of what is spare, and return what is free; the latter only where the C library is glibc."""
+    """Release spare memory, and return free memory to the system; the latter only with glibc."""
     for let_go in _spares:
         let_go()
     with suppress(OSError, AttributeError):
@@ -54,10 +54,9 @@ def _library() -> ctypes.CDLL:
 
 @contextmanager
 def without_garbage() -> Iterator[None]:
-    """Look for no garbage while the block runs, nor, right behind it, among all that it made.
+    """Collect no garbage while the block runs, and move the objects it made into the oldest generation.
 
-    What imports make stays: fifty thousand objects, which the next collection of young ones would look at for
-    ten milliseconds.  They are old at once.
+    Objects of imports stay: fifty thousand, which the next young collection would scan for ten milliseconds.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -72,14 +71,14 @@ def without_garbage() -> Iterator[None]:
 
 
 def begin_start() -> None:
-    """Look for no garbage: while a program starts, nothing that it makes is garbage."""
+    """Disable garbage collection: a starting program makes no garbage."""
     gc.disable()
 
 
 def end_start() -> None:
-    """Never look for garbage among what the start made: it lives as long as the program.
+    """Exclude the objects of the start from garbage collection: they live as long as the program.
 
-    For a process that shows one window, which looks for the rest itself, in its own thread: nobody else may.
-    What is frozen is never given back.
+    For a process with one window, which collects the rest itself in its own thread; no other thread may.
+    Frozen objects are never freed.
     """
     gc.freeze()

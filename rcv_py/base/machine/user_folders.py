@@ -1,4 +1,4 @@
-"""Where on this machine the user's own files lie: data such as notes, and what can be made again."""
+"""Folders of the user's files on this machine: data such as notes, and caches."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 
 
 def data_folder(name: str) -> Path:
-    """Return the folder of this name among the user's data; nobody made it yet."""
+    """Return the folder of this name among the user's data; it may not exist."""
     return _folder("APPDATA", "Application Support", "XDG_DATA_HOME", ".local/share") / name
 
 
 def cache_folder(name: str) -> Path:
-    """Return the folder of this name among what may be removed at any time; nobody made it yet."""
+    """Return the folder of this name among the user's caches; it may not exist."""
     return _folder("LOCALAPPDATA", "Caches", "XDG_CACHE_HOME", ".cache") / name
 
 
 def _folder(windows: str, mac: str, variable: str, otherwise: str) -> Path:
-    """The folder of ours where this system keeps such files: a variable names the place, else one at home."""
+    """Our folder where this system keeps such files: from a variable, else in the home folder."""
     if sys.platform == "win32":
         base = os.environ.get(windows, "")
     elif sys.platform == "darwin":
