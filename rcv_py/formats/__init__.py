@@ -1,1 +1,1 @@
-"""Bytes on disk to model tables and back."""
+"""Read and write files: bytes on disk to model tables and back."""

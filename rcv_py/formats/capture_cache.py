@@ -1,7 +1,6 @@
-"""Open captures of a long-running process: each is opened, and its waves are read, once while its files stay
-the same.
+"""Cache open captures and their waves in a long-running process, as long as their files do not change.
 
-Whoever wants that makes a `CaptureCache` and hands it to `open_trace`.
+The caller makes a `CaptureCache` and passes it to `open_trace`.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ Key = tuple[Hashable, ...]
 
 @dataclass()
 class BatchCache:
-    """Batches that were read before, at most `limit` bytes of them; those unused for longest go first."""
+    """Cached batches, at most `limit` bytes; the least recently used are evicted first."""
 
     limit: int = WAVE_BYTES
     bytes: int = 0
     batches: OrderedDict[tuple[int, Key], tuple[WaveBatch, ...]] = field(default_factory=OrderedDict)
 
     def get(self, reader: WaveReader, key: Key) -> tuple[WaveBatch, ...] | None:
-        """Return what was put there, None if it is not there, or no longer."""
+        """Return the cached batches, None if there are none."""
         found = self.batches.get((id(reader), key))
         if found is not None:
             self.batches.move_to_end((id(reader), key))
         return found
 
     def put(self, reader: WaveReader, key: Key, read: tuple[WaveBatch, ...]) -> None:
-        """Keep batches; those unused for longest go if there are too many bytes."""
+        """Cache batches; evict the least recently used above the limit."""
         if (id(reader), key) not in self.batches:
             self.batches[id(reader), key] = read
             self.bytes += _size(read)
@@ -48,7 +47,7 @@ class BatchCache:
             self.bytes -= _size(self.batches.popitem(last=False)[1])
 
     def forget(self, reader: WaveReader) -> None:
-        """Drop what was read by a reader that nobody will ask again."""
+        """Drop the batches of a reader that is no longer used."""
         for key in [key for key in self.batches if key[0] == id(reader)]:
             self.bytes -= _size(self.batches.pop(key))
 
@@ -58,7 +57,7 @@ def _size(batches: tuple[WaveBatch, ...]) -> int:
 
 
 class CachingReader:
-    """Reads waves once.  Pickled it is the plain reader: other processes have caches of their own."""
+    """Reads waves once.  It pickles as the plain reader: other processes have their own caches."""
 
     def __init__(self, reader: WaveReader, cache: BatchCache) -> None:
         self._reader = reader
@@ -71,7 +70,7 @@ class CachingReader:
         return batch
 
     def columns(self, rows: list[int]) -> WaveColumns:
-        """The same as arrays alone, which are not kept."""
+        """The same as arrays alone, which are not cached."""
         return self._reader.columns(rows)
 
     def stream(self, key: Key, read: Callable[[WaveReader], Iterator[WaveBatch]]) -> Iterator[WaveBatch]:
@@ -87,7 +86,7 @@ class CachingReader:
         size = 0
         for batch in read(self._reader):
             size += batch.nbytes
-            if size <= self._cache.limit // 2:  # else it would not be cached, and the receiver may drop it
+            if size <= self._cache.limit // 2:  # else it would not be cached, and the caller may drop it
                 fresh.append(batch)
             else:
                 fresh.clear()
@@ -101,7 +100,7 @@ class CachingReader:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A capture that is kept, as long as its files are those that were read."""
+    """A cached capture, valid as long as its files do not change."""
 
     mark: Mark
     bytes: int  # of files other than waves, as a measure of what the tables take
@@ -110,10 +109,10 @@ class _Entry:
 
 
 class CaptureCache:
-    """Traces by folder.  A capture whose files changed, came or went is opened again."""
+    """Traces by folder.  A capture whose files changed, appeared or vanished is opened again."""
 
     def __init__(self, captures: int = CAPTURES) -> None:
-        """`captures` is how many are kept at most."""
+        """`captures` is the maximum number of cached captures."""
         self._limit = captures
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._batches = BatchCache()
@@ -145,9 +144,9 @@ class CaptureCache:
 
 
 def fingerprint(folder: str) -> tuple[Mark, int]:
-    """Return what changes when a file of the folder, or beside it, does; and the bytes of its files.
+    """Return a stamp that changes with the files in and next to the folder, and the bytes of its files.
 
-    Of a packed capture it is that file.
+    For a packed capture it is that file.
     """
     marks: list[Mark] = []
     size = 0
@@ -161,6 +160,6 @@ def fingerprint(folder: str) -> tuple[Mark, int]:
                 marks.append((entry.name, about.st_mtime_ns, about.st_size))
                 size += about.st_size
         beside = os.stat(os.path.dirname(folder)).st_mtime_ns  # noqa: PTH116, PTH120 - a text already
-    except OSError:  # opening it says why
+    except OSError:  # opening it reports the reason
         return (object(),), size
     return (beside, *sorted(marks)), size

@@ -1,8 +1,8 @@
-"""What lies at a path: a capture, a folder that may hold captures, or neither, and why.
+"""Find out what is at a path: a capture, a folder that may hold captures, or neither, and why.
 
-Captures have shapes, and one shape is opened by one function (`open.py`).  A folder that is a decoded capture
-is that, whatever else lies in it; else its `.att` files are raw captures, of those dispatches that do not lie
-decoded in a folder beside them.
+Captures have forms, and each form is opened by one function (`open.py`).  A folder that is a decoded capture
+is only that, regardless of its other files; else its `.att` files are raw captures, except dispatches that a
+folder next to them holds decoded.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:  # a folder that is decoded needs nothing of it
 
 SESSION = ".rcvsession"  # of a session file, which names a capture: only windows open it
 PACKED = ".rcvz"  # of a capture in one file
-MAX_DEPTH = 4  # folders below the chosen one in which captures are looked for
-MAX_FOLDERS = 20_000  # looked at: a home folder must not keep us busy
+MAX_DEPTH = 4  # levels below the chosen folder that are searched for captures
+MAX_FOLDERS = 20_000  # entries examined: a home folder must not take long
 MAX_NAMED = 6  # raw captures that a sentence names
 
 
 class Shape(Enum):
-    """In which form a capture lies at a path."""
+    """The form of a capture at a path."""
 
     DECODED = "ui_output folder"
     RAW = "raw .att files"
@@ -40,7 +40,7 @@ class Shape(Enum):
 
 
 NO_TRACE = "it holds no thread trace; `rcv info` shows its kernels, launches and counters"
-# Files that lie beside a decoded trace: what they are, for somebody who chose one of them.
+# Files next to a decoded trace and what they are, for a user who chose one of them.
 _OTHER_FILES = {
     ".out": "it is a code object of a raw trace; choose the folder around it, or an .att file",
     ".hsaco": "it is a code object; choose the folder around it, or an .att file",
@@ -53,14 +53,14 @@ _OTHER_FILES = {
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """What `locate` found out about a path, from one look at it."""
+    """The result of `locate` for a path, from one scan of it."""
 
-    folder: Path  # the path itself, also of a packed capture; of a file inside a capture what names that
+    folder: Path  # the path, also of a packed capture; for a file inside a capture the capture's
     is_capture: bool = False  # whether the folder is one
-    error: TraceError | None = None  # why no capture can be at the path, nor below it
+    error: TraceError | None = None  # the reason why no capture can be at or below the path
 
     def captures(self, depth: int = MAX_DEPTH) -> tuple[Path, ...]:
-        """Return the capture, or those up to `depth` folders below, sorted; none of them is opened.
+        """Return the capture, or the captures up to `depth` folders below, sorted and unopened.
 
         Raises `error`, if there is one.
         """
@@ -89,7 +89,7 @@ class Located:
 
 
 def locate(path: Path) -> Located:
-    """Look at a path once, and at nothing below it.  Never raises: what is wrong is told by the result."""
+    """Scan a path once, but not below it.  Never raises: the result reports errors."""
     try:
         is_folder = path.is_dir()
         if not is_folder and not path.exists():
@@ -134,7 +134,7 @@ def _of_profile(path: Path) -> Located:
 
 
 def _no_trace(path: Path) -> TraceError:
-    """Why nothing of a profile can be opened as a capture."""
+    """The reason why a profile cannot be opened as a capture."""
     from rcv_py.formats.rocpd.database import check_database  # noqa: PLC0415 - it loads SQLite
     from rcv_py.formats.rocpd.names import DOCUMENT  # noqa: PLC0415 - most captures are folders
 
@@ -147,9 +147,9 @@ def _no_trace(path: Path) -> TraceError:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file is a capture that `rcv pack` wrote, also under the name of any archive.
+    """Whether a file is a capture that `rcv pack` wrote, also under another archive's ending.
 
-    Those who pass files on often take archives of usual names only.
+    File sharing services often accept only common archive names.
     """
     if path.suffix.lower() == PACKED:
         return path.is_file()
@@ -170,7 +170,7 @@ def shape_of(path: Path) -> Shape:
 
 
 def undecoded(folder: Path) -> tuple[RawCapture, ...]:
-    """Return the raw captures of a folder that no folder beside their files has decoded."""
+    """Return the raw captures of a folder that no folder next to their files holds decoded."""
     return () if is_capture(folder) else tuple(raw for raw in _raws(folder) if not raw.is_decoded)
 
 
@@ -189,8 +189,8 @@ def _raws(folder: Path) -> tuple[RawCapture, ...]:
 def _below(folder: Path, depth: int) -> Iterator[Path]:
     """Capture folders and packed captures below, in order, each once.
 
-    A link to a folder is followed, but no link inside of it, and none to where the search is already: so it
-    ends, and it stays where somebody pointed.  A capture that is reached directly goes before a link to it.
+    A link to a folder is followed, but no link inside it, and no link to a folder that is already searched:
+    so the search ends and stays where the user pointed.  A directly reached capture precedes a link to it.
     """
     looked = 0
     todo = [_Folder(folder, 1, is_linked=False)]
@@ -212,7 +212,7 @@ def _below(folder: Path, depth: int) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder that is looked into, or a packed capture: how far below the first one, how it was found."""
+    """A searched folder or a packed capture, with its depth and whether a link led to it."""
 
     path: Path
     level: int
@@ -264,7 +264,7 @@ def _why_nothing(folder: Path) -> str:
 
 
 def _profile_in(folder: Path) -> Path | None:
-    """A database or document of rocprofv3 in a folder or one of its folders, as seen from it; or None."""
+    """Relative path of a database or document of rocprofv3 in a folder or its subfolders; or None."""
     from rcv_py.formats.rocpd.names import is_profile  # noqa: PLC0415 - most captures are folders
 
     children = list(islice(folder.glob("*"), MAX_FOLDERS))

@@ -1,4 +1,4 @@
-"""From a path to a trace, or to what there is to know of the captures below it."""
+"""Open the trace at a path, or summarize the captures below it."""
 
 from __future__ import annotations
 
@@ -44,9 +44,8 @@ def open_trace(
 ) -> Trace:
     """Open the capture at `path`: its folder, a file inside it, a packed capture, or the only one below it.
 
-    `cache` keeps captures for as long as their files stay the same; None opens it anew.  `jobs` and `options`
-    are about raw files (`open_capture`).  Raises a TraceError whose text says what is wrong and whose hint
-    says what to do.
+    `cache` keeps captures as long as their files do not change; None opens it anew.  `jobs` and `options` are
+    for raw files (`open_capture`).  Raises a TraceError with the problem as text and the remedy as hint.
     """
     found = locate(Path(path)).capture()
     opener = partial(open_capture, found, jobs=jobs, options=options)
@@ -56,7 +55,7 @@ def open_trace(
 
 
 def _is_usual(options: RawOptions | None) -> bool:
-    """Whether captures are read as usual: others are kept apart."""
+    """Whether the options are the defaults: only then is the cache used."""
     from rcv_py.formats.raw.options import RawOptions, chosen  # noqa: PLC0415 - of hardly any folder
 
     return (options or chosen()) == RawOptions()
@@ -69,11 +68,11 @@ def open_capture(
     options: RawOptions | None = None,
     early: Early | None = None,
 ) -> Trace:
-    """Open the capture that `locate` found at a path, in whatever shape it is; raise a TraceError.
+    """Open the capture that `locate` found at a path, in any form; raise a TraceError.
 
-    `jobs` gives processes that decode raw files; None: it is done here.  `options` are how those are read,
-    and where sources are; None: as the environment says.  `early` is called with the beginning of large ones,
-    which can be shown while the rest is decoded.
+    `jobs` gives processes that decode raw files; None: decode in this process.  `options` control how these
+    are read, and where sources are; None: from the environment.  `early` is called with the beginning of a
+    large capture, which can be shown while the rest is decoded.
     """
     shape = shape_of(path)
     if shape is Shape.DECODED:
@@ -89,7 +88,7 @@ def open_capture(
 
 
 def _located(trace: Trace, options: RawOptions | None) -> Trace:
-    """The trace with sources from this machine that it has no copy of, where somebody says where they are."""
+    """The trace with missing sources from this machine, if there are rules for their paths."""
     if options is None and not os.environ.get(SOURCE_MAP):
         return trace
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - hardly anybody says so
@@ -99,7 +98,7 @@ def _located(trace: Trace, options: RawOptions | None) -> Trace:
 
 
 def find_captures(path: Path, depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...]:
-    """Return what the capture at `path`, or each capture up to `depth` folders below it, holds; sorted.
+    """Return the facts of the capture at `path`, or of each capture up to `depth` folders below; sorted.
 
     Reads the index and the code of each; `locate(path).captures(depth)` only lists them.
     """
@@ -107,7 +106,7 @@ def find_captures(path: Path, depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...
 
 
 def capture_entry(path: Path) -> CaptureEntry:
-    """Return the facts of one capture; one that cannot be opened has them in its note.  Never raises."""
+    """Return the facts of one capture; the note of an unreadable capture has the reason.  Never raises."""
     try:
         entry = _ENTRIES[shape_of(path)](path)
     except TraceError as error:
@@ -139,7 +138,7 @@ def _folder_entry(path: Path) -> CaptureEntry:
 
 
 def _on_one_axis(waves: WaveIndex, files: Listing) -> WaveIndex:
-    """Waves by the clock that their shader engines have in common, as an open capture has them."""
+    """Waves in the common clock of their shader engines, as in an open capture."""
     engines = set(waves.se.tolist())
     return aligned(waves, read_clock(files, engines, Problems()).offsets) if len(engines) > 1 else waves
 
@@ -156,7 +155,7 @@ def _packed_entry(path: Path) -> CaptureEntry:
 
 
 def _raw_entry(path: Path) -> CaptureEntry:
-    """Of a raw capture; of one that takes long to decode the kernel that its beginning tells."""
+    """Facts of a raw capture; for one that takes long to decode only the kernel, from its beginning."""
     from rcv_py.formats.raw.files import raw_capture  # noqa: PLC0415 - as other decoders
     from rcv_py.formats.raw.open import is_quick, open_beginning  # noqa: PLC0415 - decoders take long to import
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as other decoders
@@ -188,7 +187,7 @@ def _opened_entry(path: Path) -> CaptureEntry:
 
 
 def origin_of(path: Path) -> Origin:
-    """Return what names and dates of the files of a capture tell, for a file that it is packed into.
+    """Return the origin of a capture from names and dates of its files, for a packed file.
 
     Raises TraceError if a packed capture is damaged.
     """
@@ -213,7 +212,7 @@ def origin_of(path: Path) -> Origin:
 
 
 def _changed(path: Path) -> int:
-    """When a file was written, seconds since 1970, -1 if nobody says."""
+    """Modification time of a file, seconds since 1970, -1 if unknown."""
     try:
         return int(path.stat().st_mtime)
     except OSError:
@@ -221,7 +220,7 @@ def _changed(path: Path) -> int:
 
 
 def _date(seconds: int) -> str:
-    """A moment in local time, "" if it is not known."""
+    """A moment in local time, "" if unknown."""
     try:
         return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}" if seconds >= 0 else ""
     except (OSError, ValueError, OverflowError):

@@ -1,11 +1,11 @@
-"""Tables of `rocprofv3 --pmc`: counters read once a dispatch.
+"""Tables of `rocprofv3 --pmc`: counters read once per dispatch.
 
 ```
 long   Dispatch_Id, Kernel_Name, Counter_Name, Counter_Value, …     a row a dispatch and counter
 wide   Dispatch_ID, Kernel_Name, TCC_HIT_sum, TCC_EA0_RDREQ[3], …   a row a dispatch
 ```
-Case, order, signs between words and further columns do not matter.  What is no such table is left out of a
-folder, and refused where it is named; a database or document of rocprofv3 is taken where it is named.
+Case, order, separators of words and further columns do not matter.  Other files in a folder are left out, and
+refused if they are named; a database or document of rocprofv3 is read if it is named.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rcv_py.model.device import PmcDispatch, PmcTable
 LIMIT = 256 << 20  # bytes of a table: about a million rows
 HEAD = 1 << 16  # bytes in which the line of headings ends
 MAX_FILES = 64
-DEPTH = 3  # folders below the one that is named: OUT/HOST/pass_1
+DEPTH = 3  # levels below the named folder: OUT/HOST/pass_1
 
 _BLOCK = r"(?:TCC|TCP|TCA|TA|TD|GL1C|GL2C|GCEA|EA|SQ|SQC|SPI|GRBM|CPC|CPF)"
 _COUNTER = re.compile(rf"({_BLOCK}_[A-Z0-9_]*[A-Z0-9])(\[\d{{1,4}}\])?", re.IGNORECASE)
@@ -39,14 +39,14 @@ NOWHERE = 1 << 30  # no row has so many cells
 
 
 def pmc_table(paths: Sequence[Path]) -> PmcTable:
-    """Return the counters of files, of all tables in folders, or of those beside captures.
+    """Return the counters of files, of all tables in folders, or of tables next to captures.
 
     Raises TraceError if a named file is missing or no such table, or if a folder holds none.
     """
     places: list[tuple[Path, str]] = []
     for path in paths:
         if path.is_file():
-            real = Path(os.path.realpath(path))  # a named file may be a link; one that is found may not
+            real = Path(os.path.realpath(path))  # a named file may be a link; a found file may not
             places.append((real.parent, real.name))
         else:
             places += _found(path)
@@ -57,7 +57,7 @@ def pmc_table(paths: Sequence[Path]) -> PmcTable:
 
 
 def beside(folder: Path) -> PmcTable | None:
-    """Return the counters beside a capture, None if there are none; never raises."""
+    """Return the counters next to a capture, None if there are none; never raises."""
     try:
         return pmc_table([folder])
     except TraceError:
@@ -111,7 +111,7 @@ def _is_table(place: Path, name: str) -> bool:
 
 
 class _Head:
-    """Where the columns of a table are."""
+    """Positions of the columns of a table."""
 
     def __init__(self, cells: Sequence[str]) -> None:
         self.column = {re.sub(r"[^a-z0-9]", "", cell.lower()): i for i, cell in enumerate(cells)}
@@ -129,7 +129,7 @@ class _Head:
         return "kernelname" in self.column and (self.is_long or bool(self.counters))
 
     def place(self, *names: str) -> int:
-        """Where the first of these columns is that the table has, NOWHERE if it has none."""
+        """Position of the first of these columns that the table has, NOWHERE if it has none."""
         return next((self.column[name] for name in names if name in self.column), NOWHERE)
 
     def values(self, cells: Sequence[str]) -> list[tuple[str, str]]:
@@ -155,7 +155,7 @@ def counter_name(text: str) -> str:
 
 
 class _Rows:
-    """Values as they are read, with numbers in place of names."""
+    """Values read so far, with numbers in place of names."""
 
     def __init__(self) -> None:
         self.dispatches: dict[tuple[str, str, str], int] = {}  # kernel, number, agent
@@ -166,7 +166,7 @@ class _Rows:
         self.notes: list[str] = []
 
     def read(self, place: Path, name: str) -> None:
-        """Take in a table; a damaged end and what is no number are noted and left out."""
+        """Add a table; a damaged end and invalid numbers are noted and left out."""
         if is_profile(place / name):
             self._take(place / name)
             return
@@ -184,7 +184,7 @@ class _Rows:
             self.notes.append(f"{name} has {plural(bad, 'value')} that are no counts; they are left out.")
 
     def _take(self, path: Path) -> None:
-        """Take in the counters of a database or document of rocprofv3."""
+        """Add the counters of a database or document of rocprofv3."""
         from rcv_py.formats.rocpd.read import read_profile  # noqa: PLC0415 - most counters are in tables
 
         profile = read_profile(path)
@@ -214,7 +214,7 @@ class _Rows:
                 self.rows.append((at[launch], number, len(self.files) - 1, value))
 
     def _row(self, head: _Head, cells: Sequence[str]) -> int:
-        """Take in a row; return how many of its values are no counts.  An empty cell was not recorded."""
+        """Add a row; return the number of values that are no counts.  An empty cell was not recorded."""
         kernel, number, agent = (_cell(cells, place) for place in head.names)
         if not kernel:
             return 0

@@ -1,4 +1,4 @@
-"""The raw traces of a database or document of rocprofv3: files beside it, or blobs inside of it."""
+"""The raw traces of a database or document of rocprofv3: files next to it, or blobs inside it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_BYTES = 4 << 30  # of all blobs of a file
 def captures_of(path: Path) -> tuple[Path, ...]:
     """Return the raw captures that a profile names or holds; raise a TraceError if it cannot be read.
 
-    Blobs are written to a folder that goes when the program ends, so that they are opened as files are.
+    Blobs are written to a folder that is removed when the program ends, so that they are opened like files.
     """
     parts = raw_parts(path)
     files = [part.path for part in parts if part.path is not None and not part.is_code]
@@ -36,10 +36,10 @@ def captures_of(path: Path) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=8)
 def _written(path: Path, *_: int) -> Path:
-    """A folder with the blobs of a profile, which stays the same for as long as the file does."""
+    """A folder with the blobs of a profile, reused as long as the file does not change."""
     aside = Path(tempfile.mkdtemp(prefix="rcv-"))
     atexit.register(shutil.rmtree, aside, ignore_errors=True)
-    folder = aside / path.stem  # which is what the capture is called
+    folder = aside / path.stem  # this names the capture
     folder.mkdir()
     left = MOST_BYTES
     for number, part in enumerate(one for one in raw_parts(path) if one.blob is not None):
@@ -53,7 +53,7 @@ def _written(path: Path, *_: int) -> Path:
 
 
 def _name(part: RawPart, number: int) -> str:
-    """A file name that says what rocprofv3 says in names."""
+    """A file name with the same numbers as names of rocprofv3."""
     if part.is_code:
         return f"{os.getpid()}_code_object_id_{part.id if part.id >= 0 else number}.out"
     engine = part.se if part.se >= 0 else number

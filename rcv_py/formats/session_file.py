@@ -1,7 +1,7 @@
-"""A session as a file: which capture it is about, where the user was in it, the layout, and the notes.
+"""A session as a file: its capture, the user's place in it, the layout, and the notes.
 
-A session file comes from strangers as captures do: it names a capture, places and notes, all of which are
-checked, and no program.
+A session file is untrusted like a capture: it names a capture, places and notes, all of which are checked,
+and no program.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
 
 FORMAT = 1
-_REMOTE = ("//", "\\\\")  # a path that makes Windows ask another machine
+_REMOTE = ("//", "\\\\")  # a path that makes Windows contact another machine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedSession:
-    """What a session file holds; `state` and `layout` are plain JSON values that nobody has checked yet."""
+    """The contents of a session file; `state` and `layout` are plain, unchecked JSON values."""
 
     path: Path
     capture: Path
@@ -41,9 +41,9 @@ class SavedSession:
 
 
 def read_session(path: Path) -> SavedSession:
-    """Return what a session file holds; raise a TraceError, one sentence, if it is none.
+    """Read a session file; raise a TraceError, one sentence, if it is none.
 
-    The capture is looked for where it lies from the file, then where it lay when the session was saved.
+    The capture is searched relative to the file, then at its path when the session was saved.
     """
     data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
     if data.count(b"{") + data.count(b"[") > MAX_RECORDS:
@@ -93,7 +93,7 @@ def write_session(
     layout: Mapping[str, Any],
     notes: Sequence[Note],
 ) -> None:
-    """Write a session; raise ExportError if that cannot be."""
+    """Write a session; raise ExportError if it cannot be written."""
     name, capture = identity(trace), trace.path.absolute()
     try:
         beside = os.path.relpath(capture, path.absolute().parent)

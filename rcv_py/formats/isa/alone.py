@@ -1,10 +1,9 @@
-"""Runs a module of this room as a program that ends with whoever started it: this file knows nothing of rcv.
+"""Run a module of this package as a program that ends with its parent; this file imports nothing of rcv.
 
     python -I alone.py MODULE SECONDS PARENT WORDS…
 
-MODULE reads a question from its input and writes an answer to its output.  Whatever the question makes it do,
-it ends after SECONDS, when the process PARENT has gone, or when it asks for more memory than any honest
-question.
+MODULE reads a request from its input and writes a reply to its output.  It ends in any case after SECONDS,
+when the process PARENT has ended, or when it needs more memory than any valid request.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from threading import Thread
 from time import monotonic, sleep
 
 MOST_MEMORY = 4 << 30  # bytes of address space
-BEAT = 0.25  # seconds between two looks
+BEAT = 0.25  # seconds between two checks
 GAVE_UP = 3  # exit status
 
 
 def watch(seconds: float, parent: int) -> None:
-    """End this process when its time is over or nobody is there any more to hear the answer."""
+    """End this process when its time is over or its parent has ended."""
     end = monotonic() + seconds
-    is_told = sys.platform != "win32"  # there a process keeps the number of one that has gone
+    is_told = sys.platform != "win32"  # the parent id does not change there when the parent ends
     while monotonic() < end and (not is_told or os.getppid() == parent):
         sleep(BEAT)
     os._exit(GAVE_UP)  # native code may hold the main thread

@@ -1,7 +1,7 @@
-"""Disassemblers that this machine has: where their libraries are, and which of them to try first.
+"""Find the disassemblers of this machine: their libraries, and the order in which to try them.
 
-Libraries come from the places where systems, ROCm and the Python that runs keep theirs, never from a folder
-of a capture: native code does what it likes.
+Libraries come from the usual places of systems, ROCm and the running Python, never from a folder of a
+capture: native code is unrestricted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 MOST_OF_A_KIND = 4  # libraries of one engine that are tried, the newest first
-ROCM_ROOTS = ("/opt/rocm",)  # and its versions beside it
+ROCM_ROOTS = ("/opt/rocm",)  # and its versions next to it
 SYSTEM_FOLDERS = {
     "linux": ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/llvm-*/lib", "/usr/local/lib"),
     "darwin": ("/opt/homebrew/opt/llvm*/lib", "/usr/local/opt/llvm*/lib"),
@@ -34,7 +34,7 @@ class Candidate:
     """A disassembler that may know a GPU."""
 
     engine: str  # of `engines.py`
-    library: str  # path, "" if it needs none
+    library: str  # path of the library, "" if it needs none
 
     def __str__(self) -> str:
         return Path(self.library).name or self.engine

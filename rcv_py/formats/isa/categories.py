@@ -1,4 +1,4 @@
-"""What an instruction leaves in a trace, by its mnemonic, and where its branch goes."""
+"""Category of an instruction's token in a trace, by mnemonic, and branch targets."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from rcv_py.formats.isa.program import Category
 
-# The longest prefix that fits counts.  What is here for scalar instructions was seen in traces, not in
-# manuals: some that a manual calls memory or ALU instructions are issued without a unit.
+# The longest matching prefix counts.  The scalar entries come from traces, not from manuals: some
+# instructions that a manual calls memory or ALU instructions are issued without a unit.
 PREFIXES: dict[Category, tuple[str, ...]] = {
     Category.VALU: ("v_",),
     Category.SALU: ("s_", "s_setprio_inc"),
@@ -52,14 +52,14 @@ def category_of(word: str) -> Category:
 
 def categories(texts: tuple[str, ...]) -> np.ndarray:
     """Return the Category of each text as uint8 [n]."""
-    # A hostile listing has as many mnemonics as lines: the cache is not for those.
+    # A hostile listing may have as many mnemonics as lines: these would flood the cache.
     words = [mnemonic(text)[:64] for text in texts]
     known = {word: category_of.__wrapped__(word) for word in dict.fromkeys(words)}
     return np.array([known[word] for word in words], dtype=np.uint8)
 
 
 def written_targets(address: np.ndarray, texts: tuple[str, ...]) -> np.ndarray:
-    """Return where branches go by their texts alone, int64 [n], -1 where nothing goes anywhere.
+    """Return branch targets from texts alone, int64 [n], -1 for rows without a branch.
 
     AMD's assemblers write the distance in words of 4 bytes from the next one, as an unsigned 16-bit number.
     """

@@ -1,4 +1,4 @@
-"""One object file with code for a GPU: its kernels, their instructions, and the source lines of those."""
+"""One object file with code for a GPU: its kernels, their instructions and source lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rcv_py.formats.isa.lengths import WORD, family_of, starts, word_lengths
 from rcv_py.formats.isa.processes import answer_of
 from rcv_py.formats.isa.program import Program
 
-Place = tuple[str, int]  # file, line; line 0 is not known
+Place = tuple[str, int]  # file, line; 0: unknown line
 Chain = tuple[Place, ...]  # innermost first
 PACKAGES = str(Path(elftools.__file__).parent.parent)
 SECONDS = 60.0  # for the lines of a file
@@ -39,26 +39,25 @@ _LAST_NUMBER = re.compile(r"_(\d{1,18})$")
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What can be launched."""
+    """A kernel that can be launched."""
 
     name: str  # its symbol, "" if it has none
-    demangled: str  # for people
+    demangled: str  # for display
     address: int  # bytes, as all addresses here inside the code object
     size: int  # bytes
 
 
 def id_of_name(name: str) -> int:
-    """Return the number of a code object: what follows the last `_` of its file's name, else 0."""
+    """Return the number of a code object: the number after the last `_` of its file's name, else 0."""
     found = _LAST_NUMBER.search(Path(name).stem)
     return int(found.group(1)) if found else 0
 
 
 class CodeObject:
-    """The code that one file holds, disassembled where somebody asks.
+    """The code of one file, disassembled on request.
 
-    `texts` are instructions that somebody disassembled already, by address; they are shown where they are
-    given, and where the file cannot be read they are all there is.  `known` are the disassemblers to try, in
-    place of those of this machine.
+    `texts` are instructions that another tool disassembled, by address; they take precedence, and replace a
+    file that cannot be read.  `known` are the disassemblers to try instead of those of this machine.
     """
 
     def __init__(
@@ -75,23 +74,23 @@ class CodeObject:
         self.name = name  # of the file
         self.path = path
         self.image = image
-        self.disassembler = ""  # name of the library that disassembled, "" if none had to or could
+        self.disassembler = ""  # name of the disassembler's library, "" if none was used
         self._known = known
         self._texts = texts or {}
         self._given = program_of_texts(name, self._texts) if image is None else None
         self._functions = _functions(image)
         self._starts = [one.address for one in self._functions]
         self._programs: dict[int, Program] = {}
-        self._is_too_much = False  # to ask for its source lines again
-        self.problems = Problems()  # found when somebody asked
+        self._is_too_much = False  # kept to read its source lines later
+        self.problems = Problems()  # found on request
 
     @classmethod
     def open(
         cls, path: Path, number: int | None = None, target: str = "", texts: Mapping[int, str] | None = None
     ) -> CodeObject:
-        """Return what a file holds; its number, and its target if it does not say it, follow from its name.
+        """Read a code object; its number, and its target if the file lacks it, follow from its name.
 
-        Raises BrokenFile for what is no code object, MissingFile for what is not there.
+        Raises BrokenFile if it is no code object, MissingFile if it does not exist.
         """
         try:
             size = path.stat().st_size
@@ -107,17 +106,17 @@ class CodeObject:
 
     @property
     def target(self) -> str:
-        """The GPU that it is for, such as `gfx950`; "" if nothing says."""
+        """The GPU that it is for, such as `gfx950`; "" if unknown."""
         return "" if self.image is None else self.image.target
 
     @property
     def size(self) -> int:
-        """Bytes of memory that it needs once it is loaded, 0 if there is no file."""
+        """Bytes of memory that it takes when loaded, 0 if there is no file."""
         return 0 if self.image is None else self.image.size
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """What can be launched, ascending by address."""
+        """The kernels, ascending by address."""
         return tuple(
             Kernel(one.name, demangled(one.name[:NAME_LETTERS]), one.address, one.size)
             for one in self._functions
@@ -125,7 +124,7 @@ class CodeObject:
         )
 
     def program(self, address: int) -> Program | None:
-        """Return the instructions of the function that holds the address; None if no code lies there."""
+        """Return the instructions of the function that holds the address; None if there is no code."""
         if self._given is not None:
             return self._given if self._given.row(address) >= 0 else None
         at = bisect_right(self._starts, address) - 1
@@ -143,7 +142,7 @@ class CodeObject:
         return self._programs[at]
 
     def _has_texts(self, piece: Piece) -> bool:
-        """Whether somebody else disassembled every instruction of it."""
+        """Whether another tool disassembled all of its instructions."""
         lengths = word_lengths(piece.data, family_of(self.target))
         return bool(self._texts) and all(piece.address + WORD * at in self._texts for at in starts(lengths))
 
@@ -157,8 +156,8 @@ class CodeObject:
     def places(self, addresses: np.ndarray) -> list[Chain]:
         """Return for each address (uint64 [n]) the source lines it comes from, innermost first.
 
-        A place is (file, line), 0 for a line that is not known; behind it are the calls inlined into each
-        other.  Empty where the file does not say.
+        A place is (file, line), 0 for an unknown line; after it come the calls inlined into each other.
+        Empty if the file lacks it.
         """
         if self.image is None or b".debug_line" not in self.image.data or self._is_too_much:
             return [() for _ in addresses]
@@ -191,7 +190,7 @@ class CodeObject:
 
 
 def _functions(image: Image | None) -> tuple[Symbol, ...]:
-    """All executable bytes as functions, apart from each other: between symbols those without a name."""
+    """All executable bytes as disjoint functions; those between symbols have no name."""
     found: list[Symbol] = []
     symbols = () if image is None else image.functions
     starts = [one.address for one in symbols]
@@ -213,21 +212,21 @@ def _functions(image: Image | None) -> tuple[Symbol, ...]:
 
 
 def _parts(one: Symbol) -> Iterator[Symbol]:
-    """The function, in parts if it is longer than any: nobody asks for all of that."""
+    """The function, split into parts if it is longer than real ones: few of them are needed."""
     for begin in range(0, one.size, MOST_CODE):
         size = min(one.size - begin, MOST_CODE)
         yield Symbol(one.name if not begin else "", one.address + begin, size, one.is_kernel and not begin)
 
 
 def _unpadded(data: memoryview) -> int:
-    """Bytes of a function whose size nobody says: those before the padding."""
+    """Bytes of a function of unknown size: up to the padding."""
     words = np.frombuffer(data, "<u4", len(data) // 4)
     used = np.flatnonzero(~np.isin(words, PADDING))
     return 4 * (int(used[-1]) + 1) if len(used) else len(data)
 
 
 def program_of_texts(name: str, texts: Mapping[int, str]) -> Program:
-    """Return the instructions at the addresses; each reaches to the next, the last has 4 bytes."""
+    """Return the instructions at the addresses; each ends at the next, the last has 4 bytes."""
     address = np.array(sorted(texts), dtype=np.uint64)
     shown = tuple(texts[int(one)] for one in address.tolist())
     size = np.diff(address, append=address[-1:] + np.uint64(SHORTEST)).clip(SHORTEST, LONGEST)

@@ -1,9 +1,9 @@
-"""AMD's machine-readable ISA files: what they say of each instruction.
+"""Read AMD's machine-readable ISA files: the description of each instruction.
 
 Such a file is XML (https://gpuopen.com/machine-readable-isa), `Spec/ISA` with the name of the architecture
 and `Instructions/Instruction`, each with `InstructionName`, aliases, `Description` and functional group.  It
-comes from strangers: document types, and with them all entities, are refused, nothing outside of the file is
-read, and what is larger than any such file is cut.
+is untrusted: document types, and with them all entities, are refused, nothing outside the file is read, and
+larger data than any such file has is cut.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rcv_py.formats.input.files import read_bytes
 MAX_BYTES = 256 << 20  # of a file; the largest that AMD publishes have some 30 MB
 MAX_INSTRUCTIONS = 20_000
 MAX_LETTERS = 4_096  # of a description
-MAX_DEPTH = 64  # of elements inside of each other
+MAX_DEPTH = 64  # of nested elements
 _PUBLISHED = "AMD publishes such files at gpuopen.com/machine-readable-isa."
 _PIECE = 1 << 20  # bytes that are parsed at a time
 
@@ -33,22 +33,22 @@ _WANTED = (_ARCHITECTURE, _NAME, _ALIAS, _DESCRIPTION, _GROUP)
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One instruction in the words of the file."""
+    """One instruction as described in the file."""
 
-    name: str  # in small letters
+    name: str  # in lower case
     description: str
     group: str  # such as VALU; "" if the file does not say
 
 
 @dataclass(frozen=True, eq=False)
 class IsaDescription:
-    """A file: instructions by their names in small letters, aliases too."""
+    """A file: instructions by lower-case names, aliases included."""
 
     architecture: str
     instructions: dict[str, Described]
 
     def of(self, mnemonic: str) -> Described | None:
-        """Return what is said of a mnemonic, with or without the ending of its encoding; None: nothing."""
+        """Return the description of a mnemonic, with or without encoding suffix; None if there is none."""
         name = mnemonic.lower()
         while name:
             if name in self.instructions:
@@ -61,7 +61,7 @@ _ENDINGS = ("_e32", "_e64", "_sdwa", "_dpp", "_dpp8", "_dpp16")
 
 
 def read_description(path: Path) -> IsaDescription:
-    """Return what a file says; raise UsageError, with a sentence, if it is none."""
+    """Read a file; raise UsageError if it is no such file."""
     path = path.absolute()
     try:
         data = read_bytes(path.parent, path.name, MAX_BYTES)
@@ -93,7 +93,7 @@ def _no_isa(path: Path, why: str) -> UsageError:
 
 
 class _Reader:
-    """Keeps the few texts that are wanted."""
+    """Collects the few needed texts."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -119,7 +119,7 @@ class _Reader:
             self._names, self._facts = [], {}
 
     def text(self, data: str) -> None:
-        """Keep text of an element that is wanted."""
+        """Keep text of a needed element."""
         if tuple(self._open[-2:]) in _WANTED and self._letters < MAX_LETTERS:
             self._text.append(data[: MAX_LETTERS - self._letters])
             self._letters += len(data)

@@ -1,4 +1,4 @@
-"""Bytes of code to instructions, by the first disassembler of this machine that knows the GPU."""
+"""Disassemble code with the first disassembler of this machine that knows the GPU."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rcv_py.formats.isa.lengths import UNNAMED, Reading, family_of, read, word_l
 from rcv_py.formats.isa.processes import answer_of
 from rcv_py.formats.isa.program import Category, Program
 
-SECONDS = 10.0  # for one call, and as much more as its bytes take
+SECONDS = 10.0  # for one call, plus time for its bytes
 SLOWEST = 50_000  # bytes a second; libLLVM reads a million
-MOST_DEATHS = 3  # of one disassembler, until it is not asked again
+MOST_DEATHS = 3  # failures of a disassembler until it is no longer used
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,11 +30,11 @@ class Piece:
 
 
 class Choice:
-    """Which disassemblers were of use so far, for each GPU."""
+    """The disassemblers that worked so far, for each GPU."""
 
     def __init__(self) -> None:
-        self.good: dict[str, Candidate] = {}  # target → what knew all of its instructions
-        self.unfit: set[tuple[Candidate, str]] = set()  # with targets that they do not know
+        self.good: dict[str, Candidate] = {}  # target → candidate that knew all of its instructions
+        self.unfit: set[tuple[Candidate, str]] = set()  # with the targets that they do not know
         self.deaths: dict[Candidate, int] = {}
 
     def order(self, target: str, known: Sequence[Candidate]) -> list[Candidate]:
@@ -54,8 +54,8 @@ def disassemble(
 ) -> tuple[list[Program], str]:
     """Return the program of each piece, and the name of the disassembler, "" if there was none.
 
-    What the best of them does not know has its raw words as text.  An instruction that it does not know means
-    that it may be too old, so the next is asked.
+    Instructions that the best of them does not know have their raw words as text.  An unknown instruction
+    means that it may be too old, so the next candidate is tried.
     """
     own = [read(piece.data, target) for piece in pieces]
     best = own
@@ -79,7 +79,7 @@ def disassemble(
 
 
 def _asked(candidate: Candidate, pieces: Sequence[Piece], target: str) -> list[Reading] | None:
-    """What a disassembler says, None if it does not know the GPU or came to grief."""
+    """The output of a disassembler, None if it does not know the GPU or failed."""
     words = (candidate.engine, candidate.library, target)
     seconds = SECONDS + sum(len(piece.data) for piece in pieces) / SLOWEST
     said = answer_of("engines", words, _question(pieces, target), seconds, candidate.engine != "tinygrad")
@@ -90,7 +90,7 @@ def _asked(candidate: Candidate, pieces: Sequence[Piece], target: str) -> list[R
     try:
         if is_well:
             return _readings(memoryview(output)[len(READY) :], [len(piece.data) for piece in pieces])
-    except (ValueError, struct.error):  # an answer to another question
+    except (ValueError, struct.error):  # a reply that does not match the request
         pass
     _choice.deaths[candidate] = _choice.deaths.get(candidate, 0) + 1
     return None
@@ -121,9 +121,9 @@ def _readings(output: memoryview, counts: Sequence[int]) -> list[Reading]:
 
 
 def _program(piece: Piece, found: Reading, own: Reading, is_rough: bool) -> Program:
-    """A program of what was found; raw words where there is no text.
+    """Build a program; raw words replace missing texts.
 
-    Of an engine whose texts are rough, the waits are ours: there numbers matter.
+    For an engine with approximate texts we write the waits: their numbers matter.
     """
     text = found.text
     if is_rough or "" in text:
@@ -149,12 +149,12 @@ def _starts(size: np.ndarray) -> list[int]:
 
 
 def branch_targets(address: np.ndarray, kinds: np.ndarray, piece: Piece) -> np.ndarray:
-    """Return where branches go, int64 [n], -1 elsewhere: by the low half of their word, in words."""
+    """Return branch targets, int64 [n], -1 elsewhere: from the low half of the branch's word, in words."""
     target = np.full(len(address), -1, dtype=np.int64)
     rows = np.flatnonzero(kinds == Category.BRANCH)
     starts = address[rows].astype(np.int64)
     words = np.frombuffer(piece.data, "<u4", len(piece.data) // 4)[(starts - piece.address) // 4]
-    goes = words >> 23 == 0x17F  # the others go where a register says
+    goes = words >> 23 == 0x17F  # others branch to an address in a register
     distance = words.astype(np.uint16).view(np.int16).astype(np.int64)
     target[rows[goes]] = (starts + 4 + 4 * distance)[goes]
     target[target < 0] = -1

@@ -1,13 +1,12 @@
-"""Source lines of instructions, from the debugging information of a code object: a program of its own.
+"""Read source lines of instructions from the debug information of a code object: a separate program.
 
-    alone.py dwarf … FOLDER < question > answer
+    alone.py dwarf … FOLDER < request > reply
 
-It knows nothing of rcv, and is told in which FOLDER pyelftools lies: what reads this information was made
-for what compilers write, and a few bytes can ask it for time and memory without end.  The question is the
-count of bytes of the file (8 bytes), the file, and addresses (8 bytes each).  The answer is a JSON
-document: `files` are paths, `chains` lists of [file, line, file, line, …], innermost first, where a file is
-a row of `files`; `chain` is for each address the row of its chain, -1 if nothing is known; `problem` a
-sentence's end, or empty.
+It imports nothing of rcv, and gets the FOLDER of pyelftools as an argument: that parser expects compiler
+output, and a few hostile bytes can cost it unlimited time and memory.  The request is the number of bytes of
+the file (8 bytes), the file, and addresses (8 bytes each).  The reply is a JSON document: `files` are paths,
+`chains` lists of [file, line, file, line, …], innermost first, where a file is a row of `files`; `chain` is
+for each address the row of its chain, -1 if unknown; `problem` the end of a sentence, or empty.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ MOST_CALLS = 64  # inlined into each other
 MOST_LETTERS = 2048  # of a path
 FARTHEST = 1 << 48  # no address of a GPU lies beyond
 
-Span = tuple[int, int]  # addresses: the first, and the first behind
+Span = tuple[int, int]  # addresses: the first, and the end
 Row = tuple[int, int, int]  # address, number of a file, line
 
 
 class Lines:
-    """What the units of a file say of some addresses."""
+    """The data of a file's units for some addresses."""
 
     def __init__(self, addresses: list[int]) -> None:
         self.addresses = sorted(set(addresses))
@@ -42,11 +41,11 @@ class Lines:
         self.calls: dict[int, list[tuple[int, int, int]]] = {}  # address → depth, row of `files`, line
 
     def within(self, low: int, high: int) -> list[int]:
-        """Addresses that were asked for, of a span."""
+        """Requested addresses in a span."""
         return self.addresses[bisect_right(self.addresses, low - 1) : bisect_right(self.addresses, high - 1)]
 
     def read(self, info: Any, unit: Any) -> None:
-        """Take what one unit says."""
+        """Add the data of one unit."""
         top = unit.get_top_DIE()
         spans = list(_spans(info, unit, top, _base(top)))
         if spans and not any(self.within(*span) for span in spans):
@@ -102,7 +101,7 @@ def _address(die: Any, name: str) -> int | None:
 
 
 def _spans(info: Any, unit: Any, die: Any, base: int) -> Iterator[Span]:
-    """Addresses that an entry is about."""
+    """Address ranges of an entry."""
     low, high = _address(die, "DW_AT_low_pc"), _address(die, "DW_AT_high_pc")
     if low is not None and high is not None:
         is_distance = die.attributes["DW_AT_high_pc"].form != "DW_FORM_addr"
@@ -152,10 +151,9 @@ def _stretches(program: Any) -> Iterator[tuple[int, int, Row]]:
 
 
 def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
-    """Inlined calls of a unit, and how deep each lies.
+    """Inlined calls of a unit, and the depth of each.
 
-    Entries are read as they lie in the file, without looking where they say that the next one is: that may be
-    anywhere.
+    Entries are read in file order, without following their sibling references, which may point anywhere.
     """
     from elftools.dwarf.die import DIE  # noqa: PLC0415 - once its folder is known
 
@@ -176,7 +174,7 @@ def _inlined(unit: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _is_too_large(elf: Any) -> bool:
-    """Whether compressed sections ask for more than any compiler writes."""
+    """Whether compressed sections expand to more than any compiler writes."""
     packed = (one for one in elf.iter_sections() if one.compressed)
     return sum(one.data_size for one in packed) > MOST_UNPACKED
 
@@ -195,9 +193,9 @@ def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
         while (unit := next(units, None)) is not None:
             try:
                 lines.read(info, unit)
-            except Exception as error:  # one unit must not cost the others
+            except Exception as error:  # a broken unit must not affect the others
                 problem = problem or f"a part of it makes no sense ({type(error).__name__})"
-    except Exception as error:  # whatever a parser of honest files raises for others
+    except Exception as error:  # a parser of valid files may raise anything for others
         problem = problem or f"it makes no sense ({type(error).__name__})"
     rows: dict[tuple[int, ...], int] = {}
     chain = []
@@ -208,7 +206,7 @@ def answer(data: bytes, addresses: list[int]) -> dict[str, Any]:
 
 
 def main(given: BinaryIO, out: BinaryIO, folder: str) -> None:
-    """Answer the question."""
+    """Handle the request."""
     sys.path.append(folder)
     (size,) = struct.unpack("<Q", given.read(8))
     data, rest = given.read(size), given.read()
@@ -219,5 +217,5 @@ def main(given: BinaryIO, out: BinaryIO, folder: str) -> None:
 
 if __name__ == "__main__":
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not get into the answer
+    os.dup2(2, 1)  # output of a library must not get into the reply
     main(sys.stdin.buffer, answers, sys.argv[1])

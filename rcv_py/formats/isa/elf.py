@@ -1,7 +1,6 @@
-"""The ELF file of a code object: what GPU it is for, where its code lies, and which functions are kernels.
+"""Read the ELF file of a code object: its GPU, its code, and which functions are kernels.
 
-Offsets and counts come from the file and are believed only as far as bytes are there: what a file may ask for
-follows from its size.
+Offsets and counts come from the file and are trusted only within its bytes: its size limits the work.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ MOST_SECTIONS = 65_536  # more than any writer makes
 MOST_SYMBOLS = 1 << 20
 MOST_UNPACKED = 1 << 28  # bytes of compressed sections together
 FARTHEST = 1 << 48  # no address of a GPU lies beyond
-BROKEN = (Exception,)  # whatever a parser written for honest files raises for others
+BROKEN = (Exception,)  # a parser of valid files may raise anything for others
 
 SYMBOL = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
@@ -31,7 +30,7 @@ BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"  # begins a file with code objects for seve
 OBJECT, FUNCTION = 1, 2  # types of symbols
 WRITABLE, ALLOCATED, EXECUTABLE = 1, 2, 4  # flags of sections
 PROGBITS, SYMTAB, NOBITS, DYNSYM = "SHT_PROGBITS", "SHT_SYMTAB", "SHT_NOBITS", "SHT_DYNSYM"
-DESCRIPTOR_SIZE = 64  # bytes of what the hardware is told of a kernel
+DESCRIPTOR_SIZE = 64  # bytes of a kernel descriptor
 ENTRY_ALIGNMENT = 256  # bytes
 _TARGET_WORD = re.compile(r"gfx\d+(?:-\d+)?-generic|gfx\d{1,4}[0-9a-f]?")
 
@@ -59,9 +58,9 @@ MACHINES = {  # low byte of e_flags → GPU
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A function, or a place where one must be."""
+    """A function, or a place where one must begin."""
 
-    name: str  # as the file has it, "" if it has none
+    name: str  # from the file, "" if it has none
     address: int  # bytes
     size: int  # bytes, 0 unknown
     is_kernel: bool
@@ -69,7 +68,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """Executable bytes that lie one after the other."""
+    """Contiguous executable bytes."""
 
     address: int
     data: memoryview
@@ -82,7 +81,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segment:
-    """What a loader puts at an address."""
+    """A segment that a loader maps."""
 
     address: int  # bytes
     size: int  # bytes in memory
@@ -93,27 +92,27 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Image:
-    """What one ELF file holds, for people who look at its code."""
+    """The contents of one ELF file that concern code."""
 
     target: str  # such as `gfx950`; "" if neither the file nor a hint says
-    regions: tuple[Region, ...]  # ascending, apart from each other, together no longer than the file
-    functions: tuple[Symbol, ...]  # ascending by address, one an address
+    regions: tuple[Region, ...]  # ascending, disjoint, in total no longer than the file
+    functions: tuple[Symbol, ...]  # ascending by address, one per address
     segments: tuple[Segment, ...]
     size: int  # bytes of memory that it needs
     data: bytes  # the file
 
 
 def target_of_name(text: str) -> str:
-    """The GPU that a file's name tells, such as `gfx942`; "" if it tells none."""
+    """The GPU in a file's name, such as `gfx942`; "" if it has none."""
     found = _TARGET_WORD.search(text)
     return found.group() if found else ""
 
 
 def read_image(data: bytes, name: str, hint: str = "") -> Image:
-    """Return what an ELF file holds.
+    """Read an ELF file.
 
-    `hint` is the target where the file itself does not say, or holds code for several.  Raises BrokenFile,
-    with the file's `name`, for what is no 64-bit ELF file or holds no code.
+    `hint` is the target if the file lacks it, or holds code for several.  Raises BrokenFile, with the file's
+    `name`, if it is no 64-bit ELF file or holds no code.
     """
     parts = list(_bundled(data))
     data = next((part for target, part in parts if target == hint), parts[0][1] if parts else data)
@@ -164,7 +163,7 @@ def _bundled(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _mended(data: bytes) -> bytes:
-    """The file with the fields of the header that some assemblers leave empty."""
+    """The file with header fields filled in that some assemblers leave empty."""
     (entry_size,) = struct.unpack_from("<H", data, 58)
     (machine,) = struct.unpack_from("<H", data, 18)
     if data[5] and machine and entry_size:
@@ -179,7 +178,7 @@ def _mended(data: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The header of a part of the file."""
+    """The header of a section."""
 
     kind: str
     flags: int
@@ -259,7 +258,7 @@ def _regions(data: bytes, sections: list[Section], segments: tuple[Segment, ...]
 
 
 def _functions(data: bytes, sections: list[Section], regions: tuple[Region, ...]) -> tuple[Symbol, ...]:
-    """Functions by their symbols; kernels are those with a descriptor, or all if nothing describes any."""
+    """Functions by their symbols; kernels have a descriptor, or are all functions if there are none."""
     names: dict[int, tuple[bool, int, str]] = {}  # address → the best of its symbols
     for one in sections:
         is_table = one.kind in (SYMTAB, DYNSYM) and one.entry_size == SYMBOL.itemsize
@@ -307,9 +306,9 @@ def region_at(address: int, regions: tuple[Region, ...]) -> Region | None:
 
 
 def _described(data: bytes, sections: list[Section], regions: tuple[Region, ...]) -> set[int]:
-    """Entries of what looks like a kernel descriptor: its offset to the entry lands in code.
+    """Entries of likely kernel descriptors: their offset to the entry points into code.
 
-    The hardware takes the entry without its low 8 bits.
+    The hardware ignores the low 8 bits of the entry.
     """
     found: set[int] = set()
     for one in sections:

@@ -1,14 +1,14 @@
-"""Disassemblers of others, each in a process of its own: this file is a program that knows nothing of rcv.
+"""Run third-party disassemblers, each in its own process: this program imports nothing of rcv.
 
-A disassembler is native code that was never meant for bytes of strangers, and some end the process for a GPU
-that they do not know or for words that no compiler makes.  So it runs where only one answer is lost.
+A disassembler is native code that was never meant for untrusted bytes, and some end the process for an
+unknown GPU or for words that no compiler makes.  In its own process a crash loses only one reply.
 
-    alone.py engines … ENGINE LIBRARY TARGET < pieces > answers
+    alone.py engines … ENGINE LIBRARY TARGET < pieces > replies
 
-A piece is: address (8 bytes), count of bytes (4 bytes), the bytes, and for each of their words of 4 bytes how
-long an instruction that begins there is (1 byte).  Once the engine knows the target the answer begins with
-`ready`.  For each piece follow: count of instructions (4 bytes), for each its length (1 byte, plus 128
-if the engine does not know it), count of bytes of the text (4 bytes), and the texts, a line each.
+A piece is: address (8 bytes), count of bytes (4 bytes), the bytes, and for each of their words of 4 bytes the
+length of an instruction that begins there (1 byte).  If the engine knows the target, the reply begins with
+`ready`.  For each piece follow: count of instructions (4 bytes), for each its length (1 byte, plus 128 if the
+engine does not know it), count of bytes of the text (4 bytes), and the texts, a line each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 UNKNOWN = 128
 READY = b"ready\n"
-LETTERS = 1024  # bytes of one instruction's text, the most
+LETTERS = 1024  # maximum bytes of one instruction's text
 Read = Callable[[int, int, int], tuple[int, str]]  # place in memory, bytes there, address → length, text
 
 
@@ -69,7 +69,7 @@ def comgr(library: str, target: str) -> Read:
     )
     text_type = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
     address_type = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_void_p)
-    here = (0, 0, 0)  # what is read now: place in memory, bytes there, address
+    here = (0, 0, 0)  # the current read: place in memory, bytes there, address
     said = b""
 
     def memory(start: int, to: int, size: int, _: int) -> int:
@@ -114,7 +114,7 @@ FAMILIES = {"gfx9": "cdna", "gfx11": "rdna3", "gfx12": "rdna4"}
 
 
 def tinygrad(_: str, target: str) -> Read:
-    """The instruction tables of tinygrad; its texts have the form of calls, without what is as usual."""
+    """The instruction tables of tinygrad; its texts have the form of calls, without default arguments."""
     from tinygrad.renderer.amd import decode_inst  # noqa: PLC0415 - optional, and slow to import
 
     family = next((name for start, name in FAMILIES.items() if target.startswith(start)), "")
@@ -125,7 +125,7 @@ def tinygrad(_: str, target: str) -> Read:
         try:
             found: Any = decode_inst(ctypes.string_at(place, min(left, 64)), family)
             size, text = found.size(), str(found)
-        except Exception:  # whatever its tables raise for words that they do not know
+        except Exception:  # its tables may raise anything for unknown words
             return 0, ""
         name, _bracket, rest = text.partition("(")
         name = " :: ".join(TWO_IN_ONE.findall(text)) or name
@@ -155,7 +155,7 @@ def answer(read: Read, address: int, data: bytes, lengths: bytes) -> bytes:
 
 
 def main(given: BinaryIO, out: BinaryIO, engine: str, library: str, target: str) -> None:
-    """Answer all pieces."""
+    """Disassemble all pieces."""
     read = ENGINES[engine](library, target)
     out.write(READY)
     out.flush()
@@ -167,7 +167,7 @@ def main(given: BinaryIO, out: BinaryIO, engine: str, library: str, target: str)
 
 
 if __name__ == "__main__":
-    # What a library prints must not get into the answers.
+    # Output of a library must not get into the replies.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:

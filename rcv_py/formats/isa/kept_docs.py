@@ -1,8 +1,7 @@
-"""What is kept of AMD's machine-readable ISA files: the words of each instruction, one file a GPU family.
+"""Store the texts of AMD's machine-readable ISA files: descriptions of instructions, one file per GPU family.
 
-`rcv isa-docs add` reads such a file once and keeps its few texts in the user's folder, where commands,
-scripts and windows find them by the target of a capture.  So the file itself may go, and nobody parses it
-again.
+`rcv isa-docs add` reads such a file once and stores its few texts in the user's folder, where commands,
+scripts and windows find them by the target of a capture.  The file itself is not needed again.
 """
 
 from __future__ import annotations
@@ -44,23 +43,23 @@ FAMILIES = {  # of the architectures that AMD publishes → targets of that fami
 
 @dataclass(frozen=True, eq=False)
 class KeptDocs:
-    """What is kept of one file."""
+    """The stored texts of one file."""
 
     family: str  # of FAMILIES
-    file: str  # where it was read from, for people
+    file: str  # its source path, for display
     description: IsaDescription
 
 
 def family_of(target: str) -> str:
-    """Return the family of a target such as gfx942, "" if the target does not tell."""
+    """Return the family of a target such as gfx942, "" if unknown."""
     return next((name for name, targets in FAMILIES.items() if re.fullmatch(targets, target)), "")
 
 
 def add_docs(path: Path) -> KeptDocs:
-    """Read a file and keep what it says, in place of what was kept of its family.
+    """Read a file and store its texts; replace those of its family.
 
-    Raises what `read_description` raises, UsageError for a family that is not known, and ExportError if it
-    cannot be kept.
+    Raises the errors of `read_description`, UsageError for an unknown family, and ExportError if the texts
+    cannot be stored.
     """
     found = read_description(path)
     family = re.sub("^amd|[^a-z0-9.]", "", found.architecture.lower().replace("_", "."))
@@ -83,7 +82,7 @@ def add_docs(path: Path) -> KeptDocs:
 
 
 def remove_docs(family: str) -> None:
-    """Forget what is kept of a family; raise UsageError if there is nothing, ExportError if it stays."""
+    """Remove the stored texts of a family; raise UsageError if there are none, ExportError on failure."""
     if family not in FAMILIES or not _place(family).exists():
         raise UsageError(f"Nothing is kept of {family!r}.", hint="`rcv isa-docs` lists what is kept.")
     try:
@@ -93,14 +92,14 @@ def remove_docs(family: str) -> None:
 
 
 def kept_docs() -> tuple[KeptDocs, ...]:
-    """Return what is kept, family by family; raise UsageError for what cannot be read."""
+    """Return the stored texts of each family; raise UsageError for an unreadable file."""
     return tuple(found for family in FAMILIES if (found := _of_family(family)) is not None)
 
 
 def words_of(target: str, file: Path | None = None) -> IsaDescription | None:
-    """Return what a file says, without one what is kept of the family of a target; None if there is nothing.
+    """Return the texts of a file, or without a file the stored texts for a target; None if there are none.
 
-    Raises what `read_description` raises, and UsageError if what is kept cannot be read.
+    Raises the errors of `read_description`, and UsageError if the stored texts cannot be read.
     """
     if file is not None:
         return read_description(file)
@@ -109,7 +108,7 @@ def words_of(target: str, file: Path | None = None) -> IsaDescription | None:
 
 
 def descriptions(target: str, texts: Iterable[str], file: Path | None = None) -> dict[str, str]:
-    """Return what `words_of` says of instructions, by mnemonic; raise what it raises."""
+    """Return the descriptions of instructions from `words_of`, by mnemonic; raises its errors."""
     words = words_of(target, file)
     if words is None:
         return {}
@@ -132,7 +131,7 @@ def _of_family(family: str) -> KeptDocs | None:
 
 @lru_cache(maxsize=2)
 def _read(family: str, place: Path, _written: int) -> KeptDocs | None:
-    """Read what is kept, again when it was written again."""
+    """Read the stored texts, and again when the file changes."""
     try:
         document = orjson.loads(read_bytes(place.parent, place.name, MAX_BYTES))
     except MissingFile:  # removed meanwhile
@@ -143,7 +142,7 @@ def _read(family: str, place: Path, _written: int) -> KeptDocs | None:
 
 
 def _checked(family: str, document: Any) -> tuple[str, IsaDescription]:
-    """The file that was read, and what it said; UsageError for another shape."""
+    """The source file and its texts; UsageError for another shape."""
     if not isinstance(document, dict) or document.get("schema") != FORM:
         raise _damaged(family)
     file, architecture, said = map(document.get, ("file", "architecture", "instructions"))

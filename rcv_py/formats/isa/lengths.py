@@ -1,10 +1,9 @@
-"""How long instructions are and of which category, from their words alone, where nothing can disassemble.
+"""Decode lengths and categories of instructions from their words alone, where no disassembler works.
 
-The tables hold the encodings of the families: the bits at the top of the first word, how many words an
-instruction has, and which of its sources may say that a constant, or words about lanes, follow.  They were
-compared with an assembler's tables over random words of every encoding.  Texts are the raw words behind a
-name that begins as names of that category do; those of the sequencer, which waits and loops depend on, have
-their own names.
+The tables hold the encodings of the families: the bits at the top of the first word, the number of words, and
+the sources that may announce a literal, or words about lanes.  They were compared with an assembler's tables
+over random words of every encoding.  Texts are a name that begins like names of that category, followed by
+the raw words; instructions of the sequencer, which waits and loops depend on, have their real names.
 """
 
 from __future__ import annotations
@@ -15,29 +14,29 @@ from typing import NamedTuple
 import numpy as np
 
 WORD = 4  # bytes
-UNNAMED = "_unknown"  # ends names of which only the beginning is known
+UNNAMED = "_unknown"  # ends names of which only the prefix is known
 LITERAL = 255  # a source: the next word is the value
 LITERAL_64 = 254
-LANES = (249, 250, 233, 234)  # a source: the next word says which lanes, or which of their bytes
+LANES = (249, 250, 233, 234)  # a source: the next word selects lanes or bytes (DPP, SDWA)
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
     """Instructions whose first word begins with the same bits."""
 
-    top: str  # those bits, the highest first; "." is any
-    name: str  # in texts
-    words: int = 1  # without what sources add
+    top: str  # the common bits, the highest first; "." is any
+    name: str  # name in texts
+    words: int = 1  # without words that sources add
     scalar: int = 0  # of the two 8-bit sources of the first word, how many may be a literal
     vector: bool = False  # the 9-bit source of the first word may be a literal or lanes
     late: bool = False  # 9-bit sources of the second word may be a literal, the first of them lanes
-    count: tuple[int, int] = (0, 0)  # bits of the first word that hold how many words follow: lowest, mask
+    count: tuple[int, int] = (0, 0)  # bits of the first word with the number of following words: lowest, mask
     pair: bool = False  # two instructions in one: either may have a literal
-    operand: str = ""  # how the low 16 bits of the first word are written; "": all words are
+    operand: str = ""  # format of the low 16 bits of the first word; "": all words are written
 
 
 class Wait(NamedTuple):
-    """Where the constant of s_waitcnt holds a counter: its lowest bits, and those above them."""
+    """Position of a counter in the constant of s_waitcnt: its low bits, and its high bits."""
 
     name: str
     low: int
@@ -46,7 +45,7 @@ class Wait(NamedTuple):
     high_bits: int = 0
 
     def read(self, constant: int) -> str:
-        """As assemblers write it; nothing if the wait is not for this counter."""
+        """The assembler syntax; empty if the wait does not involve this counter."""
         value = constant >> self.low & (1 << self.bits) - 1
         value |= (constant >> self.high & (1 << self.high_bits) - 1) << self.bits
         return "" if value == (1 << self.bits + self.high_bits) - 1 else f" {self.name}({value})"
@@ -61,9 +60,9 @@ GFX11_WAITS = (Wait("vmcnt", 10, 6), Wait("expcnt", 0, 3), Wait("lgkmcnt", 4, 6)
 class Family:
     """The instruction set of some GPUs."""
 
-    encodings: tuple[Encoding, ...]  # the first that fits counts
+    encodings: tuple[Encoding, ...]  # the first match counts
     waits: tuple[Wait, ...]  # counters in the constant of s_waitcnt
-    lanes: tuple[int, ...]  # sources that say that a word about lanes follows
+    lanes: tuple[int, ...]  # sources that announce a word about lanes
     has_late_lanes: bool = False  # also in three-source instructions
     has_wide_literals: bool = False
 
@@ -155,7 +154,7 @@ GFX1250_SEQUENCER = GFX12_SEQUENCER | {
 
 
 def _flat(between: int) -> tuple[Encoding, ...]:
-    """Memory by addresses of threads: two bits, so far behind the first six, say which memory."""
+    """Memory by addresses of threads: two bits, at this offset after the first six, select the memory."""
     names = ("flat_unknown", "scratch_unknown", "global_unknown", "flat_unknown")
     return tuple(
         Encoding("110111" + "." * between + _bits(segment, 2), name, 2) for segment, name in enumerate(names)
@@ -163,7 +162,7 @@ def _flat(between: int) -> tuple[Encoding, ...]:
 
 
 def _waits(first: int) -> tuple[Encoding, ...]:
-    """Waits for one counter, with a register as well, and what else has no unit among scalar constants."""
+    """Waits for one counter, also with a register, and other scalar-constant instructions without a unit."""
     names = ("s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_waitcnt_lgkmcnt")
     waits = (
         Encoding("1011" + _bits(first + at, 5), name, operand="hexadecimal") for at, name in enumerate(names)
@@ -297,23 +296,23 @@ GFX1250 = Family(
     has_late_lanes=True,
     has_wide_literals=True,
 )
-FAMILIES: dict[str, Family] = {  # by how names of targets begin; the first that fits counts
+FAMILIES: dict[str, Family] = {  # by prefixes of target names; the first match counts
     **dict.fromkeys(("gfx1250", "gfx1251", "gfx12-5"), GFX1250),
     **{"gfx12": GFX12, "gfx11": GFX11, "gfx10": GFX10, "gfx9": GFX9},
 }
 
 
 def family_of(target: str) -> Family | None:
-    """The instruction set of a GPU, None if its tables are not here."""
+    """The instruction set of a GPU, None if it has no table here."""
     return next((family for start, family in FAMILIES.items() if target.startswith(start)), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """Instructions one after the other, as something read them."""
+    """Consecutive instructions as decoded."""
 
     size: np.ndarray  # uint8 [n], bytes
-    text: list[str]  # "" where it knew no more than the length
+    text: list[str]  # "" where only the length is known
 
 
 def _words(data: bytes | memoryview) -> np.ndarray:
@@ -321,7 +320,7 @@ def _words(data: bytes | memoryview) -> np.ndarray:
 
 
 def encodings(words: np.ndarray, family: Family) -> np.ndarray:
-    """Return which encoding an instruction would have that begins at each word: its row, -1 none, int16."""
+    """Return the encoding of an instruction that begins at each word: its row, -1 none, int16."""
     found = np.full(len(words), -1, dtype=np.int16)
     for row in reversed(range(len(family.encodings))):
         top = family.encodings[row].top.ljust(32, ".")
@@ -332,7 +331,7 @@ def encodings(words: np.ndarray, family: Family) -> np.ndarray:
 
 
 def word_lengths(data: bytes | memoryview, family: Family | None) -> np.ndarray:
-    """Return how many bytes an instruction has that begins at each word of 4 bytes, uint8 [words]."""
+    """Return the bytes of an instruction that begins at each word of 4 bytes, uint8 [words]."""
     words = _words(data)
     if family is None or not len(words):
         return np.full(len(words), WORD, dtype=np.uint8)
@@ -372,7 +371,7 @@ def _literal(source: np.ndarray, family: Family) -> np.ndarray:
 
 
 def starts(lengths: np.ndarray) -> list[int]:
-    """Return at which words instructions begin, the first at 0."""
+    """Return the words at which instructions begin, the first at 0."""
     each = (lengths // WORD).tolist()
     found, at, stop = [], 0, len(each)
     while at < stop:

@@ -1,8 +1,7 @@
-"""llvm-mca, LLVM's static estimate of how long straight code takes, where it is installed.
+"""Run llvm-mca, LLVM's static estimate of the time of straight-line code, if it is installed.
 
-It reads assembly, and an assembler reads other files when a line tells it to (`.include`, `.incbin`).  So
-it is given nothing but what looks like an instruction, letter by letter, in a folder that is empty, and has a
-few seconds.
+It reads assembly, and an assembler reads other files on request of a line (`.include`, `.incbin`).  So it
+gets only lines that look like an instruction, letter by letter, in an empty folder, and has a few seconds.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 
 PROGRAM = "llvm-mca"
-NEWEST, OLDEST = 25, 14  # versions whose names are looked for
+NEWEST, OLDEST = 25, 14  # versions whose names are searched
 SECONDS = 20.0
 LONGEST = 200  # letters of an instruction
 _INSTRUCTION = re.compile(
@@ -25,7 +24,7 @@ _BRANCH = re.compile(r"s_(?:c?branch|setpc|swappc|call|endpgm)")
 _CYCLES = re.compile(r"^Total Cycles:\s+(\d{1,12})$", re.MULTILINE)
 _ERROR = re.compile(r"^<stdin>:(\d{1,6}):\d+: error", re.MULTILINE)
 _UNKNOWN = "is not a recognized processor"
-# What is asked for next if a version does not know a GPU.
+# The fallback if a version does not know a GPU.
 _OLDER = {
     "gfx950": "gfx942",
     "gfx942": "gfx940",
@@ -38,10 +37,10 @@ _OLDER = {
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What llvm-mca says of one pass over some instructions."""
+    """The estimate of llvm-mca for one pass over some instructions."""
 
     cycles: int
-    processor: str  # the GPU that it took
+    processor: str  # the GPU that it used
     left_out: int  # instructions that it does not know, branches aside
 
 
@@ -52,7 +51,7 @@ def find_mca() -> str:
 
 
 def estimate(program: str, target: str, texts: Sequence[str]) -> Estimate | None:
-    """Return how long one pass over instructions takes; None if the program does not say."""
+    """Return the estimate for one pass over instructions; None if the program gives none."""
     plain = [" ".join(text.split()) for text in texts]
     asked = [text for text in plain if not _BRANCH.match(text)]
     known = [text for text in asked if len(text) <= LONGEST and _INSTRUCTION.fullmatch(text)]

@@ -1,4 +1,4 @@
-"""Programs of ours in processes of their own: bytes of strangers may end them, or never let them end."""
+"""Run our programs in separate processes: untrusted bytes may crash or hang them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from time import monotonic
 from rcv_py.base.progress import checkpoint
 
 OWN_PROGRAM = "--own-program"
-GRACE = 5.0  # seconds more than ours until a process ends by itself
-BEAT = 0.05  # seconds between two looks whether somebody still waits
+GRACE = 5.0  # seconds after our time limit until a process ends by itself
+BEAT = 0.05  # seconds between two checks for cancellation
 
-_unanswered: list[str] = []  # programs that did not answer in time, or could not be started
+_unanswered: list[str] = []  # programs that timed out, or could not be started
 
 
 def answer_of(
     program: str, words: Sequence[str], question: Iterable[bytes], seconds: float, is_bare: bool = False
 ) -> tuple[bytes, bool] | None:
-    """Return what a program of ours answers, and whether it ended well; None if it could not.
+    """Return the reply of one of our programs, and whether it succeeded; None if it could not run.
 
-    `program` is a module beside this one.  `is_bare` leaves out packages, which take a while to find.  Raises
-    Cancelled if nobody waits any more.
+    `program` is a module of this package.  `is_bare` leaves out site packages, which take a while to find.
+    Raises Cancelled if the work is cancelled.
     """
     command = [*_command(is_bare), program, str(seconds + GRACE), str(os.getpid()), *words]
     try:
@@ -40,21 +40,21 @@ def answer_of(
             if code is not None:
                 taken.seek(0)
                 return taken.read(), code == 0
-    except OSError:  # no room for its files, or no process can be started
+    except OSError:  # no space for its files, or no process can be started
         pass
     _unanswered.append(program)
     return None
 
 
 def unanswered() -> int:
-    """How many questions of this process had no answer so far, which another time they may have."""
+    """Number of requests of this process without a reply so far; they may succeed another time."""
     return len(_unanswered)
 
 
 def _command(is_bare: bool) -> list[str]:
-    """The Python that runs, told to look for modules in no folder of a capture.
+    """The command of the running Python, which must not import modules from a folder of a capture.
 
-    A program that was frozen has none beside it, and runs its own modules when it is asked (`__main__`).
+    A frozen program has no Python, and runs its own modules on request (`__main__`).
     """
     if getattr(sys, "frozen", False):
         return [sys.executable, OWN_PROGRAM]

@@ -1,4 +1,4 @@
-"""The instructions of a kernel, as far as walking beside a trace needs them."""
+"""The instructions of a kernel, as needed to match a trace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Category(IntEnum):
-    """What an instruction leaves in a trace, by its mnemonic; below SKIP the numbers are of TokenKind."""
+    """Kind of token that an instruction leaves, by mnemonic; below SKIP the values of TokenKind."""
 
     UNKNOWN = 0
     SMEM = 1
@@ -26,14 +26,14 @@ class Category(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Instructions one after the other, most often those of one kernel."""
+    """Consecutive instructions, usually of one kernel."""
 
     name: str  # symbol of the kernel, "" if unknown
     address: np.ndarray  # uint64 [n], bytes inside the code object, ascending
     size: np.ndarray  # uint8 [n], bytes
-    text: tuple[str, ...]  # in the assembler's words; raw words where nothing could disassemble
+    text: tuple[str, ...]  # assembly; raw words where there was no disassembler
     category: np.ndarray  # uint8 [n], Category
-    target: np.ndarray  # int64 [n], address that a branch goes to, -1 if it is none
+    target: np.ndarray  # int64 [n], target address of a branch, -1 if it is none
 
     def __len__(self) -> int:
         return len(self.text)

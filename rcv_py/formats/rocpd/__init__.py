@@ -1,4 +1,4 @@
-"""Databases and documents that rocprofv3 writes of a run: devices, kernels, launches, counters, PC samples.
+"""Read databases and documents of rocprofv3: devices, kernels, launches, counters, PC samples.
 
 Read `read.py` first.
 """

@@ -1,4 +1,4 @@
-"""A profile as the tables that rocprofv3 writes as CSV: headings in lower case, and rows of cells."""
+"""A profile as the CSV tables of rocprofv3: headings in lower case, and rows of cells."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AGENT = {
 
 
 def launch_table(path: Path) -> Table:
-    """Return the launches of a profile; where it has none, the kernels that were loaded."""
+    """Return the launches of a profile; if it has none, the loaded kernels."""
     profile = read_profile(path)
     rows = _launched(profile, profile.launches) if len(profile.launches) else map(_loaded, profile.kernels)
     return (*_LAUNCH, *_SIZES), rows

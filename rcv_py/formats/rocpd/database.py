@@ -1,7 +1,7 @@
-"""rocpd: what rocprofv3 writes by default, schemas 3 and 4.
+"""Read rocpd databases, the default output of rocprofv3, schemas 3 and 4.
 
-Each table's name ends in the id of a process, and several processes may share a file: ids of rows hold within
-the tables of one of them.  Views of the plain names are not needed, and not run.
+Each table's name ends in the id of a process, and several processes may share a file: ids of rows are valid
+within the tables of one process.  Views of the plain names are not needed, and not run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rcv_py.model.profile import Agent, KernelSymbol, LoadedCode, Profile
 
 _TABLE = re.compile(r"rocpd_(?P<name>[a-z]+(?:_[a-z]+)*?)(?P<process>_[0-9a-f][0-9a-f_-]{7,})?")
 _OLD = {"HSA", "HIP", "OPS", "KERN", "COPY"}  # tables of the first rocprof
-_RPD = "rocpd_api"  # of another tool, whose tables are called so as well
+_RPD = "rocpd_api"  # of another tool whose tables have the same names
 _AGENT = ("id", "type", "name", "product_name", "extdata")
 _CODE = ("id", "agent_id", "load_base", "load_size", "uri")
 _SEGMENTS = ("group_segment_size", "private_segment_size")
@@ -42,7 +42,7 @@ _SIZES = tuple(f"{what}_size_{axis}" for what in ("workgroup", "grid") for axis 
 
 
 def read_database(path: Path) -> Profile:
-    """Return what a database holds; raise a TraceError if it is another one, or cannot be read."""
+    """Read a database; raise a TraceError if it is no rocpd, or cannot be read."""
     problems = Problems()
     check_database(path)
     with guarded(path) as database:
@@ -69,14 +69,14 @@ def read_database(path: Path) -> Profile:
 
 
 def check_database(path: Path) -> None:
-    """Raise a TraceError if a database is no rocpd, or cannot be read; no row is looked at."""
+    """Raise a TraceError if a database is no rocpd, or cannot be read; rows are not checked."""
     with guarded(path) as database:
         if not _processes(database):
             raise NotATrace(path, _why_other(database))
 
 
 def _processes(database: Guarded) -> list[dict[str, str]]:
-    """The tables of each process: full names by what they hold."""
+    """The tables of each process: full names by plain names."""
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for table in database.tables:
         if match := _TABLE.fullmatch(table):
@@ -93,11 +93,11 @@ def _why_other(database: Guarded) -> str:
 
 
 class _Run:
-    """What was read so far, over the processes of a file.  Keys of rows are those of their process."""
+    """Data read so far, from all processes of a file.  Keys of rows are valid within their process."""
 
     def __init__(self, database: Guarded, problems: Problems) -> None:
         self._database, self._problems = database, problems
-        self._tables: dict[str, str] = {}  # of the process that is read
+        self._tables: dict[str, str] = {}  # of the current process
         self._process = -1
         self._is_squeezed = False
         self.version = self.command = ""
@@ -148,7 +148,7 @@ class _Run:
             self._problems.warn(self._database.path.name, str(error), error.hint)
 
     def _more(self, extra: object) -> dict[str, Any]:
-        """What a writer tells as JSON; compressed by some, which is passed over."""
+        """JSON of the writer; compressed JSON of some writers is skipped."""
         if isinstance(extra, bytes) and extra[:1] != b"{":
             if not self._is_squeezed:
                 self._is_squeezed = True
@@ -167,7 +167,7 @@ class _Run:
         return found if isinstance(found, dict) else {}
 
     def _take_launches(self) -> None:
-        has_moments = "timestamp" in self._tables  # schema 4: times are rows, devices are those of tracks
+        has_moments = "timestamp" in self._tables  # schema 4: times are rows, devices come from tracks
         moments = dict(self._rows("timestamp", "id", "value")) if has_moments else {}
         agents = dict(self._rows("track", "id", "agent_id")) if has_moments else {}
         where = ("start_id", "end_id", "track_id") if has_moments else ("start", "end", "agent_id")

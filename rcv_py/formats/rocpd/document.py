@@ -1,4 +1,4 @@
-"""`*_results.json` of rocprofv3: the same as its database, as one document a run."""
+"""Read `*_results.json` of rocprofv3: the data of its database, as one document per run."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _KERNEL = (
     "code_object_id", "arch_vgpr_count", "accum_vgpr_count", "sgpr_count",
     "group_segment_size", "private_segment_size",
 )  # fmt: skip
-ENGINES = 4  # shader engines of an XCC, where a document does not tell
+ENGINES = 4  # shader engines of an XCC, if a document lacks the number
 _ENGINE = "DIMENSION_SHADER_ENGINE"
 _AXES = {"DIMENSION_XCC": 0x3F, _ENGINE: 0x3F, "DIMENSION_INSTANCE": 0x3FF}  # and the largest number on each
-_BITS = (0, 12, 36)  # where the number of an instance has these, if nothing else tells
+_BITS = (0, 12, 36)  # their bits in the number of an instance, the last resort
 _NOT_ISSUED = ("pc_sample_host_trap", "pc_sample_stochastic")
 
 
 def read_document(path: Path) -> Profile:
-    """Return what a document holds; raise a TraceError if it is another one, or cannot be read."""
+    """Read a document; raise a TraceError if it is another kind, or cannot be read."""
     problems = Problems()
     data = read_json(path.parent, path.name, problems)
     listed = data.get(ROOT) if isinstance(data, dict) else None
@@ -71,23 +71,23 @@ def read_document(path: Path) -> Profile:
 
 
 class Place(NamedTuple):
-    """Where a counter that streams sits."""
+    """Place of a streamed counter."""
 
-    engine: int  # shader engine of the GPU, or the XCC if the counter is one of all of that
+    engine: int  # shader engine of the GPU, or the XCC of a counter per XCC
     instance: int
     is_xcc: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where the instances of a counter sit: as the document tells, else as their numbers have it."""
+    """Places of the instances of a counter: from the document, else from their numbers."""
 
     engines: int  # shader engines of an XCC that it counts for, 0: it counts for the XCC
     told: Mapping[int, tuple[int, ...]]  # instance → XCC, shader engine of that, instance of that
 
     @classmethod
     def of(cls, counter: Mapping[str, Any]) -> _Places:
-        """Return the places that a record of a counter tells."""
+        """Return the places in a record of a counter."""
         sizes = {
             text_of(one.get("name")): whole_number(one.get("instance_size"), 0)
             for one in _records(counter.get("dimensions"))
@@ -110,7 +110,7 @@ class _Places:
 
 
 class _Document:
-    """What was read so far, over the processes of a document.  Keys of records are those of their process."""
+    """Data read so far, from all processes of a document.  Keys are valid within their process."""
 
     def __init__(self) -> None:
         self._process = -1
@@ -162,7 +162,7 @@ class _Document:
         self._take_samples(buffers, strings)
 
     def _take_launch(self, record: Mapping[str, Any], info: Mapping[str, Any] | None = None) -> int:
-        """Note a launch once, by its number; return its row."""
+        """Add a launch once, by its number; return its row."""
         info = _table(record.get("dispatch_info")) if info is None else info
         id = whole_number(info.get("dispatch_id"), -1)
         row = self.launch_of.setdefault((self._process, id), len(self.launches))

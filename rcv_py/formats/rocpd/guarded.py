@@ -1,7 +1,7 @@
-"""A SQLite file of a stranger: read only, table by table, without running anything that it brings along.
+"""Read an untrusted SQLite file: read only, table by table, without running any code in it.
 
-A database may define views, virtual tables, triggers and expressions, which SQLite would run; here plain
-columns of plain tables are read, and nothing else is allowed.
+A database may define views, virtual tables, triggers and expressions, which SQLite would run; this module
+allows only plain columns of plain tables.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from rcv_py.base.errors import BrokenFile, MissingFile
 from rcv_py.base.progress import checkpoint
 
 MAGIC = b"SQLite format 3\0"
-STEPS = 20_000  # of SQLite's machine between two looks at whether somebody still waits
-MOST_STEPS = 2_000_000_000  # of a whole read: some minutes
+STEPS = 20_000  # steps of SQLite's machine between two checks for cancellation
+MOST_STEPS = 2_000_000_000  # steps of a whole read: some minutes
 VALUE_BYTES = 64 << 20  # of a text or blob
 ROWS = 4_000_000  # of a table
 TABLES = 4_096
@@ -44,7 +44,7 @@ class Guarded:
         self._allowed |= frozenset(self.tables)
 
     def columns(self, table: str) -> tuple[str, ...]:
-        """Return the names of the columns of a table, those that any writer gives."""
+        """Return the names of the columns of a table, without unusual names."""
         with self._told(table):
             cursor = self._connection.execute(f'SELECT * FROM "{table}" LIMIT 0')
             names = (str(column[0]) for column in cursor.description)
@@ -77,12 +77,12 @@ class Guarded:
 
     @contextmanager
     def _told(self, table: str) -> Iterator[None]:
-        """Turn what SQLite raises into a sentence."""
+        """Turn exceptions of SQLite into sentences."""
         where = f"The table {table} of {self.path.name}" if table else self.path.name
         try:
             yield
         except sqlite3.DatabaseError as error:
-            checkpoint()  # it was this that stopped it
+            checkpoint()  # our own handler stopped it
             why = "reading it takes too long" if self._steps >= MOST_STEPS else "it cannot be read"
             raise BrokenFile(where, why, repr(error)) from error
 
@@ -103,7 +103,7 @@ class Guarded:
 
 @contextmanager
 def guarded(path: Path) -> Iterator[Guarded]:
-    """Open a database; raise BrokenFile, MissingFile or what stops the work if it cannot be."""
+    """Open a database; raise BrokenFile, MissingFile or the exception that cancels the work."""
     try:
         with path.open("rb") as stream:
             head = stream.read(len(MAGIC))
@@ -116,7 +116,7 @@ def guarded(path: Path) -> Iterator[Guarded]:
     if head != MAGIC:
         raise BrokenFile(path.name, "it is no SQLite database")
     try:
-        # Immutable: no lock, no journal of another program is played back, and nothing is written beside it.
+        # Immutable: no lock, no replay of another program's journal, and nothing is written next to it.
         address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         connection = sqlite3.connect(address, uri=True, check_same_thread=False)
     except sqlite3.Error as error:

@@ -1,4 +1,4 @@
-"""How files with the profile of a run are called; what is in them is another matter."""
+"""Names of files with the profile of a run, independent of their contents."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _DATABASE = (".db", ".rocpd", ".sqlite", ".sqlite3")
 
 
 def is_profile(path: Path) -> bool:
-    """Whether a file is called as the databases and documents of rocprofv3 are."""
+    """Whether a file has the name of a database or document of rocprofv3."""
     return path.suffix.lower() in _DATABASE or DOCUMENT.fullmatch(path.name) is not None

@@ -1,4 +1,4 @@
-"""What databases and documents of a run have in common: rows become the columns of a `Profile`."""
+"""Shared code for databases and documents of a run: rows become the columns of a `Profile`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _SIZES = {
 
 
 def text_of(value: object) -> str:
-    """Return a text, not longer than any name is; "" for anything else."""
+    """Return a text, cut to the length of names; "" for anything else."""
     return elide_right(value, NAME_LETTERS) if isinstance(value, str) else ""
 
 
 def agent_of(id: object, name: object, product: object, is_gpu: bool, more: Mapping[str, Any]) -> Agent:
-    """Return a device with what the profiler's own table of it says."""
+    """Return a device with the data of the profiler's table."""
     sizes = {field: whole_number(more.get(key), -1) for field, key in _SIZES.items()}
     lds = whole_number(more.get("lds_size_in_kb"), -1)
     return Agent(
@@ -89,7 +89,7 @@ def launches_of(rows: LaunchRows, kernel_row: Mapping[Any, int], agent_row: Mapp
 def counter_values(
     rows: Iterable[tuple[Any, str, Any]], launch_of: Mapping[Any, int]
 ) -> tuple[tuple[str, ...], CounterValues]:
-    """Return the names of counters and their values; what belongs to no launch is left out."""
+    """Return the names of counters and their values; values without a launch are left out."""
     number: dict[str, int] = {}
     kept = [
         (launch_of[key], number.setdefault(name, len(number)), float(value))

@@ -1,4 +1,4 @@
-"""Which files are profiles of a run, and what is in them."""
+"""Recognize and read the profiles of a run."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _BULK = re.compile(
 )
 _ELF = b"\x7fELF"
 _AMDGPU = 224  # machine of a code object
-_HEAD = 20  # bytes that tell what a blob is
+_HEAD = 20  # bytes that identify a blob
 _PARTS = 4096
 _SE = re.compile(r"shader_engine_(\d{1,4})(?:_(\d{1,9}))?|se(\d{1,4})")
 _NUMBER = re.compile(r"_(\d{1,9})$")
 
 
 def read_profile(path: Path) -> Profile:
-    """Return what rocprofv3 wrote of a run; raise a TraceError if it is no such file, or cannot be read."""
+    """Read rocprofv3's profile of a run; raise a TraceError if it is no such file, or cannot be read."""
     if not is_profile(path):
         raise NotATrace(path, "it is no database or document of rocprofv3")
     return read_document(path) if DOCUMENT.fullmatch(path.name) else read_database(path)
@@ -38,21 +38,21 @@ def read_profile(path: Path) -> Profile:
 
 @dataclass(frozen=True, slots=True)
 class RawPart:
-    """A raw trace or a code object that a profile holds or names; -1 where nothing tells a number."""
+    """A raw trace or a code object that a profile holds or names; -1: unknown number."""
 
     is_code: bool  # else a trace of a shader engine
-    name: str  # for people
+    name: str  # for display
     se: int = -1
     dispatch: int = -1
     id: int = -1  # of a code object
-    path: Path | None = None  # a file beside the profile
+    path: Path | None = None  # a file next to the profile
     blob: tuple[str, str, int] | None = None  # table, column, row
 
 
 def raw_parts(path: Path) -> tuple[RawPart, ...]:
-    """Return the raw traces and code objects of a profile: blobs, and files beside it that it names.
+    """Return the raw traces and code objects of a profile: blobs, and files next to it that it names.
 
-    Raise a TraceError if it cannot be read; a table that cannot be is passed over.
+    Raise a TraceError if it cannot be read; an unreadable table is skipped.
     """
     if DOCUMENT.fullmatch(path.name):
         names = read_document(path).files
@@ -67,7 +67,7 @@ def raw_parts(path: Path) -> tuple[RawPart, ...]:
 
 
 def read_part(path: Path, part: RawPart, most: int = 1 << 30) -> bytes:
-    """Return the bytes of a blob of a profile, or of a file that it names, at most so many."""
+    """Return at most `most` bytes of a blob of a profile, or of a file that it names."""
     if part.path is not None:
         with part.path.open("rb") as stream:
             return stream.read(most)
@@ -98,7 +98,7 @@ def _of_table(database: Guarded, table: str) -> Iterator[RawPart]:
 
 
 def _numbered(database: Guarded, table: str, columns: dict[str, str], part: RawPart) -> RawPart:
-    """The part with the numbers that whole columns of its row tell."""
+    """The part with the numbers in integer columns of its row."""
     assert part.blob is not None
     found = {"se": -1, "dispatch": -1, "id": -1}
     names = list(columns)
@@ -117,7 +117,7 @@ def _numbered(database: Guarded, table: str, columns: dict[str, str], part: RawP
 
 
 def _file(profile: Path, name: str) -> Iterator[RawPart]:
-    """A file that a profile names, if it lies beside or below it."""
+    """A file that a profile names, if it is next to or below it."""
     path = profile.parent / name
     try:
         is_there = (
@@ -141,7 +141,7 @@ def _file(profile: Path, name: str) -> Iterator[RawPart]:
 
 
 def is_trace(head: bytes) -> bool:
-    """Whether bytes begin as the stream of a shader engine does."""
+    """Whether bytes begin like the stream of a shader engine."""
     if len(head) < 8:
         return False
     word = int.from_bytes(head[:2], "little")
@@ -150,7 +150,7 @@ def is_trace(head: bytes) -> bool:
 
 
 def trace_inside(profile: Profile) -> str:
-    """Return a sentence that says whether raw thread traces belong to a profile."""
+    """Return a sentence on whether raw thread traces belong to a profile."""
     traces = [part for part in raw_parts(profile.path) if not part.is_code]
     if traces:
         return f"It holds or names {plural(len(traces), 'raw trace')}: open it as any capture."
