@@ -149,7 +149,7 @@ def _no_trace(path: Path) -> TraceError:
 def is_packed(path: Path) -> bool:
     """Whether a file is a capture that `rcv pack` wrote, also under another archive's ending.
 
-    File sharing services often accept only common archive names.
+    Services that share files often accept only common archive names.
     """
     if path.suffix.lower() == PACKED:
         return path.is_file()

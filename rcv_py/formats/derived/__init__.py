@@ -1,4 +1,4 @@
-"""What the tool that writes ui_output folders derives from the records of waves: pure functions of columns.
+"""Data that AMD's writer of ui_output folders derives from the records of waves: pure functions of columns.
 
 Begin with `totals.py`.
 """

@@ -1,4 +1,4 @@
-"""Totals of code rows, and how many waves are in each state, as the tool that writes folders counts them."""
+"""Totals of code rows, and waves in each state, as the writer of ui_output folders counts them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from rcv_py.base.runs import borders
 from rcv_py.model.device import StateCurve
 
-MOST = 1 << 62  # cycles that a sum can reach: clocks of real captures never do
+MOST = 1 << 62  # maximum cycles of a sum: clocks of real captures never reach it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Totals:
-    """What code rows cost, summed up over waves; int64 [rows] each, cycles but for the hits."""
+    """Costs of code rows, summed over waves; int64 [rows] each, cycles except the hits."""
 
     hits: np.ndarray
     latency: np.ndarray
@@ -25,15 +25,15 @@ class Totals:
 
     @classmethod
     def none(cls, rows: int) -> Totals:
-        """Of rows that nobody executed."""
+        """Return totals of rows without executions."""
         return cls(*(np.zeros(rows, dtype=np.int64) for _ in range(4)))
 
     def at(self, rows: np.ndarray) -> Totals:
-        """Return what some rows cost."""
+        """Return the costs of some rows."""
         return Totals(self.hits[rows], self.latency[rows], self.stall[rows], self.idle[rows])
 
     def add(self, at: np.ndarray, other: Totals) -> None:
-        """Add what rows of another table cost, which are rows `at` of this one."""
+        """Add the costs of another table's rows, which are rows `at` of this table."""
         for name in ("hits", "latency", "stall", "idle"):
             np.add.at(getattr(self, name), at, getattr(other, name))
 
@@ -48,12 +48,12 @@ def totals(
     duration: np.ndarray,
     rows: int,
 ) -> Totals:
-    """Return what each of `rows` code rows cost.
+    """Return the costs of each of `rows` code rows.
 
     Wave i began at `begin[i]` and owns tokens `first[i]:first[i + 1]`: their code rows (-1: none, they count
     nowhere), times (int64, of the clock that `begin` has), stalls, and durations with stall, in cycles.
 
-    A row's idle time is that between an instruction and the end of all that its wave issued before it:
+    A row's idle time is the time between the end of all earlier instructions of the wave and its start:
     `max(time - end, 0)`, where the first of a wave counts from its beginning.
     """
     sums = np.zeros((4, rows), dtype=np.int64)
@@ -86,7 +86,7 @@ def _walk(  # noqa: PLR0917 - compiled
 ) -> None:
     """Add up what `totals` returns, in rows of `sums`."""
     for wave in range(len(first) - 1):
-        reached = int(begin[wave])  # where all before a token have ended
+        reached = int(begin[wave])  # end of all earlier tokens
         for token in range(int(first[wave]), int(first[wave + 1])):
             row = int(line[token])
             if 0 <= row < sums.shape[1]:
@@ -102,7 +102,7 @@ def _walk(  # noqa: PLR0917 - compiled
 def state_curves(
     state: np.ndarray, duration: np.ndarray, *, first: np.ndarray, begin: np.ndarray
 ) -> tuple[StateCurve, ...]:
-    """Return how many waves were in each state that occurs, one point a time at which a span begins or ends.
+    """Return the waves in each state that occurs, one point per time at which a span begins or ends.
 
     Wave i owns spans `first[i]:first[i + 1]`, of which the first begins at `begin[i]`, in cycles.
     """

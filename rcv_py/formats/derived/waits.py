@@ -1,8 +1,8 @@
-"""The `waitcnt` list of a wave file, made as the tool that writes real files makes it.
+"""Compute the `waitcnt` list of a wave file with the rules of AMD's writer.
 
-Outstanding operations queue up behind counters; a wait releases the oldest ones.  The tool's rules are
-simpler than the hardware: a queue that got a scalar load counts as out of order and releases nothing until
-it is waited for down to zero.  `analysis/waits/waitcnt` has the hardware's rules.
+Outstanding operations queue up per counter; a wait releases the oldest ones.  The writer's rules are simpler
+than the hardware: a queue with a scalar load counts as out of order and releases nothing until a wait for
+zero.  `analysis/waits/waitcnt` has the hardware's rules.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from rcv_py.base.runs import borders
 
 _HEX = re.compile(r"\s*(0x[0-9a-fA-F]+|\d+)")
 _DECIMAL = re.compile(r"\s*(\d+)")
-_TEXTS = 1 << 16  # of instructions, whose effects are remembered
-_DIGITS = 16  # of a number that are read: texts may be a stranger's
+_TEXTS = 1 << 16  # of instructions whose effects are cached
+_DIGITS = 16  # of a number that are read: texts are untrusted
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What an instruction does to the queues."""
+    """The effect of an instruction on the queues."""
 
     pushes: tuple[
         str, ...
     ] = ()  # queues that get the instruction; those in _SHARED belong to several counters
     unorders: tuple[str, ...] = ()  # counters that are out of order from here on
     waits: tuple[tuple[str, int], ...] = ()  # counters it looks at, in this order, and how many may stay
-    empties: bool = False  # what all its waits release is one row
+    empties: bool = False  # all its waits release into one row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaitLists:
-    """One row a wait and counter that released something, in order of execution.
+    """One row per wait and counter that released something, in order of execution.
 
     Row i is of token `token[i]` and released tokens `producers[first[i]:first[i + 1]]`; wave i owns rows
     `wave_first[i]:wave_first[i + 1]`.
@@ -44,21 +44,21 @@ class WaitLists:
 
     token: np.ndarray  # int64 [n]
     first: np.ndarray  # int64 [n + 1]
-    producers: np.ndarray  # int64, in the order in which the file has them
+    producers: np.ndarray  # int64, in the order of the file
     wave_first: np.ndarray  # int64 [waves + 1]
 
 
 def wait_lists(row: np.ndarray, first: np.ndarray, texts: Sequence[str], generation: int) -> WaitLists:
-    """Return what the waits of waves released.
+    """Return the operations that the waits of waves released.
 
-    `row` is the place in `texts` of each executed instruction, -1 if it is not known; wave i owns
+    `row` is the index into `texts` of each executed instruction, -1 if unknown; wave i owns
     `row[first[i]:first[i + 1]]`.  `generation` is the major version of the graphics IP.
     """
     return _listed(_compiled(), row, first, texts, generation)
 
 
 def replay(texts: Sequence[str], generation: int) -> list[tuple[int, list[int]]]:
-    """Return (position of a wait, positions of what it released) of the executed instructions of a wave."""
+    """Return (position of a wait, positions that it released) of the executed instructions of a wave."""
     number: dict[str, int] = {}
     row = np.array([number.setdefault(text, len(number)) for text in texts], dtype=np.int32)
     found = _listed(_plain, row, np.array([0, len(row)]), tuple(number), generation)
@@ -67,7 +67,7 @@ def replay(texts: Sequence[str], generation: int) -> list[tuple[int, list[int]]]
 
 
 def _plain(*columns: np.ndarray) -> None:
-    """Walk without a compiler: one wave is over before that is there."""
+    """Walk without a compiler: importing it takes longer than one wave."""
     _walk(*(column.data for column in columns))  # type: ignore[arg-type] # memory is indexed alike
 
 
@@ -103,13 +103,13 @@ def _listed(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Steps:
-    """What executed rows do, step by step; equal effects once."""
+    """Effects of executed rows as steps; equal effects once."""
 
     effect: np.ndarray  # int64 [texts], which effect each row has; 0: none
     first: np.ndarray  # int64 [effects + 1], where the steps of each effect begin
-    table: np.ndarray  # int64 [steps, 3]: what, the queue or counter, and how many may stay
+    table: np.ndarray  # int64 [steps, 3]: kind, queue or counter, and operations that may stay
     queues: int
-    most: int  # operations that one instruction queues at most; at least 1
+    most: int  # maximum operations that one instruction queues; at least 1
 
     @classmethod
     def of(cls, row: np.ndarray, texts: Sequence[str], generation: int) -> _Steps:
@@ -118,7 +118,7 @@ class _Steps:
         counters = tuple(_COUNTERS[generation].values())
         lists = tuple(sorted({name for names in _SHARED[generation].values() for name in names}))
         queue = {name: number for number, name in enumerate((*counters, *lists))}
-        is_there = np.zeros(len(texts) + 1, dtype=bool)  # and one that is not known
+        is_there = np.zeros(len(texts) + 1, dtype=bool)  # and an unknown one
         is_there[row] = True
         effect, number = np.zeros(len(texts), dtype=np.int64), {NOTHING: 0}
         for at in np.flatnonzero(is_there[:-1]).tolist():
@@ -136,9 +136,9 @@ class _Steps:
 # Steps of an instruction.
 _PUSH = 0  # it joins a queue
 _UNORDER = 1  # a counter is out of order from here on
-_LOOK = 2  # a wait looks at a counter; takes that follow are in vain while it is out of order
-_TAKE = 3  # what a queue holds is released, but for the latest
-_LIST = 4  # what was taken is a row
+_LOOK = 2  # a wait checks a counter; later takes have no effect while it is out of order
+_TAKE = 3  # a queue's operations are released, except the latest
+_LIST = 4  # the taken operations become a row
 # Rows of the state of queues and counters.
 _PUSHED, _TAKEN, _IS_UNORDERED = range(3)
 
@@ -222,7 +222,7 @@ _BEFORE_GFX12 = (
     (_MEMORY, Effect(("vmcnt",))),
     *_SCALAR,
 )
-# What instructions other than waits do, by how their text begins; the first row that fits counts.
+# Effects of instructions other than waits, by prefix of their text; the first match counts.
 _EFFECTS = {
     9: (
         *_SCALAR,
@@ -244,14 +244,14 @@ _EFFECTS = {
         (_MEMORY, Effect(("loadcnt",))),
     ),
 }
-# What a wait names, and the counter that it means, in the order in which they are looked at.
+# Names in a wait and their counters, in the order in which they are checked.
 _COUNTERS = {
     9: {"lgk": "lgkmcnt", "vmcnt": "vmcnt"},
     10: {"vs": "vscnt", "vm": "vmcnt", "lgkm": "lgkmcnt"},
     11: {"vs": "vscnt", "vm": "vmcnt", "lgkm": "lgkmcnt"},
     12: {name: name for name in ("bvhcnt", "expcnt", "samplecnt", "kmcnt", "storecnt", "loadcnt", "dscnt")},
 }
-# Lists of operations that several counters count: who looks at one of them takes all of the list.
+# Lists of operations that several counters count: a wait for one of them takes the whole list.
 _BEFORE_SPLIT = {"vscnt": ("flat store",), "vmcnt": ("flat load",), "lgkmcnt": ("flat load", "flat store")}
 _SHARED: dict[int, dict[str, tuple[str, ...]]] = {
     9: {"lgkmcnt": ("flat",), "vmcnt": ("flat",)},
@@ -263,7 +263,7 @@ _SHARED: dict[int, dict[str, tuple[str, ...]]] = {
 
 @lru_cache(_TEXTS)
 def effect_of(text: str, generation: int) -> Effect:
-    """Return what the instruction does to the queues."""
+    """Return the effect of the instruction on the queues."""
     if not text.startswith("s_wait"):
         rules = _EFFECTS[generation]
         return next((effect for pattern, effect in rules if re.match(pattern, text)), NOTHING)

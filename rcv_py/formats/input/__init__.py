@@ -1,4 +1,4 @@
-"""Bytes of files of a capture: one opener with limits, columns of JSON records, where files of a run lie.
+"""Read files of a capture: one opener with limits, columns of JSON records, places of a run's files.
 
-Nothing else opens a file of a capture.  Read `files.py` first.
+No other code opens a file of a capture.  Read `files.py` first.
 """

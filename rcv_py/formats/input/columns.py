@@ -1,6 +1,6 @@
-"""Numbers of a file as tight, read-only columns, or a refusal: nothing wraps and nothing is cut off.
+"""Convert numbers of a file to compact, read-only columns, or refuse: no value wraps or is truncated.
 
-A refusal is a ValueError whose text can stand after "file.json is damaged: " in a sentence.
+A refusal is a ValueError whose text fits after "file.json is damaged: " in a sentence.
 """
 
 from __future__ import annotations

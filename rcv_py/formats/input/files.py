@@ -50,7 +50,7 @@ def read_bytes(folder: Path, name: str, limit: int = LIMIT) -> bytes:
 
 
 def read_start(folder: Path, name: str, size: int) -> bytes:
-    """Return at most the first `size` bytes of a file; raises what `read_bytes` raises."""
+    """Return at most the first `size` bytes of a file; raises the errors of `read_bytes`."""
     return _read(folder, name, LIMIT, size)
 
 
@@ -59,8 +59,8 @@ def csv_rows(
 ) -> Iterator[list[str]]:
     """Yield the cells of each line of a table, of its first `size` bytes if that is not negative.
 
-    A damaged end is left out, which becomes a sentence of `notes`.  The first step raises what `read_bytes`
-    raises.
+    A damaged end is left out, which becomes a sentence of `notes`.  The first step raises the errors of
+    `read_bytes`.
     """
     text = _read(folder, name, limit, size).decode("utf-8", "replace").replace("\0", "")
     reader = csv.reader(io.StringIO(text, newline=""))
@@ -71,9 +71,9 @@ def csv_rows(
 
 
 def read_json(folder: Path, name: str, problems: Problems | None = None) -> object:
-    """Return what a JSON file holds; text that is not UTF-8 is decoded with `\ufffd` and becomes a Problem.
+    """Return the contents of a JSON file; invalid UTF-8 is decoded with `\ufffd` and becomes a Problem.
 
-    Raises what `read_bytes` raises, and BrokenFile for anything that is not JSON.
+    Raises the errors of `read_bytes`, and BrokenFile for anything that is not JSON.
     """
     data = read_bytes(folder, name)
     for mark, encoding in _UTF16:
@@ -83,7 +83,7 @@ def read_json(folder: Path, name: str, problems: Problems | None = None) -> obje
 
 
 def try_json(folder: Path, name: str, problems: Problems, *affects: Affects) -> object:
-    """Return what an optional JSON file holds; None if it cannot be read, which becomes a Problem."""
+    """Return the contents of an optional JSON file; None if it cannot be read, which becomes a Problem."""
     try:
         return read_json(folder, name, problems)
     except TraceError as error:
@@ -92,7 +92,7 @@ def try_json(folder: Path, name: str, problems: Problems, *affects: Affects) -> 
 
 
 def parse_json(data: bytes, name: str, problems: Problems | None = None) -> object:
-    """Return what the bytes of a JSON file hold; see `read_json`."""
+    """Return the contents of the bytes of a JSON file; see `read_json`."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:

@@ -1,6 +1,6 @@
-"""How much of a capture is taken: far above what any writer writes, and little enough to stay quick.
+"""Limits on the data read from a capture: far above any writer's output, and low enough to stay quick.
 
-A capture is untrusted input, and small files can ask for a lot.  What is cut or left out becomes a Problem.
+A capture is untrusted input, and small files can demand much work.  Cut or left out data becomes a Problem.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PATH_FOLDERS = 64  # of a source file: every one is a row of a tree, and a step 
 FOLDERS = 300_000  # of all source files together
 CALLS = 200  # places of one instruction: inlined into each other
 TIMES_LISTED = 16  # of a file in the index; once is right
-FILES_LISTED = 4096  # stretches of records of one kind, a file each; writers make one an engine
+FILES_LISTED = 4096  # files of records of one kind; writers make one per engine
 
 
 def tell_cut(problems: Problems, name: str, count: int, what: str, rest: str) -> None:

@@ -1,4 +1,4 @@
-"""Where the tables of a run may lie: beside a capture, above it, and in folders beside those above.
+"""Search the places of a run's tables: next to a capture, above it, and in folders next to those above.
 
 ```
 examples/K/att_viewer/small/ui_output_agent_1_dispatch_2     the capture
@@ -6,10 +6,10 @@ examples/K/att_viewer/small                                  1 level up
 examples/K/att_viewer
 examples/K, examples/K/compute_viewer, examples/K/source     3 levels up, and what lies in it
 ```
-Nearer places come first.  Other folders beside those above count only in a library entry, which has a
-`compute_viewer` or whose captures lie in an `att_viewer`.  Folders that are captures, or hold some, belong to
+Nearer places come first.  Other folders next to the parent folders count only in a library entry, which has a
+`compute_viewer` or whose captures are in an `att_viewer`.  Folders that are captures, or hold some, belong to
 other runs and are left out; links are not followed, but a capture that is a link has the places of both ends.
-A server that answers strangers names in $RCV_ROOT the folder outside of which nothing is looked for.
+A public server sets $RCV_ROOT to the folder outside which nothing is searched.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-LEVELS = 5  # folders above a capture that are looked into
-MAX_NAMES = 5_000  # files of a folder that are looked at: a folder of downloads must not keep us busy
-MAX_PLACES = 48  # folders that are looked into for one capture
+LEVELS = 5  # levels above a capture that are searched
+MAX_NAMES = 5_000  # files of a folder that are examined: a folder of downloads must not take long
+MAX_PLACES = 48  # folders that are searched for one capture
 ROOT = "RCV_ROOT"
 SOURCE_MAP = "RCV_SOURCE_MAP"  # rules for paths of sources, one a line; processes inherit it
 _FIRST = ("compute_viewer",)
@@ -33,7 +33,7 @@ _INDEX = "filenames.json"
 def nearby(folder: Path) -> Iterator[Path]:
     """Yield folders that may hold tables of a capture's run, the nearest first, at most `MAX_PLACES`.
 
-    The capture's own folder and the one above come first, whatever lies in them.
+    The capture's own folder and its parent come first, regardless of their contents.
     """
     starts = dict.fromkeys((Path(os.path.realpath(folder)), folder.absolute()))
     found = (place for start in starts for place in _places(start))
@@ -50,7 +50,7 @@ def names_in(place: Path) -> list[str]:
 
 
 def may_look(place: Path) -> bool:
-    """Whether a folder lies inside of $RCV_ROOT, if that is set."""
+    """Whether a folder is inside $RCV_ROOT, if that is set."""
     root = os.environ.get(ROOT)
     if not root:
         return True
@@ -70,7 +70,7 @@ def _places(folder: Path) -> Iterator[Path]:
 
 
 def _inside(place: Path, known: Path) -> Iterator[Path]:
-    """Folders of a library entry that hold no capture, without the one that was looked into already."""
+    """Folders of a library entry without captures, except the one that was already searched."""
     names = sorted(_folders(place), key=lambda name: (name not in _FIRST, name))
     if not names or (names[0] not in _FIRST and known.name != _CAPTURES):
         return

@@ -1,4 +1,4 @@
-"""Notes about a capture: where they are kept, and the JSON that WaveScope and agents read and write.
+"""Notes about a capture: their files, and the JSON that WaveScope and agents read and write.
 
-Read `document.py` for the format, `store.py` for the files and what ties them to a capture.
+Read `document.py` for the format, `store.py` for the files and their link to a capture.
 """

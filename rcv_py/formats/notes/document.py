@@ -1,4 +1,4 @@
-"""`annotations.json`, as WaveScope and agents write it, and as this program does: a list of entries.
+"""Read and write `annotations.json`, the format of WaveScope, agents and this program: a list of entries.
 
 ```
 {"annotations": [{"id": "7f3a", "severity": "medium", "title": "…", "note": "…", "suggestion": "…",
@@ -10,10 +10,10 @@
                  {"id": "beef", "severity": "info", "title": "…", "note": "…", "anchor": null}]}
 ```
 
-`instIdxs` are rows of `code.json`, and a wave is named by its slot: which of the waves that lived there is
-meant, its time tells (`lanes.py`).  Files that WaveScope's users published say so; what others write is read
-as well: a bare list, `findings` with a `detail`, and several spellings of each name.  What this program does
-not know stays in the file when it writes it again.
+`instIdxs` are rows of `code.json`, and a wave is named by its slot: the time selects the wave of that slot
+(`lanes.py`).  This follows files that WaveScope's users published; other variants are read as well: a bare
+list, `findings` with a `detail`, and several spellings of each name.  Unknown entries stay in the file when
+it is written again.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ ID_LETTERS = 64
 MAX_CYCLE = 1 << 60
 MAX_LINE = 1 << 31
 LIST = "annotations"
-OWN = "rcv"  # what only this program keeps in a file: which capture it is about, and what was removed
+OWN = "rcv"  # data of this program alone: the capture of the file, and removed notes
 _LISTS = (LIST, "entries", "notes", "items", "findings")
 
-# How others may spell what an entry has; a name counts without its case, `_` and `-`.
+# Other spellings of an entry's names; case, `_` and `-` are ignored.
 _TITLE = ("title", "name", "summary")
 _TEXT = ("note", "text", "body", "message", "description", "comment", "detail")
-_ADVICE = "suggestion"  # the end of the text here
+_ADVICE = "suggestion"  # the end of our text
 _ROWS = (
     *(
         "instidxs",
@@ -85,7 +85,7 @@ _SEVERITY_WRITTEN = {Severity.ERROR: "high", Severity.WARNING: "medium", Severit
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An element of the list as it stands there, and the note that it is; None if it is none."""
+    """An element of the list as in the file, and its note; None if it is no note."""
 
     raw: Any
     note: Note | None
@@ -93,12 +93,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoteDocument:
-    """What a file holds; `head` is what stands around the list, None of a bare one."""
+    """The contents of a file; `head` is the object around the list, None for a bare list."""
 
     entries: tuple[Entry, ...] = ()
     head: Mapping[str, Any] | None = field(default_factory=dict)
-    key: str = LIST  # under which the list stands
-    lanes: Lanes = NO_LANES  # of the capture that it is about
+    key: str = LIST  # the key of the list
+    lanes: Lanes = NO_LANES  # of its capture
     left_out: int = 0  # elements that are no notes, or too many
 
     @property
@@ -108,7 +108,7 @@ class NoteDocument:
 
     @property
     def removed(self) -> frozenset[str]:
-        """Ids of notes of other files that are not to be shown."""
+        """Ids of hidden notes of other files."""
         ids = self._own.get("removed")
         return frozenset(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else frozenset()
 
@@ -120,10 +120,10 @@ class NoteDocument:
     def changed(
         self, changes: NoteChanges, about: Mapping[str, str], hidden: frozenset[str] = frozenset()
     ) -> NoteDocument:
-        """Return the document with these changes; `about` says which capture it is about.
+        """Return the document with these changes; `about` identifies the capture.
 
-        An entry that is changed keeps its place, and what is not known of it.  `hidden` are ids of notes in
-        other files that are not to be shown any more.
+        A changed entry keeps its position and its unknown keys.  `hidden` are ids of notes in other files
+        that are no longer shown.
         """
         put = {note.id: note for note in changes.put}
         entries = []
@@ -135,7 +135,7 @@ class NoteDocument:
             entries.append(entry if other is None else _other(entry, other, self.lanes))
         entries += [Entry(entry_of(note, self.lanes), note) for note in put.values()]
         own = {**self._own, **about}
-        kept = {note.id for note in (*self.notes, *changes.put)}  # of these the entry itself is enough
+        kept = {note.id for note in (*self.notes, *changes.put)}  # for these removing the entry is enough
         if gone := (self.removed | hidden) - kept:
             own["removed"] = sorted(gone)
         else:
@@ -144,20 +144,20 @@ class NoteDocument:
         return replace(self, entries=tuple(entries), head={**head, OWN: own})
 
     def written(self) -> bytes:
-        """Return the file: JSON of the same layout that was read."""
+        """Return the file: JSON in the layout that was read."""
         rows = [entry.raw for entry in self.entries]
         document: Any = rows if self.head is None else {**self.head, self.key: rows}
         option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         try:
             return orjson.dumps(document, option=option)
-        except TypeError:  # half of a pair, which UTF-8 cannot hold
+        except TypeError:  # a lone surrogate, which UTF-8 cannot encode
             return orjson.dumps(_encodable(document), option=option)
 
 
 def read_notes(data: bytes, name: str, kept_in: str = "", lanes: Lanes = NO_LANES) -> NoteDocument:
-    """Return what the bytes of a file hold; raise BrokenFile, a sentence, if it is no list of entries.
+    """Read the bytes of a file; raise BrokenFile if it is no list of entries.
 
-    `lanes` are those of the capture; without them a wave that is named by its slot alone is not known.
+    `lanes` are the capture's; without them a wave that is named by its slot alone is unknown.
     """
     if len(data) > FILE_BYTES:
         raise BrokenFile(name, f"it has {len(data):,} bytes, more than the {FILE_BYTES:,} that are accepted")
@@ -211,7 +211,7 @@ def entry_of(note: Note, lanes: Lanes = NO_LANES) -> dict[str, Any]:
 
 
 def _other(entry: Entry, note: Note, lanes: Lanes) -> Entry:
-    """An entry with what another version of its note says; what is the same stays as it is written."""
+    """An entry updated to another version of its note; unchanged values keep their spelling."""
     new = entry_of(note, lanes)
     was = entry.note
     if was is not None:
@@ -229,7 +229,7 @@ def _other(entry: Entry, note: Note, lanes: Lanes) -> Entry:
     return Entry({**raw, **new}, note)
 
 
-# -- entries of others ----------------------------------------------------------------------------------
+# -- entries of other programs -------------------------------------------------------------------------------
 
 
 def _note(row: Any, kept_in: str, lanes: Lanes) -> Note | None:
@@ -240,7 +240,7 @@ def _note(row: Any, kept_in: str, lanes: Lanes) -> Note | None:
     title = one_line(str(_first(named, _TITLE, str) or ""))
     text = str(_first(named, _TEXT, str) or "")
     advice = str(_first(named, (_ADVICE,), str) or "").strip()
-    if advice and advice not in text:  # it is there once somebody changed the note here
+    if advice and advice not in text:  # present once the note was changed here
         text = f"{text}\n\nSuggestion: {advice}".strip()
     text = elide_right(text, TEXT_LETTERS)
     if not title:
@@ -261,7 +261,7 @@ def _note(row: Any, kept_in: str, lanes: Lanes) -> Note | None:
 
 
 def _with_own_ids(notes: list[Note | None]) -> list[Note | None]:
-    """Give a note another id if one before it has the same: an id names one note."""
+    """Give a note another id if an earlier note has the same: an id names one note."""
     seen: dict[str, int] = {}
     made: list[Note | None] = []
     for note in notes:
@@ -274,7 +274,7 @@ def _with_own_ids(notes: list[Note | None]) -> list[Note | None]:
 
 
 def _named(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The values by name without case, `_` and `-`; of two the first."""
+    """The values by name without case, `_` and `-`; the first of duplicates."""
     made: dict[str, Any] = {}
     for name, value in row.items():
         made.setdefault(name.lower().replace("_", "").replace("-", ""), value)
@@ -286,7 +286,7 @@ def _first(named: Mapping[str, Any], names: Iterable[str], kind: type) -> Any:
 
 
 def _made_id(row: Mapping[str, Any]) -> str:
-    """An id that follows from what an entry says: it is the same at the next reading."""
+    """An id derived from an entry: it is the same at the next read."""
     return hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
 
 
@@ -339,7 +339,7 @@ def _source(named: Mapping[str, Any]) -> tuple[str, int] | None:
 
 
 def _wave(named: Mapping[str, Any]) -> tuple[WaveId | None, Lane | None]:
-    """The wave, if its ordinal is named, and the slot that it lived in, unless that is a name of ours."""
+    """The wave, if its ordinal is named, and its slot, unless that is one of our names."""
     value = next((named[name] for name in _WAVE if name in named), None)
     if isinstance(value, str):
         match = _WAVE_TEXT.fullmatch(value.strip().lower())

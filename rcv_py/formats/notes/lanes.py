@@ -1,4 +1,4 @@
-"""Waves and times as WaveScope names them: a slot of a SIMD, and cycles of the clock of its shader engine."""
+"""Waves and times in WaveScope's terms: a slot of a SIMD, and cycles of its shader engine's clock."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Lane = tuple[int, int, int]  # shader engine, SIMD, slot
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lanes:
-    """What a capture says of them; nothing without a capture."""
+    """The slots and clocks of a capture; empty without a capture."""
 
     waves: WaveIndex | None = None
     offsets: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, trace: Trace) -> Lanes:
-        """Return those of a capture."""
+        """Return the lanes of a capture."""
         return cls(waves=trace.waves, offsets=trace.clock.offsets)
 
     def offset(self, se: int) -> int:
-        """Return the cycles that were added to the times of a shader engine to align it."""
+        """Return the cycles that were added to a shader engine's times to align it."""
         return self.offsets.get(se, 0)
 
     def wave(self, lane: Lane, span: TimeWindow | None) -> WaveId | None:
-        """Return the wave of a slot that lived longest within a time, of equals the first.
+        """Return the wave of a slot with the longest overlap with a time, the first of equals.
 
         Without a time it is the only wave of the slot; None if there are several, or none.
         """

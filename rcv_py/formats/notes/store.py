@@ -1,14 +1,13 @@
-"""Where notes about a capture are kept, and how they are read and changed.
+"""Files of notes about a capture: read and change them.
 
 | place | what it is |
 |---|---|
-| `annotations.json` in the folder of the capture, `NAME.annotations.json` beside a packed one | anybody's |
-| `notes.json` in a packed capture | what `rcv pack --with-notes` put there; never written again |
-| `IDENTITY.json` in the user's folder | all other notes, found by what tells captures apart |
+| `annotations.json` in the folder of the capture, `NAME.annotations.json` next to a packed one | shared |
+| `notes.json` in a packed capture | written by `rcv pack --with-notes`; never changed |
+| `IDENTITY.json` in the user's folder | all other notes, found by the capture's fingerprint |
 
-All of them are shown.  A note that stands in a file that cannot or shall not be written is changed, or
-removed, in the user's.  Changes are made on what the file holds then, so that what another program wrote
-meanwhile stays.
+All of them are shown.  A note in a file that cannot or must not be written is changed or removed in the
+user's file.  Changes are applied to the current contents of the file, so that another program's changes stay.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ PLACE = "RCV_NOTES"  # names the user's folder, where it is set
 BESIDE = "annotations.json"
 ID_BYTES = 4
 IDENTITY_LETTERS = 32
-OWN_PLACE = "your notes"  # what the user's file is called
+OWN_PLACE = "your notes"  # name of the user's file
 _FOREIGN = "the notes in it are not shown"
 
 
@@ -64,7 +63,7 @@ def identity(trace: Trace) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """The notes of a capture, those of all files together, and what is wrong with the files."""
+    """The notes of a capture from all files, and problems of the files."""
 
     identity: str
     notes: tuple[Note, ...] = ()
@@ -81,13 +80,13 @@ class NotePlaces:
 
     @classmethod
     def of(cls, trace: Trace, folder: Path | None = None) -> NotePlaces:
-        """Return the files of a capture; `folder` is the user's, by default that of this machine."""
+        """Return the files of a capture; `folder` is the user's, by default this machine's."""
         name = identity(trace)
         return cls(trace=trace, identity=name, own=(folder or user_folder()) / f"{name}.json")
 
     @property
     def beside(self) -> Path:
-        """The file in the folder of the capture, or beside the file that it is."""
+        """The file in the folder of the capture, or next to its packed file."""
         path = self.trace.path
         return path.with_name(f"{path.name}.{BESIDE}") if path.is_file() else path / BESIDE
 
@@ -98,7 +97,7 @@ class NotePlaces:
 
     @property
     def about(self) -> dict[str, str]:
-        """What a file says of the capture that it is about."""
+        """The fields of a file that identify its capture."""
         return {
             "identity": self.identity,
             "capture": self.trace.name,
@@ -120,7 +119,7 @@ class NotePlaces:
         return Notebook(identity=self.identity, notes=tuple(found.values()), problems=tuple(problems))
 
     def _places(self) -> Iterator[tuple[Path, str]]:
-        """Files and what they are called, the one whose word counts last."""
+        """Files and their labels; later files override earlier ones."""
         if self._is_packed:
             yield self.trace.path, MEMBER
         yield self.beside, self.beside.name
@@ -157,7 +156,7 @@ class NotePlaces:
         raise BrokenFile(name, "it is about another capture")
 
     def _is_other(self, document: NoteDocument) -> bool:
-        """Whether a file says that it is about another capture."""
+        """Whether a file states another capture."""
         said = (document.head or {}).get("rcv")
         named = said.get("identity") if isinstance(said, dict) else None
         return isinstance(named, str) and bool(named) and named != self.identity
@@ -165,9 +164,9 @@ class NotePlaces:
     # -- writing ------------------------------------------------------------------------------------
 
     def save(self, changes: NoteChanges, *, is_beside: bool = False) -> Path:
-        """Write changes and return the file; raise ExportError, with nothing changed, if that cannot be.
+        """Write changes and return the file; raise ExportError, with nothing changed, on failure.
 
-        With `is_beside` they go into the file beside the capture, unless that cannot be written.
+        With `is_beside` they go into the file next to the capture, unless that cannot be written.
         """
         if is_beside:
             try:
@@ -177,7 +176,7 @@ class NotePlaces:
         if not is_beside:
             self._write(self.own, OWN_PLACE, changes, changes.removed)
             return self.own
-        # A version in the user's file would still count, and so would a packed one.
+        # A version in the user's file would still count, and so would a packed version.
         hidden = changes.removed if self._is_packed else frozenset()
         if hidden or self.own.is_file():
             gone = changes.removed | {note.id for note in changes.put}
@@ -189,7 +188,7 @@ class NotePlaces:
     ) -> None:
         try:
             document = self._load(path, name)
-        except TraceError as error:  # it stays as it is: it may hold more than we understand
+        except TraceError as error:  # it is not changed: it may hold more than we understand
             raise ExportError(
                 f"The note is not kept: {error}", hint=f"Correct or remove {path}, then try again."
             ) from error
@@ -203,7 +202,7 @@ class NotePlaces:
 
 
 def import_notes(path: Path, trace: Trace) -> tuple[Note, ...]:
-    """Return the notes about a capture of a file that the user names; raise TraceError."""
+    """Return the notes about a capture in a file that the user names; raise TraceError."""
     data = read_bytes(path.absolute().parent, path.name, FILE_BYTES)
     document = read_notes(data, path.name, lanes=Lanes.of(trace))
     if not document.notes and document.left_out:
@@ -212,7 +211,7 @@ def import_notes(path: Path, trace: Trace) -> tuple[Note, ...]:
 
 
 def export_notes(path: Path, notes: tuple[Note, ...], places: NotePlaces) -> None:
-    """Write notes as `annotations.json`; entries of others that the file has stay.  Raise ExportError."""
+    """Write notes as `annotations.json`; other entries of the file stay.  Raise ExportError."""
     lanes = Lanes.of(places.trace)
     document = NoteDocument(lanes=lanes)
     if path.is_file():
@@ -235,7 +234,7 @@ def new_note(
     severity: Severity = Severity.INFO,
     author: str = "",
 ) -> Note:
-    """Return a note of now, with an id of its own; raise UsageError if it says nothing, or of no place."""
+    """Return a new note with its own id; raise UsageError if it has no text, or no place."""
     title = one_line(title)
     if not title:
         raise UsageError("A note needs a title: what it says, on one line.")

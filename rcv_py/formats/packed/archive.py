@@ -1,7 +1,7 @@
-"""The members of a packed capture: a zip whose names we choose, read with bounds and without unpacking it.
+"""The members of a packed capture: a zip with our names, read with limits and without extracting it.
 
-A member is compressed, or stored as it is; what is stored begins at a multiple of 64 bytes, so that its
-arrays can be mapped.  An archive is untrusted input: names, sizes and places are checked before a read.
+A member is compressed or stored; a stored member begins at a multiple of 64 bytes, so that its arrays can be
+mapped.  An archive is untrusted input: names, sizes and offsets are checked before a read.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from rcv_py.base.errors import BrokenFile, MissingFile
 from rcv_py.base.text import elide_right
 
 SUFFIX = ".rcvz"
-NOTES = "notes.json"  # the member with what people wrote about the capture, if it was packed with that
-MEMBER_BYTES = 1 << 29  # of one member when it is unpacked: the largest wave that is accepted has less
-ALL_BYTES = 1 << 36  # of all members when they are unpacked
+NOTES = "notes.json"  # the member with notes about the capture, if it was packed with them
+MEMBER_BYTES = 1 << 29  # of one unpacked member: the largest accepted wave has less
+ALL_BYTES = 1 << 36  # of all unpacked members
 MEMBERS = 200_000
-FREE_BYTES = 32 << 20  # of a member, however small it is packed
+FREE_BYTES = 32 << 20  # of a member with any compression ratio
 RATIO = 64  # of a larger one: real captures are packed 6 to 21 times
 LEVEL = 6
 ALIGNED = 64  # bytes
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}(/\d{1,8})?\.(json|columns)")
-_PAD = 0xD935  # the extra field that other tools use for alignment, too
+_PAD = 0xD935  # the extra field that other tools also use for alignment
 _LOCAL = struct.Struct("<4s22xHH")
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -50,7 +50,7 @@ class Writer:
         self._zip.close()
 
     def add(self, name: str, data: bytes | bytearray | memoryview) -> None:
-        """Write a member; no date is told, so that the same capture gives the same bytes."""
+        """Write a member without a date, so that the same capture gives the same bytes."""
         about = zipfile.ZipInfo(name)
         about.compress_type = self._method
         about.external_attr = 0o644 << 16
@@ -63,17 +63,17 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Where a member lies, and how much it is."""
+    """Position and size of a member."""
 
     at: int  # byte of its header in the archive
     packed: int  # bytes
-    size: int  # bytes when it is unpacked
+    size: int  # bytes unpacked
     crc: int
     is_compressed: bool
 
 
 class Archive:
-    """An archive at a path; nothing of it stays open.  Pickled it is its path."""
+    """An archive at a path; it keeps no file open, and pickles as its path."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -123,9 +123,9 @@ class Archive:
         return found
 
     def read(self, name: str) -> memoryview:
-        """Return the bytes of a member, those of a stored one as a map of the file.
+        """Return the bytes of a member; a stored member is mapped from the file.
 
-        Raise BrokenFile if it is not there, or not what the directory of the archive says.
+        Raise BrokenFile if it is missing, or differs from the directory of the archive.
         """
         member = self.members.get(name)
         if member is None:
@@ -146,7 +146,7 @@ class Archive:
         return memoryview(plain)
 
     def _part(self, data: memoryview, member: Member, at: int | None = None) -> memoryview:
-        """The packed bytes of a member, behind its header in the data."""
+        """The packed bytes of a member, after its header in the data."""
         at = member.at if at is None else at
         mark, name, extra = _LOCAL.unpack_from(data, at)
         begin = at + _LOCAL.size + name + extra
@@ -160,5 +160,5 @@ class Archive:
             return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
 
     def broken(self, problem: str, detail: str = "") -> BrokenFile:
-        """The error that says what is wrong with the archive."""
+        """The error for a damaged archive."""
         return BrokenFile(self.path.name, problem, detail)

@@ -1,4 +1,4 @@
-"""Arrays one after the other, each as numpy's own file format has it, padded so that it can be mapped."""
+"""Consecutive arrays in numpy's own file format, padded so that they can be mapped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Version 1 of the format as numpy writes it; other kinds of numbers, and other orders, are of nobody.
+# Version 1 of the format as numpy writes it; other kinds of numbers, and other orders, are never written.
 _HEAD = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '(?P<dtype>[<|](?:[iu][1248]|f8|b1))', 'fortran_order': False, "
     rb"'shape': \((?P<shape>\d{1,12},|\d{1,12}, \d{1,12})\), \} *\n",
@@ -21,7 +21,7 @@ _ALIGNED = 64
 
 
 class Unreadable(ValueError):
-    """The bytes are no arrays; the text can stand after "is damaged: "."""
+    """The bytes are no arrays; the text fits after "is damaged: "."""
 
 
 def packed(arrays: Sequence[np.ndarray]) -> bytes:
@@ -46,7 +46,7 @@ def unpacked(data: memoryview, count: int) -> list[np.ndarray]:
 
 
 def _array(data: memoryview, at: int) -> tuple[np.ndarray, int]:
-    """The array that begins there, and where the next one does."""
+    """The array at a position, and the position of the next."""
     head = _HEAD.match(data[at : at + _HEADER])
     if head is None:
         raise Unreadable("an array is missing, or of a kind that no writer writes")

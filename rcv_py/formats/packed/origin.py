@@ -1,4 +1,4 @@
-"""Where a packed capture comes from: what names and dates of its files told before it was packed."""
+"""Origin of a packed capture: facts from names and dates of its files before it was packed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who recorded a capture, and when; -1 is a number that is not known."""
+    """Recorder and time of a capture; -1: unknown number."""
 
     agent: int = -1
     dispatch: int = -1

@@ -1,7 +1,7 @@
 """Some waves of a packed capture as one member: the columns of `WaveColumns`, narrowed if compressed.
 
-A compressed piece has numbers in the smallest type that holds them and starts as differences, which are a
-third of the bytes to unpack; a piece that is to be mapped has the columns as they are used.
+A compressed piece has numbers in the smallest type that holds them and starts as differences, a third of the
+bytes to unpack; a piece for mapping has the columns in their final types.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ COLUMNS = (
     "facts", "token_first", "offset", "stall", "busy", "kind", "line", "state_first", "state_offset",
     "state", "wait_line", "wait_first", "depends_on",
 )  # fmt: skip
-_STARTS = {"offset": "token_first", "state_offset": "state_first"}  # kept as differences within a wave
+_STARTS = {"offset": "token_first", "state_offset": "state_first"}  # stored as differences within a wave
 _ROWS = {
     "token_first": ("offset", "stall", "busy", "kind", "line"),
     "state_first": ("state_offset", "state"),
 }
-_TYPES = {  # of the columns as they are used; where there are two, the first if it holds the numbers
+_TYPES = {  # final types of the columns; of two, the first if it holds the numbers
     **dict.fromkeys(("facts", "token_first", "state_first"), "i8"),
     **dict.fromkeys(("offset", "stall", "busy", "state_offset"), "i4 i8"),
     **dict.fromkeys(("kind", "state"), "u1"),
     **dict.fromkeys(("wait_line", "wait_first", "depends_on"), "i4"),
 }
 _NARROW = (np.uint8, np.uint16, np.int16, np.int32, np.int64)
-_LENGTH, _WAITS = WAVE_FACTS - 2, WAVE_FACTS - 1  # facts: cycles of its states, how many waits it has
+_LENGTH, _WAITS = WAVE_FACTS - 2, WAVE_FACTS - 1  # facts: cycles of its states, number of its waits
 _BACK = "its starts do not ascend"
 
 
 def cut(columns: WaveColumns, first: int, stop: int) -> WaveColumns:
-    """Return some waves that follow each other, without lanes and levels of detail."""
+    """Return some consecutive waves, without lanes and levels of detail."""
     found = _piece({name: getattr(columns, name) for name in COLUMNS}).waves(first, stop)
     for name in ("token_first", "state_first"):
         found[name] = borders(found[name])
@@ -62,7 +62,7 @@ def _differences(starts: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def _summed(steps: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """What `_differences` was made of."""
+    """Undo `_differences`: return the original column."""
     total = np.cumsum(steps, dtype=np.int64)
     before = np.where(first[:-1] > 0, total[first[:-1] - 1], 0) if len(total) else np.zeros(len(first) - 1)
     return total - np.repeat(before.astype(np.int64), np.diff(first))
@@ -77,7 +77,7 @@ def _narrow(array: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """The columns of a piece, and where the waits of each wave begin in theirs."""
+    """The columns of a piece, and the first wait of each wave in its columns."""
 
     columns: dict[str, np.ndarray]
     line_first: np.ndarray  # int64 [waves + 1], in `wait_line`
@@ -95,7 +95,7 @@ class Piece:
         return sum(column.nbytes for column in self.columns.values())
 
     def waves(self, first: int, stop: int) -> dict[str, np.ndarray]:
-        """The columns of some waves that follow each other; those of borders without their last row."""
+        """The columns of some consecutive waves; columns of borders without their last row."""
         tokens, states = (
             slice(*self.columns[name][[first, stop]].tolist()) for name in ("token_first", "state_first")
         )
@@ -113,7 +113,7 @@ class Piece:
 
 
 def unpacked_piece(data: memoryview, *, is_narrow: bool, lines: int) -> Piece:
-    """Return the columns of a member; raise Unreadable unless all of them fit each other.
+    """Return the columns of a member; raise Unreadable if they are inconsistent.
 
     `lines` is how many rows the code table has.
     """
@@ -131,7 +131,7 @@ def unpacked_piece(data: memoryview, *, is_narrow: bool, lines: int) -> Piece:
 
 
 def _widen(found: dict[str, np.ndarray], types: dict[str, str]) -> None:
-    """Undo what `packed_piece` does to make columns small."""
+    """Undo the compaction of `packed_piece`."""
     if any(column.dtype.kind not in "iu" or column.dtype == np.uint64 for column in found.values()):
         raise Unreadable("its columns have another type")
     for name, over in _STARTS.items():
@@ -153,7 +153,7 @@ def _check_borders(first: np.ndarray, total: int) -> None:
 
 
 def _check_waves(found: dict[str, np.ndarray]) -> None:
-    """Raise Unreadable unless every wave is described, and has rows of its own."""
+    """Raise Unreadable unless every wave is described, and has its own rows."""
     facts = found["facts"]
     if facts.shape[1] != WAVE_FACTS or facts.min(initial=0) <= -LIMIT or facts.max(initial=0) >= LIMIT:
         raise Unreadable("its waves are not described")
@@ -170,7 +170,7 @@ def _check_waves(found: dict[str, np.ndarray]) -> None:
 
 
 def _check_rows(found: dict[str, np.ndarray], lines: int) -> None:
-    """Raise Unreadable unless starts ascend, durations are some, and instructions are there."""
+    """Raise Unreadable unless starts ascend, durations are not negative, and instructions exist."""
     for name, over in _STARTS.items():
         starts, first = found[name], found[over]
         is_back = starts[1:] < starts[:-1]
@@ -196,7 +196,7 @@ def _piece(found: dict[str, np.ndarray]) -> Piece:
 
 
 def _made(edges: np.ndarray, edge_first: np.ndarray, total: int) -> np.ndarray:
-    """Where the producers of each wave begin; int64 [waves + 1]."""
+    """First producer of each wave; int64 [waves + 1]."""
     has = edge_first[:-1] < edge_first[1:]
     heads, lasts = edge_first[:-1][has], edge_first[1:][has] - 1
     steps = np.diff(edges.astype(np.int64))

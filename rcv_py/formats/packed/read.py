@@ -1,4 +1,4 @@
-"""Opens a packed capture: its tables; waves stay packed until somebody asks for them."""
+"""Open a packed capture: read its tables; waves are unpacked on request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 
 JSON_BYTES = 128 << 20
-JSON_RECORDS = 4 << 20  # records and lists in it, which need far more memory than their text
+JSON_RECORDS = 4 << 20  # records and lists in it, which take far more memory than their text
 
 
 def open_packed(path: Path) -> Trace:
@@ -38,7 +38,7 @@ def open_packed(path: Path) -> Trace:
 
 
 def is_packed_archive(path: Path) -> bool:
-    """Whether an archive is a packed capture, by what it holds."""
+    """Whether an archive is a packed capture, by its contents."""
     try:
         return MANIFEST in Archive(path).members
     except TraceError:
@@ -46,7 +46,7 @@ def is_packed_archive(path: Path) -> bool:
 
 
 def origin_of(path: Path) -> Origin:
-    """Return where a packed capture comes from; raise a TraceError if it is none or is damaged."""
+    """Return the origin of a packed capture; raise a TraceError if it is none or is damaged."""
     archive = Archive(path)
     try:
         said = _json(archive, MANIFEST).get("origin")
@@ -83,7 +83,7 @@ def _trace(archive: Archive, manifest: dict[str, Any]) -> Trace:
         said,
         columns,
         path=archive.path,
-        reader=None,  # follows, once it is known how much code there is
+        reader=None,  # set later, once the size of the code is known
         facts=None if facts is None else records.read(RunFacts, facts, ()),
     )
     _check_waves(trace.waves)
@@ -110,7 +110,7 @@ def _notes(rows: object) -> Notes:
 
 
 def _check_waves(index: WaveIndex) -> None:
-    """Raise Unreadable unless every wave has a name of its own, in order, and lives forwards."""
+    """Raise Unreadable unless wave ids are unique and ascend, and no wave ends before it begins."""
     key = np.column_stack([index.se, index.simd, index.slot, index.wid]).astype(np.int64)
     steps = np.diff(key, axis=0)
     heads = steps[np.arange(len(steps)), (steps != 0).argmax(axis=1)] if len(steps) else steps
@@ -123,7 +123,7 @@ def _check_waves(index: WaveIndex) -> None:
 
 
 def _check_code(code: CodeTable, sources: int) -> None:
-    """Raise Unreadable unless what lines point to is there."""
+    """Raise Unreadable if lines refer to missing rows."""
     rows, links = len(code), len(code.chain_file)
     if len(code.number) != rows or len(code.chain_line) != links or len(code.chain_first) != rows + 1:
         raise Unreadable("its instructions differ in number")

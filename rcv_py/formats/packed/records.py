@@ -1,7 +1,7 @@
-"""Immutable records as JSON and columns, and back by the types that their classes declare.
+"""Write immutable records as JSON and columns, and read them by the declared types of their classes.
 
-A column is written as its number among all columns.  What is read is believed in nothing: a value of another
-type, a column of another type or length, and a number that no capture has are refused.
+A column is written as its number among all columns.  The input is untrusted: a value of another type, a
+column of another type or length, and a number outside the range of captures are refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rcv_py.model.waves import WaveIndex
 
 DEPTH = 8  # records within records
 _PLAIN = (str, int, float, bool)
-_ANY = 1 << 64  # numbers below it are accepted: addresses have 64 bits
+_ANY = 1 << 64  # exclusive limit of numbers: addresses have 64 bits
 
 
 def _types(**names: str) -> dict[str, np.dtype[Any]]:
@@ -59,8 +59,8 @@ _COLUMNS: dict[type, dict[str, np.dtype[Any]]] = {
     StateCurve: _types(i8="time", i4="waves"),
     ClockSamples: _types(i8="shader realtime"),
 }
-_WIDTH: dict[tuple[type, str], int] = {(CounterSamples, "value"): 4}  # of columns with several numbers a row
-_WIDE: set[tuple[type, str]] = {(CodeTable, "stall_reasons")}  # with as many as there are
+_WIDTH: dict[tuple[type, str], int] = {(CounterSamples, "value"): 4}  # columns of several numbers a row
+_WIDE: set[tuple[type, str]] = {(CodeTable, "stall_reasons")}  # with any number of rows
 _BORDERS: set[tuple[type, str]] = {(CodeTable, "chain_first")}  # one more than rows
 _APART: set[tuple[type, str]] = {(CodeTable, "chain_file"), (CodeTable, "chain_line")}
 _ODD = "something is of another kind than it should be"
@@ -77,23 +77,23 @@ def written(value: object, columns: list[np.ndarray], without: Sequence[str] = (
     if isinstance(value, Mapping):
         return [[key, written(one, columns)] for key, one in value.items()]
     if isinstance(value, tuple | list):
-        if set(map(type, value)) <= {str}:  # the file of each wave, of which there are many
+        if set(map(type, value)) <= {str}:  # the file of each wave: many
             return list(value)
         return [written(one, columns) for one in value]
     return value
 
 
 def read(kind: type, data: object, columns: Sequence[np.ndarray], **given: object) -> Any:
-    """Return the record of a class that JSON and columns say; raise Unreadable for anything else.
+    """Read a record of a class from JSON and columns; raise Unreadable for anything else.
 
-    Fields that are `given` are not read.  A field that is absent has its default.
+    Fields that are `given` are not read.  An absent field has its default.
     """
     return _Reader(columns).record(kind, data, DEPTH, given)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
-    """Turns what was written into the types that are declared."""
+    """Converts written values to the declared types."""
 
     columns: Sequence[np.ndarray]
 
@@ -142,7 +142,7 @@ class _Reader:
         return _whole(data, _ANY) if hint is int else data
 
     def several(self, origin: type, inner: tuple[Any, ...], data: list[Any], depth: int) -> object:
-        """A row of values of one type, or of a type each, or pairs of key and value."""
+        """A list of values of one type, or of one type each, or pairs of key and value."""
         if inner == (str, ...) and set(map(type, data)) <= {str}:  # the texts of a program
             return tuple(data)
         if origin is tuple and inner[1:] == (...,):
@@ -166,7 +166,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _check(kind: type, name: str, column: np.ndarray) -> None:
-    """Raise Unreadable for a column of another type or shape than the class has it."""
+    """Raise Unreadable for a column of another type or shape than the class declares."""
     width = column.shape[1] if column.ndim > 1 else 0
     is_shaped = width == _WIDTH.get((kind, name), 0) or ((kind, name) in _WIDE and column.ndim > 1)
     if _COLUMNS.get(kind, {}).get(name) != column.dtype or not is_shaped:

@@ -1,4 +1,4 @@
-"""The waves of a packed capture: a few pieces are unpacked, or mapped, and rows are cut out of them."""
+"""Read waves of a packed capture: unpack or map a few pieces, and cut rows out of them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def piece_name(number: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class StoredWaves(PickledByCopy):
-    """Reads waves of a packed capture.  Pickled it is its fields alone: any process opens the file anew."""
+    """Reads waves of a packed capture.  It pickles as its fields alone: any process opens the file anew."""
 
     path: Path
-    base_clock: int  # smallest step of time; tokens may overlap by so much and still share a lane
+    base_clock: int  # smallest step of time; tokens may overlap by this and still share a lane
     lines: int  # rows of the code table
     is_narrow: bool  # whether pieces are compressed
     missing: Notes  # waves that could not be read when the capture was packed, and why
@@ -67,7 +67,7 @@ class StoredWaves(PickledByCopy):
         return _joined(parts, tuple(missing), notes)
 
     def _runs(self, rows: list[int]) -> Iterator[tuple[int, int, int, list[int]]]:
-        """Waves that follow each other in a piece: its number, their places, and their rows."""
+        """Consecutive waves of a piece: its number, their positions, and their rows."""
         piece, place = self._places
         chosen = [(int(piece[row]), int(place[row]), row) for row in rows]
         for (number, _), group in groupby(enumerate(chosen), lambda one: (one[1][0], one[1][1] - one[0])):
@@ -107,7 +107,7 @@ class StoredWaves(PickledByCopy):
 
 
 class _Kept:
-    """The pieces that this process looked at last; threads share them."""
+    """The most recently used pieces of this process; threads share them."""
 
     def __init__(self) -> None:
         self._pieces: OrderedDict[int, Piece] = OrderedDict()
@@ -115,14 +115,14 @@ class _Kept:
         self._lock = Lock()
 
     def get(self, number: int) -> Piece | None:
-        """Return a piece, if it is kept."""
+        """Return a piece, if it is cached."""
         with self._lock:
             if number in self._pieces:
                 self._pieces.move_to_end(number)
             return self._pieces.get(number)
 
     def put(self, number: int, piece: Piece) -> Piece:
-        """Keep a piece and return it; those unused for longest go."""
+        """Cache a piece and return it; evict the least recently used."""
         with self._lock:
             if number in self._pieces:  # another thread was faster
                 return self._pieces[number]
@@ -147,7 +147,7 @@ _NOTHING = {
 
 
 def _joined(parts: list[dict[str, np.ndarray]], missing: Notes, notes: Notes) -> WaveColumns:
-    """The columns of several runs of waves as one; types are those that a reader of files gives."""
+    """The columns of several runs of waves as one, with the types of a reader of files."""
     if len(parts) == 2:
         parts = parts[1:]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS if len(parts) > 1}

@@ -1,4 +1,4 @@
-"""Writes a whole capture as one file, piece by piece, so that memory follows a piece and not the capture."""
+"""Write a whole capture as one file, piece by piece, so that memory depends on a piece, not the capture."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 TRACE, TABLES = "trace.json", "tables.columns"
 ELSEWHERE = ("path", "reader", "batch_cache", "facts")  # of a trace: not in the file, or with its waves
-PIECE_TOKENS = 1 << 16  # about half a megabyte that is unpacked for one wave
+PIECE_TOKENS = 1 << 16  # about half a megabyte to unpack for one wave
 NO_SOURCE = "The source was left out when the capture was packed."
 UNKNOWN = Origin()
 
@@ -44,7 +44,7 @@ class PackedWriter:
         self._digest = sha256()
 
     def add(self, columns: WaveColumns) -> None:
-        """Write waves: each once, in any order; their first fact is their row of the trace's wave index."""
+        """Write waves: each once, in any order; their first fact is their row in the trace's wave index."""
         self._missing += columns.missing
         self._notes += columns.notes
         for part in _parts(columns):
@@ -54,7 +54,7 @@ class PackedWriter:
     def finish(
         self, trace: Trace, facts: RunFacts | None = None, origin: Origin = UNKNOWN, notes: bytes = b""
     ) -> None:
-        """Write everything else; the trace's reader is not asked.
+        """Write everything else; the trace's reader is not used.
 
         `notes` are a file of notes, which is no part of the fingerprint: it is about the capture.
         """
@@ -84,17 +84,17 @@ class PackedWriter:
             self._archive.add(NOTES, notes)
 
     def _put(self, name: str, data: bytes) -> None:
-        if self._is_compressed:  # nobody compares what is never handed on
+        if self._is_compressed:  # a file that is never passed on needs none
             self._digest.update(data)
         self._archive.add(name, data)
 
 
 @contextmanager
 def packed_file(path: Path, program: str = "", *, is_compressed: bool = True) -> Iterator[PackedWriter]:
-    """Give what writes a packed capture; the file is there once the block has ended, or not at all.
+    """Give the writer of a packed capture; the file exists once the block has ended, or not at all.
 
-    What is not compressed is larger by far, and its columns are mapped instead of unpacked: right for a file
-    that is read once, at once, by processes of this machine.
+    An uncompressed file is far larger, and its columns are mapped instead of unpacked: right for a file that
+    processes of this machine read once and at once.
     """
     with whole_file(path) as stream, Writer(stream, is_compressed=is_compressed) as archive:
         yield PackedWriter(archive, program, is_compressed=is_compressed)
@@ -112,10 +112,10 @@ def write_packed(
     has_sources: bool = True,
     notes: bytes = b"",
 ) -> None:
-    """Write a capture: its tables, and the columns of all its waves; raise ExportError if it cannot be.
+    """Write a capture: its tables, and the columns of all its waves; raise ExportError on failure.
 
-    `program` is what writes it, `facts` what tables of the run say of it, `origin` what names and
-    dates of its files do, `notes` a file of notes about it.
+    `program` is the writing program, `facts` come from tables of the run, `origin` from names and dates of
+    its files; `notes` is a file of notes about it.
     """
     if not has_sources:
         trace = replace(trace, sources=tuple(SourceFile(one.path, None, NO_SOURCE) for one in trace.sources))

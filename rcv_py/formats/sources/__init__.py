@@ -1,4 +1,4 @@
-"""Where the sources of a capture lie that it has no copy of.
+"""Find the sources that a capture has no copy of.
 
-`rules.py` says which path of its debug information is which here, `find.py` reads those files.
+`rules.py` maps paths of its debug information to this machine, `find.py` reads those files.
 """

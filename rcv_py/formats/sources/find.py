@@ -1,7 +1,7 @@
-"""Texts of source files that a capture has no copy of: from this machine, by rules for their paths.
+"""Read source files that a capture has no copy of from this machine, by rules for their paths.
 
-Paths come from debug information, which strangers may have written.  So of the disk only plain files are read
-that are named as sources are, and where $RCV_ROOT is set only those below it.
+Paths come from debug information, which is untrusted.  So only plain files with names of sources are read,
+and only below $RCV_ROOT if that is set.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def sources_of(
 ) -> tuple[SourceFile, ...]:
     """Return a SourceFile for each path of a raw capture, in order: its copy, or the file of this machine.
 
-    What is missing becomes a Problem.  Never raises.
+    Missing files become a Problem.  Never raises.
     """
     if SNAPSHOTS in names:
         copies = read_sources(listing(folder), tuple(paths), Problems())
@@ -56,7 +56,7 @@ def sources_of(
 
 
 def located(trace: Trace, rules: Sequence[Rule]) -> Trace:
-    """Return the trace with the texts of sources that it lacks, as far as rules say where they are."""
+    """Return the trace with the texts of missing sources, as far as rules locate them."""
     fitting = [one.lines is None and mapped(one.path, rules) != one.path for one in trace.sources]
     if not any(fitting):
         return trace
@@ -73,7 +73,7 @@ def located(trace: Trace, rules: Sequence[Rule]) -> Trace:
 
 
 def missing_files(sources: Sequence[SourceFile]) -> list[Problem]:
-    """Return the Problem that sources are not on this machine, if some are not."""
+    """Return a Problem if sources are missing on this machine."""
     lost = [source for source in sources if source.lines is None]
     if not lost:
         return []
@@ -93,7 +93,7 @@ def missing_files(sources: Sequence[SourceFile]) -> list[Problem]:
 def local_file(path: str, rules: Sequence[Rule]) -> Path | None:
     """Return the plain file of this machine that a source path names, None if there is none.  Never raises.
 
-    Only what is named as a source file is looked for, and never on another machine (`//host/share`).
+    Only names of source files are searched, and never on another machine (`//host/share`).
     """
     here = Path(mapped(path, rules))
     is_remote = str(here).replace("\\", "/").startswith("//")
@@ -106,7 +106,7 @@ def local_file(path: str, rules: Sequence[Rule]) -> Path | None:
 
 
 def on_disk(path: str, rules: Sequence[Rule]) -> SourceFile:
-    """Return the source file that a path names here, or why it has no lines.  Never raises."""
+    """Return the source file that a path names here, or the reason why it has no lines.  Never raises."""
     here = Path(mapped(path, rules))
     why = f"There is no {here} on this machine."
     if here.suffix.lower() not in SUFFIXES:

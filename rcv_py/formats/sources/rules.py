@@ -1,6 +1,6 @@
-"""Rules for paths of sources: `FROM=TO` says that paths which begin with FROM lie below TO on this machine.
+"""Rules for paths of sources: `FROM=TO` maps paths below FROM to paths below TO on this machine.
 
-The first that fits counts.
+The first match counts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from rcv_py.base.errors import UsageError
 
-Rule = tuple[str, str]  # how paths begin, and what stands for that here
+Rule = tuple[str, str]  # path prefix, and its replacement here
 SEPARATOR = ";"  # between rules in one text
 
 
@@ -26,18 +26,18 @@ def rule_of(text: str) -> Rule:
 
 
 def rules_of(text: str) -> tuple[Rule, ...]:
-    """Read rules behind each other, with `;` between them; what is none is left out."""
+    """Read rules separated by `;`; leave out invalid ones."""
     parts = (one.partition("=") for one in text.split(SEPARATOR))
     return tuple((begin.strip(), here.strip()) for begin, equals, here in parts if equals and begin.strip())
 
 
 def text_of(rules: Sequence[Rule]) -> str:
-    """Return rules as `rules_of` reads them."""
+    """Return rules as text for `rules_of`."""
     return f"{SEPARATOR} ".join("=".join(rule) for rule in rules)
 
 
 def mapped(path: str, rules: Sequence[Rule]) -> str:
-    """Return where a path of the debug information lies here: a rule fits whole names of folders."""
+    """Return the path here of a path of the debug information: a rule matches whole folder names."""
     for begin, here in rules:
         stem = begin.rstrip("/\\")
         rest = path[len(stem) :]
@@ -47,9 +47,9 @@ def mapped(path: str, rules: Sequence[Rule]) -> str:
 
 
 def rule_for(path: str, chosen: Path) -> Rule | None:
-    """Return the rule by which a path of the debug information is a chosen file, or lies in a chosen folder.
+    """Return the rule that maps a path of the debug information to a chosen file, or into a chosen folder.
 
-    It drops what both have at their ends, so that it fits as many other files as it can.  None if nothing of
+    It drops the common end of both, so that it matches as many other files as possible.  None if no part of
     the path is in the folder.
     """
     parts = PurePosixPath(path.replace("\\", "/")).parts
@@ -66,7 +66,7 @@ def rule_for(path: str, chosen: Path) -> Rule | None:
 
 
 def _rule(path: str, dropped: int, here: Path) -> Rule:
-    """The rule of a path without so many of its last names."""
+    """The rule of a path without its last `count` names."""
     begin = path
     for _ in range(dropped):
         begin = begin[: max(begin.rfind("/"), begin.rfind("\\"), 0)]

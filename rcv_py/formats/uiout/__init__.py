@@ -1,1 +1,1 @@
-"""The ui_output folder, a module a file of it."""
+"""The ui_output folder, with a module for each of its files."""

@@ -21,9 +21,9 @@ class Chains(NamedTuple):
 
     first: np.ndarray  # int32 [n + 1]
     file: np.ndarray  # int32
-    line: np.ndarray  # int32, 1-based; 0 if the compiler made the code up
+    line: np.ndarray  # int32, 1-based; 0 for compiler-generated code
     paths: tuple[str, ...]
-    cut: int = 0  # source texts of which something was left out
+    cut: int = 0  # source texts that were cut
 
     def taken(self, order: np.ndarray) -> Chains:
         """Return the chains of the code lines `order`, in that order."""
@@ -35,7 +35,7 @@ class Chains(NamedTuple):
 
 
 def chains(sources: list[str]) -> Chains:
-    """Return the chains of all code lines; equal texts, which are the rule, are split once."""
+    """Return the chains of all code lines; equal texts, which are common, are split once."""
     ids: dict[str, int] = {}
     split: dict[str, list[tuple[int, int]]] = {}
     paths = _Paths()
@@ -52,7 +52,7 @@ def chains(sources: list[str]) -> Chains:
 
 
 class _Paths:
-    """Paths that trees of folders can bear: of others only the end is kept."""
+    """Paths short enough for folder trees: only the end of longer ones is kept."""
 
     def __init__(self) -> None:
         self.cut = 0
@@ -72,12 +72,12 @@ class _Paths:
 
 
 def places(text: str) -> list[tuple[str, int]]:
-    """Return (path, line) of each segment of a source string; the line is 0 if it is not known."""
+    """Return (path, line) of each segment of a source string; line 0: unknown."""
     return [place for segment in text.split(_ARROW) if (place := _place(segment.strip()))[0]]
 
 
 def _place(segment: str) -> tuple[str, int]:
-    # The last colon: the first one may belong to a Windows drive or to the path itself.
+    # The last colon: earlier ones may belong to a Windows drive or to the path itself.
     path, colon, line = segment.rpartition(":")
     if not colon:
         return segment, 0

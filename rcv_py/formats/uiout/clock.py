@@ -1,4 +1,4 @@
-"""realtime.json: the constant clock, and how far each shader engine's clock is off the others."""
+"""realtime.json: the constant clock, and the offset of each shader engine's clock."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rcv_py.model.device import Clock, ClockSamples
 
 FILE = "realtime.json"
 NOMINAL_HZ = 100_000_000  # of the constant clock, if the file does not say
-MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more than that is no measurement
-NOMINAL_TICKS = 1 / 20  # realtime ticks a shader cycle, if no engine has two samples: 100 MHz under 2 GHz
+MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more is no valid measurement
+NOMINAL_TICKS = 1 / 20  # realtime ticks per shader cycle, if no engine has two samples: 100 MHz / 2 GHz
 
 
 def read_clock(files: Listing, engines: Iterable[int], problems: Problems) -> Clock:
     """Return the clock of a capture, with the offsets of the shader engines that have data.
 
-    Never raises; without a usable file nothing is aligned and a Problem says so.
+    Never raises; without a usable file nothing is aligned and a Problem reports it.
     """
     engines = sorted(set(engines))
     data = try_json(files.path, FILE, problems) if FILE in files else None
@@ -56,11 +56,11 @@ def read_clock(files: Listing, engines: Iterable[int], problems: Problems) -> Cl
 
 
 def align(samples: Mapping[int, ClockSamples]) -> tuple[dict[int, int], float]:
-    """Return the cycles to add to each shader engine's times, and realtime ticks a shader cycle.
+    """Return the cycles to add to each shader engine's times, and realtime ticks per shader cycle.
 
-    With k ticks a cycle, an engine whose first sample is (sc, rt) starts at rt - k sc on the constant clock;
-    its offset is that, less the smallest of all, in cycles.  An engine without samples stays where it is, and
-    so do all if the result is absurd.
+    With k ticks per cycle, an engine whose first sample is (sc, rt) starts at rt - k sc on the constant
+    clock; its offset is that, less the smallest of all, in cycles.  An engine without samples is not moved,
+    and none is if the result is absurd.
     """
     ends = {
         se: (*map(int, (one.shader[0], one.realtime[0], one.shader[-1], one.realtime[-1])),)

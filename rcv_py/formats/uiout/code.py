@@ -1,4 +1,4 @@
-"""code.json: the instructions with their totals, and the dictionaries that newer writers add."""
+"""Read code.json: the instructions with their totals, and the dictionaries of newer writers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _COSTS = ("hit", "latency", "stall", "idle")
 
 _FIXED = ("isa", "_", "linenumber", "source", "codeobj", "vaddr", "hit", "latency", "stall", "idle")
 
-# Names that writers gave to the same column, in lower case without underscores.
+# Names of the same column in different writers, in lower case without underscores.
 _ALIASES = {
     "instruction": "isa",
     "line": "linenumber",
@@ -58,7 +58,7 @@ _ALIASES = {
     "stallreasons": "reasons",
 }
 
-_REASONS = 10  # stall reasons that are known; more are kept
+_REASONS = 10  # known stall reasons; more are kept
 _MOST_REASONS = 32
 _MOST_COLUMNS = 64  # of a row; writers have ten to fourteen
 
@@ -75,11 +75,11 @@ class CodeColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class Code:
-    """What code.json says; `paths` are the source files in the order of their numbers."""
+    """The contents of code.json; `paths` are the source files in the order of their numbers."""
 
     table: CodeTable
     paths: tuple[str, ...] = ()
-    gfxip: int = 0  # what the mnemonics tell; 0 without any
+    gfxip: int = 0  # generation from the mnemonics; 0 without any
     mnemonics: frozenset[str] = frozenset()
     markers: tuple[MarkerName, ...] = ()
     layout: tuple[tuple[int, int, int], ...] = ()
@@ -87,9 +87,9 @@ class Code:
 
 
 def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
-    """Return the code of a capture; without a usable file it is empty and a Problem says why.  Never raises.
+    """Return the code of a capture, or empty code and a Problem without a usable file.  Never raises.
 
-    `gfxip` 0 means that the instructions must tell the generation.
+    `gfxip` 0: derive the generation from the instructions.
     """
     if CODE not in files:
         problems.fail(
@@ -116,7 +116,7 @@ def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
 
 
 def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems) -> Code:
-    """Return the code that `rows` of a table tell, and the dictionaries of `data`.  Never raises."""
+    """Return the code from `rows` of a table, and the dictionaries of `data`.  Never raises."""
     columns = code_columns(rows, data.get("header"))
     texts = [
         elide_right(text, NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS)
@@ -150,7 +150,7 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     )
     table = _table(columns, kind, is_label, arranged, found.taken(arranged.order))
     _tell_numbers(table, problems)
-    layout_rows = _triples(data.get("sqtt_funcmap_layout"))  # of others the numbers cannot be meant
+    layout_rows = _triples(data.get("sqtt_funcmap_layout"))  # numbers of others are ambiguous
     return Code(
         table=table,
         paths=found.paths,
@@ -209,13 +209,13 @@ def _reasons(values: Sequence[object]) -> np.ndarray:
 
 
 def _positions(header: object) -> dict[str, int]:
-    """Where the columns are that a header names (a string or a list), else the ten fixed ones."""
+    """Positions of the columns in a header (a string or a list), else the ten fixed ones."""
     names = header.split(",") if isinstance(header, str) else header if isinstance(header, list) else []
     clean = [_clean(name) for name in names]
     named = {name: place for place, name in reversed(list(enumerate(clean))) if name}
     if not {"isa", "linenumber"} <= set(named):
         named = {}
-    taken = set(named.values())  # the others are where they always are, unless another one is there
+    taken = set(named.values())  # the others have their fixed positions, unless another column is there
     return {name: place for place, name in enumerate(_FIXED) if place not in taken} | named
 
 
@@ -256,7 +256,7 @@ def _table(
 def _is_label(columns: CodeColumns, kind: np.ndarray) -> np.ndarray:
     """Rows that name a place: by their text, or an unknown word at the address of the next row.
 
-    The reference viewer looks for `; _` alone, and draws kernels with unmangled names as instructions.
+    The reference viewer searches only `; _`, and draws kernels with unmangled names as instructions.
     """
     by_text = np.array([text.startswith(_LABELS) for text in columns.text], dtype=bool)
     address, codeobj = columns.numbers["vaddr"], columns.numbers["codeobj"]
@@ -297,7 +297,7 @@ def _tell_numbers(table: CodeTable, problems: Problems) -> None:
 
 
 def _markers(rows: object, problems: Problems) -> tuple[MarkerName, ...]:
-    """Return the marker names; of equal (code object, marker) the last one wins."""
+    """Return the marker names; the last of equal (code object, marker) wins."""
     found: dict[tuple[int, int], MarkerName] = {}
     skipped = 0
     for row in rows if isinstance(rows, list) else ():

@@ -1,4 +1,4 @@
-"""Rows of whole numbers, read from a text by arithmetic on all its bytes at once.
+"""Parse rows of whole numbers by arithmetic on all bytes of a text at once.
 
 ```
 bytes        [  1  0  5  ,  7  ]  ,  [  ...
@@ -6,26 +6,26 @@ digit        0  1  0  5  0  7  0  0  0         0 where there is none
 pair         1 10  5 50  7 70  0  0            of a byte and the next one
 upper        1 10  0  0  0  0  0  0            the pair, where its second byte and the next one are digits
 ```
-A number of up to four digits is the pair that ends with it, and a hundred times what is upper two bytes
-before.  A parser looks at one byte after the other, and a general one keeps what kind of value each number
-is; of rows as the writers write them nothing but the numbers is wanted, and they are most of a wave file.
+A number of up to four digits is the pair that ends with it, plus a hundred times `upper` two bytes before. A
+general parser processes one byte after the other, and stores the kind of each value; here only the numbers
+are needed, and they are most of a wave file.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-BLOCK_BYTES = 256 << 10  # of text at a time: what is computed of it stays near the processor
-MOST_DIGITS = 9  # of a number: it fits 32 bits
+BLOCK_BYTES = 256 << 10  # of text at a time: its intermediate data fits into caches
+MOST_DIGITS = 9  # of a number: it fits into 32 bits
 
-_BEFORE = 4  # bytes before the first row that are looked at, too
+_BEFORE = 4  # bytes before the first row that are read too
 _SHORT = 5  # bytes with which a number and the comma before it have at most four digits
 _ZERO, _COMMA, _OPEN, _CLOSE = (np.uint8(byte) for byte in b"0,[]")
 _TEN, _HUNDRED = np.uint8(10), np.uint16(100)
 
 
 def digit_rows(data: bytes, begin: int, stop: int, width: int) -> np.ndarray | None:
-    """Return the numbers of `[1,2,3],[4,5,6]`, which stands from `begin` (at least 4) up to `stop` of a text.
+    """Return the numbers of `[1,2,3],[4,5,6]` between `begin` (at least 4) and `stop` of a text.
 
     int32 [rows, width], whose columns are contiguous.  None if there is anything else: other brackets or
     lengths of rows, blanks, signs, a number that begins with 0 or has more than MOST_DIGITS digits.
@@ -42,13 +42,13 @@ def digit_rows(data: bytes, begin: int, stop: int, width: int) -> np.ndarray | N
 
 
 def _block(row_bytes: np.ndarray, width: int) -> np.ndarray | None:
-    """The numbers of the rows behind the first _BEFORE bytes, int32 [width, rows]."""
+    """The numbers of the rows after the first _BEFORE bytes, int32 [width, rows]."""
     digit = row_bytes - _ZERO
     is_digit = digit <= 9
     stops = _stops(row_bytes[_BEFORE:], digit[_BEFORE:], is_digit[_BEFORE - 1 :], width)
     if stops is None:
         return None
-    gaps = np.empty_like(stops)  # bytes of each number, with what is between the one before and it
+    gaps = np.empty_like(stops)  # bytes of each number, including the separator before it
     gaps[0] = stops[0] + 2
     np.subtract(stops[1:], stops[:-1], out=gaps[1:])
 
@@ -58,7 +58,7 @@ def _block(row_bytes: np.ndarray, width: int) -> np.ndarray | None:
     upper = pair[:-2] * (is_digit[1:-2] & is_digit[2:-1])
 
     def four(at: np.ndarray) -> np.ndarray:
-        """What the four bytes before the places say of the number that they belong to, uint16."""
+        """The value of the digits in the four bytes before the places, uint16."""
         found = upper.take(at, mode="clip").astype(np.uint16)
         found *= _HUNDRED
         found += pair[2:].take(at, mode="clip")
@@ -66,7 +66,7 @@ def _block(row_bytes: np.ndarray, width: int) -> np.ndarray | None:
 
     numbers = four(stops).reshape(-1, width).T.astype(np.int32, order="C")
     is_long = gaps > _SHORT
-    is_time = np.count_nonzero(is_long) == np.count_nonzero(is_long[::width])  # only the first of a row is
+    is_time = np.count_nonzero(is_long) == np.count_nonzero(is_long[::width])  # long: only first numbers
     for column in range(1 if is_time else width):
         digits = gaps[column::width] - (1 if column else 3)
         most = int(digits.max())
@@ -81,9 +81,9 @@ def _block(row_bytes: np.ndarray, width: int) -> np.ndarray | None:
 
 
 def _stops(text: np.ndarray, digit: np.ndarray, is_digit: np.ndarray, width: int) -> np.ndarray | None:
-    """Where the byte behind each number of a text of rows is, int64; None if it is another text.
+    """Position of the byte after each number of a text of rows, int64; None for another text.
 
-    Of `is_digit` there is one byte more, before the text.
+    `is_digit` has one more byte, before the text.
     """
     is_stop = np.empty(len(text) + 1, dtype=bool)
     np.equal(text, _COMMA, out=is_stop[:-1])
@@ -99,12 +99,12 @@ def _stops(text: np.ndarray, digit: np.ndarray, is_digit: np.ndarray, width: int
         or np.count_nonzero(is_first) != rows * width
     ):
         return None
-    behind = stops[width - 1 : -1 : width]  # each row but the last: so many brackets there are, and no other
+    behind = stops[width - 1 : -1 : width]  # each row but the last: this is the number of brackets
     closes = text.take(behind - 1, mode="clip") == _CLOSE
     opens = text.take(behind + 1, mode="clip") == _OPEN
     if np.count_nonzero(closes) + np.count_nonzero(opens) != 2 * len(behind):
         return None
-    is_padded = digit[:-1] == 0  # a number that begins with 0 and goes on
+    is_padded = digit[:-1] == 0  # a number with a leading zero
     is_padded &= is_first[:-1]
     is_padded &= is_digit[2:]
     stops[width - 1 :: width] -= 1

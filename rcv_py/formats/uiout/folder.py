@@ -1,4 +1,4 @@
-"""What is in a capture folder, from one look at it."""
+"""The contents of a capture folder, from one scan."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WAVE_NAME = re.compile(r"se(\d{1,4})_sm(\d{1,4})_sl(\d{1,4})_wv(\d{1,8})\.json")
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of a capture folder: bytes by name, in no order.  Folders are not listed."""
+    """The files of a capture folder: bytes by name, unordered.  Folders are not listed."""
 
     path: Path
     size: dict[str, int]
@@ -30,7 +30,7 @@ class Listing:
 
 
 def listing(path: Path) -> Listing:
-    """Look at a folder once; raise NotATrace if it cannot be listed."""
+    """Scan a folder once; raise NotATrace if it cannot be listed."""
     size: dict[str, int] = {}
     try:
         with os.scandir(path) as entries:
@@ -48,13 +48,13 @@ def _note(entry: os.DirEntry[str], size: dict[str, int]) -> None:
         if entry.is_file():
             size[entry.name] = entry.stat().st_size
     except OSError:
-        return  # a link to nowhere, or a file that vanished: as good as missing
+        return  # a dangling link, or a file that vanished: treated as missing
 
 
 def is_capture(path: Path) -> bool:
     """Whether a folder is a decoded thread trace: by its index, else by wave files of the usual names.
 
-    The folder's own name says nothing: people rename them.
+    The folder's own name does not matter: users rename folders.
     """
     if os.path.isfile(path / INDEX):  # noqa: PTH113 - unlike Path.is_file it is quiet about a forbidden folder
         return True

@@ -1,4 +1,4 @@
-"""filenames.json: which waves were traced, when, and in which files."""
+"""Read filenames.json: the traced waves, their times and files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BEGIN_END = {key: re.compile(rb'"%b"\s*:\s*(-?\d{1,18})\b' % key) for key in (b
 _PEEK_BYTES = 2048
 _FAMILIES = {"vega": 9, "navi": 10}
 _NO_TIME = -(1 << 62)
-_KEY_LIMITS = (1 << 15, 1 << 15, 1 << 15, 1 << 31)  # what the index columns can hold
+_KEY_LIMITS = (1 << 15, 1 << 15, 1 << 15, 1 << 31)  # maximum values of the index columns
 
 
 class ChunkFile(NamedTuple):
@@ -53,11 +53,11 @@ class _Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Index:
-    """What filenames.json says.  Times are not aligned yet, and no compute unit is known."""
+    """The contents of filenames.json.  Times are not aligned yet, and compute units are unknown."""
 
     waves: WaveIndex
     version: str = ""
-    gfxip: int = 0  # 0: it does not say
+    gfxip: int = 0  # 0: unknown
     has_thread_trace: bool = True
     has_pc_samples: bool = False
     counter_names: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Index:
 
 
 def read_index(files: Listing, problems: Problems) -> Index:
-    """Read the index; raise MissingFile or BrokenFile if there is none that can be used."""
+    """Read the index; raise MissingFile or BrokenFile if there is no usable one."""
     table = read_json(files.path, INDEX, problems)
     if not isinstance(table, dict):
         raise BrokenFile(INDEX, "it is not an index of waves")
@@ -122,7 +122,7 @@ def wave_index(entries: list[_Entry], files: Listing) -> WaveIndex:
 
 
 class _Scan:
-    """Walks through the hierarchy and remembers what could not be used."""
+    """Walks through the hierarchy and records unusable entries."""
 
     def __init__(self, files: Listing) -> None:
         self._files = files
@@ -191,7 +191,7 @@ class _Scan:
                 yield from self._leaves(value, (*keys, key), limits[1:])
 
     def tell(self, problems: Problems) -> None:
-        """Add at most one Problem for each kind of thing that could not be used."""
+        """Add at most one Problem for each kind of unusable entry."""
         tell_skipped(problems, INDEX, len(self._bad), "entry", next(iter(self._bad), None))
         if self._outside:
             problems.warn(
@@ -243,7 +243,7 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     """Return the index with compute unit, shader array and kernel of the matching occupancy pairs.
 
     A wave matches a pair of the same shader engine, SIMD, slot, begin and end; without a match it keeps -1.
-    If waves of several compute units fit, the one that fits most waves of the shader engine is taken.
+    If several compute units match, the one that matches most waves of the shader engine is taken.
     """
     if not len(index) or not len(events):
         return index
@@ -259,7 +259,7 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     _, which, often = np.unique(unit, return_inverse=True, return_counts=True)
     order = np.argsort(often[which], kind="stable")
     pair_of = np.full(len(key), -1)
-    pair_of[pair_key[order]] = start[order]  # of equal keys the last one stays
+    pair_of[pair_key[order]] = start[order]  # the last of equal keys stays
     pair = pair_of[wave_key]
 
     def known(values: np.ndarray, default: np.ndarray) -> np.ndarray:

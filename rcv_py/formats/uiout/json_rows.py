@@ -1,6 +1,6 @@
-"""Forms found in the JSON files: rows of numbers, and dictionaries whose keys are numbers.
+"""Read two forms of JSON data: rows of numbers, and dictionaries with numeric keys.
 
-Both are read tolerantly: what is unusable is left out and counted, the rest is kept.
+Both are read tolerantly: unusable parts are left out and counted, the rest is kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BAD = -LIMIT
 
 
 def number_rows(rows: object, min_columns: int, width: int, default: int = -1) -> tuple[np.ndarray, int]:
-    """Return the rows that have at least `min_columns` whole numbers, and how many rows were left out.
+    """Return the rows with at least `min_columns` whole numbers, and the number of rows left out.
 
     The table is int64 [n, width]; columns beyond `width` are ignored, absent ones hold `default`; true is 1.
     """
@@ -50,7 +50,7 @@ def number_key(key: str, limit: int = 1 << 15) -> int | None:
 
 
 def numbered(table: object, limit: int = 1 << 15) -> Iterator[tuple[int, object]]:
-    """Yield (number, value) of a dictionary in the order of its numeric keys; other keys are passed over."""
+    """Yield (number, value) of a dictionary in the order of its numeric keys; skip other keys."""
     if not isinstance(table, dict):
         return
     pairs = ((number_key(key, limit), value) for key, value in table.items())
@@ -58,7 +58,7 @@ def numbered(table: object, limit: int = 1 << 15) -> Iterator[tuple[int, object]
 
 
 def text_of(value: object, default: str = "") -> str:
-    """Return a string of a file, not longer than any name is; `default` for anything else."""
+    """Return a string of a file, cut to the length of names; `default` for anything else."""
     return elide_right(value, NAME_LETTERS) if isinstance(value, str) else default
 
 

@@ -1,4 +1,4 @@
-"""Kernels: which rows of the code belong to each, in which order they are shown, and names for people."""
+"""Kernels: their code rows, the order in which they are shown, and their display names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rcv_py.base.text import demangled, elide_right
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.model.code import Kernel
 
-Entry = tuple[str, str]  # a kernel as the file's own list names it: symbol, name for people
+Entry = tuple[str, str]  # a kernel in the file's own list: symbol, display name
 
 
 class Layout(NamedTuple):
@@ -67,7 +67,7 @@ def _begins(
     """Rows with which a kernel begins: its label, or an entry point that has no label row."""
     begins = np.array(
         [
-            label and not name.lstrip("; _").startswith("label")  # that is a place inside of a kernel
+            label and not name.lstrip("; _").startswith("label")  # a label inside a kernel
             for name, label in zip(text, is_label.tolist(), strict=True)
         ],
         dtype=bool,
@@ -79,12 +79,12 @@ def _begins(
 
 
 def _owners(codeobj: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label: np.ndarray) -> np.ndarray:
-    """The row each row's kernel begins with, -1 if there is none; int64 [n], all in file order."""
+    """The first row of each row's kernel, -1 if there is none; int64 [n], all in file order."""
     count = len(codeobj)
     order = np.arange(count)
     rows = np.flatnonzero(~is_label)
     by_address = rows[np.lexsort((address[rows], codeobj[rows]))]
-    if starts_run(address[by_address], codeobj[by_address]).all():  # none is there twice
+    if starts_run(address[by_address], codeobj[by_address]).all():  # they are unique
         order = np.lexsort((order, ~is_label, ~begins, address, codeobj))
     last = np.maximum.accumulate(np.where(begins[order], np.arange(count), -1)) if count else order
     owner = np.where(last >= 0, order[last], -1)
@@ -105,7 +105,7 @@ def _order(owner: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label:
 
 
 def symbol(text: str, version: str) -> str:
-    """Return the name that a label row tells, as a writer of this version means it."""
+    """Return the name in a label row, as a writer of this version encodes it."""
     name = text.lstrip("; ").rstrip().rstrip(":")
     # This writer puts an underscore before every name.
     if version.startswith("3.1") and name.startswith("_") and not name.startswith("_Z"):

@@ -1,4 +1,4 @@
-"""Opens a ui_output folder: index, code and device tables; wave files stay closed."""
+"""Open a ui_output folder: index, code and device tables; wave files are not opened."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     first_simd = dict(zip(waves.se[::-1].tolist(), waves.simd[::-1].tolist(), strict=True))
     other = read_other_simd(files, index.other_simd, first_simd, offsets, problems)
     shader = read_shader_data(files, index.shader_data, offsets, problems)
-    # Whoever has all waves counts their states better than the writer, whose engines' clocks are not aligned.
+    # With all waves we count states better than the writer, whose engines' clocks are not aligned.
     curves = read_state_curves(files, problems) if np.any(waves.size == 0) else ()
     report(Stage("Reading counters", _STAGES, _STAGES))
     gfxip = index.gfxip or code.gfxip or 9
@@ -147,7 +147,7 @@ def _diagnose(
     is_sampled: bool,
     problems: Problems,
 ) -> None:
-    """Add why views of an intact folder are empty, and what of it should not be trusted."""
+    """Add Problems that explain empty views of an intact folder and its doubtful data."""
     if not len(waves) and is_sampled:
         problems.inform(
             INDEX,

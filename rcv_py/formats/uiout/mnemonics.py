@@ -1,4 +1,4 @@
-"""What unit an instruction belongs to, told by its mnemonic: gfx9 to gfx12."""
+"""Derive the unit of an instruction from its mnemonic: gfx9 to gfx12."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Set
 
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 
-# By how mnemonics begin; the longest prefix that fits decides.  Checked against decoded captures of gfx950,
-# gfx1100 and gfx1200.
+# By prefix of the mnemonic; the longest match decides.  Checked against decoded captures of gfx950, gfx1100
+# and gfx1200.
 _PREFIXES = {
     TokenKind.SALU: "s_",
     TokenKind.SMEM: "s_load s_store s_buffer_ s_scratch_ s_atomic_ s_dcache_ s_gl1_inv s_memtime"
@@ -80,17 +80,17 @@ _KINDS_GFX9, _KINDS_LATER = _kinds(_PREFIXES), _kinds(_PREFIXES, _LATER)
 
 
 def kind_of(mnemonic: str, gfxip: int = 9) -> TokenKind:
-    """The kind a token of this instruction has; branches count as taken, NONE if it is not known."""
+    """The token kind of this instruction; branches count as taken, NONE if unknown."""
     pattern, kinds = _KINDS_GFX9 if gfxip <= 9 else _KINDS_LATER
     match = pattern.match(mnemonic)
     return kinds[match.group()] if match else TokenKind.NONE
 
 
 def guessed_target(mnemonics: Set[str], gfxip: int) -> str:
-    """The target that these instructions are of, `gfx950` or `gfx942`; "" if they do not tell.
+    """The target of these instructions, `gfx950` or `gfx942`; "" if they do not determine it.
 
-    gfx942 is inferred: gfx950 has all of its matrix instructions but those of type xf32, and compilers for it
-    prefer forms that are new there.  gfx940 and gfx941 are not told from gfx942.
+    gfx942 is inferred: gfx950 has all of its matrix instructions except type xf32, and compilers for gfx950
+    prefer its new forms.  gfx940 and gfx941 are not distinguished from gfx942.
     """
     if gfxip != 9:
         return ""
@@ -100,7 +100,7 @@ def guessed_target(mnemonics: Set[str], gfxip: int) -> str:
 
 
 def guessed_generation(mnemonics: set[str]) -> int:
-    """The major version of the graphics IP that has these instructions; 9 if nothing tells."""
+    """The major version of the graphics IP with these instructions; 9 if undetermined."""
     for gfxip, prefixes in ((12, _GFX12), (11, _GFX11), (10, _GFX10)):
         if any(name.startswith(prefixes) for name in mnemonics):
             return gfxip

@@ -1,7 +1,7 @@
-"""occupancy.json: waves that began and ended anywhere, hardware events, dispatches.
+"""Read occupancy.json: begins and ends of all waves, hardware events, dispatches.
 
-Three shapes of a wave event are known: six columns (3.0), eleven columns named by `occupancy_fields` (3.1),
-and one packed integer (before 3).
+A wave event has one of three forms: six columns (3.0), eleven columns named by `occupancy_fields` (3.1), and
+one packed integer (before 3).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_occupancy(
 
 
 def _rows(rows: object, fields: object) -> tuple[np.ndarray, int]:
-    """Rows in the order of FIELDS, int64 [n, 11], and how many were unusable."""
+    """Rows in the order of FIELDS, int64 [n, 11], and the number of unusable rows."""
     if isinstance(rows, list) and rows and isinstance(rows[0], int):
         return _packed(rows)
     names = [name for name in fields if isinstance(name, str)] if isinstance(fields, list) else []
@@ -110,7 +110,7 @@ def _wave_events(table: np.ndarray, names: Mapping[int, str]) -> WaveEvents:
 
 
 def _names(data: object, used: np.ndarray) -> dict[int, str]:
-    """Kernel symbols by id; used ids without a name get one.  Id 0 stands for an unknown kernel."""
+    """Kernel symbols by id; used ids without a name get one.  Id 0 is an unknown kernel."""
     table = data.get("dispatches") if isinstance(data, dict) else None
     names = {number: text_of(name) for number, name in numbered(table, 1 << 31) if text_of(name)}
     bare = {number: f"kernel_{number}" for number in ascending(used).tolist() if 0 <= number < 1 << 31}
@@ -140,7 +140,7 @@ def _records(
 
 
 def _unsigned(value: object) -> int:
-    """A 64-bit number without sign, which is outside what `whole_number` takes."""
+    """An unsigned 64-bit number, which may exceed the limit of `whole_number`."""
     return value if isinstance(value, int) and 0 <= value < 1 << 64 else 0
 
 

@@ -1,9 +1,9 @@
-"""What the profiler leaves beside a capture: `*_kernel_trace.csv`, `*_agent_info.csv`, `*_results.json`.
+"""Read the profiler's files near a capture: `*_kernel_trace.csv`, `*_agent_info.csv`, `*_results.json`.
 
-They may lie in the capture's folder, above it or in a folder beside (`run_places`), often of another run of
-the same program: dispatch ids need not match, so a launch is found by the name of its kernel, and the id only
-chooses among those.  The nearest table that knows the kernel counts; what the profiler wrote as a database or
-document (`formats/rocpd`) is looked at only where no table does.
+They may be in the capture's folder, above it or in a neighbouring folder (`run_places`), often from another
+run of the same program: dispatch ids need not match, so a launch is found by the name of its kernel, and the
+id only selects among matches.  The nearest table with the kernel counts; the profiler's databases and
+documents (`formats/rocpd`) are used only if no table has it.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ _DISPATCH = re.compile(r"dispatch_(\d{1,9})")
 _NUMBER = re.compile(r"-?\d{1,18}")
 _RESULTS = re.compile(r"(?:.*_)?results\.json")
 _PROFILE = re.compile(r"(?:.*_)?results\.(?:json|db)|.*\.rocpd")
-PROFILE_BYTES = 128 << 20  # of such a file: about a second
+PROFILE_BYTES = 128 << 20  # of such a file: about a second to read
 _RESULTS_START = 64 << 10  # bytes of a results file: its metadata come first
 _COMMAND = re.compile(r'"command"\s*:\s*(?=\[)')
-_COMMANDS_TRIED = 8  # in a file; the first is it, unless a name or an argument spells the word
+_COMMANDS_TRIED = 8  # in a file; the first is the key, unless a name or an argument contains the word
 _JSON = json.JSONDecoder()
 
 
 def run_facts(folder: Path, kernel: str, target: str = "", given: Sequence[Path] = ()) -> RunFacts:
-    """Return what the tables of the run tell about a kernel and the device.
+    """Return the facts about a kernel and the device from the tables of the run.
 
     `kernel` is its symbol or demangled name, `target` such as `gfx950`.  `given` are files, or folders with
-    such files, that are looked into instead of the places near the capture; raise UsageError if one holds no
-    table.  Else never raises: what cannot be read or does not fit is told in `notes`.
+    such files, that are searched instead of the places near the capture; raise UsageError if one holds no
+    table.  Else never raises: `notes` report unreadable or mismatched data.
     """
     notes: list[str] = []
     near = _near(folder, given)
@@ -61,7 +61,7 @@ def run_facts(folder: Path, kernel: str, target: str = "", given: Sequence[Path]
 
 
 def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
-    """Return what the tables of the run tell about a capture: those it has inside, else `run_facts`."""
+    """Return the facts about a capture from the tables of the run: from inside it, else `run_facts`."""
     inside = trace.facts
     if inside is not None and not given and (inside.kernel is not None or inside.agent is not None):
         return inside
@@ -69,9 +69,9 @@ def facts_about(trace: Trace, given: Sequence[Path] = ()) -> RunFacts:
 
 
 def launches(folder: Path, given: Sequence[Path] = ()) -> list[KernelResources]:
-    """Return every launch of the nearest kernel trace of a capture; leave out what cannot be read.
+    """Return every launch of the nearest kernel trace of a capture; leave out unreadable rows.
 
-    Raise UsageError if something `given` holds no table.
+    Raise UsageError if a `given` path holds no table.
     """
     for place, names in _tables(_near(folder, given), _KERNEL_TRACE):
         found = [_launch(row) for name in names for row in _rows(place, name, [])]
@@ -81,9 +81,9 @@ def launches(folder: Path, given: Sequence[Path] = ()) -> list[KernelResources]:
 
 
 def exact_target(folder: Path, gfxip: int, mnemonics: Set[str]) -> tuple[str, str]:
-    """Return the target, such as `gfx950`, and what told it; `gfx9` and "" where nothing does.
+    """Return the target, such as `gfx950`, and its source; `gfx9` and "" if unknown.
 
-    Code objects and agent tables in the folder or beside it are believed first, unless they are of another
+    Code objects and agent tables in or next to the folder take precedence, unless they are of another
     generation, then the instructions, then tables further away, which may be of another run.
     """
     real = Path(os.path.realpath(folder))
@@ -115,11 +115,11 @@ def _target_of(places: Iterable[Path], gfxip: int) -> str:
     return ""
 
 
-_Near = list[tuple[Path, list[str]]]  # places that are looked into, with the names in them
+_Near = list[tuple[Path, list[str]]]  # searched places, with the names in them
 
 
 def _tables(near: _Near, pattern: re.Pattern[str]) -> Iterator[tuple[Path, list[str]]]:
-    """Yield places with the names of their tables of one kind; not more tables than are allowed."""
+    """Yield places with the names of their tables of one kind, up to the limit of tables."""
     left = MAX_TABLES_IN_ALL
     for place, names in near:
         found = [name for name in names if pattern.fullmatch(name)][: min(MAX_TABLES, left)]
@@ -149,7 +149,7 @@ def _near(folder: Path, given: Sequence[Path]) -> _Near:
 def _nearest_launch(
     near: _Near, folder: str, kernel: str, notes: list[str]
 ) -> tuple[KernelResources | None, Path | None]:
-    """The launch of the nearest place that knows the kernel, and its table; of none the nearest says so."""
+    """The launch from the nearest place with the kernel, and its table; without one a note of the nearest."""
     missing: list[str] = []
     for pattern, read in ((_KERNEL_TRACE, _rows), (_PROFILE, _profile_launches)):
         for place, names in _tables(near, pattern):
@@ -175,7 +175,7 @@ def _nearest_agent(near: _Near, target: str, notes: list[str]) -> tuple[AgentFac
 
 
 def _command(near: _Near) -> tuple[tuple[str, ...], str]:
-    """The program that was profiled, and the file that tells it; nothing where none does."""
+    """The profiled program, and the file that names it; empty if none does."""
     for place, name in ((place, name) for place, names in _tables(near, _RESULTS) for name in names):
         try:
             start = read_start(place, name, _RESULTS_START).decode("utf-8", "replace")
@@ -189,9 +189,9 @@ def _command(near: _Near) -> tuple[tuple[str, ...], str]:
 
 
 def _words(text: str, at: int) -> tuple[str, ...]:
-    """The list of texts that begins there in JSON; nothing if none does."""
+    """The list of texts that begins at a position in JSON; empty if there is none."""
     try:
-        _, end = _JSON.raw_decode(text, at)  # where it ends; what it holds is read as every file is
+        _, end = _JSON.raw_decode(text, at)  # its end; its contents are read like every file
         words = parse_json(text[at:end].encode(), "")
     except (ValueError, RecursionError, TraceError):
         return ()
@@ -202,7 +202,7 @@ def _words(text: str, at: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row of a table; a column by its name in lower case, "" if the table has none."""
+    """A row of a table; columns by lower-case name, "" if the table lacks one."""
 
     cells: list[str]
     column: dict[str, int]
@@ -213,7 +213,7 @@ class _Row:
         return self.cells[place].strip() if place < len(self.cells) else ""
 
     def number(self, *names: str) -> int:
-        """The first of these columns that has anything, -1 if that is no number."""
+        """The first non-empty one of these columns, -1 if that is no number."""
         text = next((self[name] for name in names if self[name]), "")
         return int(text) if _NUMBER.fullmatch(text) else -1
 
@@ -223,7 +223,7 @@ class _Row:
 
 
 def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
-    """Yield the rows of a table; what cannot be read is noted and left out."""
+    """Yield the rows of a table; note and leave out unreadable rows."""
     lines = csv_rows(place, name, notes, LIMIT)
     try:
         column = {cell.strip().lower(): i for i, cell in enumerate(next(lines, []))}
@@ -254,7 +254,7 @@ def _profile_rows(place: Path, name: str, notes: list[str], table: str) -> Itera
         notes.append(str(error))
         return
     except OSError:
-        return  # it went away
+        return  # it vanished
     column = {title: at for at, title in enumerate(head)}
     yield from (_Row([str(cell) for cell in cells], column, name) for cells in rows)
 
@@ -290,7 +290,7 @@ def _agent_of(row: _Row) -> AgentFacts:
 
 
 def _chosen(rows: list[_Row], folder: str, kernel: str, notes: list[str]) -> KernelResources | None:
-    """Return the launch that fits; where several do and differ, the most frequent one, with a note."""
+    """Return the matching launch; of several different ones the most frequent, with a note."""
     if not rows:
         return None
     named = _named(rows, kernel)
@@ -317,7 +317,7 @@ def _sizes(row: KernelResources) -> tuple[object, ...]:
 
 
 def _named(rows: list[_Row], kernel: str) -> list[_Row]:
-    """The launches of a kernel: by the same name, else by one that holds the other."""
+    """The launches of a kernel: by equal names, else by names that contain each other."""
     wanted = _plain(kernel)
     if not wanted:
         return []

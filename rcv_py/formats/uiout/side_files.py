@@ -1,6 +1,6 @@
-"""What was recorded beside the waves: counters, the sibling SIMD, shader data, wave states, source files.
+"""Read data recorded along with the waves: counters, sibling SIMD, shader data, wave states, source files.
 
-Each reader returns what can be used and never raises: the rest becomes a Problem.
+Each reader returns usable data and never raises: the rest becomes a Problem.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read_counters(
 
 
 def read_spm(files: Listing, problems: Problems) -> tuple[SpmSeries, ...]:
-    """Return the series of spm.json in file order; the time deltas are summed up, not aligned."""
+    """Return the series of spm.json in file order; time deltas are summed up, not aligned."""
     if _SPM not in files:
         return ()
     data = try_json(files.path, _SPM, problems, Affects.COUNTERS)
@@ -97,7 +97,7 @@ def read_other_simd(
     offsets: Mapping[int, int],
     problems: Problems,
 ) -> tuple[OtherSimd, ...]:
-    """Return one table a file other_simd_se<SE>_<i>.json (gfx11 and later), sorted by time, times aligned.
+    """Return one table per file other_simd_se<SE>_<i>.json (gfx11 and later), sorted by time, times aligned.
 
     `simd_of` is the SIMD that a shader engine traced; the records belong to its sibling (number with the
     last bit flipped), -1 if the engine traced none.
@@ -124,9 +124,9 @@ def read_other_simd(
 def read_shader_data(
     files: Listing, chunks: tuple[ChunkFile, ...], offsets: Mapping[int, int], problems: Problems
 ) -> tuple[ShaderData, ...]:
-    """Return the values that s_ttracedata wrote to shaderdata_<SE>_<i>.json, one table a shader engine.
+    """Return the values of s_ttracedata from shaderdata_<SE>_<i>.json, one table per shader engine.
 
-    Its files follow each other, records are in file order, times aligned.  Records are never sorted: payload
+    Its files are concatenated, records are in file order, times aligned.  Records are never sorted: payload
     words follow their header in the file, also at equal times.
     """
     parts: dict[int, list[np.ndarray]] = {}
@@ -167,7 +167,7 @@ def _tables(
 
 
 def read_state_curves(files: Listing, problems: Problems) -> tuple[StateCurve, ...]:
-    """Return how many traced waves were in a state, as the writer counted in wstates<K>.json.
+    """Return the number of traced waves in a state, as counted by the writer in wstates<K>.json.
 
     Times are not aligned, since the file mixes engines.
     """
@@ -197,7 +197,7 @@ def _state_curve(state: int, data: object) -> StateCurve | None:
 def read_sources(files: Listing, paths: tuple[str, ...], problems: Problems) -> tuple[SourceFile, ...]:
     """Return a SourceFile for each path that code lines refer to, in the order of `paths`.
 
-    A path finds its copy by the exact spelling, else by the normalised one.  Never raises.
+    A copy is found by the exact path, else by the normalised path.  Never raises.
     """
     listed = SNAPSHOTS in files
     tree = try_json(files.path, SNAPSHOTS, problems, Affects.SOURCE_TEXT) if listed else None
@@ -212,7 +212,7 @@ def read_sources(files: Listing, paths: tuple[str, ...], problems: Problems) -> 
 
 
 def missing_copies(sources: Sequence[SourceFile]) -> list[Problem]:
-    """Return the Problem that sources have no copy, if some have none."""
+    """Return a Problem if sources have no copy."""
     lost = [source for source in sources if source.lines is None]
     if not lost:
         return []

@@ -1,11 +1,10 @@
-"""The text of one wave file as numbers: quickly, or exactly with orjson; both agree.
+"""Parse the text of one wave file: by a fast path, or exactly with orjson; both agree.
 
-Rows of whole numbers, nearly all of a file, are read by their digits (`digit_rows.py`) and taken out of the
-text; simdjson reads what is left, and rows that are written otherwise.  It copies a nested array of integers
-into one flat buffer without making Python objects, some ten times faster than orjson, but does not say how
-they were nested: a row of four next to a row of six would silently become two rows of five.  So the commas
-and brackets of the text are compared with those of such rows; whatever differs in the least from what the
-writers write is left to orjson.
+Rows of whole numbers, nearly all of a file, are read by their digits (`digit_rows.py`) and cut out of the
+text; simdjson reads the rest, and rows in another format.  It copies a nested array of integers into one flat
+buffer without making Python objects, some ten times faster than orjson, but loses the nesting: a row of four
+next to a row of six would silently become two rows of five.  So the commas and brackets of the text are
+compared with the expected ones; any deviation from the writers' format is left to orjson.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 _WAIT_SHAPES = [b"[,[" + b",".join([b"[,]"] * count) + b"]]" for count in range(128)]
 _DIGITS = b"0123456789- \t\r\n"
 _SATURATED = 0xFFFFFF  # simdjson's len() stops counting here
-DIGIT_ROWS_FROM = 512 << 10  # bytes of a file: simdjson alone reads smaller ones of real captures faster
-_KEEP = 1 << 26  # bytes: a parser that read more is dropped, it would keep ten times as much memory
-_parsers: list[simdjson.Parser] = []  # each holds ten times the longest text that it has read
+DIGIT_ROWS_FROM = 512 << 10  # bytes of a file: simdjson alone is faster for smaller files of real captures
+_KEEP = 1 << 26  # bytes: a parser that read more is dropped, since it would keep ten times as much memory
+_parsers: list[simdjson.Parser] = []  # each holds ten times the bytes of its longest text
 memory.is_spare(_parsers.clear)
 
 
 class _Unusual(Exception):
-    """The quick path does not vouch for this text."""
+    """The fast path cannot guarantee a correct result for this text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,17 +56,17 @@ class RawWaits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawWave:
-    """What a wave file says, in its own numbers."""
+    """The contents of a wave file, in its own numbering."""
 
-    facts: dict[str, Any]  # FACTS that are there, unchecked
+    facts: dict[str, Any]  # the present FACTS, unchecked
     tokens: np.ndarray  # int32 or int64 [n, 5]; its columns are contiguous
     timeline: np.ndarray  # int32 or int64 [n, 2]
-    waits: RawWaits | None  # None: the file says nothing, or nothing that can be used
-    doubts: tuple[str, ...] = ()  # what was left out, each fit for the end of a sentence
+    waits: RawWaits | None  # None: absent or unusable
+    doubts: tuple[str, ...] = ()  # left out parts, each fit for the end of a sentence
 
 
 def parse(data: bytes) -> RawWave:
-    """Return what the text of a wave file says; ValueError, fit for a sentence, if it is not one."""
+    """Parse the text of a wave file; ValueError, fit for a sentence, if it is none."""
     data = data.removeprefix(BOM)
     try:
         return parse_quickly(data)
@@ -75,11 +74,11 @@ def parse(data: bytes) -> RawWave:
         return parse_exactly(data)
 
 
-# -- the quick path -----------------------------------------------------------------------------------
+# -- the fast path -----------------------------------------------------------------------------------
 
 
 def parse_quickly(data: bytes) -> RawWave:
-    """Return what simdjson reads; any of half a dozen exceptions if it is not entirely sure."""
+    """Parse with simdjson; raise any of half a dozen exceptions in case of doubt."""
     rest, rows = _without_rows(data) if len(data) >= DIGIT_ROWS_FROM else (data, {})
     parser = _parsers.pop() if _parsers else simdjson.Parser()
     raw = _document(parser.parse(rest), rest, rows)
@@ -89,15 +88,15 @@ def parse_quickly(data: bytes) -> RawWave:
 
 
 def _without_rows(data: bytes) -> tuple[bytes, dict[str, np.ndarray]]:
-    """Return the text with `[]` in place of rows as the writers write them, and these rows by their name.
+    """Return the text with `[]` in place of rows in the writers' format, and these rows by name.
 
-    That such a name is one, and whose, is told by the rest: it is there once, and no text at all otherwise.
+    The rest must confirm that such a name is a key: it occurs once, and not inside a string.
     """
     rows: dict[str, np.ndarray] = {}
     places = [(0, 0)]
     for name, width in _WIDTHS.items():
         key = b'"%s":[[' % name.encode()
-        at = data.find(key, places[-1][1])  # behind the one before, as the writers write them
+        at = data.find(key, places[-1][1])  # after the previous one, in the writers' order
         if at < 0:
             continue
         begin = at + len(key) - 1
@@ -136,11 +135,11 @@ def _document(document: Any, data: bytes, rows: dict[str, np.ndarray]) -> RawWav
 
 
 def _shapes(data: bytes) -> dict[str, bytes]:
-    """The text of each table without digits, and without what stands after it: `[[,,,,],[,,,,]]`."""
+    """The text of each table without digits, and without the text after it: `[[,,,,],[,,,,]]`."""
     if b"\\" in data:
         raise _Unusual
     texts = data.translate(None, _DIGITS).split(b'"')  # without escapes every second quote ends a string
-    if any(texts.count(name) > 1 for name in _KEYS):  # also if only digits in a name make the difference
+    if any(texts.count(name) > 1 for name in _KEYS):  # also if names differ only in digits
         raise _Unusual
     return {
         name.decode(): text.rstrip(b"},").removeprefix(b":")
@@ -160,7 +159,7 @@ def _rows(array: Any, width: int, shape: bytes) -> np.ndarray:
     low, high = bounds(numbers)
     if len(numbers) != count * width or low <= -LIMIT or high >= LIMIT:
         raise _Unusual
-    if holds(np.int32, low, high):  # copied to half the size first: the strided copy after it is what costs
+    if holds(np.int32, low, high):  # narrowed first: the strided copy after it dominates the cost
         numbers = numbers.astype(np.int32)
     return np.ascontiguousarray(numbers.reshape(count, width).T).T
 
@@ -183,18 +182,18 @@ def _waits(array: Any, shape: bytes) -> RawWaits | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _WaitPlaces:
-    """Where among the numbers of waits what stands; most waves of a program wait at the same places."""
+    """Positions in the numbers of waits; most waves of a program wait at the same places."""
 
     shape: bytes  # the text without digits
     numbers: int
     count: np.ndarray  # int64 [waits], producers of each
     line: np.ndarray  # int64 [waits], places of the LineNumbers of waits
-    depends_on: np.ndarray  # int64, places of those of producers
+    depends_on: np.ndarray  # int64, places of the LineNumbers of producers
 
     @classmethod
     def of(cls, shape: bytes) -> _WaitPlaces:
-        """Where numbers stand in a text of that shape."""
-        # After `[,[` stand 4 bytes a producer but 3 of the last, `]]`, and a comma or bracket.
+        """Positions of numbers in a text of that shape."""
+        # After `[,[` come 4 bytes per producer but 3 for the last, `]]`, and a comma or bracket.
         count = (np.array([*map(len, shape.split(b"[,[")[1:])], dtype=np.int64) - 2) // 4
         if shape != b"[" + b",".join([_WAIT_SHAPES[producers] for producers in count.tolist()]) + b"]":
             raise _Unusual
@@ -211,7 +210,7 @@ _last_places = [_WaitPlaces(b"", 0, _NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)]
 
 
 def parse_exactly(data: bytes) -> RawWave:
-    """Return what orjson reads; ValueError, fit for a sentence, if it is not a wave with instructions."""
+    """Parse with orjson; ValueError, fit for a sentence, if it is not a wave with instructions."""
     if not (data := data.removeprefix(BOM)).strip():
         raise ValueError("it is empty")
     try:

@@ -1,4 +1,4 @@
-"""The wave files of a capture: read on request, in any process, and put together as columns."""
+"""Read the wave files of a capture on request, in any process, and combine them as columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import WAVE_FACTS, WaveBatch, WaveColumns, WaveIndex
 
 NEGATIVE = "has negative durations; they count as 0"
-_ABSENT = -(1 << 62)  # no number of a file is that small
+_ABSENT = -(1 << 62)  # smaller than any number of a file
 Columns = dict[str, np.ndarray]
 Notes = list[tuple[int, str]]
 
@@ -34,7 +34,7 @@ class LineNumbers:
 
     @classmethod
     def of(cls, row_of_number: np.ndarray, matrix: np.ndarray, labels: np.ndarray) -> LineNumbers:
-        """Take over `CodeTable.row_of_number`; labels, and rows the code table lacks, are unresolved."""
+        """Copy `CodeTable.row_of_number`; labels, and rows that the code table lacks, are unresolved."""
         rows = np.append(row_of_number.astype(np.int64), -1)
         rows[(rows < 0) | (rows >= len(labels))] = -1
         rows[np.append(labels, False)[rows]] = -1
@@ -50,15 +50,15 @@ class LineNumbers:
 
 @dataclass(frozen=True, eq=False)
 class WaveFiles(PickledByCopy):
-    """Reads waves of one capture.  Picklable, and nothing changes but caches."""
+    """Reads waves of one capture.  Picklable and immutable except for caches."""
 
     folder: Path
     index: WaveIndex  # aligned
     offset_of_se: Mapping[int, int]  # cycles added to the times of a shader engine; absent means 0
     row_of_number: np.ndarray  # int32, CodeTable.row_of_number
     matrix: np.ndarray  # bool per code row: VALU tokens of these rows become MFMA
-    labels: np.ndarray  # bool per code row: no token can be there
-    base_clock: int = 4  # smallest step of time; tokens may overlap by so much and still share a lane
+    labels: np.ndarray  # bool per code row: it cannot have a token
+    base_clock: int = 4  # smallest step of time; tokens may overlap by this and still share a lane
 
     def read(self, rows: list[int]) -> WaveBatch:
         """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
@@ -112,7 +112,7 @@ class WaveFiles(PickledByCopy):
         )
 
     def _life(self, row: int, said: dict[str, Any], shift: int) -> tuple[tuple[int, int], str]:
-        """Aligned begin and end of a wave, and a sentence if the index says otherwise."""
+        """Aligned begin and end of a wave, and a sentence if the index differs."""
         listed = int(self.index.begin[row]), int(self.index.end[row])
         begin = _number(said, "begin", listed[0] - shift) + shift
         end = max(begin, _number(said, "end", listed[1] - shift) + shift)
@@ -182,19 +182,19 @@ def _token_columns(raws: list[RawWave], numbers: LineNumbers) -> tuple[Columns, 
 def _state_columns(raws: list[RawWave]) -> tuple[Columns, list[int], list[int]]:
     """The state columns of `WaveColumns`; cycles of each timeline; waves with negative durations.
 
-    A segment begins where the durations before it end.
+    A segment begins at the end of the previous durations.
     """
     first = borders([len(raw.timeline) for raw in raws])
     state, duration = (_column([raw.timeline for raw in raws], place) for place in range(STATE_WIDTH))
     negative = _clamp(duration, first)
-    total = borders(duration)  # of many waves it may wrap around, differences inside of a wave do not
+    total = borders(duration)  # it may wrap around over many waves, differences within a wave do not
     offset = total[:-1] - np.repeat(total[first[:-1]], np.diff(first))
     columns = {"state_first": first, "state_offset": tight(offset), "state": frozen(_bytes(state))}
     return columns, np.diff(total[first]).tolist(), negative
 
 
 def _wait_columns(waits: list[RawWaits], numbers: LineNumbers) -> Columns:
-    """The wait columns of `WaveColumns`: lines, borders of each wave one after the other, producers."""
+    """The wait columns of `WaveColumns`: lines, concatenated borders of each wave, producers."""
     nothing = np.zeros(0, dtype=np.int64)
     lines = np.concatenate([nothing, *(wait.line for wait in waits)])
     firsts = np.concatenate([nothing, *(borders(wait.count) for wait in waits)])
@@ -208,12 +208,12 @@ def _wait_columns(waits: list[RawWaits], numbers: LineNumbers) -> Columns:
 
 
 def _column(tables: list[np.ndarray], place: int) -> np.ndarray:
-    """One column of several tables as a new array of its own: a view would keep all the others alive."""
+    """One column of several tables as a new array: a view would keep all other columns alive."""
     return np.concatenate([table[:, place] for table in tables] or [np.zeros(0, dtype=np.int32)])
 
 
 def _clamp(column: np.ndarray, first: np.ndarray) -> list[int]:
-    """Make negative numbers 0; return the waves that had some."""
+    """Set negative numbers to 0; return the waves that had some."""
     if bounds(column)[0] >= 0:
         return []
     rows = np.flatnonzero(column < 0)

@@ -1,6 +1,7 @@
-"""Writes a trace as a ui_output folder, which the reference viewer and older tools open.
+"""Write a trace as a ui_output folder, which the reference viewer and older tools open.
 
-Times go back to the clock of each shader engine, rows of the code table to the numbers of their lines.
+Times are converted back to the clock of each shader engine, rows of the code table to the numbers of their
+lines.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ from rcv_py.model.waves import Wave, WaveBatch, WaveIndex
 _PLAIN = re.compile(r"se[\w-]{1,80}\.json", re.ASCII)
 _ODD = re.compile(r"[^\w.-]", re.ASCII)
 _NAME_LETTERS = 80
-_MARKER_WORDS = {"scope": "user"}  # that files have for another of ours
+_MARKER_WORDS = {"scope": "user"}  # category in files for another of ours
 
 
 def write_folder(trace: Trace, batches: Iterable[WaveBatch], folder: Path) -> None:
-    """Write all files of a capture into a folder that is there; `batches` are all its waves.
+    """Write all files of a capture into an existing folder; `batches` are all its waves.
 
-    Waves that are missing stay missing: the index lists them, and their files are not written.  Raises
-    OSError if the system refuses.
+    Missing waves stay missing: the index lists them, and their files are not written.  Raises OSError if the
+    system refuses.
     """
     version = trace.version if trace.version.startswith("3.") else VERSION
     put = partial(_put, folder)
@@ -165,7 +166,7 @@ def _code(trace: Trace, version: str) -> dict[str, Any]:
 
 
 def _places(trace: Trace) -> list[str]:
-    """The Source column: chains of places, and of the labels of kernels their names for people."""
+    """The Source column: chains of places, and display names for the labels of kernels."""
     code = trace.code
     paths = [source.path for source in trace.sources]
     links = [
@@ -181,7 +182,7 @@ def _places(trace: Trace) -> list[str]:
 
 
 def _kernels(code: CodeTable, version: str) -> list[dict[str, Any]]:
-    """Kernels that no label row tells, or that it would tell by another name."""
+    """Kernels without a label row, or whose label row has another name."""
     return [
         {
             "name": kernel.name,
@@ -273,7 +274,7 @@ def _side_files(trace: Trace) -> Iterator[tuple[str, object]]:
 
 
 def _other_simd(trace: Trace) -> list[tuple[int, np.ndarray]]:
-    """Rows of the sibling SIMD, of each stretch that has any."""
+    """Rows of the sibling SIMD, for each stretch that has any."""
     return [
         (one.se, np.column_stack([one.time - trace.clock.offsets.get(one.se, 0), one.duration, one.kind]))
         for one in trace.other_simd
@@ -316,7 +317,7 @@ class _Numbers:
     def __init__(self, trace: Trace) -> None:
         numbers, labels = trace.code.number, trace.code.is_label
         zero = np.flatnonzero(numbers == 0)
-        # What is not resolved has the number of a label, as other tools write it, where 0 is one.
+        # Unresolved rows get the number of a label, like other tools write it, if 0 is one.
         unknown = -1 if len(zero) and not labels[zero[0]] else 0
         self._array = trace.waves.sa
         self._number = np.append(numbers, unknown)
@@ -353,7 +354,7 @@ class _Numbers:
 
 
 def _origin(wave: Wave) -> dict[str, int]:
-    """What newer writers tell of where a wave came from, as far as it is known."""
+    """The origin of a wave as newer writers write it, as far as it is known."""
     said = {"workgroup_id": wave.workgroup, "cluster_id": wave.cluster}
     if 0 <= wave.me < 8 and 0 <= wave.pipe < 16:
         said["dispatcher"] = wave.me << 4 | wave.pipe
@@ -363,7 +364,7 @@ def _origin(wave: Wave) -> dict[str, int]:
 
 
 class _States:
-    """Counts waves by state: cycles of each engine's own clock, as other tools have it."""
+    """Counts waves by state: in cycles of each engine's own clock, like other tools."""
 
     def __init__(self, offsets: Mapping[int, int]) -> None:
         self._offsets = offsets
@@ -371,7 +372,7 @@ class _States:
         self._begins: list[int] = []
 
     def add(self, batch: WaveBatch) -> None:
-        """Take the segments of waves."""
+        """Add the segments of waves."""
         for wave in batch.waves:
             self._states.append(wave.states)
             self._begins.append(wave.states.base - self._offsets.get(wave.id.se, 0))

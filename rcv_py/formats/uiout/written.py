@@ -1,6 +1,6 @@
-"""The JSON of each file of a ui_output folder, made of plain numbers.
+"""Build the JSON of each file of a ui_output folder from plain numbers.
 
-The simulator writes captures with it, and so does whoever writes a trace as a folder.
+Used by the simulator, and to write a trace as a folder.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Key = tuple[int, int, int, int]  # shader engine, SIMD, slot, ordinal
 
 
 def dump(path: Path, table: object, *, is_indented: bool = False) -> None:
-    """Write one JSON file, as one of the two tools does."""
+    """Write one JSON file in the format of one of the two tools."""
     style = orjson.OPT_INDENT_2 if is_indented else orjson.OPT_SORT_KEYS
     path.write_bytes(orjson.dumps(table, option=style | orjson.OPT_SERIALIZE_NUMPY))
 
@@ -100,18 +100,18 @@ def part_name(kind: str, se: int, number: int = 0) -> str:
 
 
 def shader_table(rows: np.ndarray) -> dict[str, Any]:
-    """A file of values that a kernel wrote, columns as in SHADER_COLUMNS."""
+    """A file of values written by a kernel, columns as in SHADER_COLUMNS."""
     return _stretch("shaderdata", rows, "records", SHADER_COLUMNS)
 
 
 def other_simd_table(rows: np.ndarray, wgp: int) -> dict[str, Any]:
-    """A file of what the sibling SIMD issued, columns as in OTHER_SIMD_COLUMNS."""
+    """A file of the sibling SIMD's instructions, columns as in OTHER_SIMD_COLUMNS."""
     table = _stretch("OTHER_SIMD_INSTRUCTIONS", rows, "instructions", OTHER_SIMD_COLUMNS)
     return {**table, "wgp": wgp}
 
 
 def stretch_of(rows: np.ndarray) -> tuple[int, int]:
-    """Where records begin and end in time."""
+    """First and last time of records."""
     return int(rows[0, 0]), int(rows[-1, 0]) + 1
 
 
