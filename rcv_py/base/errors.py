@@ -4,7 +4,7 @@ RcvError
 ├── TraceError           the folder or one of its files cannot be used
 │   ├── NotATrace        the path holds no capture
 │   ├── BrokenFile       a file exists but its contents are invalid
-│   └── MissingFile      a file the index names is not there
+│   └── MissingFile      a file the index names does not exist
 ├── ExportError          a picture or a table cannot be written
 ├── UsageError           the command line or a search text is invalid
 └── Cancelled            the user stopped it
@@ -65,7 +65,7 @@ class BrokenFile(TraceError):
 
 
 class MissingFile(TraceError):
-    """A file the index names is not there."""
+    """A file the index names does not exist."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name} is missing.", hint="Copy the whole capture folder, not a part of it.")

@@ -290,7 +290,7 @@ class _LookUp:
             return None
         found: list[Shown] = []
         at = 0
-        while at < len(sentences):  # several that the program says together are known together
+        while at < len(sentences):  # sentences that the program shows together are known together
             groups = (" ".join(sentences[at:stop]) for stop in range(len(sentences), at + 1, -1))
             text = next((one for one in groups if self._catalogue.whole(one) is not None), sentences[at])
             if len(found) < MOST_SENTENCES:
@@ -301,7 +301,7 @@ class _LookUp:
         return Shown(shown.rstrip(), sum(one.left for one in found))
 
     def _apart(self, text: str, depth: int) -> Shown | None:
-        """Parts that have nothing to do with each other."""
+        """Parts that are independent of each other."""
         separator = next((one for one in _BESIDE if one in text), None)
         return None if separator is None else self._joined(text.split(separator), separator, depth)
 
@@ -374,7 +374,7 @@ class _LookUp:
         return Shown(_spaced(shown), sum(one.left for one in found))
 
     def _listed(self, parts: list[str], depth: int) -> Shown:
-        """Parts between commas, of which one may have a comma of its own."""
+        """Parts between commas; one part may itself contain a comma."""
         found: list[Shown] = []
         alone = ""  # the part before, if it was looked up alone
         for part in parts:

@@ -13,5 +13,5 @@ class PickledByCopy:
     """
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes as they are now."""
+        """Return a copy of the current attributes."""
         return vars(self).copy()

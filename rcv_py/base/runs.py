@@ -13,7 +13,7 @@ distinct      0 2               the first row of each value, and 0 0 1 1 1 0: wh
 is_in         1 1 0 0 0 1       whether each row holds one of 3 5
 ascending     5 7               each value once
 numbered      5 7, 0 0 1 1 1 0  the same, and which of them each row holds
-order         0 1 5 2 3 4       the rows by value, equal ones as they stand
+order         0 1 5 2 3 4       the rows by value, stable
 ```
 """
 
@@ -49,7 +49,7 @@ def run_starts(*columns: np.ndarray) -> np.ndarray:
 
 
 def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The first of the rows that hold the same, in order of what they hold, and which each row is; int64."""
+    """The first row of each distinct value, in order of value, and the index of each row's value; int64."""
     number = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:  # one at a time: numbers of rows never overflow
         value = np.unique(column, return_inverse=True)[1]
@@ -77,7 +77,7 @@ def numbered(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def order(column: np.ndarray) -> np.ndarray:
-    """The rows of whole numbers (int64) by value, equal ones as they stand, int64.
+    """Stable sort order of the rows of whole numbers (int64) by value, int64.
 
     Numbers of 16 bits are counted into their places, which numpy does several times as fast as it compares.
     Else value and row are sorted as one number if they fit into one: numpy sorts numbers with wide registers,
@@ -105,7 +105,8 @@ def first_from(
 ) -> np.ndarray:
     """The first of rows `first` to `stop - 1` of each range that holds its limit or more, else `stop`; int64.
 
-    The column ascends in each range.  All ranges are halved at once: nothing is made that is as long as it.
+    The column ascends in each range.  All ranges are halved at once, without temporary arrays of the column's
+    length.
     """
     low, high = first.copy(), np.maximum(first, stop)
     while (is_open := low < high).any():
@@ -119,7 +120,7 @@ def largest_in(value: np.ndarray, first: np.ndarray, stop: np.ndarray, is_last: 
     """Return the row of the largest of rows `first` to `stop - 1` of each range, the first (last) of equals.
 
     `value` is int64 or narrower; int64, -1 for a range without rows.  Where ranges hold few of the rows from
-    the first to the last of them, only these are looked at.
+    the first to the last of them, only these are read.
     """
     largest = np.full(len(first), -1, dtype=np.int64)
     some = np.flatnonzero(stop > first)
@@ -159,13 +160,13 @@ def is_in(column: np.ndarray, held: np.ndarray) -> np.ndarray:
 def borders(counts: np.ndarray | Sequence[int]) -> np.ndarray:
     """Where each of several parts of these lengths begins, and where the last one ends; int64 [n + 1]."""
     first = np.zeros(len(counts) + 1, dtype=np.int64)
-    # Converted before: what numpy converts while it sums up takes twice as long.
+    # Converted before: a conversion inside numpy's sum takes twice as long.
     np.cumsum(np.asarray(counts, dtype=np.int64), out=first[1:])
     return first
 
 
 def repeated(column: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Each value as many times as its count (integers [n]) says; as `np.repeat`, but other threads may run.
+    """Each value repeated by its count (integers [n]); like `np.repeat`, but other threads may run.
 
     `np.repeat` holds the GIL until all is written; so large results are made in parts.
     """
@@ -190,7 +191,7 @@ def ranges(first: np.ndarray | int, count: np.ndarray) -> np.ndarray:
 
 
 def of_ranges(first: np.ndarray | int, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which part each of the numbers of `ranges` is of, and these; int64.  Nothing is repeated twice."""
+    """The part of each of the numbers of `ranges`, and these numbers; int64."""
     part = repeated(np.arange(len(count)), count)
     rows = (first - borders(count)[:-1]).take(part)
     rows += np.arange(len(part))

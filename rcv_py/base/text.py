@@ -146,14 +146,14 @@ def some(names: Sequence[str], most: int) -> str:
 
 
 def elide_left(text: str, width: int) -> str:
-    """Keep the last `width` columns of a terminal, with an ellipsis before what was cut."""
+    """Keep the last `width` columns of a terminal, with an ellipsis for the cut text."""
     if cells(text) <= width:
         return text
     return "…" + (text[len(text) - width + 1 :] if text.isascii() else _first(text[::-1], width - 1)[::-1])
 
 
 def elide_right(text: str, width: int) -> str:
-    """Keep the first `width` columns of a terminal, with an ellipsis after what was cut."""
+    """Keep the first `width` columns of a terminal, with an ellipsis for the cut text."""
     if text.isascii():
         return text if len(text) <= width else text[: width - 1] + "…"
     return text if cells(text) <= width else _first(text, width - 1) + "…"
@@ -201,7 +201,7 @@ def no_formula(text: str) -> str:
     return text
 
 
-_UNSEEN = (  # beside the control characters below the blank
+_UNSEEN = (  # in addition to the control characters below the blank
     "\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
     "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\uffff\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bcaf\U0001d173-\U0001d17a"

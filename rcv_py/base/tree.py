@@ -13,8 +13,8 @@ class TreeNode:
 
     children: list[Self] = field(default_factory=list)
     parent: Self | None = field(default=None, repr=False, init=False)
-    row: int = field(default=0, init=False)  # among its siblings, as they are sorted now
-    number: int = field(default=0, init=False)  # among its siblings, as they were made
+    row: int = field(default=0, init=False)  # among its siblings, in the current order
+    number: int = field(default=0, init=False)  # among its siblings, in creation order
 
     def __post_init__(self) -> None:
         for row, child in enumerate(self.children):

@@ -74,7 +74,7 @@ class CachingReader:
         return self._reader.columns(rows)
 
     def stream(self, key: Key, read: Callable[[WaveReader], Iterator[WaveBatch]]) -> Iterator[WaveBatch]:
-        """Yield the batches cached under a key; else what `read` yields, cached once all of it was taken.
+        """Yield the batches cached under a key; else the batches of `read`, cached once all were consumed.
 
         `read` gets the reader without a cache, so that no wave is cached twice.
         """

@@ -21,7 +21,7 @@ from rcv_py.formats.input.run_places import may_look
 from rcv_py.formats.raw import STREAM
 from rcv_py.formats.uiout.folder import is_capture
 
-if TYPE_CHECKING:  # a folder that is decoded needs nothing of it
+if TYPE_CHECKING:  # decoded folders do not need it
     from rcv_py.formats.raw.files import RawCapture
 
 SESSION = ".rcvsession"  # of a session file, which names a capture: only windows open it
@@ -155,7 +155,7 @@ def is_packed(path: Path) -> bool:
         return path.is_file()
     if path.suffix.lower() != ".zip" or not path.is_file():
         return False
-    from rcv_py.formats.packed.read import is_packed_archive  # noqa: PLC0415 - hardly anybody has one
+    from rcv_py.formats.packed.read import is_packed_archive  # noqa: PLC0415 - rarely present
 
     return is_packed_archive(path)
 

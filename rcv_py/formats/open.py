@@ -31,7 +31,7 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveIndex
 
 DECODED = re.compile(r"ui_output_agent_(?P<agent>\d{1,18})_dispatch_(?P<dispatch>\d{1,18})", re.ASCII)
-if TYPE_CHECKING:  # what is decoded needs nothing of it
+if TYPE_CHECKING:  # decoded captures do not need it
     from rcv_py.formats.packed.origin import Origin
     from rcv_py.formats.raw.options import Early, Jobs, RawOptions
 
@@ -91,7 +91,7 @@ def _located(trace: Trace, options: RawOptions | None) -> Trace:
     """The trace with missing sources from this machine, if there are rules for their paths."""
     if options is None and not os.environ.get(SOURCE_MAP):
         return trace
-    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - hardly anybody says so
+    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - rarely set
     from rcv_py.formats.sources.find import located  # noqa: PLC0415 - as other decoders
 
     return located(trace, (options or chosen()).source_map)
@@ -191,7 +191,7 @@ def origin_of(path: Path) -> Origin:
 
     Raises TraceError if a packed capture is damaged.
     """
-    from rcv_py.formats.packed.origin import Origin  # noqa: PLC0415 - whoever opens a capture needs it not
+    from rcv_py.formats.packed.origin import Origin  # noqa: PLC0415 - not needed to open a capture
 
     shape = shape_of(path)
     if shape is Shape.PACKED:

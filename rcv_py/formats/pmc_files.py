@@ -35,7 +35,7 @@ DEPTH = 3  # levels below the named folder: OUT/HOST/pass_1
 _BLOCK = r"(?:TCC|TCP|TCA|TA|TD|GL1C|GL2C|GCEA|EA|SQ|SQC|SPI|GRBM|CPC|CPF)"
 _COUNTER = re.compile(rf"({_BLOCK}_[A-Z0-9_]*[A-Z0-9])(\[\d{{1,4}}\])?", re.IGNORECASE)
 _PASS = re.compile(r"(?:pass|pmc)_\w+")
-NOWHERE = 1 << 30  # no row has so many cells
+NOWHERE = 1 << 30  # no row has that many cells
 
 
 def pmc_table(paths: Sequence[Path]) -> PmcTable:

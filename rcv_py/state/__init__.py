@@ -1,1 +1,1 @@
-"""What is open, what is looked at, what is loaded.  No Qt."""
+"""State of the program: open capture, selection, loaded waves.  No Qt."""

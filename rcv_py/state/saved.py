@@ -81,7 +81,7 @@ def _asked(trace: Trace, saved: Any) -> Asked | None:
     """Read the output of `_written`; None for anything else, and for places that the capture lacks."""
     if not isinstance(saved, dict):
         return None
-    from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - most sessions try nothing out
+    from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - most sessions have no experiments
     from rcv_py.base.errors import UsageError  # noqa: PLC0415 - as above
 
     def pairs(name: str) -> tuple[tuple[int, int], ...]:

@@ -39,7 +39,7 @@ TOKENS_A_WAVE = 200  # overhead per wave, in tokens
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The executions that a view counts: those of a shader engine, and in a range; None: all."""
+    """The executions that a view counts, limited to a shader engine and a range; None: all."""
 
     se: int | None = None
     window: TimeWindow | None = None
@@ -290,7 +290,7 @@ class Session:
         self.reasons.set(self.reasons.value + 1)
 
     def report(self, analysis: str = "", problems: tuple[Problem, ...] = ()) -> None:
-        """Replace the problems of an analysis; they are listed after those of trace and waves."""
+        """Replace the problems of an analysis; they are listed after the problems of trace and waves."""
         if self.trace.value is None or self.store is None:
             return
         if analysis:
@@ -408,8 +408,8 @@ class Session:
     ) -> None:
         """Select a range of code rows and, in it, the most expensive one: the median of its executions.
 
-        `cost` is int64 [stop - first], the cycles that a view counts in each row; without it, those of the
-        code table.  The execution is looked for `among` those that the view counts.
+        `cost` is int64 [stop - first], the cycles that a view counts in each row, by default of the code
+        table.  The execution is searched `among` the counted ones.
         """
         trace = self.trace.value
         if trace is None or stop <= first:
@@ -451,7 +451,7 @@ class Session:
         self.select(replace(selection, hit=hit), stays=True)
 
     def toggle_bookmark(self) -> None:
-        """Keep the present place, or forget it if it is kept."""
+        """Toggle the bookmark of the current place."""
         here, marks = self.selection.value, self.bookmarks.value
         kept = tuple(mark for mark in marks if mark != here)
         self.bookmarks.set(kept if len(kept) < len(marks) else (*marks, here))
@@ -599,7 +599,7 @@ class Session:
         """The row of the execution that a place names, -1 if it names none."""
         trace = self.trace.value
         row = None if trace is None or place.wave is None else trace.waves.row(place.wave)
-        rows = np.flatnonzero((hits.wave == row) & (hits.hit == place.hit))  # of None: nothing is equal
+        rows = np.flatnonzero((hits.wave == row) & (hits.hit == place.hit))  # empty if `row` or `hit` is None
         return int(rows[0]) if len(rows) else -1
 
     # -- inside -------------------------------------------------------------------------------------

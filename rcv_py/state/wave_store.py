@@ -106,7 +106,7 @@ class WaveStore:
         self.batches: tuple[WaveBatch, ...] = ()
         self.missing: dict[int, str] = {}  # index row: why it could not be read
         self.lost: dict[int, str] = {}  # index row: why it could not be read again
-        self.notes: dict[int, str] = {}  # index row: what is doubtful
+        self.notes: dict[int, str] = {}  # index row: doubts about it
         self.nbytes = self.tokens = 0  # of the waves in memory
         self._waves: dict[int, Wave] = {}
         self._read: set[int] = set()  # rows of all waves that were ever in memory

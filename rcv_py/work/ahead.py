@@ -1,7 +1,7 @@
 """Preload a large capture before the window exists: open it, and read its waves in processes.
 
 ```
-main thread   ── imports of Qt ─── window ─── what was read meanwhile ── what comes
+main thread   ── imports of Qt ─── window ─── waves read meanwhile ── later waves
 its thread    └─ open ─┐                    │
 processes     └────────┴─ read ─ read ─ read ─ read ─ read ─ read ─ findings
 the last one                                └ read ─ read ─ read ─ findings

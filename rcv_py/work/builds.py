@@ -30,7 +30,7 @@ def builds(
     cache: CaptureCache | None = None,
     report: Report = silent,
 ) -> Iterator[Build]:
-    """Yield the costs of each capture, in order; one that cannot be read says why.
+    """Yield the costs of each capture, in order; an unreadable capture has the reason.
 
     `waves` selects the waves whose costs count; the other arguments are as in `library_rows`.
     """

@@ -65,7 +65,7 @@ def _connected(address: str) -> Client:
             f"{address} is no address of a cluster.",
             hint="Give tcp://HOST:PORT or tls://HOST:PORT, as `dask scheduler` prints it.",
         )
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters becomes a sentence
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # important errors become a sentence
     try:
         # First the connection alone: a client without a connection is never quite closed.
         LoopRunner().run_sync(_greet, address)

@@ -46,7 +46,7 @@ class OccupancyRow:
 def occupancy_rows(trace: Trace, by: str, states: States, se: int | None = None) -> list[OccupancyRow]:
     """Return the curve of all and those `by` se, cu, simd, kernel or state, or (`all`) nothing else.
 
-    `states` is called if waves are needed; `se` names a shader engine of which the waves are.
+    `states` is called if waves are needed; `se` selects the waves of a shader engine.
     """
     if by == "state":
         return _of_states(states(state_curves(se)))

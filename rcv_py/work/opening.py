@@ -14,7 +14,7 @@ from rcv_py.formats import open as opening
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.model.trace import Trace
 
-if TYPE_CHECKING:  # what is decoded needs nothing of it
+if TYPE_CHECKING:  # decoded captures do not need it
     from rcv_py.formats.raw.options import Early
 
 HERE_BYTES = 24 << 20  # of `.att` files: decoding that many takes as long as starting processes

@@ -54,7 +54,7 @@ def start_ahead(count: int, module: str) -> None:
 
     They end with the program, or by `end_ahead`.
     """
-    import_module(module)  # copies have what we have
+    import_module(module)  # copies inherit it
     is_copy = may_fork()
     WAITING.extend(started(is_copy=is_copy, module=module) for _ in range(count))
 
@@ -189,7 +189,7 @@ def _forget_parent(connection: Connection) -> None:
     for number in _ENDING:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
-    gc.freeze()  # what is looked at is copied
+    gc.freeze()  # pages that the collector touches are copied
     gc.enable()
 
 

@@ -6,8 +6,8 @@ index ── slabs ──► strips ──┬─► worker: read ─ parcel ─ 
                             └─► worker: …                                                 ┘
 ```
 A strip is a few consecutive slabs: waves that two of them need are read once.  A worker holds the waves of
-one slab and this process none, so memory depends on the number of workers, not on the size of the capture. A
-small capture starts no process, and its waves are kept as long as they may be needed.
+one slab and this process none, so memory depends on the number of workers, not on the size of the capture.
+A small capture starts no process, and its waves are kept as long as they may be needed.
 
 If a process dies, its strip is tried again.  A strip that repeatedly ends processes is given up: its waves
 are missing, as if their files were damaged, and the reason is listed.

@@ -60,7 +60,7 @@ class Block:
     _open: set[int] = set()  # noqa: RUF012 - descriptors of all blocks
 
     def __init__(self, descriptor: int) -> None:
-        """Take over the descriptor of an anonymous file."""
+        """Own the descriptor of an anonymous file."""
         self.descriptor = descriptor
         self._open.add(descriptor)
         self.close = finalize(self, self._closed, descriptor)
@@ -115,7 +115,7 @@ def most_open() -> int:
 
 
 def _place(view: memoryview) -> tuple[Block, int] | None:
-    """The block that an array lies in, and its first byte there; None if it lies in none that can be sent."""
+    """The block of an array, and its first byte there; None if it is in no block that can be sent."""
     owner: object = view.obj
     while isinstance(owner, np.ndarray | memoryview):
         owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
@@ -165,7 +165,7 @@ def share(value: T) -> T:
 
 
 def dumps(value: object) -> Message:
-    """Return the value as a message; an array is copied once, or not at all if it lies in a block already."""
+    """Return the value as a message; an array is copied once, or not at all if it is in a block already."""
     found: list[pickle.PickleBuffer] = []
     text = pickle.dumps(value, protocol=5, buffer_callback=found.append)
     views = [array.raw() for array in found]

@@ -59,7 +59,7 @@ def with_predictions(
     About FEW_TOKENS tokens are played, or MOST_TOKENS if all waves live as long as the trace: more would take
     gigabytes and minutes.
     """
-    from rcv_py.analysis.findings.predicted import predicted  # noqa: PLC0415 - who predicts nothing needs it not
+    from rcv_py.analysis.findings.predicted import predicted  # noqa: PLC0415 - needed only for predictions
 
     played = sample(trace, FEW_TOKENS)
     if played.tokens > MOST_TOKENS or not any(one.trial is not None for one in found.findings):

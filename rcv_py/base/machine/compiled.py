@@ -8,7 +8,7 @@ The same text runs in three ways: compiled, as plain Python, and, in tests, comp
 - a `kernel` is called from Python, a `part` by kernels and parts alone;
 - both get one- or two-dimensional arrays and whole numbers, allocate nothing, and write into arrays they got;
 - compiled code checks no index: a comparison next to each keeps it in range, and none is negative;
-- whole numbers stay below 2^63 in size, and what is read from an array goes through `int`: compiled, an
+- integers stay below 2^63 in size, and values read from an array go through `int`: compiled, an
   unsigned number with a signed one would become a float.
 """
 
@@ -235,7 +235,7 @@ def _keep(code: Any, folder: Path) -> None:
         NUMBA.config.CACHE_DIR = str(folder)
         code.enable_caching()
     except (OSError, RuntimeError):
-        return  # nowhere to write
+        return  # no writable folder
     finally:
         NUMBA.config.CACHE_DIR = before
 

@@ -41,7 +41,7 @@ class _Wish:
 
 @contextmanager
 def ends_tidily() -> Iterator[None]:
-    """Raise Ended in the main thread when the process is asked to end, KeyboardInterrupt at Ctrl+C.
+    """Raise Ended in the main thread at a signal to end the process, KeyboardInterrupt at Ctrl+C.
 
     After that the block ends with this exception, not with a result or another exception.  A signal that is
     ignored, as after `nohup`, stays ignored; in other threads this does nothing.

@@ -30,7 +30,7 @@ class Effect:
         str, ...
     ] = ()  # queues that get the instruction; those in _SHARED belong to several counters
     unorders: tuple[str, ...] = ()  # counters that are out of order from here on
-    waits: tuple[tuple[str, int], ...] = ()  # counters it looks at, in this order, and how many may stay
+    waits: tuple[tuple[str, int], ...] = ()  # counters it checks, in this order, and operations that may stay
     empties: bool = False  # all its waits release into one row
 
 
@@ -161,7 +161,7 @@ def _steps_of(
     return steps
 
 
-def _walk(  # noqa: C901, PLR0917 - what a step can be; compiled
+def _walk(  # noqa: C901, PLR0917 - one branch per kind of step; compiled
     row: np.ndarray,
     first: np.ndarray,
     effect: np.ndarray,

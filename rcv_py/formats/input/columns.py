@@ -40,7 +40,7 @@ def fit(values: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def clipped(values: np.ndarray, dtype: Any, low: int = -1) -> np.ndarray:
-    """Return integer `values` as a new read-only column of `dtype`, cut to what it holds and to `low`."""
+    """Return integer `values` as a new read-only column of `dtype`, clipped to its range and to `low`."""
     info = np.iinfo(dtype)
     return frozen(np.clip(values, max(low, info.min), info.max).astype(dtype))
 

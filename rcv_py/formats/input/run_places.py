@@ -4,7 +4,7 @@
 examples/K/att_viewer/small/ui_output_agent_1_dispatch_2     the capture
 examples/K/att_viewer/small                                  1 level up
 examples/K/att_viewer
-examples/K, examples/K/compute_viewer, examples/K/source     3 levels up, and what lies in it
+examples/K, examples/K/compute_viewer, examples/K/source     3 levels up, and its folders
 ```
 Nearer places come first.  Other folders next to the parent folders count only in a library entry, which has a
 `compute_viewer` or whose captures are in an `att_viewer`.  Folders that are captures, or hold some, belong to

@@ -37,7 +37,7 @@ class Described:
 
     name: str  # in lower case
     description: str
-    group: str  # such as VALU; "" if the file does not say
+    group: str  # such as VALU; "" if unknown
 
 
 @dataclass(frozen=True, eq=False)

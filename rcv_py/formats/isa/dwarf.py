@@ -136,7 +136,7 @@ def _word(value: Any) -> str:
 
 
 def _stretches(program: Any) -> Iterator[tuple[int, int, Row]]:
-    """Addresses with the same row of the line table; those of functions that the linker dropped are at 0."""
+    """Addresses with the same row of the line table; functions that the linker dropped are at 0."""
     rows: list[Row] = []
     for entry in program.get_entries():
         state = entry.state

@@ -94,7 +94,7 @@ class Segment:
 class Image:
     """The contents of one ELF file that concern code."""
 
-    target: str  # such as `gfx950`; "" if neither the file nor a hint says
+    target: str  # such as `gfx950`; "" if unknown
     regions: tuple[Region, ...]  # ascending, disjoint, in total no longer than the file
     functions: tuple[Symbol, ...]  # ascending by address, one per address
     segments: tuple[Segment, ...]
@@ -190,7 +190,7 @@ class Section:
 
 
 def _sections(elf: ELFFile) -> list[Section]:
-    """Headers of the sections that have one, as far as they can be read."""
+    """Headers of the sections, as far as they can be read."""
     if not elf["e_shoff"] or elf["e_shentsize"] < 64:
         return []
     size = elf.stream.seek(0, 2)

@@ -56,7 +56,7 @@ def family_of(target: str) -> str:
 
 
 def add_docs(path: Path) -> KeptDocs:
-    """Read a file and store its texts; replace those of its family.
+    """Read a file and store its texts in place of its family's.
 
     Raises the errors of `read_description`, UsageError for an unknown family, and ExportError if the texts
     cannot be stored.

@@ -171,7 +171,7 @@ def _waits(first: int) -> tuple[Encoding, ...]:
 
 
 def _memory(top: str, loads: str, other: tuple[tuple[str, str], ...]) -> tuple[Encoding, ...]:
-    """Scalar memory: those of `other`, by their first bits, before loads."""
+    """Scalar memory: instructions of `other`, by their first bits, before loads."""
     return (*(Encoding(top + bits, name, 2) for bits, name in other), Encoding(top, loads, 2))
 
 

@@ -18,7 +18,7 @@ class Category(IntEnum):
     FLAT = 4
     LDS = 5
     VALU = 6
-    BRANCH = 7  # a token says whether it was taken
+    BRANCH = 7  # its token states whether it was taken
     IMMED = 9
     BVH = 12
     SKIP = 20  # no token

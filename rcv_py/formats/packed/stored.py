@@ -46,7 +46,7 @@ class StoredWaves(PickledByCopy):
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def read(self, rows: list[int]) -> WaveBatch:
-        """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
+        """Read the waves at these rows of the index; unreadable waves are listed in the batch."""
         return self.columns(rows).batch()
 
     def columns(self, rows: list[int]) -> WaveColumns:

@@ -1,6 +1,6 @@
 """Read raw captures (`.att` files, code objects and the files next to them) into a trace.
 
-Begin with `files.py`, which says what a raw capture is, then `open.py`.
+Begin with `files.py`, which defines a raw capture, then `open.py`.
 """
 
 STREAM = ".att"  # how the file of a shader engine ends

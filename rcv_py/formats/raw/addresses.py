@@ -44,7 +44,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Where a code object lies: an address of the stream less `base` is one inside of it."""
+    """Load address of a code object: an address of the stream minus `base` is an address inside it."""
 
     id: int
     begin: int
@@ -86,7 +86,7 @@ def address_map(
 
 
 def _claimed_twice(loads: Iterable[Load], begins: np.ndarray) -> tuple[int, ...]:
-    """Addresses that are inside of several code objects, or of one that lies there in two ways."""
+    """Addresses inside several code objects, or inside one with two possible load addresses."""
     claims = np.zeros(len(begins), dtype=np.int64)
     for load in dict.fromkeys(loads):
         claims += (begins >= np.uint64(load.begin)) & (begins < np.uint64(load.end))

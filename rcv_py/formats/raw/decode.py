@@ -37,7 +37,7 @@ RECORD_AGAIN = "Record with a larger --att-buffer-size, or fewer shader engines.
 
 @dataclass(frozen=True, slots=True)
 class EngineJob:
-    """What a process needs to decode one shader engine."""
+    """Input of a process that decodes one shader engine."""
 
     folder: Path
     stream: StreamFile
@@ -46,7 +46,7 @@ class EngineJob:
     options: RawOptions
     most: int = 0  # bytes of the stream that are decoded; 0: all
     threads: int = 1  # that may work at once
-    spill: Path | None = None  # where columns may lie until all shader engines are there
+    spill: Path | None = None  # file for columns until all shader engines are decoded
 
     @property
     def size(self) -> int:

@@ -65,7 +65,7 @@ class Engine:
     stream: Stream  # without tokens
     columns: Columns  # the waves that are kept, by (SIMD, slot, wave); lines are rows of all code
     line: np.ndarray  # int32 [rows of all code + 1], row of `places`; -1: none, which the last one is for
-    facts: np.ndarray  # int64 [waves, WAVE_FACTS], those of all columns
+    facts: np.ndarray  # int64 [waves, WAVE_FACTS], of all columns
     size: np.ndarray  # int64, bytes of the columns of each of these waves, about
     arrays: np.ndarray  # int16, shader array of each of these waves
     entry: Places  # of each of these waves
@@ -78,7 +78,7 @@ class Engine:
     tokens: int  # that waves issued
     lost: int  # of them without an instruction
     lost_waves: int  # that have some of these
-    is_sure: bool = True  # decoding it again gives the same: nothing was late or out of reach
+    is_sure: bool = True  # decoding it again gives the same: no tool timed out or was unavailable
 
 
 Walk = Callable[[np.ndarray], tuple[WaveRecords, np.ndarray]]
@@ -184,7 +184,7 @@ def prepare() -> None:
 
 
 def entries_of(stream: Stream) -> np.ndarray:
-    """The addresses where the stream says that kernels begin, uint64."""
+    """The addresses in the stream where kernels begin, uint64."""
     launched = np.array([one.entry for one in stream.dispatches], dtype=np.uint64)
     return np.concatenate([stream.waves.entry, stream.occupancy.entry, launched])
 

@@ -170,7 +170,7 @@ def _stays(path: Path, changed: float) -> bool:
 
 
 def _is_aside(name: str) -> bool:
-    """Whether a file is one that is not kept."""
+    """Whether a file is a capture that is not kept."""
     return name.endswith(SUFFIX) and "." in name.removesuffix(SUFFIX)
 
 

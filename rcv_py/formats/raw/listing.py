@@ -97,7 +97,7 @@ def _rows(
         places_told = told[codeobj, first]
         for at, (address, text) in enumerate(zip(program.address.tolist(), program.text, strict=True)):
             if (codeobj, address) <= last:
-                continue  # code objects may say that kernels overlap
+                continue  # kernels of code objects may overlap
             last = codeobj, address
             symbol, nice = names(codeobj, address)
             symbol = symbol or (program.name if at == 0 else "")

@@ -21,7 +21,7 @@ _ARROW = " -> "
 
 
 class Objects:
-    """Code objects by their number.  `problems` says what could not be read."""
+    """Code objects by number.  `problems` lists unreadable ones."""
 
     def __init__(self, folder: Path, codes: Sequence[CodeFile], sidecars: frozenset[str]) -> None:
         self.problems = Problems()
@@ -54,7 +54,7 @@ class Objects:
 
     @property
     def target(self) -> str:
-        """The GPU that all of them are for, "" if they differ or nothing says."""
+        """The GPU that all of them are for, "" if they differ or it is unknown."""
         targets = {one.target for one in self.by_id.values() if one.target}
         return targets.pop() if len(targets) == 1 else ""
 
@@ -73,7 +73,7 @@ class Objects:
         return found
 
     def names(self, codeobj: int, address: int) -> tuple[str, str]:
-        """Symbol and name for people of the kernel that begins at an address, "" if none does."""
+        """Symbol and demangled name of the kernel that begins at an address, "" if none does."""
         return self._names.get((codeobj, address), ("", ""))
 
     @cached_property
@@ -104,7 +104,7 @@ def _opened(
 
 
 def objects_of(folder: Path, codes: tuple[CodeFile, ...], sidecars: frozenset[str]) -> Objects:
-    """Return the code objects of a capture; those that this process looked at last are not read again."""
+    """Return the code objects of a capture; this process caches the last ones."""
     marks = []
     for name in (*(code.name for code in codes), *sorted(sidecars)):
         try:

@@ -44,11 +44,11 @@ WHEELS = ("_rocm_sdk_core", "_rocm_sdk_devel", "_rocm_profiler")  # packages wit
 PREFIX = "rocprof_trace_decoder_"
 SECONDS = 1800.0  # for one shader engine; plain decoding takes some
 BEAT = 0.05  # seconds between two checks for cancellation
-DONE, ERROR, NO_ROOM, NO_ARGUMENT = 0, 1, 2, 3  # what functions and callbacks return
+DONE, ERROR, NO_ROOM, NO_ARGUMENT = 0, 1, 2, 3  # return values of functions and callbacks
 GFXIP, OCCUPANCY, COUNTERS, WAVE, INFO, EVENT, SHADER_DATA, REALTIME, FREQUENCY, OTHER_SIMD, DISPATCH = range(
     11
 )
-LOST, UNSTITCHED, UNFINISHED = 1, 2, 3  # what INFO records say
+LOST, UNSTITCHED, UNFINISHED = 1, 2, 3  # values of INFO records
 MOST_WAVE_ROWS = 1 << 32
 
 PC = np.dtype([("address", "<u8"), ("id", "<u8")])
@@ -110,7 +110,7 @@ def library_path(given: str = "") -> str:
 
 
 def _places() -> Iterator[Path]:
-    """Files and folders where it may be, in the order in which AMD's tools look."""
+    """Files and folders where it may be, in the search order of AMD's tools."""
     yield from (Path(os.environ[name]) for name in VARIABLES if os.environ.get(name))
     yield from map(Path, filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)))
     yield from (Path(os.environ[name]) / "lib" for name in ("ROCM_HOME", "ROCM_PATH") if os.environ.get(name))
@@ -241,7 +241,7 @@ def serve() -> None:
         answer = error
     pickle.dump(answer, out)
     out.flush()
-    os._exit(0)  # whatever the library does at its end
+    os._exit(0)  # skip the library's exit handlers
 
 
 def _decoded(job: OfficialJob) -> Official:

@@ -185,7 +185,7 @@ def decoded(
     """
     parts = [] if early is None else _tasks(capture, options, _first_bytes(capture))
     wholes = _tasks(capture, options, most, spills)
-    tasks = [*parts, *wholes]  # all that is short goes first
+    tasks = [*parts, *wholes]  # short streams first
     first, found = _Engines(parts), _Engines(wholes)
     stage = STAGE
     report(Stage(stage, 0, len(wholes)))

@@ -1,4 +1,4 @@
-"""What people choose about raw captures, and where their files are decoded."""
+"""The user's options for raw captures, and the executor that decodes their files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OfficialMissing(RcvError):
 
 
 def chosen() -> RawOptions:
-    """Return what the environment of this process says; raise UsageError for what it cannot say."""
+    """Return the options from the environment of this process; raise UsageError for invalid values."""
     rules = os.environ.get(SOURCE_MAP, "").split("\n")
     decoder = os.environ.get(DECODER_NAME) or AUTO
     if decoder not in DECODERS:
@@ -46,7 +46,7 @@ def chosen() -> RawOptions:
 
 @contextmanager
 def choosing(decoder: str | None, source_map: Sequence[str]) -> Iterator[None]:
-    """Let `chosen` say so in the block, also in processes that begin in it; None and () change nothing."""
+    """Set options for `chosen` in the block and in processes started in it; None and () change nothing."""
     said = {DECODER_NAME: decoder, SOURCE_MAP: "\n".join(source_map)}
     before = {name: os.environ.get(name) for name in said}
     os.environ.update({name: value for name, value in said.items() if value})

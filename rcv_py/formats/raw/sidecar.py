@@ -68,7 +68,7 @@ SAMPLES = ("Issued", "Stalled", "NotIssuedReasons")  # names of the columns in a
 
 
 def read_sidecar(folder: Path, names: frozenset[str], problems: Problems) -> Sidecar:
-    """Return what the `code.json` of a folder says; never raises."""
+    """Return the contents of the `code.json` of a folder; never raises."""
     if CODE_TABLE not in names:
         return Sidecar()
     data = try_json(folder, CODE_TABLE, problems, Affects.CODE)

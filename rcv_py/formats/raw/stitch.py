@@ -252,7 +252,7 @@ ENDS, MISSES, FITS = range(3)
 
 @part
 def _is_plain(kind: int, category: int) -> bool:
-    """Whether a token of the kind is what a line leaves when the program just goes on."""
+    """Whether a line leaves a token of the kind when the program continues with the next line."""
     if category == BRANCH:
         return kind == NEXT
     if kind == MSG:
@@ -262,7 +262,7 @@ def _is_plain(kind: int, category: int) -> bool:
 
 @part
 def _is_any(kind: int, category: int) -> bool:
-    """Whether a token of the kind may be what a line leaves."""
+    """Whether a line may leave a token of the kind."""
     if category == BRANCH:
         return kind == NEXT or kind == JUMP  # noqa: PLR1714 - compiled
     if kind == IMMED:

@@ -1,4 +1,4 @@
-"""The bytes of one `.att` file to its records: which format they have, and who reads it."""
+"""Decode the bytes of one `.att` file to records: detect the format and call its decoder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from rcv_py.base.errors import BrokenFile
 from rcv_py.formats.sqtt.records import Stream
 
-GFX9_LEGACY = (0, 0x11)  # what the low 13 bits of a gfx9 header are
+GFX9_LEGACY = (0, 0x11)  # value of the low 13 bits of a gfx9 header
 GFX9_KINDS = (4, 5, 6)  # MI200 and older, MI300, MI350
 RDNA_HEADER = 0x11  # low seven bits of the token that a stream of RDNA begins with
 RDNA_VERSIONS = (1, 2, 3, 4, 5)  # gfx10 (1, 2), gfx11, gfx12, gfx1250

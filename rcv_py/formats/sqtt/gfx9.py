@@ -224,7 +224,7 @@ class _Kept:
         return column[:end]
 
     def place(self, rows: np.ndarray) -> np.ndarray:
-        """Return how many rows before each of these are kept."""
+        """Return the number of kept rows before each of these."""
         return rows - np.searchsorted(self._gone, rows)
 
 

@@ -124,7 +124,7 @@ class Starts:
 
 
 def starts(notes: Notes, writes: RegisterWrites) -> Starts:
-    """Return all starts of waves; `writes` are those of the same stream, by `register_writes`."""
+    """Return all starts of waves; `writes` are the `register_writes` of the same stream."""
     rows = notes.of(Token.WAVE_START, Token.WAVE_START_EXT)
     low = notes.low(rows)
     me, pipe = low >> notes.at(Known.START_ME) & 1, low >> notes.at(Known.START_PIPE) & 3

@@ -136,7 +136,7 @@ class Stream:
     waves: WaveRecords
     occupancy: OccupancyRecords
     realtime: np.ndarray  # int64 [n, 2]: cycles of the shader clock, ticks of the constant clock
-    frequency: int = 0  # Hz of the constant clock; 0: the stream does not say
+    frequency: int = 0  # Hz of the constant clock; 0: unknown
     dispatches: Sequence[DispatchRecord] = ()
     code_objects: tuple[CodeObjectRecord, ...] = ()
     events: np.ndarray = field(default_factory=lambda: np.zeros((0, 5), dtype=np.int64))

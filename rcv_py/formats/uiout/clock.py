@@ -15,7 +15,7 @@ from rcv_py.formats.uiout.json_rows import number_key, number_rows, tell_skipped
 from rcv_py.model.device import Clock, ClockSamples
 
 FILE = "realtime.json"
-NOMINAL_HZ = 100_000_000  # of the constant clock, if the file does not say
+NOMINAL_HZ = 100_000_000  # of the constant clock, if the file lacks it
 MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more is no valid measurement
 NOMINAL_TICKS = 1 / 20  # realtime ticks per shader cycle, if no engine has two samples: 100 MHz / 2 GHz
 

@@ -6,7 +6,7 @@ digit        0  1  0  5  0  7  0  0  0         0 where there is none
 pair         1 10  5 50  7 70  0  0            of a byte and the next one
 upper        1 10  0  0  0  0  0  0            the pair, where its second byte and the next one are digits
 ```
-A number of up to four digits is the pair that ends with it, plus a hundred times `upper` two bytes before. A
+A number of up to four digits is the pair that ends with it, plus a hundred times `upper` two bytes before.  A
 general parser processes one byte after the other, and stores the kind of each value; here only the numbers
 are needed, and they are most of a wave file.
 """

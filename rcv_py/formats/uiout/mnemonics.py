@@ -62,8 +62,8 @@ _MATRIX_GFX950 = re.compile(
     r"|v_smfmac_f32_(?:16x16x128|32x32x64)_(?:fp8|bf8)_(?:fp8|bf8)"
     r"|v_smfmac_i32_(?:16x16x128|32x32x64)_i8"
 )
-# Matrix instructions as they are spelled since gfx940, with the types set off, and sparse ones.  gfx950 has
-# them too, but for `xf32`; a program with them and with nothing new on gfx950 is taken to be of gfx942.
+# Matrix instructions in the spelling since gfx940, with separated types, and sparse ones.  gfx950 has them
+# too, except `xf32`; a program with them and without new instructions of gfx950 is assumed to be for gfx942.
 _MATRIX_GFX942 = re.compile(r"v_mfma_[a-z0-9]+_\d+x\d+x\d+_\w+|v_smfmac_\w+")
 _GFX12 = ("s_wait_loadcnt", "s_wait_kmcnt", "s_wait_dscnt", "s_barrier_signal")
 _GFX11 = ("s_delay_alu", "v_dual_", "ds_load_b", "global_load_b32", "s_load_b")

@@ -61,7 +61,7 @@ class WaveFiles(PickledByCopy):
     base_clock: int = 4  # smallest step of time; tokens may overlap by this and still share a lane
 
     def read(self, rows: list[int]) -> WaveBatch:
-        """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
+        """Read the waves at these rows of the index; unreadable waves are listed in the batch."""
         return self.columns(rows).batch()
 
     def columns(self, rows: list[int]) -> WaveColumns:

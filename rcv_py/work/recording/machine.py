@@ -24,10 +24,10 @@ from rcv_py.base.errors import UsageError
 Tell = Callable[[str], object]  # called with each line that a program prints
 LINE = 4096  # characters of a line at most: a program may print no line feed at all
 PATIENCE_S = 10.0  # seconds for a program to end after SIGTERM
-NO_PROGRAM = (126, 127)  # exit codes of shells: it cannot be run, it is not there
+NO_PROGRAM = (126, 127)  # exit codes of shells: not executable, not found
 NO_QUESTION = ("-o", "BatchMode=yes")  # no prompts: the terminal is not available to ssh
-WITH_TERMINAL = ("-tt",)  # without one a program there goes on when ssh ends
-_FOLDER = re.compile(r"/[A-Za-z0-9._/-]{1,200}")  # what `mktemp -d` prints
+WITH_TERMINAL = ("-tt",)  # without one a program there keeps running when ssh ends
+_FOLDER = re.compile(r"/[A-Za-z0-9._/-]{1,200}")  # the output of `mktemp -d`
 
 
 class Machine(Protocol):

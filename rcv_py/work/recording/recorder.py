@@ -81,7 +81,7 @@ class Attempt:
     code: int  # exit code of rocprofv3
     capture: Path | None  # the written capture with most waves
     captures: int
-    is_full: bool  # rocprofv3 said that the buffer was full
+    is_full: bool  # rocprofv3 reported a full buffer
     trouble: Trouble | None
     last: tuple[str, ...]  # lines that it printed
 

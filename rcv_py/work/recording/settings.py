@@ -11,7 +11,7 @@ from rcv_py.analysis.health.note import HealthNote, Setting
 NAME = "out"  # of the files
 # Notes about captures that show nothing: their recommendation is worth another run.
 AGAIN = ("placeholder", "buffer", "no_working_waves")
-FULL = {"att_buffer_size": "0x40000000"}  # when rocprofv3 itself says that the buffer was full
+FULL = {"att_buffer_size": "0x40000000"}  # when rocprofv3 itself reports a full buffer
 EMPTY = {"att_shader_engine_mask": "0x11111111"}  # when it wrote no capture at all
 DEFAULTS: Mapping[str, Setting] = {
     "output_file": NAME,

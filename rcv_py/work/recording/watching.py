@@ -54,6 +54,6 @@ def _signature(path: Path) -> Signature:
             for entry in entries:
                 facts = entry.stat()
                 files, size, last = files + 1, size + facts.st_size, max(last, facts.st_mtime_ns)
-    except OSError:  # it is being made, or has gone
+    except OSError:  # it is in progress, or vanished
         return (-1, 0, 0)
     return files, size, last
