@@ -291,7 +291,7 @@ class _Worker:
         return bool(self.calls) and monotonic() >= self.deadline
 
     def terminate(self) -> None:
-        """Ask the process to end."""
+        """Request the process to end."""
         with suppress(ProcessLookupError):  # another thread has reaped it
             if self._grace_s:
                 self.process.terminate()

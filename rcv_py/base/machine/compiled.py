@@ -96,7 +96,7 @@ _PARTS = _Parts()
 
 
 def _compiled_once(code: Any) -> Any:
-    """Let a part be compiled once, and not again for each number that a call spells out."""
+    """Let a part be compiled once, and not again for each literal argument of a call."""
     assert NUMBA is not None
     unliteral, found = NUMBA.types.unliteral, code.get_call_template
     code.get_call_template = lambda values, named: found(tuple(map(unliteral, values)), named)

@@ -32,7 +32,7 @@ class Encoding:
     late: bool = False  # 9-bit sources of the second word may be a literal, the first of them lanes
     count: tuple[int, int] = (0, 0)  # bits of the first word with the number of following words: lowest, mask
     pair: bool = False  # two instructions in one: either may have a literal
-    operand: str = ""  # format of the low 16 bits of the first word; "": all words are written
+    operand: str = ""  # format of the low 16 bits of the first word; "": the raw words
 
 
 class Wait(NamedTuple):

@@ -135,7 +135,7 @@ class NoteDocument:
             entries.append(entry if other is None else _other(entry, other, self.lanes))
         entries += [Entry(entry_of(note, self.lanes), note) for note in put.values()]
         own = {**self._own, **about}
-        kept = {note.id for note in (*self.notes, *changes.put)}  # for these removing the entry is enough
+        kept = {note.id for note in (*self.notes, *changes.put)}  # their own entries decide
         if gone := (self.removed | hidden) - kept:
             own["removed"] = sorted(gone)
         else:

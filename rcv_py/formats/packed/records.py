@@ -60,7 +60,7 @@ _COLUMNS: dict[type, dict[str, np.dtype[Any]]] = {
     ClockSamples: _types(i8="shader realtime"),
 }
 _WIDTH: dict[tuple[type, str], int] = {(CounterSamples, "value"): 4}  # columns of several numbers a row
-_WIDE: set[tuple[type, str]] = {(CodeTable, "stall_reasons")}  # with any number of rows
+_WIDE: set[tuple[type, str]] = {(CodeTable, "stall_reasons")}  # any number of them a row
 _BORDERS: set[tuple[type, str]] = {(CodeTable, "chain_first")}  # one more than rows
 _APART: set[tuple[type, str]] = {(CodeTable, "chain_file"), (CodeTable, "chain_line")}
 _ODD = "something is of another kind than it should be"

@@ -84,7 +84,7 @@ class PackedWriter:
             self._archive.add(NOTES, notes)
 
     def _put(self, name: str, data: bytes) -> None:
-        if self._is_compressed:  # a file that is never passed on needs none
+        if self._is_compressed:  # the fingerprint; a file that is never passed on needs none
             self._digest.update(data)
         self._archive.add(name, data)
 

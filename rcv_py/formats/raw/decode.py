@@ -105,7 +105,7 @@ class _Found:
 
 
 def _official(job: EngineJob, ours: Stream, loads: AddressMap, objects: Objects) -> _Found:
-    """AMD's decoder's output for the file; we give it where code objects are loaded."""
+    """The output of AMD's decoder for the file; its input has our load addresses of code objects."""
     from rcv_py.formats.raw.official import OfficialJob, library_path, official  # noqa: PLC0415 - rarely there
 
     found = official(

@@ -29,7 +29,7 @@ _BEGIN_END = {key: re.compile(rb'"%b"\s*:\s*(-?\d{1,18})\b' % key) for key in (b
 _PEEK_BYTES = 2048
 _FAMILIES = {"vega": 9, "navi": 10}
 _NO_TIME = -(1 << 62)
-_KEY_LIMITS = (1 << 15, 1 << 15, 1 << 15, 1 << 31)  # maximum values of the index columns
+_KEY_LIMITS = (1 << 15, 1 << 15, 1 << 15, 1 << 31)  # exclusive limits of the index columns
 
 
 class ChunkFile(NamedTuple):

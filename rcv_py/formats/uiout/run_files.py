@@ -191,7 +191,7 @@ def _command(near: _Near) -> tuple[tuple[str, ...], str]:
 def _words(text: str, at: int) -> tuple[str, ...]:
     """The list of texts that begins at a position in JSON; empty if there is none."""
     try:
-        _, end = _JSON.raw_decode(text, at)  # its end; its contents are read like every file
+        _, end = _JSON.raw_decode(text, at)  # only its end; its contents are read like every file
         words = parse_json(text[at:end].encode(), "")
     except (ValueError, RecursionError, TraceError):
         return ()
