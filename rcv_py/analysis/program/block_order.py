@@ -163,8 +163,8 @@ def scheduled(work: Work, turns: int = 1) -> list[int]:
     return min(tried, key=lambda order: length(work, order, turns))
 
 
-def _listed(work: Work, needs: Sequence[Sequence[int]], height: Sequence[int], patience: int) -> list[int]:
-    """Schedule by height among the instructions that can issue within `patience` cycles of the first one."""
+def _listed(work: Work, needs: Sequence[Sequence[int]], height: Sequence[int], slack: int) -> list[int]:
+    """Schedule by height among the instructions that can issue within `slack` cycles of the first one."""
     missing = [len(before) for before in needs]
     behind: list[list[int]] = [[] for _ in needs]
     for at, before in enumerate(needs):
@@ -174,7 +174,7 @@ def _listed(work: Work, needs: Sequence[Sequence[int]], height: Sequence[int], p
     player, order = _Player(work), list[int]()
     while ready:
         moments = [player.when(at) for at in ready]
-        limit = min(moments) + patience
+        limit = min(moments) + slack
         pick = min(
             range(len(ready)),
             key=lambda place: (moments[place] > limit, -height[ready[place]], ready[place]),

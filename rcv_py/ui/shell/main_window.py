@@ -42,7 +42,7 @@ SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # delay before loading panels not yet seen: only when idle
 NOTES_MS = 50  # delay after a capture is shown until its notes are read; then between retries
-PATIENCE_MS = 250  # longest time a window waits for its capture before it is shown without
+SHOW_AFTER_MS = 250  # longest time a window waits for its capture before it is shown without
 if TYPE_CHECKING:  # rarely used
     from rcv_py.base.progress import CancelFlag, Report
     from rcv_py.formats.session_file import SavedSession
@@ -110,8 +110,8 @@ class MainWindow(QMainWindow):
         self._notes_due.setObjectName(WHEN_IDLE)
         self._notes_due.timeout.connect(self._look_for_notes)
         self._note: NoteDialog | None = None  # the open dialog
-        self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
-        self._patience.timeout.connect(self.show)
+        self._show_timer = QTimer(self, singleShot=True, interval=SHOW_AFTER_MS)
+        self._show_timer.timeout.connect(self.show)
         self._list_layouts()
         ui.settings.keys.watch(self._rebind)
         ui.settings.cell("sources.map").watch(self._find_sources)
@@ -359,12 +359,12 @@ class MainWindow(QMainWindow):
 
     def show_with(self, path: Path | str) -> None:
         """Open a capture or folder and show the window with it; without it if loading takes long."""
-        self._patience.start()
+        self._show_timer.start()
         self.opener.open(path)
 
     def _show_now(self) -> None:
-        if self._patience.isActive():
-            self._patience.stop()
+        if self._show_timer.isActive():
+            self._show_timer.stop()
             self.show()
 
     # -- what commands call --------------------------------------------------------------------------
@@ -659,7 +659,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Save the window's state, and stop all work."""
         settings = self.ui.settings
-        self._patience.stop()
+        self._show_timer.stop()
         save_visit(settings, self.ui.session)
         self.workspace.leave_only_code()
         settings.remember("geometry", self.saveGeometry())

@@ -23,7 +23,7 @@ from rcv_py.base.errors import UsageError
 
 Tell = Callable[[str], object]  # called with each line that a program prints
 LINE = 4096  # characters of a line at most: a program may print no line feed at all
-PATIENCE_S = 10.0  # seconds for a program to end after SIGTERM
+EXIT_GRACE_S = 10.0  # seconds for a program to end after SIGTERM
 NO_PROGRAM = (126, 127)  # exit codes of shells: not executable, not found
 NO_QUESTION = ("-o", "BatchMode=yes")  # no prompts: the terminal is not available to ssh
 WITH_TERMINAL = ("-tt",)  # without one a program there keeps running when ssh ends
@@ -188,7 +188,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """End a program and its children by SIGTERM; kill those that do not end."""
     _signal(process, signal.SIGTERM)
     try:
-        process.wait(PATIENCE_S)
+        process.wait(EXIT_GRACE_S)
     except subprocess.TimeoutExpired:
         _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
 
