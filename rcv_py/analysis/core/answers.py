@@ -1,7 +1,7 @@
-"""What analyses say about the waves of a capture, wherever these are: in memory, or in files that are read.
+"""Results of analyses of the waves of a capture, in memory or read from files.
 
-Whoever knows what it will want asks for all of it at once, so that waves are looked at once; what nobody
-asked for is looked for when it is wanted.
+A caller that knows all the analyses it needs requests them together, so that waves are read once; any other
+analysis runs when its result is first used.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Rows = frozenset[int] | None  # of the wave index, whose costs count; None: all
 
 
 class Answers(ABC):
-    """The answers for the waves that could be read, each made once."""
+    """The results for the waves that could be read, each computed once."""
 
     def __init__(self, trace: Trace, waves: int, cancel: CancelFlag | None = None) -> None:
         self.trace, self._cancel = trace, cancel or CancelFlag()
         self.waves = waves  # how many there are to read
         self.missing: dict[int, str] = {}  # rows of waves that could not be read, ascending, and why
-        self.errors: list[RcvError] = []  # why some waves were given up
+        self.errors: list[RcvError] = []  # why some waves were dropped
         self._staged: dict[Staged[Any, Any, Any], AnyReduction] = {}
         self._parts: dict[tuple[AnyReduction, Rows], Any] = {}
         self._answers: dict[tuple[AnyReduction, Rows], Any] = {}
@@ -42,20 +42,20 @@ class Answers(ABC):
 
     @property
     def is_kept(self) -> bool:
-        """Whether waves are read once, however often something is asked."""
+        """Whether waves are read only once, for any number of requests."""
         return True
 
     def ask(self, analyses: Iterable[Analysis], rows: Rows = None) -> None:
-        """Look at all waves once for those that are not known yet; the costs of `rows` count.
+        """Run the analyses without a result yet in one pass over all waves; the costs of `rows` count.
 
-        What a staged analysis has to know of all waves before should have been asked for.
+        Request the first results of staged analyses beforehand, else they cost another pass.
         """
         analyses = list(analyses)
         self._ask(firsts(analyses), None)
         self._ask([self._plain(one) for one in analyses], rows)
 
     def of(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer], rows: Rows = None) -> Answer:
-        """Return the answer of an analysis for all waves, of which the costs of `rows` count."""
+        """Return the result of an analysis of all waves; the costs of `rows` count."""
         reduction = self._plain(analysis)
         key = reduction, rows
         if key not in self._answers:
@@ -66,7 +66,7 @@ class Answers(ABC):
         return answer
 
     def part(self, reduction: Reduction[Part, Any], rows: Rows = None) -> Part:
-        """Return the part of all waves, of which the costs of `rows` count, to be merged with others."""
+        """Return the part of all waves, to be merged with other parts; the costs of `rows` count."""
         self._ask([reduction], rows)
         part: Part = self._parts.pop((reduction, rows))
         return part
@@ -95,14 +95,14 @@ class Answers(ABC):
 
 
 def firsts(analyses: Iterable[Analysis]) -> list[AnyReduction]:
-    """Return what the staged ones have to know of all waves before."""
+    """Return the first results that the staged analyses need of all waves."""
     return [one.first for one in analyses if isinstance(one, Staged)]
 
 
 class InMemory(Answers):
-    """Answers about waves that are in memory.  Asking raises Cancelled soon after `cancel` is set.
+    """Results for waves that are in memory.  A request raises Cancelled soon after `cancel` is set.
 
-    `report` hears which look at all waves it is, and how many of them were looked at.
+    `report` gets the name of the pass over all waves, and how many waves were read.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Hits, latency, stall and idle of each code line, in each of the ways the viewer shows them.
+"""Hits, latency, stall and idle of each code line, in each mode of the viewer.
 
 ```
 mode        hits              latency, stall            idle
@@ -10,7 +10,7 @@ MEAN_WAVE   of the wave       sum / hits, half up       sum / hits, half up
 MAX_WAVE    of the wave       of its longest execution  before it
 ```
 
-"All waves" are all traced waves, as the code table counts them, or those of a clock range.
+"All waves" are all traced waves, as the code table counts them, or the waves of a clock range.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rcv_py.model.waves import Wave, WaveBatch
 
 @dataclass(frozen=True, eq=False)
 class LineStats:
-    """One row a code line.  Tokens that matched no code line count nowhere, but fill the time they took."""
+    """One row a code line.  Tokens without a code line are not counted, but their time is not idle."""
 
     hits: np.ndarray  # int64, executions
     latency: np.ndarray  # int64, cycles: stall + busy
@@ -63,7 +63,7 @@ def all_lines(batches: Iterable[WaveBatch], n: int, rows: Collection[int] | None
 
 @dataclass(frozen=True, eq=False)
 class _RunLines:
-    """The totals of some waves over the lines that they ran."""
+    """Totals of some waves over the lines that they ran."""
 
     sums: Sums  # code row, and hits, latency, stall, idle and executions with idle
     longest: np.ndarray  # int64, cycles, one row a code row of `sums`
@@ -140,7 +140,7 @@ class CostColumns:
 
     @property
     def cost(self) -> np.ndarray:
-        """Latency plus idle, int64: what a line is charged with."""
+        """Latency plus idle, int64: the cost of a line."""
         return self.latency + self.idle
 
 
@@ -155,9 +155,9 @@ def cost_columns(
 ) -> CostColumns:
     """Return the columns of a mode.
 
-    `wave` and `hit` (0-based) matter to the modes of one wave; without a wave those are all zero.
-    `counted` are totals over the waves of a clock range, None stands for all traced waves.  The reference
-    viewer divides the mean idle of a wave by the executions that had any.
+    `wave` and `hit` (0-based) apply to the modes of one wave; without a wave these modes are all zero.
+    `counted` are totals over the waves of a clock range, None for all traced waves.  The reference viewer
+    divides the mean idle of a wave by the executions that had any.
     """
     if mode in _OF_ONE_WAVE:
         return _of_one_wave(code, mode, wave, hit or 0, rule)
@@ -195,7 +195,7 @@ def _of_one_wave(
         return CostColumns(stats.hits, *columns, label)
     if mode is LatencyMode.ITERATION:
         chosen, label = executions(tokens.line, hit), f"Hit {hit + 1} of {wave.id}"
-    else:  # the longest execution of each line, the first one of equals
+    else:  # the longest execution of each line, the first of equals
         order = np.lexsort((-tokens.duration, tokens.line))
         chosen = order[starts_run(tokens.line[order])]
     chosen = chosen[(tokens.line[chosen] >= 0) & (tokens.line[chosen] < n)]

@@ -1,4 +1,4 @@
-"""Sets of cycles in which something was so: intervals merged, queued, cut, and how much of others they cover.
+"""Sets of cycles as intervals: merge, queue and cut them, and measure how much of others they cover.
 
 All times are on one axis.  Intervals of different SIMDs are kept apart by shifting each SIMD beyond the one
 before (`analysis/latency/simd_tokens.py`), so that one sort serves all of them.
@@ -17,14 +17,14 @@ from rcv_py.model.window import TimeWindow
 
 @dataclass(frozen=True, eq=False)
 class IntervalSet:
-    """The covered stretches of an axis, in order of time and apart from each other, none of them empty."""
+    """The covered stretches of an axis: sorted by time, disjoint, not empty."""
 
     begin: np.ndarray  # int64, cycles
     end: np.ndarray  # int64, cycles
 
     @classmethod
     def of(cls, begin: np.ndarray, end: np.ndarray) -> IntervalSet:
-        """Return what intervals in any order cover together; those of no length cover nothing."""
+        """Return the union of intervals in any order; intervals of no length cover nothing."""
         is_some = end > begin
         if not is_some.all():
             keep = np.flatnonzero(is_some)
@@ -36,7 +36,7 @@ class IntervalSet:
         is_apart = begin[1:] > end[:-1]
         if is_apart.all():
             return cls(begin, end)
-        if (end[1:] < end[:-1]).any():  # one covers the end of the next
+        if (end[1:] < end[:-1]).any():  # an interval covers the end of the next
             end = np.maximum.accumulate(end)
             is_apart = begin[1:] > end[:-1]
         last = np.append(np.flatnonzero(is_apart), len(begin) - 1)
@@ -44,7 +44,7 @@ class IntervalSet:
 
     @cached_property
     def offset(self) -> np.ndarray:
-        """What added to a time in each stretch gives the covered cycles before it, int64."""
+        """Offset of each stretch, int64: a time in it plus the offset is the covered cycles before it."""
         covered = np.cumsum(self.end - self.begin)
         covered -= self.end
         return covered
@@ -63,7 +63,7 @@ class IntervalSet:
 
     def __and__(self, other: IntervalSet) -> IntervalSet:
         few, many = (self, other) if len(self.begin) <= len(other.begin) else (other, self)
-        first = np.searchsorted(many.end, few.begin, side="right")  # that each of the few meets
+        first = np.searchsorted(many.end, few.begin, side="right")  # the first that each of the few meets
         count = np.maximum(np.searchsorted(many.begin, few.end, side="left") - first, 0)
         met = np.flatnonzero(count)
         rows, edge = ranges(first[met], count[met]), borders(count[met])
@@ -82,27 +82,27 @@ class IntervalSet:
     def covered_before_each(self, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return how many covered cycles lie before begin and end of each interval, int64; begin <= end.
 
-        Most intervals are short: only those that reach into another stretch are looked up twice.
+        Most intervals are short: only an interval that reaches into another stretch needs a second lookup.
         """
         if not len(self.begin):
             return (np.zeros(len(begin), dtype=np.int64),) * 2
         stop, offset, following = self._stretch(begin)
         before = self._before(begin, stop, offset)
-        far = np.flatnonzero(self.begin.take(following, mode="clip") <= end)  # or behind all of them
+        far = np.flatnonzero(self.begin.take(following, mode="clip") <= end)  # or after all of them
         stop[far], offset[far], _ = self._stretch(end.take(far))
         return before, self._before(end, stop, offset)
 
     def _stretch(self, time: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """End and offset of the last stretch that began at each time, and the row of the one behind it.
+        """End and offset of the last stretch that began by each time, and the row of the stretch after it.
 
-        Before all of them it is the first, which is not covered yet.
+        Before all stretches it is the first, which is not covered yet.
         """
         following = np.searchsorted(self.begin, time, side="right")
         row = following - 1
         return self.end.take(row, mode="clip"), self.offset.take(row, mode="clip"), following
 
     def _before(self, time: np.ndarray, stop: np.ndarray, offset: np.ndarray) -> np.ndarray:
-        """Covered cycles before each time, given the end and the offset of the stretch it may cut."""
+        """Covered cycles before each time, given the end and offset of the stretch that the time may cut."""
         covered = np.maximum(time, self.begin[0])
         np.minimum(covered, stop, out=covered)
         covered += offset
@@ -126,10 +126,10 @@ class IntervalSet:
         return int(self.covered(np.array([window.begin]), np.array([window.end]))[0])
 
     def split(self, begin: np.ndarray, end: np.ndarray) -> Split:
-        """Return the parts of intervals inside and outside of what is covered, by interval and time."""
+        """Cut intervals into covered and uncovered parts, ordered by interval and time."""
         first = np.searchsorted(self.end, begin, side="right")  # the first stretch that ends after the begin
         count = np.maximum(np.searchsorted(self.begin, end, side="left") - first, 0)
-        # An interval that meets n stretches has 2 n + 1 parts, outside and inside in turns; some are empty.
+        # An interval that meets n stretches has 2 n + 1 parts, outside and inside by turns; some are empty.
         parts = 2 * count + 1
         span, turn = of_ranges(0, parts)
         low, high, is_inside = begin.take(span), end.take(span), turn % 2 == 1
@@ -146,14 +146,14 @@ class IntervalSet:
 class Split:
     """Intervals cut where an IntervalSet begins and ends: one row a part, none of them empty."""
 
-    span: np.ndarray  # int64, number of the interval that it is a part of
+    span: np.ndarray  # int64, number of the interval that the part belongs to
     begin: np.ndarray  # int64
     end: np.ndarray  # int64
     is_inside: np.ndarray  # bool, whether the set covers it
 
 
 def at_least(begin: np.ndarray, end: np.ndarray, count: int) -> IntervalSet:
-    """Return when at least `count` of the intervals are open at once."""
+    """Return the times at which at least `count` of the intervals are open."""
     keep = np.flatnonzero(end > begin)
     begin, end = begin.take(keep), np.sort(end.take(keep))
     if np.any(begin[1:] < begin[:-1]):
@@ -165,7 +165,7 @@ def at_least(begin: np.ndarray, end: np.ndarray, count: int) -> IntervalSet:
 def _edges(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Begins and ends in order of time: the times, their place in [*begin, *end], and 1 or -1.
 
-    Of one time begins are first: who takes over at once leaves no gap.
+    At equal times begins come first, so that adjacent intervals leave no gap.
     """
     time = np.concatenate([begin, end])
     rows = order(time)
@@ -173,10 +173,10 @@ def _edges(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 
 def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
-    """Return when a unit is busy that does one piece of work after the other.
+    """Return the busy times of a unit that does one piece of work after another.
 
-    Work that begins while the unit is busy is done after what is before it: the end is `max(begin, end
-    before) + length`.  Summed up, that is the running maximum of `begin - work before`, plus all work so far.
+    Work that arrives while the unit is busy waits for earlier work: its end is `max(begin, end before) +
+    length`.  Summed up, that is the running maximum of `begin - work before`, plus all work so far.
     """
     rows = order(begin)
     begin, length = begin.take(rows), length.take(rows)
@@ -196,7 +196,7 @@ def occupied_cycles(lives: np.ndarray) -> int:
 
 @dataclass(frozen=True, eq=False)
 class OwnedIntervals:
-    """Busy time of a unit, and which part of it a single owner made alone."""
+    """Busy time of a unit, and the part of it in which only one owner used the unit."""
 
     all: IntervalSet  # on the axis of the units
     alone: IntervalSet  # on the axis of the owners
@@ -204,9 +204,9 @@ class OwnedIntervals:
     def by_others(
         self, begin: np.ndarray, end: np.ndarray, lane_shift: np.ndarray, owner_shift: np.ndarray
     ) -> np.ndarray:
-        """Return how many cycles of each interval another owner than its own covers, int64.
+        """Return how many cycles of each interval other owners cover, int64.
 
-        The shifts bring a time onto the axis of units and onto that of owners.
+        The shifts move a time onto the axis of units and onto the axis of owners.
         """
         covered = self.all.covered(begin + lane_shift, end + lane_shift)
         rows = np.flatnonzero(covered)
@@ -218,17 +218,17 @@ class OwnedIntervals:
 def owned(
     begin: np.ndarray, end: np.ndarray, owner: np.ndarray, stride: int, lane: np.ndarray
 ) -> OwnedIntervals:
-    """Return the busy time of units from intervals with owners.
+    """Compute the busy time of units from intervals with owners.
 
     `lane[i]` is the unit that owner i works on.  Times are shorter than `stride`; the axis of units shifts
-    each by `lane * stride`, that of owners by `owner * stride`.
+    each by `lane * stride`, the axis of owners by `owner * stride`.
     """
     own = IntervalSet.of(begin + owner * stride, end + owner * stride)
     who = own.begin // stride
     to_lane = (lane[who] - who) * stride
     time, rows, step = _edges(own.begin + to_lane, own.end + to_lane)
     count = np.cumsum(step)
-    held = np.cumsum(np.concatenate([who, who])[rows] * step)  # the sum of those who work now
+    held = np.cumsum(np.concatenate([who, who])[rows] * step)  # the sum over the owners at work
     single = np.flatnonzero((count[:-1] == 1) & (time[1:] > time[:-1]))
     back = (held[single] - lane[held[single]]) * stride
     return OwnedIntervals(

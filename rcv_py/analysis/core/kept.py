@@ -1,4 +1,4 @@
-"""What is made of a table once, however many parcels of waves need it."""
+"""Cache of what is computed once a table, for all parcels of waves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Made = TypeVar("Made")
 
 
 def kept(make: Callable[[Table], Made]) -> Callable[[Table], Made]:
-    """Return the function, which keeps an answer as long as its argument lives; answers must not hold it."""
+    """Cache a function's result as long as its argument lives; results must not refer to the argument."""
     known: WeakKeyDictionary[Table, Made] = WeakKeyDictionary()
 
     @wraps(make)

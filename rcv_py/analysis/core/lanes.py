@@ -1,4 +1,4 @@
-"""Sub-rows for spans that overlap, so that none is painted over another.
+"""Sub-rows (lanes) for spans that overlap, so that no span hides another.
 
 ```
 spans   aaaaaaa            lane 0  aaaaaaa  ddd
@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-MAX_LANES = 8  # lanes; what does not fit is put into the last one
-FEW_GROUPS = 16  # of which each alone is as fast
+MAX_LANES = 8  # spans that do not fit go into the last lane
+FEW_GROUPS = 16  # up to this many groups, handling each alone is as fast
 MOST_CYCLES = 1 << 61  # in all rows together
 
 
@@ -38,10 +38,10 @@ def lanes(start: np.ndarray, end: np.ndarray, slack: int = 0) -> np.ndarray | No
 
 
 def lanes_of_rows(first: np.ndarray, start: np.ndarray, end: np.ndarray, slack: int = 0) -> np.ndarray:
-    """Return what `lanes` does for many rows of spans, uint8, 0 where nothing overlaps.
+    """Assign lanes as `lanes` does, for many rows of spans; uint8, 0 where nothing overlaps.
 
-    Row i has the spans `first[i]:first[i + 1]`, sorted by start.  Where spans overlap in groups, those that
-    stand at the same place of their groups are given lanes together.
+    Row i has the spans `first[i]:first[i + 1]`, sorted by start.  Groups of overlapping spans are processed
+    in parallel: the n-th spans of all groups get their lanes together.
     """
     start, end = np.asarray(start, np.int64), np.asarray(end, np.int64) - slack
     lane = np.zeros(len(start), np.uint8)
@@ -50,7 +50,7 @@ def lanes_of_rows(first: np.ndarray, start: np.ndarray, end: np.ndarray, slack: 
     if not len(own):
         return lane
     low, high = np.minimum.reduceat(start, own), np.maximum.reduceat(np.maximum(start, end), own)
-    if np.sum(high.astype(float) - low) > MOST_CYCLES:  # nonsense, or as good as
+    if np.sum(high.astype(float) - low) > MOST_CYCLES:  # not plausible
         for begin, stop in pairwise(first.tolist()):
             found = lanes(start[begin:stop], end[begin:stop])
             lane[begin:stop] = 0 if found is None else found
@@ -65,7 +65,7 @@ def lanes_of_rows(first: np.ndarray, start: np.ndarray, end: np.ndarray, slack: 
 
 
 def _fit(lane: np.ndarray, start: np.ndarray, end: np.ndarray, heads: np.ndarray, length: np.ndarray) -> None:
-    """Give lanes to the spans of groups that begin at `heads`: to each the lowest one that is free."""
+    """Assign the lowest free lane to each span of the groups that begin at `heads`."""
     longest = np.argsort(-length, kind="stable")
     heads, length = heads[longest], length[longest]
     until = np.full((len(heads), MAX_LANES), np.iinfo(np.int64).min)
@@ -83,14 +83,14 @@ def _fit(lane: np.ndarray, start: np.ndarray, end: np.ndarray, heads: np.ndarray
 
 
 def _crowded(start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Rows of the spans that overlap any other."""
+    """Rows of the spans that overlap any other span."""
     latest = np.maximum.accumulate(end)
     group = np.cumsum(np.append(True, start[1:] >= latest[:-1]))
     return np.flatnonzero(np.bincount(group)[group] > 1)
 
 
 def _chain(start: np.ndarray, end: np.ndarray) -> list[int]:
-    """Return the spans one lane takes: the first, then always the first that starts after its end."""
+    """Return the spans of one lane: the first, then always the first that starts after the previous end."""
     after = np.searchsorted(start, end, side="left")
     following = np.maximum(after, np.arange(1, len(start) + 1)).tolist()
     row, chain = 0, []

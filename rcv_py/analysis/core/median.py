@@ -1,9 +1,9 @@
-"""The median: one definition for every number of that name, but for those that the reference defines.
+"""The median: one definition for every number of that name, except where the reference defines another.
 
-Of an odd count it is the value in the middle, of an even one the mean of the two in the middle.  Statistics
-whose reference results demand an order statistic (`wait_latency`, `load_to_use`, `loop_summary` and
-`barrier_skew`: the sample at n // 2, beside those at n // 10 and 9 n // 10) say so where they are defined;
-`at_ranks` makes them.
+For an odd count it is the middle value, for an even count the mean of the two middle values.  Statistics
+whose reference results require an order statistic (`wait_latency`, `load_to_use`, `loop_summary` and
+`barrier_skew`: the samples at n // 10, n // 2 and 9 n // 10) say so where they are defined; `at_ranks`
+computes them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def median(values: np.ndarray) -> float:
 
 
 def nearest_to_median(values: np.ndarray) -> int:
-    """Return the place of the value nearest to the median: of equally near ones the smallest, then the first.
+    """Return the index of the value nearest to the median; of equally near the smallest, then the first.
 
     Raises IndexError if there are no values.
     """
@@ -36,10 +36,10 @@ def at_ranks(
     ranks: Sequence[tuple[int, int]],
     times: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """Return for each rank (part, whole) the value at n · part // whole of the n sorted values of each group.
+    """Return the value at n · part // whole of the n sorted values of each group, per rank (part, whole).
 
-    `group` counts from 0 to groups - 1; each value stands there `times` (None: once).  Columns are float64
-    [groups], nan of a group without values; a rank of n is that of the last value.
+    `group` counts from 0 to groups - 1; each value occurs `times` times (None: once).  Columns are float64
+    [groups], nan for a group without values; a rank of n gives the last value.
     """
     order = np.lexsort((value, group))
     times = np.ones(len(order), np.int64) if times is None else times[order]

@@ -1,4 +1,4 @@
-"""Which waves lived where and when, and how many at a time.
+"""Residency of waves in slots over time, and the number of resident waves.
 
 ```
 slot 0   start──────────end       start────end
@@ -36,8 +36,8 @@ class Residencies:
     workgroup: np.ndarray  # int64, -1 if unknown
     me: np.ndarray  # int16, -1 if unknown
     pipe: np.ndarray  # int16, -1 if unknown
-    is_open_start: np.ndarray  # bool: it was there before the trace began
-    is_open_end: np.ndarray  # bool: nobody saw it end
+    is_open_start: np.ndarray  # bool: it began before the trace
+    is_open_end: np.ndarray  # bool: its end was not recorded
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -48,9 +48,9 @@ def residencies(
 ) -> Residencies:
     """Pair the starts and ends of each slot.
 
-    A start on an occupied slot closes what was there; a wave that nobody saw end lasts until `end` (by
+    A start on an occupied slot ends the previous wave; a wave without a recorded end lasts until `end` (by
     default the last time of the events); an end that is the first event of its slot belongs to a wave that
-    was there before the trace began, which the reference viewer leaves out.
+    began before the trace, which the reference viewer leaves out.
     """
     key = place(events)
     order = np.lexsort((events.is_start, events.time, key))
@@ -81,10 +81,10 @@ def residencies(
 def steps(
     events: WaveEvents, by: str | None = None, rule: ReferenceRule = ReferenceRule.OURS
 ) -> dict[int, StepCurve]:
-    """Return how many waves are resident, by shader engine ("se"), by kernel id ("kernel") or in all (-1).
+    """Return the number of resident waves by shader engine ("se"), by kernel id ("kernel") or in total (-1).
 
-    Ours counts residencies and has one point a time.  The reference viewer adds and subtracts one at every
-    event, keeps every point, and puts a zero one cycle before the first event of a shader engine.
+    This function counts residencies and has one point a time.  The reference viewer adds or subtracts 1 at
+    every event, keeps every point, and puts a zero one cycle before the first event of a shader engine.
     """
     if rule is ReferenceRule.REFERENCE:
         group = _group(getattr(events, by) if by else None, len(events))
@@ -94,7 +94,7 @@ def steps(
 
 
 def resident(lives: Residencies, group: np.ndarray) -> dict[int, StepCurve]:
-    """Return how many of these waves are resident in each group; `group` int64 names the group of each."""
+    """Return the number of resident waves in each group; `group` is the group of each wave, int64."""
     time = np.concatenate([lives.begin, lives.end])
     is_start = np.repeat([True, False], len(lives))
     curves = _running(np.concatenate([group, group]), time, is_start, False)
@@ -107,7 +107,7 @@ def place(table: Columns) -> np.ndarray:
 
 
 def slot_key(*columns: np.ndarray) -> np.ndarray:
-    """Return an int64 a row that is that of its slot, ordered like its columns se, sa, cu, simd and slot."""
+    """Return a key of the slot of each row, int64, ordered by the columns se, sa, cu, simd and slot."""
     key = np.zeros(1, dtype=np.int64)
     for column, bits in zip(columns, _PLACE_BITS.values(), strict=True):
         key = key << bits | (column.astype(np.int64) & ((1 << bits) - 1))
@@ -138,9 +138,9 @@ def _one_point_a_time(curve: StepCurve) -> StepCurve:
 
 
 def latest(place: np.ndarray, begin: np.ndarray, wanted: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Return for each wanted place and time the row that began last there, at or before it; int64, -1: none.
+    """Return, for each wanted place and time, the row that began there last by that time; int64, -1: none.
 
-    Rows need no order; of rows that began at once the later one is meant.
+    Rows need no order; of rows that began at the same time the later row is returned.
     """
     rows, where = len(place), np.concatenate([place, wanted])
     is_wanted = np.arange(len(where)) >= rows

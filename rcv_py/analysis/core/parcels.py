@@ -1,18 +1,17 @@
-"""Parcels: the waves that an analysis has to see together, cut in time so that each has a bounded size.
+"""Parcels: the waves that an analysis needs together, cut in time so that each has a bounded size.
 
 ```
         slab 0        │ slab 1       │ slab 2
-wave 0  ▓▓▓▓▓▓▓▓      │              │            began in slab 0: what it sums up counts there
+wave 0  ▓▓▓▓▓▓▓▓      │              │            began in slab 0: its sums count there
 wave 1       ▓▓▓▓▓▓▓▓▓│▓▓▓▓          │            alive in slabs 0 and 1
-wave 2                │  ▓▓▓▓▓▓▓▓▓▓▓▓│▓▓          a parcel of slab 0 holds it: it lived beside wave 1
+wave 2                │  ▓▓▓▓▓▓▓▓▓▓▓▓│▓▓          a parcel of slab 0 holds it: it overlaps wave 1
 ```
-The slabs of a shader engine share the time among them without a gap, so that whatever has one time (the
-begin of a wave, the start of a token, a cycle) belongs to exactly one.  A parcel holds every wave that was
-alive in its slab, and the neighbours of these: all waves of the engine that lived while one of them did, or
-ended shortly before.  What an instruction was waiting for, and what covered it, is therefore the same as if
-all waves were there.
+The slabs of a shader engine divide its time without gaps, so a single time (the begin of a wave, the start of
+a token, a cycle) belongs to exactly one slab.  A parcel holds every wave that was alive in its slab, and the
+neighbours of these waves: all waves of the engine that overlap them or ended shortly before.  Therefore what
+an instruction waited for, and what covered the wait, is the same as with all waves present.
 
-Cuts are laid where no wave is alive, if such a moment is near, else where few are.
+Cuts lie where no wave is alive, if such a moment is near, else where few waves are.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ from rcv_py.model.waves import Wave, WaveBatch
 
 FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
 ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate columns of a parcel fit 300 MB
-MARGIN = 512  # cycles behind the end of a wave in which what it did still occupies a unit
-FEW = 300_000  # tokens of some waves of a parcel: what begins in a slab is one, unless waves are long
-PIECE = FEW // 2  # tokens of a piece of its time: each costs some looks at all tokens
-PIECES = 3  # more of them save little: what rules need of all tokens of a parcel is there all the time
-SAMPLED = 16  # every so many tokens tell where the time of a parcel is cut
-MOSTLY = 0.5  # of what began in a slab may live on at its end, else it ends later
-SLACK = 2  # a slab may become so many times as large in search for a better cut
+MARGIN = 512  # cycles after the end of a wave in which its work still occupies a unit
+FEW = 300_000  # tokens of a part of a parcel; the own waves of a slab fit into one part, unless they are long
+PIECE = FEW // 2  # tokens of a piece of a parcel's time: each piece costs some passes over all tokens
+PIECES = 3  # more pieces save little: columns of all tokens of a parcel stay in memory for the rules
+SAMPLED = 16  # every n-th token is sampled to choose where to cut the time of a parcel
+MOSTLY = 0.5  # part of the waves begun in a slab that may be alive at its end; with more, it ends later
+SLACK = 2  # a slab may grow to this multiple of its size in search of a better cut
 
 
 @dataclass(frozen=True, eq=False)
 class Slab:
-    """A stretch of time of one shader engine, and the waves that are needed to look at it."""
+    """A stretch of time of one shader engine, and the waves needed to analyse it."""
 
     se: int
     begin: int  # cycles, aligned; -FOREVER for the first one
@@ -53,7 +52,7 @@ class Slab:
 
 @dataclass(frozen=True, eq=False)
 class Lives:
-    """When waves were alive, one row a wave, and what each weighs: tokens, or bytes of its file."""
+    """Lifetimes of waves, one row a wave, and their weights: tokens, or bytes of the file."""
 
     se: np.ndarray  # int64
     begin: np.ndarray  # int64, cycles, aligned
@@ -62,9 +61,9 @@ class Lives:
 
 
 def slabs(lives: Lives, enough: int = ENOUGH) -> tuple[Slab, ...]:
-    """Cut the waves of each engine into slabs of about `enough` weight; their rows are those of `lives`.
+    """Cut the waves of each engine into slabs of about `enough` weight; their rows index `lives`.
 
-    A wave that lasts as long as the trace is part of every slab: what it weighs is not cut.
+    A wave that lasts as long as the trace is part of every slab; its weight is not divided.
     """
     lives = replace(lives, end=np.maximum(lives.begin, lives.end))
     engines = [np.flatnonzero(lives.se == se) for se in ascending(lives.se)]
@@ -74,9 +73,9 @@ def slabs(lives: Lives, enough: int = ENOUGH) -> tuple[Slab, ...]:
 def stretches(lives: Lives, enough: int, count: int) -> np.ndarray:
     """Return the rows of an engine's waves in `count` stretches of its time, ascending, int64.
 
-    Together they weigh about `enough`, and their middles are evenly spread: what changes while a kernel runs
-    counts as in all of it.  A stretch ends where no wave is alive, or few are; waves that last as long as
-    the trace are all in one.
+    Together they weigh about `enough`, and their middles are evenly spread, so that they represent a kernel
+    that changes while it runs.  A stretch ends where no or few waves are alive; waves that last as long as
+    the trace are all in one stretch.
     """
     cut = slabs(lives, max(1, enough // count))
     middles = (2 * np.arange(count) + 1) * len(cut) // (2 * count)
@@ -107,7 +106,7 @@ def _cuts(begin: np.ndarray, end: np.ndarray, weight: np.ndarray, enough: int) -
         if low >= len(starts):
             return cuts
         at = low + int(np.argmin(alive[low : max(high, low + 1)]))
-        # Waves that begin at once stay together, and those that mostly live on: all slabs would hold them.
+        # Keep waves that begin at once together, and waves that mostly live on: all slabs would hold them.
         lives_on = int(heavy[last:at][ends[last:at] >= starts[at]].sum())
         is_apart = lives_on <= MOSTLY * int(heavy[last:at].sum())
         if is_apart and (not cuts or starts[at] > cuts[-1]):
@@ -118,7 +117,7 @@ def _cuts(begin: np.ndarray, end: np.ndarray, weight: np.ndarray, enough: int) -
 
 @dataclass(frozen=True, eq=False)
 class Parcel:
-    """The waves of a slab and their neighbours, in order of the wave index; the same wave never twice."""
+    """The waves of a slab and their neighbours, in order of the wave index, each wave once."""
 
     tokens: TokenColumns
     chosen: np.ndarray  # bool [waves]: their costs count; the others only occupy units and cover cycles
@@ -127,13 +126,13 @@ class Parcel:
 
     @cached_property
     def is_own(self) -> np.ndarray:
-        """Whether each wave begins in the slab, bool [waves]: so each wave is one parcel's own."""
+        """Whether each wave begins in the slab, bool [waves]; each wave does in exactly one parcel."""
         begin, _ = self.tokens.lives
         return (begin >= self.begin) & (begin < self.end)
 
     @cached_property
     def own(self) -> TokenColumns:
-        """The chosen waves that begin in the slab: what sums over waves walk over."""
+        """The chosen waves that begin in the slab, for sums over waves."""
         return self._of(self.chosen & self.is_own)
 
     @cached_property
@@ -149,8 +148,8 @@ class Parcel:
     def in_time(self, few: int = PIECE) -> list[Parcel]:
         """Cut the slab of a parcel with many more than `few` tokens into PIECES, also within waves.
 
-        About as many tokens start in each.  All of them hold all waves: what crosses a cut is as if there
-        were none.
+        About equally many tokens start in each piece.  Every piece holds all waves, so a cut changes nothing
+        for what crosses it.
         """
         if len(self.tokens) <= SLACK * few:
             return [self]
@@ -161,14 +160,14 @@ class Parcel:
         return [Parcel(self.tokens, self.chosen, begin, end) for begin, end in ends]
 
     def by_simd(self, few: int = FEW) -> list[Parcel]:
-        """Return a parcel a SIMD, of a parcel with many more than `few` tokens; for what looks no further."""
+        """Split a parcel with many more than `few` tokens by SIMD, for analyses that need no more."""
         if len(self.tokens) <= SLACK * few:
             return [self]
         place = np.array([(wave.id.se << 8) + wave.id.simd for wave in self.tokens.waves], dtype=np.int64)
         return [self._part(place == simd) for simd in ascending(place)]
 
     def by_wave(self, few: int = FEW) -> list[Parcel]:
-        """Return parcels of one wave or of several with not many more than `few` tokens."""
+        """Split into parcels of one or more waves with not many more than `few` tokens."""
         if len(self.tokens) <= SLACK * few:
             return [self]
         turn = self.tokens.first[1:] // few
@@ -187,7 +186,7 @@ class Parcel:
         tokens = self.tokens
         if self.begin == -FOREVER and self.end == FOREVER:
             return self.chosen[tokens.owner]
-        # What starts later may touch it with the gap before; that of the next one begins later still.
+        # A token that starts after the slab may touch it with the gap before; the next token's gap is later.
         first, stop = tokens.first[:-1], tokens.first[1:]
         late = first_from(tokens.start, first, stop, self.end)
         some = np.flatnonzero(late < stop)
@@ -198,7 +197,7 @@ class Parcel:
         return is_there
 
     def _of_waves(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Whether each token is one of rows `low` to `high - 1` of its wave, and that is chosen; bool."""
+        """Whether each token is in rows `low` to `high - 1` of its wave, and the wave is chosen; bool."""
         first, stop = self.tokens.first[:-1], self.tokens.first[1:]
         low, high = (np.where(self.chosen, row, stop) for row in (low, high))
         counts = np.column_stack([low - first, high - low, stop - high]).reshape(-1)
@@ -206,9 +205,9 @@ class Parcel:
 
     @cached_property
     def is_counted(self) -> np.ndarray:
-        """Whether each token is one of a chosen wave that starts in the slab, bool [tokens].
+        """Whether each token belongs to a chosen wave and starts in the slab, bool [tokens].
 
-        In a damaged file it may start outside of the life of its wave: then it counts where that is nearest.
+        In a damaged file a token may start outside its wave's life: it counts at the nearest time inside.
         """
         if self.begin == -FOREVER and self.end == FOREVER:
             return self.chosen[self.tokens.owner]
@@ -222,7 +221,7 @@ class Parcel:
 
 
 def parcel_of(waves: Iterable[Wave], rows: Collection[int] | None, slab: Slab | None = None) -> Parcel:
-    """Return the parcel of some waves, of which those whose index row is in `rows` (None: all) are chosen."""
+    """Return the parcel of some waves; waves whose index row is in `rows` (None: all) are chosen."""
     ordered = sorted({wave.row: wave for wave in waves}.values(), key=lambda wave: wave.row)
     chosen = np.array([rows is None or wave.row in rows for wave in ordered], dtype=bool)
     begin, end = (-FOREVER, FOREVER) if slab is None else (slab.begin, slab.end)
@@ -242,9 +241,9 @@ def parcels(
 def alone(
     batches: Iterable[WaveBatch], rows: Collection[int] | None = None, seen: set[int] | None = None
 ) -> Iterator[Parcel]:
-    """Yield a parcel a batch, each wave once: for what looks at every wave by itself.
+    """Yield a parcel a batch, each wave once, for analyses that read each wave alone.
 
-    Waves whose index row is in `seen` are left out; those of the parcels are added to it.
+    Waves whose index row is in `seen` are left out; the waves of the parcels are added to it.
     """
     seen = set() if seen is None else seen
     for batch in batches:

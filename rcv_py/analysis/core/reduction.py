@@ -1,13 +1,13 @@
-"""Reductions: analyses of waves that run parcel by parcel, wherever waves are, in any order.
+"""Reductions: analyses of waves that run parcel by parcel, in any order, in memory or from files.
 
 ```
 parcel ── map ──► part ┐
 parcel ── map ──► part ┼── merge ──► part ── finish ──► answer
 parcel ── map ──► part ┘
 ```
-The answer is the same, to the last digit, whatever the parcels are, in whatever order their parts arrive and
-however they are merged.  A part is small (rows an instruction, a loop, a unit, not a token), made of plain
-columns, and can be pickled; so can a reduction, whose functions live in modules.
+The answer is the same, to the last digit, for any parcels, any order of their parts and any way of merging.
+A part is small (a row per instruction, loop or unit, not per token), made of plain columns, and can be
+pickled; so can a reduction, whose functions are defined at module level.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Reduction(Generic[Part, Answer]):
-    """An analysis.  `merge` takes one part or several, in any order; there is a part of no parcel at all.
+    """An analysis.  `merge` takes one or more parts, in any order; there is also a part of no parcel.
 
-    `is_together`: it looks at waves beside each other (who occupied a unit, who met at a barrier), so its
-    parcels hold neighbours; else at every wave by itself, and any waves are a parcel.  `is_of_simd`: of waves
-    beside each other it looks only at those of one SIMD.
+    `is_together`: it relates waves to each other (which occupied a unit, which met at a barrier), so its
+    parcels include neighbours; otherwise it reads each wave alone, and any waves form a parcel.
+    `is_of_simd`: it relates only waves of the same SIMD.
     """
 
     map: Callable[[Trace, Parcel], Part]
@@ -64,7 +64,7 @@ class Reduction(Generic[Part, Answer]):
         report: Report = silent,
         name: str = "waves",
     ) -> Iterator[Part]:
-        """Yield the same, one after the other; `report` hears how many waves were looked at, as `name`."""
+        """Yield the same one by one; `report` gets the number of waves read, under `name`."""
         batches = tuple(batches)
         done, total = 0, sum(len(batch.waves) for batch in batches)
         for parcel in parcels(batches, rows, enough) if self.is_together else alone(batches, rows):
@@ -81,10 +81,10 @@ class Reduction(Generic[Part, Answer]):
 def mapped(
     reductions: Sequence[Reduction[Any, Any]], trace: Trace, parcel: Parcel, few: int = FEW
 ) -> tuple[Any, ...]:
-    """Return the part that each reduction makes of a parcel, which has the waves that any of them needs.
+    """Return the part that each reduction makes of a parcel, which holds all waves that any of them needs.
 
-    Of more than `few` tokens those that look no further get the waves of a SIMD at a time, or a wave: columns
-    that are in memory only while something is summed up are as long as these.
+    With more than `few` tokens, a reduction that needs only a SIMD or a wave gets one SIMD or wave at a time,
+    because temporary columns are as long as the tokens it gets.
     """
     parts: list[list[Any]] = [[] for _ in reductions]
 
@@ -105,7 +105,7 @@ def mapped(
 
 
 def of_some(reduction: Reduction[Part, Answer], rows: frozenset[int]) -> Reduction[Part, Answer]:
-    """Return a reduction for which only the waves at these rows of the index count, if they are chosen."""
+    """Return a reduction that counts only the waves at these rows of the index, if they are chosen."""
     return replace(reduction, map=partial(_map_some, reduction.map, rows))
 
 
@@ -118,7 +118,7 @@ def _map_some(
 
 @dataclass(frozen=True)
 class Staged(Generic[First, Part, Answer]):
-    """An analysis that needs to know something of all waves before it can look at any of them."""
+    """An analysis that needs a first result of all waves before it can read any of them."""
 
     first: Reduction[Any, First]
     then: Callable[[First], Reduction[Part, Answer]]

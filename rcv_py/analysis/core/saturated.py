@@ -1,6 +1,6 @@
 """Sums of cycles that end at the limits of int64 instead of wrapping around.
 
-A damaged or hostile file may hold any number of cycles.  Ordinary numbers come out exactly, and as fast.
+A damaged or hostile file may hold any number of cycles.  Ordinary numbers stay exact, at the same speed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LOW = (1 << 31) - 1
 
 
 def later(time: np.ndarray, cycles: np.ndarray) -> np.ndarray:
-    """Return `time + cycles`, at most MAX_CYCLES; both int64 or narrower, cycles of at least 0; int64."""
+    """Return `time + cycles`, at most MAX_CYCLES, int64; both int64 or narrower, `cycles` at least 0."""
     if int(time.max(initial=0)) <= MAX_CYCLES - int(cycles.max(initial=0)):
         return np.add(time, cycles, dtype=np.int64)
     time = time.astype(np.int64)
@@ -27,14 +27,14 @@ def later(time: np.ndarray, cycles: np.ndarray) -> np.ndarray:
 
 
 def narrow(cycles: np.ndarray) -> np.ndarray:
-    """Return cycles (int64) in half of the memory, int32, if all of them fit."""
+    """Return int64 cycles as int32 if all of them fit, to save memory."""
     fits = int(cycles.max(initial=0)) <= _LOW and int(cycles.min(initial=0)) >= -_LOW
     return cycles.astype(np.int32) if fits else cycles
 
 
 def since(time: np.ndarray, base: int, limit: int) -> np.ndarray:
-    """Return `time - base`, at most `limit`; int64.  No time is before the base."""
-    apart = time.astype(np.int64).view(np.uint64) - np.uint64(base % (1 << 64))  # wraps to what is right
+    """Return `time - base`, at most `limit`, int64.  No time may be before the base."""
+    apart = time.astype(np.int64).view(np.uint64) - np.uint64(base % (1 << 64))  # wraps to the right result
     return np.minimum(apart, np.uint64(limit)).astype(np.int64)
 
 
@@ -55,7 +55,7 @@ def sums(place: np.ndarray, cycles: np.ndarray, count: int) -> np.ndarray:
 
 
 def total(cycles: np.ndarray) -> int:
-    """Return the sum of a column of at least 0, at most MAX_CYCLES."""
+    """Return the sum of a column, at most MAX_CYCLES; no value may be negative."""
     return int(sums(np.zeros(len(cycles), dtype=np.int64), cycles, 1)[0])
 
 
@@ -75,23 +75,23 @@ def sums_of_runs(cycles: np.ndarray, first: np.ndarray) -> np.ndarray:
 
 
 def no_sums(columns: int) -> Sums:
-    """Return no key at all, and as many columns."""
+    """Return empty sums with this number of columns."""
     return (np.zeros(0, dtype=np.int64),) * (1 + columns)
 
 
 def joined_sums(parts: Sequence[Sums]) -> Sums:
-    """Return the keys and sums of several parts as one; in any order they give the same."""
+    """Merge the keys and sums of several parts; their order does not matter."""
     return summed(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def nonzero(dense: np.ndarray) -> Sums:
-    """Return the places where a column is not zero as keys, and what stands there."""
+    """Return the indices of the nonzero values of a column as keys, and these values."""
     key = np.flatnonzero(dense)
     return key, dense[key]
 
 
 def dense(parts: Sums, rows: int) -> tuple[np.ndarray, ...]:
-    """Return each column with a row a number from 0 to rows - 1, 0 where there is no such key; int64."""
+    """Return each column as a dense array, int64 [rows], indexed by key; 0 where a key is missing."""
     key, *columns = parts
     table = np.zeros((len(columns), rows), dtype=np.int64)
     table[:, key] = columns

@@ -1,4 +1,4 @@
-"""A step function of time, answered for pixels: exact extremes, exact means, cost by pixels.
+"""A step function of time, reduced to pixels: exact extremes, exact means, cost proportional to pixels.
 
 ```
 value   ┌──┐     ┌┐
@@ -22,13 +22,13 @@ import numpy as np
 from rcv_py.base.runs import ascending
 from rcv_py.model.window import TimeWindow
 
-DIRECT = 1 << 16  # rows in a window up to which they are all looked at
-FAN = 16  # rows of a level of the pyramid that make one of the next
+DIRECT = 1 << 16  # rows in a window up to which all of them are read
+FAN = 16  # rows of a pyramid level that form a row of the next level
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What a curve does in each pixel, float64 [width]; NaN before the curve's first time."""
+    """A curve reduced to pixels, float64 [width]; NaN before the curve's first time."""
 
     first: np.ndarray  # value at the first cycle of the pixel
     low: np.ndarray
@@ -37,9 +37,9 @@ class Columns:
 
 
 class StepCurve:
-    """A step function; `time` int64, not decreasing, and `value` of any number type, both of one length.
+    """A step function: `time` int64, not decreasing, and `value` of any number type, of the same length.
 
-    Rows of one time count as values of no duration: they are extremes, but add nothing to a mean.
+    Of rows with the same time all but the last have no duration: they count as extremes, not in a mean.
     """
 
     def __init__(self, time: np.ndarray, value: np.ndarray) -> None:
@@ -50,17 +50,17 @@ class StepCurve:
         return len(self.time)
 
     def at(self, time: int) -> float | None:
-        """The value at a time, exactly as it is in the column; None before the first time."""
+        """The value at a time, unchanged from the column; None before the first time."""
         rows = int(self.time.searchsorted(np.int64(time), "right"))
         return self.value[rows - 1].item() if rows else None
 
     @property
     def area(self) -> float:
-        """Value times cycles between the first and the last time, a whole number if all values are."""
+        """Value times cycles between the first and the last time; a whole number if all values are whole."""
         return (np.diff(self.time) * self.value[:-1]).sum().item()
 
     def prepare(self) -> None:
-        """Make now, in a thread, what pixels are answered from: afterwards the cost follows the pixels."""
+        """Build the pyramid now, in a thread: afterwards the cost of a query depends on the pixels only."""
         if len(self):
             _ = self._area, self._pyramids
 
@@ -70,7 +70,7 @@ class StepCurve:
         return slice(first, stop)
 
     def columns(self, window: TimeWindow, width_px: int) -> Columns:
-        """Reduce the window to pixels without losing a value's extreme."""
+        """Reduce the window to pixels and keep all extremes."""
         edges = pixel_edges(window, width_px)
         before = self.time.searchsorted(edges, "left")
         first = self._values(self.time.searchsorted(edges[:-1], "right") - 1)
@@ -118,7 +118,7 @@ class StepCurve:
         return np.concatenate([[0], np.cumsum(self._wide[:-1] * np.diff(self.time))])
 
     def _extremes(self, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest of the rows before[k] up to before[k + 1], NaN where there are none."""
+        """Lowest and highest value of the rows before[k] up to before[k + 1], NaN where there are none."""
         width = len(before) - 1
         low, high = np.full(width, np.nan), np.full(width, np.nan)
         chosen = np.flatnonzero(before[1:] > before[:-1])
@@ -140,7 +140,7 @@ class StepCurve:
 
 
 def total(curves: Sequence[StepCurve]) -> StepCurve:
-    """Return the sum of step functions, with a row at every time of any of them; 0 before its first."""
+    """Return the sum of step functions, with a row at every time of each; a curve is 0 before its first."""
     if not curves:
         return StepCurve(np.zeros(0, np.int64), np.zeros(0, np.int64))
     if all(curve.time is curves[0].time for curve in curves):
@@ -169,7 +169,7 @@ def _pyramid(value: np.ndarray, reduce: np.ufunc) -> list[np.ndarray]:
 def _in_ranges(
     levels: list[np.ndarray], begin: np.ndarray, stop: np.ndarray, reduce: Callable[..., Any], nothing: float
 ) -> np.ndarray:
-    """Reduce rows [begin, stop) of each range: what is left over of whole blocks level by level."""
+    """Reduce rows [begin, stop) of each range: level by level the rows that do not fill whole blocks."""
     reduced = np.full(len(begin), nothing)
     reach = np.arange(FAN)
     for level in levels:

@@ -1,7 +1,7 @@
 """The token columns of chosen waves, batch by batch, each wave once.
 
-Analyses that sum over tokens walk over these: they are those of a whole batch where that is possible, so
-thousands of short waves cost a few hundred numpy calls.
+Analyses that sum over tokens iterate over these.  They are the columns of a whole batch where possible, so
+that thousands of short waves cost a few hundred numpy calls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rcv_py.base.runs import ascending, borders, ranges, repeated, run_starts
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import Wave, WaveBatch
 
-_FARTHEST = 1 << 62  # cycles: no shifted time is as late
+_FARTHEST = 1 << 62  # cycles: every shifted time is earlier
 _NAMED = np.where(np.arange(256) < KIND_COUNT, np.arange(256), int(TokenKind.NONE))  # of each kind
 
 
@@ -45,16 +45,16 @@ class TokenColumns:
         return {}
 
     def code_rows(self, count: int) -> np.ndarray:
-        """The code row of each token, int64; `count`, that of the whole code, if none of its rows matched."""
+        """The code row of each token, int64; `count`, the number of code rows, if no row matched."""
         if count not in self._code_rows:
-            line = self.line.astype(np.int64).view(np.uint64)  # -1 is the largest number of all
+            line = self.line.astype(np.int64).view(np.uint64)  # -1 becomes the largest number
             self._code_rows[count] = np.minimum(line, np.uint64(count)).view(np.int64)
         return self._code_rows[count]
 
     def by_kind(self, count: int) -> np.ndarray:
-        """How many tokens have each of the rows of a code and each kind, int64 [count, KIND_COUNT].
+        """Number of tokens by code row and kind, int64 [count, KIND_COUNT].
 
-        What has no name is of the last kind.
+        Kinds without a name count as the last kind.
         """
         if count not in self._by_kind:
             key = self.code_rows(count) * KIND_COUNT
@@ -64,7 +64,7 @@ class TokenColumns:
         return self._by_kind[count]
 
     def executions(self, count: int) -> np.ndarray:
-        """How many tokens have each of the rows of a code, int64 [count]."""
+        """Number of tokens of each code row, int64 [count]."""
         executed: np.ndarray = self.by_kind(count).sum(axis=1)
         return executed
 
@@ -81,7 +81,7 @@ class TokenColumns:
         return start
 
     def starts_at(self, rows: np.ndarray, owner: np.ndarray) -> np.ndarray:
-        """Starts of a few tokens, int64: of ascending rows, and the waves that own them, and no others."""
+        """Starts of a few tokens, int64, given their ascending rows and the waves that own them."""
         parts = np.split(rows, run_starts(owner)[1:]) if len(rows) else []
         starts = []
         for part, at in zip(parts, ascending(owner).tolist(), strict=True):
@@ -91,31 +91,31 @@ class TokenColumns:
 
     @cached_property
     def lives(self) -> tuple[np.ndarray, np.ndarray]:
-        """Begin and end of each wave in aligned cycles, int64 [waves] each; damaged ones end before."""
+        """Begin and end of each wave in aligned cycles, int64 [waves]; in damaged waves out of order."""
         return _numbers([wave.begin for wave in self.waves]), _numbers([wave.end for wave in self.waves])
 
     @cached_property
     def issue(self) -> np.ndarray:
-        """When each token issued, its stall over, in aligned cycles, int64; at most MAX_CYCLES."""
+        """Issue time of each token (its stall is over) in aligned cycles, int64; at most MAX_CYCLES."""
         return later(self.start, self.stall)
 
     @property
     def end(self) -> np.ndarray:
-        """End of each token in aligned cycles, int64; at most MAX_CYCLES.  Made anew: most need few."""
+        """End of each token in aligned cycles, int64; at most MAX_CYCLES.  Not cached: few are needed."""
         return later(self.issue, self.busy)
 
     @cached_property
     def last_end(self) -> int:
-        """The latest end of all in aligned cycles, the least number there is without tokens."""
+        """The latest end of all tokens in aligned cycles, the smallest int64 without tokens."""
         return int(self.end.max(initial=np.iinfo(np.int64).min))
 
     def ends_at(self, rows: np.ndarray) -> np.ndarray:
-        """The same of some tokens."""
+        """Ends of some tokens."""
         return later(self.issue.take(rows), self.busy.take(rows))
 
     @cached_property
     def owner(self) -> np.ndarray:
-        """The place in `waves` of the wave of each token, int64."""
+        """Position in `waves` of the wave of each token, int64."""
         return repeated(np.arange(len(self.waves)), np.diff(self.first))
 
     @cached_property
@@ -129,7 +129,7 @@ class TokenColumns:
     def idle(self) -> np.ndarray:
         """Cycles between the latest end so far in the wave (at first: its begin) and each start.
 
-        int32 (int64 if it must).
+        int32, or int64 if values do not fit.
         """
         return narrow(self._idle)
 
@@ -148,21 +148,21 @@ class TokenColumns:
         return quick
 
     def _idle_by_ends(self, begin: np.ndarray) -> np.ndarray:
-        """The same, whatever tokens overlap."""
+        """The same for tokens that may overlap."""
         start = self.start - begin[self.owner]
         end = np.maximum(later(start, later(self.stall, self.busy)), 0)
         reach = int(max(end.max(initial=0), start.max(initial=0))) + 1
         if reach > _FARTHEST // max(1, len(self.waves)):
             return self._idle_of_each(start, end)
-        # Shifting every wave beyond all ends of the one before lets one running maximum serve them all.
+        # With each wave shifted beyond all ends of the wave before, one running maximum serves them all.
         shift = self.owner * reach
         latest = np.maximum.accumulate(np.concatenate([[0], end + shift]))[:-1]
         return np.maximum(0, start + shift - np.maximum(latest, shift))
 
     def _idle_in_order(self, begin: np.ndarray) -> np.ndarray | None:
-        """The same where no token of a wave starts before the one in front ended, as is usual.
+        """The same for the usual case that no token of a wave starts before the previous token ended.
 
-        Waves where one does have a negative number there, and are to be looked at again; None: all of them.
+        A wave with such a token has a negative number there and needs another pass; None: all waves do.
         """
         some = np.flatnonzero(np.diff(self.first))
         first = self.first[some]
@@ -177,7 +177,7 @@ class TokenColumns:
         return idle
 
     def _idle_of_each(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """The same one wave after the other: times of a damaged file are too wide to be shifted."""
+        """The same wave by wave: times of a damaged file are too far apart to be shifted."""
         idle = np.zeros(len(self), dtype=np.int64)
         for low, high in pairwise(self.first.tolist()):
             latest = np.maximum.accumulate(np.concatenate([[0], end[low:high]]))[:-1]
@@ -244,7 +244,7 @@ class SpanSums:
     def __init__(self, tokens: TokenColumns, cuts: np.ndarray) -> None:
         self._tokens = tokens
         self._cut = ascending(np.concatenate([[0, len(tokens)], cuts]).astype(np.int64))
-        self._before: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by id: the column, and its sums
+        self._before: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by id: the column and its sums
 
     @cached_property
     def _kinds(self) -> np.ndarray:
@@ -273,5 +273,5 @@ def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int)
     Kinds without a name count as NONE.
     """
     key = group * KIND_COUNT
-    key += kind if int(kind.max(initial=0)) < KIND_COUNT else _NAMED.take(kind)  # which is slow, and rare
+    key += kind if int(kind.max(initial=0)) < KIND_COUNT else _NAMED.take(kind)  # slow, but rare
     return sums(key, value, n * KIND_COUNT).reshape(n, KIND_COUNT)

@@ -1,7 +1,7 @@
-"""What limits a kernel, in one sentence with the numbers that show it.
+"""Classification of what limits a kernel: one sentence and the numbers that show it.
 
-The first class whose condition holds is taken (`CLASSES`); if none does, the largest of what SIMDs do:
-compute, issue, or nothing.  `docs/findings.md` shows the same table, and a test holds both together.
+The first class whose condition holds is taken (`CLASSES`); if none does, the largest share of SIMD time
+decides: compute, issue, or nothing.  `docs/findings.md` shows the same table, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ LAUNCH, MEMORY, COMPUTE = "launch-bound", "memory-bound", "compute-bound"
 ISSUE, LATENCY = "issue-bound", "latency-bound"
 
 EMPTY = 0.5  # of the SIMD cycles of the launch without a wave: launch-bound
-PIPE = 0.6  # of SIMD cycles in which the matrix pipe works: compute-bound
-NEAR = 0.85  # of a ceiling: the headline says how near it is
-RATE = 0.6  # of what memory can deliver: memory-bound, if waits are for memory
-WAITS = 0.5  # of the stall that waits for vector memory
+PIPE = 0.6  # of SIMD cycles with the matrix pipe at work: compute-bound
+NEAR = 0.85  # of a ceiling: from here on the headline says how near it is
+RATE = 0.6  # of the rate that memory can deliver: memory-bound, if waits are for memory
+WAITS = 0.5  # part of the stall that is waits for vector memory
 ISSUING = 0.6  # of SIMD cycles in which a wave issues: issue-bound
 
-# Bytes that memory delivers at most to each compute unit in a cycle, all units at work: peak bandwidth by
-# compute units and peak engine clock, from AMD's data sheets of the product named.
+# Peak bytes a cycle that memory delivers to each compute unit with all units at work: peak bandwidth divided
+# by compute units and peak engine clock, from AMD's data sheets of the product named.
 MEMORY_ROOF = {
     "gfx906": 1_024e9 / (60 * 1.725e9),  # Radeon Instinct MI50
     "gfx908": 1_228.8e9 / (120 * 1.502e9),  # Instinct MI100
@@ -42,7 +42,7 @@ MEMORY_ROOF = {
 
 @dataclass(frozen=True, slots=True)
 class LoadNumbers:
-    """How a kernel used what it could have used; shares are 0 to 1."""
+    """How a kernel used the device; shares are 0 to 1."""
 
     issue: float  # of the cycles in which a SIMD held a wave: a wave issued
     matrix: float  # of those: the matrix pipe worked
@@ -55,12 +55,12 @@ class LoadNumbers:
 
     @property
     def of_roof(self) -> float:
-        """The rate as part of the roof; 0 if one of them is not known."""
+        """The rate as a part of the roof; 0 if either is unknown."""
         return self.rate / self.roof if self.rate is not None and self.roof else 0.0
 
 
 class Shown(NamedTuple):
-    """A number that shows the class."""
+    """A number that supports the class."""
 
     id: str
     value: float
@@ -73,7 +73,7 @@ class BoundClass:
 
     name: str
     sentence: str
-    numbers: tuple[Shown, ...]  # those that show it, the deciding one first
+    numbers: tuple[Shown, ...]  # that support it, the deciding number first
 
     @property
     def evidence(self) -> Shown:
@@ -121,7 +121,7 @@ CLASSES = (
 
 
 def bound_class(numbers: LoadNumbers) -> BoundClass:
-    """Return what limits a kernel of which these numbers are known."""
+    """Return what limits a kernel with these numbers."""
     name = next(rule.name for rule in CLASSES if rule.holds(numbers))
     shown = []
     for id in _SHOWN[name]:

@@ -1,22 +1,22 @@
-"""What removing some waits can win at most: cycles of SIMDs in which a wave waits so and nothing happens.
+"""Upper bound of what removing waits can win: SIMD cycles with such a wait in which nothing happens.
 
 ```
 wave 0     ░░░░░░░░██··       ░ waits for the load of instruction 7
 wave 1     ····░░░░░░░░       █ issues, m: the matrix unit works
 SIMD       mm▓▓▓▓▓▓██▓▓       ▓ nothing happens, and a wave waits for that load: 8 cycles
 ```
-Waves that wait at once wait in the same cycles of their SIMD, so a bound is a union, not a sum: here the
-waves wait for 8 and 8 cycles, 6 and 6 of them exposed.  Cycles in which another wave issues or the matrix
-unit works cannot be won by waiting less (`simd_work`).
+Waves that wait at the same time share the cycles of their SIMD, so a bound is a union, not a sum: here the
+waves wait for 8 and 8 cycles, 6 and 6 of them exposed.  Waiting less cannot win cycles in which another wave
+issues or the matrix unit works (`simd_work`).
 
-Every claimed cycle of a wave has one cause and one place in time (`attribution`), so bounds behave as sizes
-of sets: more waits never have a smaller bound, and two sets of waits together none above the sum of both.
+Every claimed cycle of a wave has one cause and one place in time (`attribution`), so bounds behave like sizes
+of sets: adding waits never lowers a bound, and the bound of two sets is at most the sum of their bounds.
 
-What waves of a SIMD wait for at once is a set of rows of the attribution.  How many cycles each set that
-occurs had, in which nothing happens, is all that bounds need: sets are few, since waves repeat each other.
+What the waves of a SIMD wait for at a time is a set of rows of the attribution.  Bounds need only the cycles
+of each set in which nothing happens: there are few sets, because waves repeat each other.
 
-Exposure is what there is to win at all, and what waves spend ending.  Time under s_endpgm is no issue: a wave
-waits there for its last operations.
+Exposure is all that can be won, and the time that waves take to end.  Time under s_endpgm is not issue: the
+wave waits there for its last operations.
 """
 
 from __future__ import annotations
@@ -59,20 +59,20 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 
 _NONE = np.zeros(0, dtype=np.int64)
-AT_ONCE = 1 << 15  # spans: what is made of them on the way is no longer
+AT_ONCE = 1 << 15  # spans in a block, which limits the length of temporary columns
 
 
 class Bound(NamedTuple):
-    """What some waits can cost at most."""
+    """An upper bound of what some waits cost."""
 
-    cycles: int  # of SIMDs, in which at least one wave waits so and nothing happens
+    cycles: int  # of SIMDs, in which at least one wave waits this way and nothing happens
     share: float  # of the cycles in which a SIMD held a wave, 0 to 1
     exposed: int  # the same cycles, summed over the waves that wait: at least `cycles`
 
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """Cycles of SIMDs and of waves; what they are made of is defined in `simd_work`."""
+    """Cycles of SIMDs and of waves, as defined in `simd_work`."""
 
     resident: int  # cycles in which a SIMD held a wave, summed over SIMDs
     no_issue: int  # of them, cycles in which none of its waves issued
@@ -97,12 +97,12 @@ class Exposure:
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """What waves of a SIMD waited for at once while nothing happened: one row a set that occurs.
+    """Sets of waits that were open at the same time on a SIMD while nothing happened, one row a set.
 
     Set i has the keys (`keys_of` claims) `member[first[i]:first[i + 1]]`, ascending, none of them twice.
     """
 
-    sign: np.ndarray  # uint64, tells sets apart: a sum of random numbers, one of each key
+    sign: np.ndarray  # uint64, identifies the set: the sum of a random number for each key
     cycles: np.ndarray  # int64, summed over SIMDs
     first: np.ndarray  # int64 [sets + 1]
     member: np.ndarray  # int64
@@ -112,18 +112,18 @@ class Sets:
 
 
 def sets_of(known: np.ndarray, number: np.ndarray, first: np.ndarray, last: np.ndarray) -> Sets:
-    """Return the sets of waits, given the cycles before begin and end of each in which nothing happened.
+    """Return the sets of waits, given the cycles in which nothing happened before begin and end of each.
 
-    `number` says which of the `known` keys each wait has; none is empty.
+    `number` is the index of each wait's key in `known`; no wait is empty.
     """
     time, place = numbered(np.append(first, last))
     begin, end = place[: len(first)], place[len(first) :]
-    # Waits for the same at once are one: an axis for each key, one after the other.
+    # Merge simultaneous waits with the same key: each key is shifted to an axis of its own.
     shift = number * len(time)
     merged = IntervalSet.of(begin + shift, end + shift)
     number = merged.begin // max(1, len(time))
     begin, end = merged.begin - number * len(time), merged.end - number * len(time)
-    # The sum of the numbers of the keys that are open behind each time.
+    # Sum of the random numbers of the keys that are open after each time.
     random = _random(known)
     change = np.zeros(len(time), dtype=np.uint64)
     random = random.take(number)
@@ -131,7 +131,7 @@ def sets_of(known: np.ndarray, number: np.ndarray, first: np.ndarray, last: np.n
     np.subtract.at(change, end, random)
     sign, at, of = _signs(np.cumsum(change)[:-1])
     cycles = saturated.sums(of, np.diff(time), len(sign))
-    # Who is open behind one time of each set.
+    # The waits that are open after one time of each set.
     order = np.argsort(at)
     is_one = np.zeros(len(time), dtype=bool)
     is_one[at] = True
@@ -145,10 +145,10 @@ def sets_of(known: np.ndarray, number: np.ndarray, first: np.ndarray, last: np.n
 
 
 def _signs(sign: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return each sign once, ascending, the first row of each, and which of them each row holds.
+    """Return the distinct signs, ascending, the first row of each, and the index of each row's sign.
 
-    There are few, so rows in order of 16 bits of their signs are nearly in that of signs; what shares these
-    bits by chance makes more runs, of which there are few either.
+    Signs are few, so sorting rows by 16 bits of the sign nearly sorts them by sign; signs that share these
+    bits by chance add a few more runs.
     """
     rows = np.argsort(sign.astype(np.uint16), kind="stable")
     ordered = sign.take(rows)
@@ -162,7 +162,7 @@ def _signs(sign: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _random(key: np.ndarray) -> np.ndarray:
-    """A number for each key that looks like a random one, uint64: the finalizer of splitmix64."""
+    """A pseudo-random number for each key, uint64: the finalizer of splitmix64."""
     mixed = key.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
@@ -189,7 +189,7 @@ def joined_sets(parts: Sequence[Sets]) -> Sets:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """An attribution, and what waves of a SIMD waited for at once while nothing happened."""
+    """An attribution, and the sets of waits open at the same time on a SIMD while nothing happened."""
 
     table: Attribution
     exposed: np.ndarray  # int64, a row of the table: cycles in which nothing happened, summed over waves
@@ -214,8 +214,8 @@ class Bounds:
     def by_group(self, rows: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
         """Return the bound of each group of rows, cycles, int64 [count].
 
-        `group[i]` is the group of `rows[i]`, such as its instruction; the groups' bounds may add up to more
-        than that of all of them.
+        `group[i]` is the group of `rows[i]`, such as its instruction; the sum over groups may exceed the
+        bound of all rows together.
         """
         of_row = np.full(len(self.table) + 1, -1, dtype=np.int64)
         of_row[rows] = group
@@ -231,7 +231,7 @@ def _bound(cycles: int, exposed: int, resident: int) -> Bound:
 
 @dataclass(frozen=True, eq=False)
 class Waited:
-    """What the waves of some parcels waited for: their attribution, what of it is exposed, and the worst."""
+    """Waits of the waves of some parcels: their attribution, its exposed part, and worst executions."""
 
     sums: Sums
     key: np.ndarray  # int64, ascending: keys of line, cause and producer that are exposed at all
@@ -252,9 +252,9 @@ def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: P
 
 
 def _exposed(work: SimdWork, shift: np.ndarray, spans: TimedClaims) -> tuple[np.ndarray, ...]:
-    """Return keys of spans in which something is exposed, and cycles before begin and end of each; int64.
+    """Return the keys of spans with exposed cycles, and the quiet cycles before begin and end of each; int64.
 
-    Cycles in which nothing happens.  `shift` brings times of each wave onto the axis of SIMDs.
+    In quiet cycles nothing happens.  `shift` moves times of each wave onto the axis of SIMDs.
     """
     found = [(_NONE, _NONE, _NONE)]
     for first in range(0, len(spans.key), AT_ONCE):
@@ -269,7 +269,7 @@ def _exposed(work: SimdWork, shift: np.ndarray, spans: TimedClaims) -> tuple[np.
 def _waited(
     trace: Trace, stream: Stream, ends: tuple[np.ndarray, np.ndarray], parcel: Parcel, work: SimdWork
 ) -> Waited:
-    """What waves waited for in a piece of a parcel, of which stream and `ends` (`rests`) are."""
+    """Waits of the waves in a piece of a parcel, given its stream and `ends` (see `rests`)."""
     waves = parcel.tokens.waves
     is_there = parcel.chosen & np.isin([wave.id.se * 256 + wave.id.simd for wave in waves], work.axis.place)
     shift, sums, worst, exposed = work.axis.shift(waves), [], [], []
@@ -277,7 +277,7 @@ def _waited(
         sums.append(sums_of(each))
         worst.append(worst_of(each))
         spans = timed(each, is_there)  # other waves are left out
-        del each  # all that is needed of it from here on are the spans
+        del each  # from here on only the spans are needed
         exposed.append(_exposed(work, shift, spans))
         del spans
     key, low, high = map(np.concatenate, zip(*exposed, strict=True))
@@ -310,7 +310,7 @@ def _merge_waits(parts: Sequence[Waited]) -> Waited:
 
 def _bounds(trace: Trace, part: Waited) -> Bounds:
     table, rows = table_of(trace, part.sums), len(trace.code)
-    exposed = np.zeros(len(table) + 1, dtype=np.int64)  # the last one is for what has no row yet
+    exposed = np.zeros(len(table) + 1, dtype=np.int64)  # the last is for keys without a row
     exposed[rows_of(part.key, table, rows)] = part.exposed
     return Bounds(
         table=table,
@@ -323,20 +323,20 @@ def _bounds(trace: Trace, part: Waited) -> Bounds:
 
 
 def bounds_by(survey: Survey, left_out: frozenset[int]) -> Reduction[Waited, Bounds]:
-    """Return why waves waited, the bounds of these waits and their exposure, by what all waves say.
+    """Return why waves waited, the bounds of these waits and their exposure, by a survey of all waves.
 
-    `left_out` is the answer of ASTRAY.
+    `left_out` is the result of ASTRAY.
     """
     return Reduction(partial(_map_waits, survey, left_out), _merge_waits, _bounds, is_together=True)
 
 
 def _quiet(work: SimdWork, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Cycles in which nothing happens before begin and end of spans on the axis of SIMDs, int64 [2, n]."""
+    """Quiet cycles before begin and end of spans on the axis of SIMDs, int64 [2, n]."""
     return np.stack(work.nothing.covered_before_each(begin, end))
 
 
 def _lives(work: SimdWork, parcel: Parcel, ends: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Cycles that waves lived, waves, and cycles of their ends (`rests`) as in Exposure, int64 [5]."""
+    """Cycles that waves lived, waves, and cycles of their ends (see `rests`) as in Exposure, int64 [5]."""
     own = [wave for wave in parcel.own.waves if wave.row not in work.left_out]
     lived = sum(max(0, wave.end - wave.begin) for wave in own)
     tokens = parcel.tokens
@@ -369,14 +369,14 @@ def _exposure(cycles: SimdCycles, lives: np.ndarray) -> Exposure:
 
 
 def _of_spans(quiet: np.ndarray) -> tuple[int, int]:
-    """Cycles in which nothing happened in spans (quiet time before begin and end): once, and summed."""
+    """Quiet cycles in spans, given the quiet cycles before begin and end: of the union, and summed."""
     first, last = quiet
     return IntervalSet.of(first, last).total, int((last - first).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """A range of time of each of some waves."""
+    """A range of time for each of some waves."""
 
     wave: np.ndarray  # int64, rows of the wave index, ascending, each once
     begin: np.ndarray  # int64, cycles, aligned
@@ -384,7 +384,7 @@ class Ranges:
 
 
 def waiting_inside(left_out: frozenset[int], inside: Ranges) -> Reduction[np.ndarray, Bound]:
-    """Return what all stalls and gaps of some waves inside of a range of each can cost at most."""
+    """Return an upper bound of what stalls and gaps of some waves cost inside a range of each."""
     return Reduction(
         partial(_map_inside, left_out, inside),
         _merge_inside,
@@ -395,7 +395,7 @@ def waiting_inside(left_out: frozenset[int], inside: Ranges) -> Reduction[np.nda
 
 
 def _map_inside(left_out: frozenset[int], inside: Ranges, trace: Trace, parcel: Parcel) -> np.ndarray:
-    """Cycles with a wave, and of waits in the ranges: once, and summed over waves; int64 [3]."""
+    """Cycles with a wave, and of waits in the ranges: their union, and summed over waves; int64 [3]."""
     work, tokens = work_of(trace, parcel, left_out), parcel.tokens
     row = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
     at = np.minimum(np.searchsorted(inside.wave, row), max(0, len(inside.wave) - 1))

@@ -1,4 +1,4 @@
-"""The findings of a capture: all detectors, their answers ranked, and the numbers that frame them."""
+"""The findings of a capture: all detectors, their ranked findings, and key numbers."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _number(id: str, text: str, of: str) -> KeyNumber:
 
 
 def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[KeyNumber]:
-    """Yield the key numbers of a capture; if its texts are not trusted, none that rests on them."""
+    """Yield the key numbers of a capture, without those that need instruction texts if not `is_trusted`."""
     trace = inputs.trace
     if trace.kernel_name:
         yield KeyNumber("kernel", "Kernel", short_kernel(trace.kernel_name), trace.target, trace.kernel_name)
@@ -121,7 +121,7 @@ DETECTORS: tuple[Detector, ...] = (
 )
 SAMPLE_DETECTORS: tuple[Detector, ...] = (samples.by_reason, shape.collapsed)
 _ORDER = (RANKED, CONTEXT, CAUTION)
-_LAST = ("matrix-ceiling",)  # a frame for all others, however large
+_LAST = ("matrix-ceiling",)  # context for all others, listed last at any size
 
 NOT_ELAPSED = (
     "Gains are bounds and do not add up: several waves wait at once, and after a wait that is removed "
@@ -146,27 +146,27 @@ CALM = "No finding has 2 % of the kernel's duration or more to gain."
 def findings(
     trace: Trace, batches: Sequence[WaveBatch], facts: RunFacts | None = None, waves: str = WORKING
 ) -> Findings:
-    """Return what to look at first; `facts` and `waves` are those of FindingInputs."""
+    """Return the ranked findings; `facts` and `waves` are as in FindingInputs."""
     return findings_from(InMemory(trace, batches), facts, waves)
 
 
 def findings_from(answers: Answers, facts: RunFacts | None = None, waves: str = WORKING) -> Findings:
-    """Return the same of waves wherever they are, which are looked at twice, of a few captures thrice."""
+    """Return the findings of waves in memory or in files, in two passes, for a few captures in three."""
     return of_inputs(FindingInputs(answers, facts=facts, waves=waves))
 
 
 def of_inputs(inputs: FindingInputs) -> Findings:
-    """Return the findings of a bundle."""
+    """Return the findings of the inputs."""
     trace = inputs.trace
     if trace.has_pc_samples and not len(trace.waves):
         return _ranked(inputs, SAMPLE_DETECTORS)
     inputs.ask()
     if not inputs.waves:
         return _nothing(inputs, UNREAD if len(trace.waves) else _why_no_waves(trace))
-    if not len(trace.code):  # neither work of the matrix unit nor causes nor limits are known
+    if not len(trace.code):  # matrix work, causes and limits are unknown
         return _nothing(inputs, NO_CODE, is_trusted=False)
     match = inputs.match
-    if match.is_wrong:  # nothing is concluded from texts that belong to other code
+    if match.is_wrong:  # texts of other code allow no conclusion
         alarm = f"{match.sentence} {match.examples_text(trace.code)} {REMEDY}".replace("  ", " ")
         return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
     if inputs.none_works:
@@ -176,7 +176,7 @@ def of_inputs(inputs: FindingInputs) -> Findings:
 
 
 def _why_no_waves(trace: Trace) -> str:
-    """Say it once: of a problem that says the same, what to do is enough."""
+    """Why there are no waves; of a problem that says the same in short, only the hint is added."""
     problems = trace.problems[:2]
     more = [problem.hint if problem.brief else str(problem) for problem in problems]
     return " ".join(filter(None, (NO_WAVES, *(() if any(more) else (ANOTHER,)), *more)))
@@ -193,7 +193,7 @@ def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Fin
 
 
 def none_works(ways: Populations) -> str:
-    """Return that no traced wave works, and what the waves did instead."""
+    """Return a sentence that no traced wave works, and what the waves did instead."""
     is_only, is_empty = ways.read == 1, set(ways.name) == {EMPTY}
     who = "The only traced wave" if is_only else f"All {plural(ways.read, 'traced wave')}"
     did = f"{'is' if is_only else 'are'} empty" if is_empty else "left early"
@@ -239,7 +239,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
 
 
 def gain_of(finding: Finding, shape: LaunchShape) -> float:
-    """Return the part of the kernel's duration that a finding can win at most; 0 if it ranks nothing.
+    """Return the most a finding can win, as a part of the kernel's duration; 0 if it is not ranked.
 
     ```
     finding                     cycles at stake are …                         gain =
@@ -247,16 +247,15 @@ def gain_of(finding: Finding, shape: LaunchShape) -> float:
     tail, ramp-up, imbalance    of the device, from first start to last end   cycles / duration
     grid under-fills            –                                             SIMDs without a wave / SIMDs
     ```
-    w is the part of the launch in which traced waves were resident: outside of it nothing is known of what
-    SIMDs do.  A gain holds if the traced SIMDs are like the others, and nothing takes the place of what is
-    removed.
+    w is the part of the launch in which traced waves were resident: outside of it the work of SIMDs is
+    unknown.  A gain holds if the traced SIMDs are like the others, and no other cost replaces it.
     """
     factor = shape.working_share if finding.unit in (SIMD_CYCLES, WORK_CYCLES) else 1.0
     return min(1.0, max(0.0, finding.share * factor)) if finding.rank == RANKED else 0.0
 
 
 def place_of(finding: Finding) -> tuple[int, bool, bool, float, float, float, int, str]:
-    """Where a finding stands: by what is predicted, else the bound; then by bound, share and cycles."""
+    """Sort key of a finding: by prediction, else bound; then by bound, share and cycles."""
     return (
         _ORDER.index(finding.rank),
         finding.name in _LAST,

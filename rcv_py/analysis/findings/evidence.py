@@ -1,4 +1,4 @@
-"""Evidence of findings: instructions that cost most, the worst execution of one, waves and ranges of time."""
+"""Evidence of findings: the most costly instructions, a worst execution, waves and ranges of time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rcv_py.analysis.findings.worst import WorstExecution
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 
-LINES = 3  # that a finding names
+LINES = 3  # instructions that a finding names
 
 
 def line_of(inputs: FindingInputs, line: int, why: str = "") -> Evidence:
@@ -28,21 +28,21 @@ def source_line(trace: Trace, line: int) -> str:
 
 
 def lines_of(case: Situation) -> list[Evidence]:
-    """The instructions of a pattern that have most at stake."""
+    """The instructions of a pattern with most at stake."""
     columns = (case.claimed.line, case.claimed.attributed, case.claimed.stake)
     rows = zip(*(column[:LINES].tolist() for column in columns), strict=True)
     return [line_of(case.inputs, line, _costs(attributed, stake)) for line, attributed, stake in rows]
 
 
 def _costs(attributed: int, exposed: int) -> str:
-    """Cycles of all waves, and how many of them no other wave of the SIMD covers."""
+    """Text of the cycles of all waves, and of the cycles that no other wave of the SIMD covers."""
     if not attributed:
         return ""
     return f"{count(attributed)} cycles, {'all' if attributed == exposed else count(exposed)} exposed"
 
 
 def producers_of(case: Situation) -> list[Evidence]:
-    """The instructions that made others late; a guess, of several that fit in half of the cycles, says so."""
+    """The instructions that others waited for; marked as a guess if several fit in half of the cycles."""
     table, rows, evidence = case.inputs.attribution, case.claimed.rows, []
     for line, cycles in case.inputs.producers(rows, 2):
         mine = rows[table.producer[rows] == line]
@@ -54,7 +54,7 @@ def producers_of(case: Situation) -> list[Evidence]:
 def worst_of(case: Situation) -> list[Evidence]:
     """The worst execution, for the causes of a finding, of the instruction with most at stake.
 
-    Of another instruction if that one has none: what counts is that the cycles are those of the finding.
+    If that instruction has none, another one's is taken: its cycles must belong to the finding.
     """
     table, rows = case.inputs.attribution, case.claimed.rows
     for line in case.claimed.line.tolist():
@@ -75,7 +75,7 @@ def worst_end_of(inputs: FindingInputs) -> list[Evidence]:
 
 
 def execution(inputs: FindingInputs, one: WorstExecution, text: str) -> Evidence:
-    """A place: one execution of an instruction by a wave."""
+    """One execution of an instruction by a wave."""
     return Evidence(
         "token",
         text,
@@ -89,7 +89,7 @@ def execution(inputs: FindingInputs, one: WorstExecution, text: str) -> Evidence
 
 
 def wave_of(inputs: FindingInputs, row: int, text: str) -> Evidence:
-    """A wave by its index row, with its life."""
+    """A wave by its index row, with its begin and end."""
     index = inputs.trace.waves
     return Evidence("wave", text, wave=index.id(row), begin=int(index.begin[row]), end=int(index.end[row]))
 
@@ -100,7 +100,7 @@ def window_of(begin: int, end: int, text: str) -> Evidence:
 
 
 def of_pattern(case: Situation) -> tuple[Evidence, ...]:
-    """What most findings show: instructions, the worst execution of the first, and who is to blame."""
+    """Evidence of most findings: instructions, the worst execution of the first, and their producers."""
     shown = lines_of(case)
     own = {place.line for place in shown}
     blamed = [place for place in producers_of(case) if place.line not in own]

@@ -1,4 +1,4 @@
-"""A finding: a named pattern, what it can cost at most, where it is seen, and what to do about it."""
+"""A finding: a named pattern, the most it can cost, where it is seen, and what to do about it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rcv_py.analysis.waves.populations import WaveChoice
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
 
-if TYPE_CHECKING:  # it imports most analyses, and who shows findings shows them before any are looked for
+if TYPE_CHECKING:  # it imports most analyses, and views of findings open before any are computed
     from rcv_py.analysis.findings.bound_class import BoundClass
     from rcv_py.analysis.whatif.changes import Change
 
@@ -22,9 +22,9 @@ CAPTURE_CYCLES = "cycles of the capture"
 SIMDS = "SIMDs of the shader engines that were seen"
 SAMPLES = "PC samples"
 
-# How findings are listed: ranked by gain, or after those, as context or a caution for all.
+# How findings are listed: ranked by gain, or after the ranked findings as context or a caution for all.
 RANKED, CONTEXT, CAUTION = "ranked", "context", "caution"
-SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain are listed in one line
+SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain share one line
 NO_PROMISE = (
     "Predicted gains come from playing the recorded waves again with what a remedy changes. They are no "
     "promise: caches, clocks, other compute units and what a compiler makes of it stay as they were."
@@ -33,7 +33,7 @@ NO_PROMISE = (
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A place where a finding can be seen; `kind` says which of the other fields are meant.
+    """A place where a finding can be seen; `kind` says which of the other fields apply.
 
     instruction: a code row; wave: a wave; token: one execution, by wave, row of its token, begin and end;
     window: a range of time; source: a source place.
@@ -67,7 +67,7 @@ class Evidence:
         return self.place if self.kind == "source" or not self.text else f"{self.place}: {self.text}"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values; what the kind does not use is left out."""
+        """Plain values, without fields that the kind does not use."""
         is_token, has_times = self.kind == "token", self.kind in ("token", "window")
         findings = {
             "kind": self.kind,
@@ -85,10 +85,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What of a recording is changed to predict what a remedy would gain."""
+    """A change of a recording that predicts the gain of a remedy."""
 
     changes: tuple[Change, ...]
-    is_limit: bool = False  # not what the remedy does, but the most that can be done about the finding
+    is_limit: bool = False  # not the remedy's own change, but the most that can be done about the finding
 
     @property
     def text(self) -> str:
@@ -98,9 +98,9 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """What playing a trial predicts, as parts of the kernel's duration; below 0 it would take longer.
+    """The predicted gain of a trial, as a part of the kernel's duration; below 0 it would take longer.
 
-    `low` and `high` are the least and the most under all guesses and on each compute unit.
+    `low` and `high` are the least and the greatest gain over all guesses and compute units.
     """
 
     gain: float
@@ -126,30 +126,30 @@ class Finding:
     sentence: str  # what is seen, with numbers
     remedy: str  # what to do
     evidence: tuple[Evidence, ...] = ()
-    assumption: str = ""  # what is taken for granted, and how sure it is
+    assumption: str = ""  # what is assumed, and how sure it is
     exposed: int = 0  # cycles in which nothing happened, summed over waves; `cycles` is at most this
     attributed: int = 0  # stalled and idle cycles of all waves, whether covered by others or not
     unit: str = SIMD_CYCLES  # what `share` is a share of
     rank: str = RANKED
-    gain: float = 0.0  # at most this part of the kernel's duration, 0 to 1; an estimate if no upper bound
+    gain: float = 0.0  # part of the kernel's duration, 0 to 1, at most; an estimate if no upper bound
     remedy_id: str = ""  # of the table of remedies; "" if none fits
     effort: str = ""  # of the remedy: low, medium or high
-    trial: Trial | None = None  # what is played to predict the gain; None: that cannot be played
-    predicted: Predicted | None = None  # None: not played (yet)
+    trial: Trial | None = None  # the trial that predicts the gain; None: no trial is possible
+    predicted: Predicted | None = None  # None: not replayed (yet)
 
     @property
     def expected(self) -> float:
-        """What findings are ranked by, of the kernel's duration: what is predicted, else the bound."""
+        """The gain that ranks findings, of the kernel's duration: the prediction, else the bound."""
         return self.gain if self.predicted is None else self.predicted.gain
 
     @property
     def is_small(self) -> bool:
-        """Whether it is listed in one line with others: less than SMALL of the kernel's duration to gain."""
+        """Whether it shares a line with others: it can gain less than SMALL of the kernel's duration."""
         return self.rank == RANKED and self.unit != SAMPLES and self.expected < SMALL
 
     @property
     def gain_text(self) -> str:
-        """`at most 4.7 % of the kernel's duration`; "" if it ranks nothing."""
+        """`at most 4.7 % of the kernel's duration`; "" if it is not ranked."""
         if self.rank != RANKED or self.unit == SAMPLES:
             return ""
         bound = "at most" if self.is_upper_bound else "about"
@@ -157,37 +157,37 @@ class Finding:
 
     @property
     def predicted_gain(self) -> float:
-        """The prediction, nan without one."""
+        """The predicted gain, nan without a prediction."""
         return nan if self.predicted is None else self.predicted.gain
 
     @property
     def predicted_low(self) -> float:
-        """The least of it, nan without one."""
+        """The least predicted gain, nan without a prediction."""
         return nan if self.predicted is None else self.predicted.low
 
     @property
     def predicted_high(self) -> float:
-        """The most of it, nan without one."""
+        """The greatest predicted gain, nan without a prediction."""
         return nan if self.predicted is None else self.predicted.high
 
     @property
     def experiment(self) -> str:
-        """What was played, "" if nothing was."""
+        """The trial that was replayed, "" without a prediction."""
         return "" if self.trial is None or self.predicted is None else self.trial.text
 
     @property
     def is_limit(self) -> bool:
-        """Whether that is the most that can be done about the finding, and not what the remedy does."""
+        """Whether the trial is the most that can be done about the finding, not the remedy's own change."""
         return bool(self.experiment) and self.trial is not None and self.trial.is_limit
 
     @property
     def predicted_text(self) -> str:
-        """`predicted 3.4 % (2.1 to 4.0 %)`; "" if it was not played."""
+        """`predicted 3.4 % (2.1 to 4.0 %)`; "" without a prediction."""
         return "" if self.predicted is None else f"predicted {self.predicted.text}"
 
     @property
     def trial_text(self) -> str:
-        """What was played, and what that predicts, a sentence; "" if nothing was."""
+        """A sentence on the trial and its prediction; "" without a prediction."""
         if not self.experiment:
             return ""
         what = f"{self.experiment[:1].upper()}{self.experiment[1:]}"
@@ -196,7 +196,7 @@ class Finding:
 
     @property
     def stake(self) -> str:
-        """`at most 8,296 cycles (4.7 %)`, or what else the number is."""
+        """`at most 8,296 cycles (4.7 %)`, or another text for the cycles at stake."""
         if not self.cycles:
             return ""
         unit = "samples" if self.unit == SAMPLES else "cycles"
@@ -210,7 +210,7 @@ class Finding:
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """What every view shows beside title, evidence and assumption: label ("" for none) and sentence."""
+        """What every view shows besides title, evidence and assumption: label ("" for none) and sentence."""
         impact = (("Impact", f"{self.impact}."),) if self.impact else ()
         played = (("Replayed", self.trial_text),) if self.trial_text else ()
         return (*impact, ("", self.sentence), ("Fix", self.remedy), *played)
@@ -230,7 +230,7 @@ def gain_percent(gain: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KeyNumber:
-    """A number that frames all findings."""
+    """A number that puts all findings into context."""
 
     id: str
     name: str
@@ -241,23 +241,23 @@ class KeyNumber:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """All findings of a capture, ranked; what they are measured against, and how much was looked at."""
+    """All findings of a capture, ranked; what they are measured against, and how much was analysed."""
 
     numbers: tuple[KeyNumber, ...]
-    findings: tuple[Finding, ...] = ()  # those with most to gain first; then small ones, context and cautions
-    waves: int = 0  # looked at
+    findings: tuple[Finding, ...] = ()  # largest gain first; then small findings, context and cautions
+    waves: int = 0  # analysed
     of: int = 0  # traced waves
     resident: int = 0  # cycles in which a SIMD held a wave, summed over SIMDs
     no_issue: int = 0  # of these, cycles in which no wave of the SIMD issued
     bubbles: int = 0  # of these, cycles in which no unit of the SIMD worked either
     assumption: str = ""
     why: str = ""  # why there is nothing, or what is missing
-    bound_class: BoundClass | None = None  # what limits the kernel; None if nothing can be concluded
-    alarm: str = ""  # why nothing may be concluded from the capture, and what to do; "" if all is well
-    choice: WaveChoice | None = None  # whose costs are ranked, of those that were looked at
-    unread: int = 0  # waves that were to be read and whose file is missing or damaged
+    bound_class: BoundClass | None = None  # what limits the kernel; None if unknown
+    alarm: str = ""  # why the capture allows no conclusion, and what to do; "" if it does
+    choice: WaveChoice | None = None  # the waves whose costs are ranked, of the analysed waves
+    unread: int = 0  # waves whose file is missing or damaged
     working_share: float = 1.0  # of the launch, in which traced waves that count were resident
-    guesses: tuple[str, ...] = ()  # what predictions take for true in turn, sentences; () without any
+    guesses: tuple[str, ...] = ()  # the alternative assumptions of predictions, sentences
 
     @property
     def in_full(self) -> tuple[Finding, ...]:
@@ -266,9 +266,9 @@ class Findings:
 
     @property
     def same_bound(self) -> tuple[int, ...]:
-        """Of each finding shown in full the place of the first one with the same bound, its own if none.
+        """For each finding shown in full, the index of the first with the same bound; its own if none.
 
-        Both are the same cycles seen from two sides: what wins the one wins the other.
+        Both are the same cycles seen from two sides: to win the cycles of either wins both.
         """
         first: dict[object, int] = {}
         found = []
@@ -285,13 +285,13 @@ class Findings:
 
     @property
     def small_text(self) -> str:
-        """Those in one line; "" if there are none."""
+        """The small findings in one line; "" if there are none."""
         names = ", ".join(f"{finding.title} {signed_percent(finding.expected)}" for finding in self.small)
         return f"Below {SMALL:.0%} of the kernel's duration: {names}.".replace("%", " %", 1) if names else ""
 
     @property
     def sentence(self) -> str:
-        """What to read first: the alarm, what limits the kernel, or why there is nothing."""
+        """The sentence to read first: the alarm, what limits the kernel, or why there are no findings."""
         if self.alarm:
             return self.alarm
         return self.headline if self.bound_class is None else self.bound_class.sentence
@@ -309,17 +309,17 @@ class Findings:
 
     @property
     def predictions(self) -> str:
-        """What predictions are and take for true, sentences; "" if there are none."""
+        """What predictions are and assume, sentences; "" if there are none."""
         return " ".join((NO_PROMISE, *self.guesses)) if self.guesses else ""
 
     @property
     def partial(self) -> str:
-        """How much was looked at, "" if all of it was."""
+        """How many waves were analysed, "" if all were."""
         return f"{self.waves:,} of {self.of:,} waves" if self.waves < self.of else ""
 
     @property
     def why_partial(self) -> str:
-        """Why not all waves were looked at, a sentence; "" if all were."""
+        """Why not all waves were analysed, a sentence; "" if all were."""
         left = self.of - self.waves - self.unread
         parts = []
         if self.unread:
@@ -334,7 +334,7 @@ class Findings:
 
     @property
     def selection(self) -> str:
-        """Which waves are ranked, "" if it is all that were looked at."""
+        """Which waves are ranked, "" if all analysed waves are."""
         return "" if self.choice is None or self.choice.rows is None else self.choice.text
 
 
@@ -350,7 +350,7 @@ def one_as_markdown(number: int, finding: Finding) -> str:
 
 
 def _page(name: str, findings: Findings, shown: Sequence[Finding]) -> Iterator[str]:
-    from rcv_py.base.markdown import md_text  # noqa: PLC0415 - a window does without until one is copied
+    from rcv_py.base.markdown import md_text  # noqa: PLC0415 - a window needs it only for a copy
 
     yield f"# Triage of {md_text(name)}"
     yield ""

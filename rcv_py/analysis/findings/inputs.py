@@ -1,6 +1,7 @@
-"""Inputs of the detectors: a capture, its waves, and their analyses, each computed once, on first use.
+"""Inputs of the detectors: a capture, its waves and their analyses, each computed once on first use.
 
-The launch's shape is how it filled the device over time; it turns shares of SIMDs into shares of the kernel:
+The launch shape is how the launch filled the device over time; it converts shares of SIMD time into shares
+of the kernel's duration:
 
 ```
 SIMD 0   ██████████████      duration: first start of a wave to last end, on all SIMDs that the trace saw
@@ -53,7 +54,7 @@ from rcv_py.base.runs import ascending
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
-SIMDS_OF_CU = 4  # of a compute unit, and of a work-group processor
+SIMDS_OF_CU = 4  # of a compute unit or a work-group processor
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class LaunchShape:
     duration: int  # cycles from the first start of a wave to the last end, on all SIMDs that the trace saw
     working: int  # of them, cycles in which at least one traced wave that counts was resident
     used: int  # SIMDs that held a wave at any time
-    simds: int  # SIMDs of the engines that were seen; `used` if no table or no record of occupancy tells
+    simds: int  # SIMDs of the engines seen; `used` if neither a table nor an occupancy record gives them
     occupied: int  # cycles in which a SIMD held a wave, summed over SIMDs
 
     @property
@@ -106,13 +107,13 @@ def launch_shape(trace: Trace, facts: RunFacts | None = None, rows: np.ndarray |
     if len(counted):
         first, last = index.begin[counted], index.end[counted]
         working = IntervalSet.of(first, np.maximum(first, last)).total
-    # Waves are traced on some units alone: they say nothing of SIMDs that only the record would know.
+    # Waves are traced on some units only: SIMDs elsewhere are known from the occupancy record alone.
     simds = _simds(engine, len(distinct), facts if len(lives) else None)
     return LaunchShape(high - low, working, len(distinct), simds, occupied)
 
 
 def _simds(engine: np.ndarray, used: int, facts: RunFacts | None) -> int:
-    """SIMDs of the shader engines that waves were seen on."""
+    """Number of SIMDs of the shader engines with waves."""
     agent = None if facts is None else facts.agent
     if agent is None or not agent.engines or not agent.cus:
         return used
@@ -121,9 +122,9 @@ def _simds(engine: np.ndarray, used: int, facts: RunFacts | None) -> int:
     )
 
 
-SCRATCH = len(Cause)  # a pattern beside the causes: waits for private memory
-PROLOGUE = 0.25  # of the waves' time before the loop: from here on it is long
-SAMPLED_WAVES = 32  # that distances from loads to their waits are taken from
+SCRATCH = len(Cause)  # a pattern besides the causes: waits for private memory
+PROLOGUE = 0.25  # of the waves' time: a longer prologue is reported
+SAMPLED_WAVES = 32  # waves in which distances from loads to their waits are measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,22 +133,22 @@ class Claimed:
 
     rows: np.ndarray  # int64, of the attribution
     line: np.ndarray  # int64, code rows
-    stake: np.ndarray  # int64, bound of each line alone: they may add up to more than `bound`
+    stake: np.ndarray  # int64, bound of each line alone; the sum may exceed `bound`
     attributed: np.ndarray  # int64, cycles, covered or not
     count: int  # executions
-    bound: Bound  # of all of them
+    bound: Bound  # of all lines together
 
     def __len__(self) -> int:
         return len(self.line)
 
 
-# What findings ask of all waves, and of those that count: the same whatever the answers of the first are.
+# The analyses that findings need of all waves, and of the waves that count; they do not depend on results.
 OF_ALL: tuple[AnyReduction, ...] = (POPULATIONS, MATCH, MATRIX, SURVEY, ASTRAY)
 OF_COUNTED: tuple[AnyReduction, ...] = (WIDTHS, ISSUED, LOOP_TOTALS, CROSS_LANE, BARRIER_SKEW)
 
 
 class FindingInputs:
-    """The bundle, of waves wherever they are.
+    """The inputs, of waves in memory or in files.
 
     `waves` says whose costs count: `working`, `all`, or a population.
     """
@@ -159,9 +160,9 @@ class FindingInputs:
         self._wanted = waves
 
     def ask(self, of_all: Sequence[Analysis] = (), of_counted: Sequence[Analysis] = ()) -> None:
-        """Look at all waves once for what findings need of all of them, and once for those that count.
+        """Run what findings need in two passes: one over all waves, one for the waves that count.
 
-        What else will be asked for (`of_all`, `of_counted`) is looked for at the same time.
+        Other analyses needed later (`of_all`, `of_counted`) run in the same passes.
         """
         sizes = () if is_size_known(self.trace, self.facts) else (WORKGROUPS,)
         self.answers.ask((*OF_ALL, *sizes, *of_all, *firsts(of_counted)))
@@ -171,12 +172,12 @@ class FindingInputs:
 
     @property
     def is_ranked(self) -> bool:
-        """Whether anything can be concluded: waves were read, of known code, and some of them count."""
+        """Whether findings are possible: waves were read, their code is known, and some of them count."""
         return bool(self.waves and len(self.trace.code)) and not (self.match.is_wrong or self.none_works)
 
     @cached_property
     def choice(self) -> WaveChoice:
-        """Which waves count; the others occupy units and cover cycles all the same."""
+        """Which waves count; the others still occupy units and cover cycles."""
         return wave_choice(self.populations, self._wanted)
 
     @property
@@ -186,19 +187,19 @@ class FindingInputs:
 
     @cached_property
     def counted(self) -> np.ndarray:
-        """The same as places, int64, ascending; all of the index if all count."""
+        """The same rows as an array, int64, ascending; the whole index if all waves count."""
         if self.rows is None:
             return np.arange(len(self.trace.waves))
         return np.array(sorted(self.rows), dtype=np.int64)
 
     @property
     def is_kernel(self) -> bool:
-        """Whether the waves that count stand for the kernel, and are not one population of several."""
+        """Whether the waves that count represent the kernel, not one population of several."""
         return self.rows is None or self.choice.name == WORKING
 
     @property
     def none_works(self) -> bool:
-        """Whether only working waves are ranked, and all waves left early or are empty."""
+        """Whether only working waves are ranked, but all waves exit early or are empty."""
         return self._wanted == WORKING and bool(self.populations.read) and not self.populations.has_working
 
     # Of all waves.
@@ -225,7 +226,7 @@ class FindingInputs:
 
     @cached_property
     def in_prologue(self) -> Bound:
-        """What waves wait for before they enter the main loop."""
+        """Bound of the waits before the main loop."""
         phases = self.loops.phases
         inside = Ranges(phases.wave.astype(np.int64), phases.begin[:, 0], phases.begin[:, 1])
         return self.answers.of(waiting_inside(self.left_out, inside), self.rows)
@@ -250,7 +251,7 @@ class FindingInputs:
 
     @property
     def exposure(self) -> Exposure:
-        """What there is to win."""
+        """Cycles that could be won."""
         return self.bounds.exposure
 
     @property
@@ -260,7 +261,7 @@ class FindingInputs:
 
     @cached_property
     def patterns(self) -> np.ndarray:
-        """The pattern of each row of the attribution: its Cause, or SCRATCH; no row has two; uint8."""
+        """The pattern of each row of the attribution, its Cause or SCRATCH, uint8."""
         table, code = self.attribution, self.trace.code
         patterns = table.cause.astype(np.uint8)
         waits = np.isin(patterns, (Cause.WAIT_LOAD, Cause.WAIT_STORE, Cause.MEMORY_QUEUE))
@@ -285,7 +286,7 @@ class FindingInputs:
 
     @cached_property
     def occupancy(self) -> OccupancyNumbers | None:
-        """That curve in numbers."""
+        """Statistics of the curve, None if not recorded."""
         return None if self.curve is None else occupancy_numbers(self.curve)
 
     @property
@@ -295,7 +296,7 @@ class FindingInputs:
 
     @property
     def waves(self) -> int:
-        """How many waves there are to look at, those that do not count too."""
+        """Number of waves to read, including waves that do not count."""
         return self.answers.read
 
     def rows_of(self, *wanted: int) -> np.ndarray:
@@ -303,7 +304,7 @@ class FindingInputs:
         return np.flatnonzero(np.isin(self.patterns, wanted))
 
     def claimed(self, rows: np.ndarray) -> Claimed:
-        """Sum some rows of the attribution by line, with the bound of each and that of all of them."""
+        """Sum some rows of the attribution by line, with the bound of each line and of all together."""
         table, size = self.attribution, len(self.trace.code)
         known = rows[table.line[rows] >= 0]
         line = table.line[known]
@@ -315,7 +316,7 @@ class FindingInputs:
         return Claimed(rows, lines, stake[lines], cycles[lines], count, self.bounds.of(known))
 
     def producers(self, rows: np.ndarray, count: int) -> list[tuple[int, int]]:
-        """(code row, attributed cycles) of those to blame, most first."""
+        """(code row, attributed cycles) of the producers, most cycles first."""
         table = self.attribution
         rows = rows[table.producer[rows] >= 0]
         total = np.bincount(table.producer[rows], table.cycles[rows], len(self.trace.code)).astype(np.int64)
@@ -323,7 +324,7 @@ class FindingInputs:
         return [(int(line), int(total[line])) for line in order if total[line] > 0]
 
     def first_share(self, lines: np.ndarray) -> float:
-        """Which part of the stall of some lines their first execution in each wave has, 0 to 1."""
+        """Part of the stall of some lines in their first execution in each wave, 0 to 1."""
         hits = self.loops.hits
         total = int(hits.stall[lines].sum())
         return int(hits.first_stall[lines].sum()) / total if total else 0.0

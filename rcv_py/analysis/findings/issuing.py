@@ -1,4 +1,4 @@
-"""Findings of instructions that a unit refuses, and of kernels limited by what they issue or move."""
+"""Findings of issue stalls, and of kernels limited by what they issue or move."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rcv_py.analysis.findings.situation import situation_of
 from rcv_py.analysis.findings.waiting import BOUND, LIKELY, Text, width_sentences
 from rcv_py.base.text import count, percent, plural
 
-WORTH_SAYING = 0.01  # of the waves' lives: below it nothing is said about waits for a unit that works
-CONFLICT = 100  # cycles one LDS access stalls in the mean: beyond it bank conflicts are likely
+WORTH_SAYING = 0.01  # of the waves' lives: shorter waits for a unit at work are not reported
+CONFLICT = 100  # mean stall of an LDS access in cycles; above it bank conflicts are likely
 LDS_BANKS = {"gfx950": 64}
 
 
@@ -55,7 +55,7 @@ _WITH_WIDTHS = (Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.SCALAR_QUEUE)
 
 
 def issue(inputs: FindingInputs) -> Iterable[Finding]:
-    """One finding a unit that refuses, and one a delay of the program's own."""
+    """Yield one finding for each unit that refuses instructions and each delay that the program makes."""
     exposure = inputs.exposure
     for text in TEXTS:
         case = situation_of(inputs, inputs.rows_of(text.pattern))
@@ -76,7 +76,7 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
             evidence=of_pattern(case),
             assumption=text.confidence if text.is_work else f"{text.confidence} {BOUND}",
         )
-        if text.is_work:  # its cycles are those in which the matrix unit worked
+        if text.is_work:  # the matrix unit worked in its cycles
             share = exposure.matrix / exposure.resident if exposure.resident else 0.0
             finding = replace(finding, cycles=exposure.matrix, share=share, exposed=0)
             finding = replace(finding, is_upper_bound=False, rank=CONTEXT)
@@ -84,9 +84,9 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
 
 
 def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
-    """A hint: LDS accesses that each stall for so long that lanes may hit the same banks.
+    """Hint at bank conflicts: LDS accesses that stall so long that lanes may hit the same banks.
 
-    Their cycles are those of `lds-back-pressure`, so this ranks nothing of its own: it says which lines.
+    `lds-back-pressure` already counts their cycles, so this finding is not ranked: it only names the lines.
     """
     table, code, rows = inputs.attribution, inputs.trace.code, inputs.rows_of(Cause.LDS_QUEUE)
     rows = rows[table.line[rows] >= 0]
@@ -120,7 +120,7 @@ MAX_KINDS = 4
 ADDRESS = "address and integer arithmetic"
 CONVERSION = "conversions and moves"
 _FLAGS = {ADDRESS: "address-arithmetic", CONVERSION: "conversions"}
-# The first prefix that fits; what none fits is named by its kind.
+# The first matching prefix; an instruction without a match is named by its kind.
 _GROUPS = (
     (("v_mfma", "v_smfma", "v_wmma", "v_swmma"), "MFMA"),
     (("v_cvt", "v_mov", "v_accvgpr", "v_perm", "v_pack", "v_cndmask", "v_swap"), CONVERSION),
@@ -145,7 +145,7 @@ _GROUPS = (
 
 
 def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
-    """SIMDs issue in most of their cycles: only fewer instructions help."""
+    """Issue-bound: SIMDs issue in most of their cycles, so only fewer instructions help."""
     exposure, code = inputs.exposure, inputs.trace.code
     share = exposure.issuing / exposure.resident if exposure.resident else 0.0
     if share < ISSUING:
@@ -181,7 +181,7 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def _largest(inputs: FindingInputs, values: np.ndarray, text: str) -> tuple[Evidence, ...]:
-    """The three instructions with the largest values, each with a text about its own."""
+    """The three instructions with the largest values, each with a text about its value."""
     lines = np.argsort(-values, kind="stable")[:3].tolist()
     return tuple(
         line_of(inputs, line, text.format(count(int(values[line])))) for line in lines if values[line]
@@ -189,7 +189,7 @@ def _largest(inputs: FindingInputs, values: np.ndarray, text: str) -> tuple[Evid
 
 
 def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
-    """Compute units request about what memory delivers: only fewer bytes help."""
+    """Memory-bound: compute units request about what memory delivers, so only fewer bytes help."""
     if class_of(inputs).name != MEMORY:
         return
     widths, table = inputs.widths, inputs.attribution

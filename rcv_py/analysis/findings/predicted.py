@@ -1,4 +1,4 @@
-"""Findings with what their remedies would gain: each trial is played, and the list is ranked by that."""
+"""Findings with predicted gains: each trial is replayed, and the list is ranked by the prediction."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ NOTHING_HELPS = (
 
 
 def predicted(found: Findings, player: Player) -> Findings:
-    """Return findings with predictions, what is predicted to gain most first.
+    """Return findings with predictions, the largest predicted gain first.
 
     A change of the span of the traced compute units counts for the part of the kernel's duration in which
-    traced waves were resident.  No prediction is above its bound: a trial takes away what its instructions
-    waited for other reasons as well.
+    traced waves were resident.  A prediction is capped at its bound, because a trial also removes what its
+    instructions waited for other reasons.
     """
     played: dict[tuple[Change, ...], Prediction] = {}
 

@@ -1,7 +1,7 @@
-"""Remedies of findings: each a row with preconditions that are tested against program and launch.
+"""Remedies of findings: rows with preconditions that are tested against program and launch.
 
-The first row of a finding whose preconditions all hold is what a reader should do; where none holds, that
-is said.  `docs/findings.md` shows the same table, and a test holds both together.
+A finding gets the first of its rows whose preconditions all hold; if none does, the finding says so.
+`docs/findings.md` shows the same table, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -251,9 +251,9 @@ NONE_FITS = "No remedy that is known for it can be applied here: {reasons}."
 
 
 def remedy_fields(name: str, case: Situation) -> dict[str, Any]:
-    """Return the first remedy of a finding whose preconditions all hold, or why none does.
+    """Return the first remedy of a finding whose preconditions all hold, or why none fits.
 
-    These are fields of a finding, with what is to be played of it; id and effort are left out if no remedy
+    The result is fields of a finding, including the trial to replay; id and effort are left out if no remedy
     fits.
     """
     failed: dict[str, None] = {}  # the first precondition of each remedy that does not hold, in that order
@@ -277,7 +277,7 @@ def remedy_fields(name: str, case: Situation) -> dict[str, Any]:
 def finding_of(case: Situation, name: str, **words: Any) -> Finding:
     """Return a finding whose cycles are the bound of a situation, with the remedy that fits.
 
-    `words` are all other fields; they may also give other numbers, or another remedy.
+    `words` are all other fields; they may also replace the numbers or the remedy.
     """
     claimed, remedy = case.claimed, {} if "remedy" in words else remedy_fields(name, case)
     numbers = {**claimed.bound._asdict(), "attributed": int(claimed.attributed.sum()), "is_upper_bound": True}
@@ -285,7 +285,7 @@ def finding_of(case: Situation, name: str, **words: Any) -> Finding:
 
 
 def rows() -> list[tuple[str, str, str, str]]:
-    """The table of the docs: finding, remedy, what it needs, effort."""
+    """The table of the docs: finding, remedy, preconditions, effort."""
 
     def needs(remedy: Remedy) -> str:
         return "; ".join(PRECONDITIONS[need].text for need in remedy.needs) or "always"

@@ -32,7 +32,7 @@ NO_TIMES = "A sample meets a wave at a moment: shares of samples estimate shares
 
 
 def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
-    """One finding a reason of stalled samples."""
+    """Yield one finding for each reason of stalled samples."""
     code = inputs.trace.code
     reasons = stall_reasons(code)
     table = code.stall_reasons

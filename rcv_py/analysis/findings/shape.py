@@ -27,27 +27,27 @@ from rcv_py.analysis.health.mapping import costliest_line
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
-UNEVEN = 1.5  # times the median that the longest wave lives
-OCCUPIED = 0.75  # of what fits: below it the grid, not a resource, is short of waves
+UNEVEN = 1.5  # lifetime of the longest wave, in medians
+OCCUPIED = 0.75  # of the waves that fit: below it the grid, not a resource, limits the number of waves
 
 
 def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
-    """More waves a SIMD would cover some of the cycles in which nothing happens."""
+    """Low occupancy: more waves a SIMD would cover some of the cycles in which nothing happens."""
     limits, work = inputs.limits, inputs.exposure
     mean = limits.resident.mean
     is_full = limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap
-    is_unknown = limits.resident.peak > limits.waves  # more were there than are said to fit
+    is_unknown = limits.resident.peak > limits.waves  # more waves were resident than the limits allow
     if not work.nothing or not mean or is_full or is_unknown or class_of(inputs).name in (MEMORY, COMPUTE):
-        return  # of the last two classes: what more waves would need is at its roof
+        return  # of the last two classes: what more waves would use is at its roof
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
-    # Short of workgroups, slots stay empty that fit already; else the mean grows as what fits does.
+    # With too few workgroups, existing slots stay empty; else the mean grows with the number that fits.
     extra = limits.waves - mean if is_short else mean * (limits.goal / max(1, limits.waves) - 1)
     if extra <= 0.25:
         return
-    # A wave more brings at most as many working cycles as the others have each.
+    # Another wave adds at most as many working cycles as each of the others has.
     cycles = min(work.nothing, round(work.working / mean * extra))
     if is_short and inputs.shape.unused_share > 0:
-        return  # more workgroups would go to SIMDs that hold none first: the grid under-fills the device
+        return  # more workgroups would first go to empty SIMDs: the grid under-fills the device
     limiter, held = "grid", f"{count(limits.waves)} would fit"
     if not is_short and limits.binding is not None:
         limiter = limits.binding.name.lower()
@@ -72,7 +72,7 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def underfill(inputs: FindingInputs) -> Iterator[Finding]:
-    """SIMDs that no workgroup was given to."""
+    """Grid under-fills the device: SIMDs that got no workgroup."""
     shape = inputs.shape
     idle = shape.simds - shape.used
     if not idle:
@@ -93,7 +93,7 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
-    """Long until the device is full."""
+    """Ramp-up: a long time until the device is full."""
     numbers, curve = inputs.occupancy, inputs.curve
     if numbers is None or curve is None or numbers.peak < 2:
         return
@@ -118,13 +118,13 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def _wave_cycles(curve: StepCurve, begin: int, end: int) -> int:
-    """Cycles that waves were resident between two times, summed over waves."""
+    """Resident cycles between two times, summed over waves."""
     time = np.clip(curve.time, begin, end)
     return int((np.diff(time) * curve.value[:-1]).sum())
 
 
 def _traced_time(inputs: FindingInputs) -> tuple[Evidence, ...]:
-    """Evidence of what is about all waves: the time in which any traced one lived."""
+    """Evidence of findings about all waves: the time in which any traced wave lived."""
     index = inputs.trace.waves
     if not len(index):
         return ()
@@ -132,7 +132,7 @@ def _traced_time(inputs: FindingInputs) -> tuple[Evidence, ...]:
 
 
 def tail(inputs: FindingInputs) -> Iterator[Finding]:
-    """Long after most waves have gone a few go on."""
+    """Tail: a few waves run long after most have ended."""
     numbers, curve = inputs.occupancy, inputs.curve
     if numbers is None or curve is None or numbers.tail < TAIL or numbers.peak < 2:
         return
@@ -163,7 +163,7 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def uneven(inputs: FindingInputs) -> Iterator[Finding]:
-    """Waves of one kernel that live much longer than most."""
+    """Imbalance: waves of a kernel that live much longer than most."""
     index = inputs.trace.waves
     life = index.end - index.begin
     order = inputs.counted[np.argsort(life[inputs.counted], kind="stable")]
@@ -177,7 +177,7 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
     last = int(order[np.argmax(index.end[order])])
     cycles = min(int(life[last]) - typical, inputs.trace.span.width)
     if cycles <= 0:
-        return  # long ones came early: others filled the time after them
+        return  # the long waves began early: others filled the time after them
     yield finding_of(
         situation_of(inputs),
         "uneven-waves",
@@ -199,7 +199,7 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def prologue(inputs: FindingInputs) -> Iterator[Finding]:
-    """Much of each wave's time passes before its loop, or there is no loop that runs twice."""
+    """Prologue: much of each wave's time passes before its loop, or no loop runs twice."""
     phases = inputs.loops.phases
     if not inputs.has_long_prologue:
         return
@@ -233,7 +233,7 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
-    """What matrix work alone would take: nothing done about waits can win more."""
+    """Matrix ceiling: the time of matrix work alone, which no change of waits can beat."""
     use = inputs.matrix
     if not use.executions or not use.resident:
         return

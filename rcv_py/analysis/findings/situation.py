@@ -1,4 +1,4 @@
-"""What the program and the launch allow where a finding was made: the facts that remedies depend on."""
+"""Facts of the program and the launch that decide which remedy fits a finding."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from rcv_py.analysis.program.instruction_classes import InstructionClass
 from rcv_py.analysis.program.registers import registers
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
-MAX_PRODUCERS = 8  # producers whose access widths and order are looked at
-REACH = 64  # instructions that are looked at on each side of an instruction
-FAR = 600  # instructions after a load in which its first use is looked for
-ROOM = 4  # instructions that a load or a wait must be able to pass, or moving it is not worth a word
-COLD = 0.6  # of the stall in the first execution of each wave: from here on it is a cold start
+MAX_PRODUCERS = 8  # producers whose access widths and order are checked
+REACH = 64  # instructions that are examined on each side of an instruction
+FAR = 600  # instructions after a load that are searched for its first use
+ROOM = 4  # instructions that a load or a wait must be able to pass for a move to be suggested
+COLD = 0.6  # part of the stall in the first execution of each wave that makes a cold start
 FETCH_BYTES = 32 << 10  # instruction cache of a compute unit
-VECTOR_FILE = 512  # registers a lane that a wave can have at most, accumulators included
+VECTOR_FILE = 512  # maximum registers a lane of a wave, including accumulators
 _BRANCHES = ("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call")
 _ENDS = ("s_barrier", "s_endpgm", "s_wait", *_BRANCHES)
-_PRELOAD = ("gfx90a", "gfx94", "gfx95", "gfx125")  # targets that can have arguments in registers at start
+_PRELOAD = ("gfx90a", "gfx94", "gfx95", "gfx125")  # targets that can preload kernel arguments into registers
 _PERMUTES = ("ds_bpermute", "ds_permute", "ds_swizzle")
 _C = InstructionClass
 _MEMORY = (_C.VMEM_LOAD, _C.VMEM_STORE, _C.LDS_DMA, _C.LDS)
@@ -33,12 +33,12 @@ _LDS_DMA = ("gfx908", "gfx90a", "gfx94", "gfx95")
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """A finding's instructions, and the conditions that remedies have."""
+    """A finding's instructions, and the facts that remedies depend on."""
 
     inputs: FindingInputs
     claimed: Claimed
-    producers: tuple[int, ...] = ()  # code rows that made others late, most cycles first
-    flags: frozenset[str] = frozenset()  # what the detector itself looked up
+    producers: tuple[int, ...] = ()  # code rows that others waited for, most cycles first
+    flags: frozenset[str] = frozenset()  # facts that the detector itself established
 
     @property
     def top(self) -> int:
@@ -47,7 +47,7 @@ class Situation:
 
     @property
     def producer(self) -> int:
-        """The instruction to blame most, -1 if there is none."""
+        """The producer with most cycles, -1 if there is none."""
         return self.producers[0] if self.producers else -1
 
     def text(self, row: int) -> str:
@@ -63,12 +63,12 @@ class Situation:
 
     @cached_property
     def is_cold(self) -> bool:
-        """Whether most of the stall is that of the first execution in each wave."""
+        """Whether most of the stall is in the first execution in each wave."""
         return bool(len(self.claimed)) and self.inputs.first_share(self.claimed.line) >= COLD
 
     @cached_property
     def room_before(self) -> int:
-        """How many instructions the one to blame could be issued earlier, for all the program says."""
+        """By how many instructions the producer could be issued earlier, judged by the program."""
         if self.producer < 0:
             return 0
         own = registers(self.text(self.producer))
@@ -83,7 +83,7 @@ class Situation:
 
     @cached_property
     def room_after(self) -> int:
-        """How many instructions after the wait touch nothing of what it waits for."""
+        """Number of instructions after the wait that do not touch what it waits for."""
         if self.top < 0 or not self.text(self.top).startswith("s_wait"):
             return 0
         awaited, copies = 0, False
@@ -99,7 +99,7 @@ class Situation:
         return free
 
     def _walk(self, row: int, step: int) -> Iterator[int]:
-        """Instructions before or after one, up to the next label, branch, barrier or wait."""
+        """Instructions before or after a row, up to the next label, branch, barrier or wait."""
         code = self.inputs.trace.code
         for at in range(row + step, row + step * (REACH + 1), step):
             if not 0 <= at < len(code) or code.is_label[at] or self.text(at).startswith(_ENDS):
@@ -114,7 +114,7 @@ class Situation:
 
     @cached_property
     def accesses(self) -> np.ndarray:
-        """Code rows of the finding's own memory instructions: those to blame, else those that stalled."""
+        """Code rows of the finding's own memory instructions: the producers, else the stalled ones."""
         width = self.inputs.widths.width
         rows = [row for row in self.producers if width[row] > 0] or [
             row for row in self.claimed.line.tolist() if width[row] > 0
@@ -123,13 +123,13 @@ class Situation:
 
     @cached_property
     def width(self) -> int:
-        """Bytes a lane that most of these executions move, 0 if there are none."""
+        """Bytes a lane that most executions of `accesses` move, 0 if there are none."""
         widths = self.inputs.widths.by_width(self.accesses)
         return widths[0][0] if widths else 0
 
     @cached_property
     def free_vectors(self) -> int:
-        """Vector registers a lane that are free at the waves that were resident, 0 if that is not known."""
+        """Free vector registers a lane at the number of waves that were resident, 0 if unknown."""
         limits = self.inputs.limits
         vector = next((case for case in limits.limits if case.name == "vector registers"), None)
         if vector is None:
@@ -140,7 +140,7 @@ class Situation:
 
     @cached_property
     def wanted_vectors(self) -> int:
-        """Vector registers that a second set of results takes."""
+        """Vector registers that a second set of results needs."""
         rows = {row for row in self.awaited if not self.text(row).endswith(" lds")}
         bits = 0
         for row in rows:
@@ -149,14 +149,14 @@ class Situation:
 
     @cached_property
     def base_writer(self) -> int:
-        """The last instruction that writes the base of the scalar load to blame, -1 if it is the launch's."""
+        """The last instruction that writes the base of the scalar load at fault, -1 if the launch sets it."""
         base = registers(self.text(self.producer)).reads
         rows = range(self.producer - 1, -1, -1)
         return next((row for row in rows if registers(self.text(row)).writes & base), -1)
 
     @cached_property
     def same_base(self) -> int:
-        """How many scalar loads of the program read through the same base."""
+        """Number of scalar loads of the program with the same base."""
         if not is_scalar(self.text(self.producer)):
             return 0
         code, base = self.inputs.trace.code, registers(self.text(self.producer)).reads
@@ -190,7 +190,7 @@ def situation_of(
 ) -> Situation:
     """Return the situation of some rows of the attribution.
 
-    `producers` are the code rows to blame, by default those of the rows.
+    `producers` are the code rows that were waited for, by default the producers of the rows.
     """
     blamed = tuple(producers) or tuple(line for line, _ in inputs.producers(rows, MAX_PRODUCERS))
     return Situation(inputs, inputs.claimed(rows), blamed, frozenset(flags))
@@ -200,10 +200,10 @@ def situation_of(
 
 
 def _is_in_order(case: Situation) -> bool:
-    """Whether results come back in the order of issue, so that a count above 0 proves something.
+    """Whether results return in the order of issue, so that waiting for a count above 0 is enough.
 
-    Scalar loads and messages overtake each other on every generation; so does what they are counted together
-    with (lgkmcnt), and FLAT instructions, which may go to LDS or memory.
+    Scalar loads and messages return out of order on every generation, and so does all that shares their
+    counter (lgkmcnt), and FLAT instructions, which may go to LDS or memory.
     """
     texts = [case.text(row) for row in case.awaited]
     return not any(is_scalar(text) or text.startswith(("flat_", "s_sendmsg", "s_mem")) for text in texts)
@@ -241,18 +241,18 @@ def _is_loop_too_large(case: Situation) -> bool:
 
 
 def _returns_data(case: Situation) -> bool | None:
-    """Whether the operation to blame writes a register, None if none is to blame."""
+    """Whether the producer writes a register, None without a producer."""
     return None if case.producer < 0 else bool(registers(case.text(case.producer)).writes)
 
 
 class Precondition(NamedTuple):
-    """What must hold before a remedy is named."""
+    """A condition that must hold before a remedy is suggested."""
 
     text: str  # for people: completes "only if"
     holds: Callable[[Situation], bool]
 
 
-# What only a detector knows: it sets the flag of this name.
+# Facts that only a detector knows: it sets the flag of this name.
 FLAGS = {
     "uneven-arrival": "one wave is last at more than half of the barriers",
     "resource-bound": "a resource limits the waves of a SIMD",

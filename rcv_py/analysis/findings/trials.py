@@ -1,8 +1,8 @@
-"""What a remedy does to a recording, so that playing it again predicts what the remedy would gain.
+"""Trials: changes of a recording that predict the gain of a remedy when it is replayed.
 
-A remedy that says which instruction goes where is played as it says.  Of one that says what to reach (less
-skew, fewer conflicts) its limit is played: what it is about takes no time any more.  What changes the launch,
-or what is computed, cannot be played.
+A remedy that moves given instructions is replayed as stated.  For a remedy that states an aim (less skew,
+fewer conflicts) its limit is replayed: the cost in question becomes zero.  Changes of the launch or of the
+computation cannot be replayed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Plays = Callable[[Situation], Changes]
 
 
 def _hoisted(case: Situation) -> Iterator[Change]:
-    """Each operation to blame as far up as its operands allow."""
+    """Move each producer up as far as its operands allow."""
     for row in case.producers[:MAX_MOVED]:
         room = replace(case, producers=(row,)).room_before
         if room >= ROOM:
@@ -74,7 +74,7 @@ def _smaller_footprint(case: Situation) -> Iterator[Change]:
 
 
 def _first_of_base(case: Situation) -> Iterator[Change]:
-    """The executed scalar loads through one base, right before the first of them."""
+    """Move the executed scalar loads with the same base right before the first of them."""
     code = case.inputs.trace.code
     base = registers(case.text(case.producer)).reads
     loads = [
@@ -112,7 +112,7 @@ def _all_left_out(case: Situation) -> Iterator[Change]:
 
 
 def _widened(case: Situation) -> Iterator[Change]:
-    """Neighbours of one kind and width as one access of the widest kind, as if their addresses followed."""
+    """Merge neighbours of one kind and width into the widest access, as if their addresses were adjacent."""
     width = case.inputs.widths.width
     rows = [row for row in sorted(set(case.accesses.tolist())) if width[row] == case.width]
     many = WIDEST // max(1, case.width)
@@ -150,7 +150,7 @@ def _lines(case: Situation) -> tuple[int, ...]:
     return tuple(line for line in case.claimed.line.tolist() if line >= 0)
 
 
-# By the id of a remedy: what it does itself.
+# By the id of a remedy: the change that it makes itself.
 PLAYED: Mapping[str, Plays] = {
     "hoist": _hoisted,
     "prefetch-registers": _ahead,
@@ -174,7 +174,7 @@ PLAYED: Mapping[str, Plays] = {
     "double-buffer-lds": _one_barrier_less,
     "widen": _widened,
 }
-# By the name of a finding whose remedy is none of them: the limit of what can be done about it.
+# By the name of a finding whose remedy is not in PLAYED: the limit of what can be done about it.
 LIMITS: Mapping[str, Plays] = {
     **dict.fromkeys(
         (
@@ -198,7 +198,7 @@ LIMITS: Mapping[str, Plays] = {
 
 
 def trial_of(name: str, remedy: str, case: Situation) -> Trial | None:
-    """Return what is to be played for a finding with a remedy (an id, "" for none); None if nothing can."""
+    """Return the trial for a finding with a remedy (an id, "" for none); None if it cannot be replayed."""
     for table, key, is_limit in ((PLAYED, remedy, False), (LIMITS, name, True)):
         if key in table and (changes := tuple(table[key](case))):
             return Trial(changes, is_limit)

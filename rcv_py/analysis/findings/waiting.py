@@ -1,4 +1,4 @@
-"""Findings of waits: one a kind of operation, of chains, at barriers, at the end, and those too strict."""
+"""Findings of waits: by kind of operation, in chains, at barriers, at the end, and over-conservative."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
 
-MAX_WIDTHS = 3  # widths that a sentence names
+MAX_WIDTHS = 3  # access widths that a sentence names
 CERTAIN = (
     "The wait is certain: a replay of the counters says which operations each execution required. "
     "Its stall is charged to the newest of them, though an older one may have come later."
@@ -54,7 +54,7 @@ class Text(NamedTuple):
     title: str
     what: str  # of waits "vector loads"; else it completes "… cycles of all waves"
     confidence: str = CERTAIN
-    is_work: bool = False  # the SIMD works in these cycles: there is nothing to win by waiting less
+    is_work: bool = False  # the SIMD works in these cycles: waiting less wins nothing
 
 
 _CROSS_LANE = "Waits for cross-lane moves through LDS"
@@ -71,7 +71,7 @@ TEXTS = (
 
 
 def waits(inputs: FindingInputs) -> Iterable[Finding]:
-    """One finding a kind of operation that waves waited for; chains of cross-lane moves have their own."""
+    """Yield a finding for each kind of operation waited for; cross-lane chains have their own (`chains`)."""
     for text in TEXTS:
         case = situation_of(inputs, inputs.rows_of(text.pattern))
         if not len(case.claimed) or (text.pattern == Cause.WAIT_CROSS_LANE and len(inputs.chains)):
@@ -87,7 +87,7 @@ def waits(inputs: FindingInputs) -> Iterable[Finding]:
 
 
 def _stalled(case: Situation, of: str = "") -> str:
-    """Stalled cycles of a situation, and their part of those of all waves."""
+    """Stalled cycles of a situation, and their part of the stall of all waves."""
     table = case.inputs.attribution
     stalled, total = int(table.stall[case.claimed.rows].sum()), max(1, table.total_stall)
     return f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)}{of})"
@@ -112,7 +112,7 @@ def _sentences(case: Situation, text: Text) -> Iterator[str]:
 
 
 def _distance(case: Situation) -> Iterator[str]:
-    """Yield how early the costliest producer is issued, and how long it takes."""
+    """Yield sentences on how early the costliest producer is issued and how long it takes."""
     uses = case.inputs.uses
     at = np.flatnonzero(uses.line == case.producer)
     if case.producer < 0 or not len(at):
@@ -132,7 +132,7 @@ def _distance(case: Situation) -> Iterator[str]:
 
 
 def width_sentences(case: Situation) -> Iterator[str]:
-    """Yield how wide the accesses of a finding are, and how many bytes all VMEM instructions request."""
+    """Yield sentences on the access widths of a finding and the bytes all VMEM instructions request."""
     widths = case.inputs.widths
     sizes = widths.by_width(case.accesses)
     if not sizes:
@@ -147,11 +147,11 @@ def width_sentences(case: Situation) -> Iterator[str]:
         yield f"All VMEM instructions request at most {widths.vector_rate:.1f} bytes a CU and cycle{beside}."
 
 
-ALWAYS_LAST = 0.5  # of the instances that one wave is last in: beyond it the work is not shared evenly
+ALWAYS_LAST = 0.5  # of the instances with the same wave last: above it the work is uneven
 
 
 def chains(inputs: FindingInputs) -> Iterator[Finding]:
-    """Cross-lane moves of which each waits for the one before."""
+    """Serialized cross-lane chains: cross-lane moves that each wait for the previous one."""
     case, links = situation_of(inputs, inputs.rows_of(Cause.WAIT_CROSS_LANE)), inputs.chains
     if not len(case.claimed) or not len(links):
         return
@@ -175,7 +175,7 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def barriers(inputs: FindingInputs) -> Iterator[Finding]:
-    """Waves that wait for the last one of their workgroup."""
+    """Waves that wait for the last wave of their workgroup."""
     case, skew = situation_of(inputs, inputs.rows_of(Cause.BARRIER)), inputs.skew
     if not len(case.claimed):
         return
@@ -206,8 +206,8 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-AHEAD = 12  # instructions after a wait within which a result has to be read to count as needed
-MAX_WAITS = 8  # waits that are looked at
+AHEAD = 12  # instructions after a wait within which a result must be read to count as needed
+MAX_WAITS = 8  # waits that are examined
 _ZERO = re.compile(r"s_wait(?:cnt.*\b(?:vmcnt|lgkmcnt)\(0\)|_(?:load|ds|km|x)cnt 0x0\b)")
 
 
@@ -240,9 +240,9 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def redundant(inputs: FindingInputs) -> Iterator[Finding]:
-    """Over-conservative waits: for everything, where what follows needs only the older part of it.
+    """Over-conservative waits: for all operations, where the next instructions need only the older ones.
 
-    Only of counters that return in order: after a scalar load, 0 is the only count that proves anything.
+    Only for counters that return in order: with a scalar load in flight, only a count of 0 is enough.
     """
     code, table = inputs.trace.code, inputs.attribution
     strict = [
@@ -273,7 +273,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
 
 
 def _is_in_order(inputs: FindingInputs, wait: int, producers: tuple[int, ...]) -> bool:
-    """Whether everything that a wait requires comes back in the order of issue."""
+    """Whether all operations that a wait requires return in the order of issue."""
     only = replace(inputs.claimed(NO_ROWS), line=np.array([wait]))
     return PRECONDITIONS["in-order"].holds(Situation(inputs, only, producers))
 

@@ -1,7 +1,7 @@
 """The worst execution of each instruction for each cause.
 
-For each cause: an instruction may wait for a load once and for a full queue another time, and the longest
-stall of all is no evidence for the load.
+Causes are kept apart: an instruction may wait for a load once and for a full queue another time, and its
+longest stall need not be evidence for the load.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CAUSES = len(Cause)
 
 @dataclass(frozen=True, slots=True)
 class WorstExecution:
-    """An execution and the cycles that one cause has of it."""
+    """An execution and its cycles of one cause."""
 
     cycles: int
     wave: int  # row of the wave index
@@ -34,9 +34,9 @@ class WorstExecution:
 
 @dataclass(frozen=True, eq=False)
 class WorstExecutions:
-    """One row an instruction and cause, each once, ascending; of equals the first, stalls before gaps."""
+    """One row per instruction and cause, ascending; of equals the first, stalls before gaps."""
 
-    key: np.ndarray  # int64, code row times the number of causes, and the cause
+    key: np.ndarray  # int64, code row times the number of causes, plus the cause
     cycles: np.ndarray  # int64
     se: np.ndarray  # int64, shader engine
     is_idle: np.ndarray  # bool
