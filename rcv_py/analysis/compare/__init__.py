@@ -1,1 +1,1 @@
-"""Two captures side by side: which instruction is which, what each costs, and what of it is noise."""
+"""Comparison of two captures: matching instructions, their costs, and which differences are noise."""

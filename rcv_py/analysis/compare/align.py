@@ -1,4 +1,4 @@
-"""Which instruction of one build is which of another: same, changed, moved, inserted or removed.
+"""Alignment of the instructions of two builds: same, changed, moved, inserted or removed.
 
 ```
 A                      B
@@ -9,12 +9,12 @@ A                      B
 ```
 
 Programs with the same text are paired row by row.  Otherwise rows are paired in several ways, and the best
-counts: in order over the whole program, or blocks first, rows inside of paired blocks second, what lies
-between rows that are paired already last; each by shape, and by equal text before shape.  Of neighbours that
-differ in registers alone only the text shows which one is gone; where registers were renamed, the pairs
-themselves show how, and texts are compared again with the new names.
+result is kept: in order over the whole program; or blocks first, then rows inside paired blocks, then rows
+between paired rows; each by shape alone, and by equal text before shape.  If neighbours differ only in
+registers, only the text shows which of them was removed.  If registers were renamed, the pairs show how, and
+texts are compared again with the new names.
 
-Shape: what stays of an instruction when a compiler names its registers and places anew.
+Shape: the part of an instruction that does not depend on register allocation and addresses.
 
 ```
 v_add_u32_e32 v22, s21, v7 // 000000001A2C     v_add_u32_e32 v,s,v
@@ -22,13 +22,13 @@ global_load_dwordx4 v[32:35], v18, s[4:5]      global_load_dwordx4 v4,v,s2
 s_waitcnt vmcnt(3)                             s_waitcnt vmcnt
 s_cbranch_scc1 65482                           s_cbranch_scc1
 ```
-Renaming: the majority of paired instructions decides which register of A is which of B.
+Renaming: the majority of paired instructions decides which register of B a register of A became.
 
-Blocks: first those with equal instructions, in order and then out of order; then, among the rest, the pairs
-with most instructions in common.  A block has at most one partner.
+Blocks: blocks with equal instructions are paired first, in order and then out of order; then, among the rest,
+the pairs with most instructions in common.  A block has at most one partner.
 
-Moved pieces: what is left over at both sides is paired last, wherever it stands.  A compiler that moves a
-piece of a block leaves a run of rows in A and one in B; those with most rows in common are the same piece.
+Moved pieces: rows left over on both sides are paired last, at any position.  A compiler that moves a piece of
+a block leaves a run of rows in A and a run in B; the runs with most rows in common are the same piece.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable
 
 ALIKE = 0.5  # share of instructions that two blocks must have in common
-PLACE_WEIGHT = 0.3  # what being at the other end of the program takes from a likeness
-MIN_BLOCK = 3  # instructions of a block that is paired by likeness: shorter ones say too little
-MAX_BLOCKS = 300  # blocks on a side that are compared with each other by likeness
+PLACE_WEIGHT = 0.3  # subtracted from a similarity if blocks are at opposite ends of the program
+MIN_BLOCK = 3  # instructions: shorter blocks are not paired by similarity
+MAX_BLOCKS = 300  # blocks of a side that are compared by similarity
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Side:
 
 
 def pair_blocks(a: Side, b: Side) -> np.ndarray:
-    """Return the block of `b` that each block of `a` is, -1 for none; int32."""
+    """Return the block of `b` that matches each block of `a`, -1 for none; int32."""
     partner = np.full(len(a.blocks), -1, dtype=np.int32)
     _pair_equal(partner, a.parts(a.text), b.parts(b.text))
     _pair_equal(partner, a.parts(a.shape), b.parts(b.shape))
@@ -82,7 +82,7 @@ def pair_blocks(a: Side, b: Side) -> np.ndarray:
 
 
 def _pair_equal(partner: np.ndarray, a: Sequence[tuple[int, ...]], b: Sequence[tuple[int, ...]]) -> None:
-    """Pair blocks with equal contents: in the order of both programs first, then wherever they are."""
+    """Pair blocks with equal contents: first in the order of both programs, then at any position."""
     left, right = keys_of(a, b)
     _pair(partner, np.flatnonzero(partner < 0), _free(partner, len(b)), left, right)
     waiting: dict[int, list[int]] = defaultdict(list)
@@ -94,12 +94,12 @@ def _pair_equal(partner: np.ndarray, a: Sequence[tuple[int, ...]], b: Sequence[t
 
 
 def _free(to: np.ndarray, n: int) -> np.ndarray:
-    """Which of 0 to n - 1 nothing is paired with, ascending."""
+    """The unpaired of 0 to n - 1, ascending."""
     return np.setdiff1d(np.arange(n), to)
 
 
 def _pair_alike(partner: np.ndarray, a: Side, b: Side) -> None:
-    """Pair the remaining blocks that have most in common, the best pair first."""
+    """Pair the remaining blocks by similarity, the best pair first."""
     free = (np.flatnonzero(partner < 0), _free(partner, len(b.blocks)))
     left, right = (
         rows[(side.blocks.stop - side.blocks.first)[rows] >= MIN_BLOCK][:MAX_BLOCKS]
@@ -126,7 +126,7 @@ def _pair_alike(partner: np.ndarray, a: Side, b: Side) -> None:
 
 
 def _places(table: Blocks) -> np.ndarray:
-    """Where the middle of each block is in the program, 0 to 1."""
+    """Relative position in the program of the middle of each block, 0 to 1."""
     return (table.first + table.stop) / 2 / max(int(table.stop[-1]), 1)
 
 
@@ -140,20 +140,20 @@ LABEL = ";"  # the shape of every label
 
 
 def plain(text: str) -> str:
-    """Return an instruction without comment and without where it jumps to."""
+    """Return an instruction without comment and branch target."""
     bare = _COMMENT.sub("", text).strip()
     return bare.split(None, 1)[0] if bare.startswith(_JUMPS) else " ".join(bare.split())
 
 
 def shape(text: str) -> str:
-    """Return mnemonic, operand kinds and modifiers, without numbers of registers, offsets and literals."""
+    """Return mnemonic, operand kinds and modifiers, without register numbers, offsets and literals."""
     bare = _RANGE.sub(lambda match: f"{match[1]}{number(match[3]) - number(match[2]) + 1}_", plain(text))
     bare = _NUMBER.sub("", _REGISTER.sub(r"\1_", bare))
     return _SPACE.sub(" ", bare).strip()
 
 
 def keys_of(*programs: Sequence[Hashable]) -> list[np.ndarray]:
-    """Return a number for each item of each program, the same for equal ones; int64."""
+    """Return a number for each item of each program, the same for equal items; int64."""
     numbers: dict[Hashable, int] = {}
     return [
         np.array([numbers.setdefault(item, len(numbers)) for item in program], dtype=np.int64)
@@ -167,12 +167,12 @@ Renaming = dict[str, str]
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Return the registers that an instruction names, in order; of a range the first."""
+    """Return the registers that an instruction names, in order; for a range its first register."""
     return tuple(f"{match[1]}{match[2] or match[4]}" for match in _REGISTERS.finditer(text))
 
 
 def renaming(texts_a: list[str], texts_b: list[str]) -> Renaming:
-    """Return what most pairs of texts say each register of A is called in B."""
+    """Return the name in B of each register of A, by the majority of pairs of texts."""
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for (a, b), times in Counter(zip(texts_a, texts_b, strict=True)).items():
         mine, other = names(a), names(b)
@@ -183,7 +183,7 @@ def renaming(texts_a: list[str], texts_b: list[str]) -> Renaming:
 
 
 def renamed(texts: Sequence[str], registers: Renaming) -> list[str]:
-    """Return texts with their registers called as in B; unknown ones keep their name."""
+    """Return texts with their registers renamed as in B; unknown registers keep their names."""
 
     def name(match: re.Match[str]) -> str:
         file, first = match[1], match[2] or match[4]
@@ -198,13 +198,13 @@ def renamed(texts: Sequence[str], registers: Renaming) -> list[str]:
     return [known[text] for text in texts]
 
 
-MIN_RUN = 4  # instructions in common: shorter runs are alike by chance
-RUN_ALIKE = 0.75  # share of the shorter run that has to be in common
-MAX_RUNS = 60  # runs of a side that are looked at, the longest
+MIN_RUN = 4  # instructions in common: shorter runs may match by chance
+RUN_ALIKE = 0.75  # share of the shorter run that must be in common
+MAX_RUNS = 60  # runs of a side that are compared, the longest
 
 
 def pair_leftover(to_b: np.ndarray, key_a: np.ndarray, key_b: np.ndarray) -> np.ndarray:
-    """Pair runs that are left over, the likest first; return the rows of A that were paired, bool.
+    """Pair leftover runs, the most similar first; return the rows of A that were paired, bool.
 
     `to_b` (int32 [rows of A], -1 for none) is completed in place.
     """
@@ -224,7 +224,7 @@ def pair_leftover(to_b: np.ndarray, key_a: np.ndarray, key_b: np.ndarray) -> np.
 
 
 def _runs(is_free: np.ndarray) -> list[np.ndarray]:
-    """Return the rows of runs that are long enough, the longest ones."""
+    """Return the rows of the longest runs of at least MIN_RUN rows."""
     edges = np.flatnonzero(np.diff(is_free.astype(np.int8), prepend=0, append=0))
     runs = [
         np.arange(first, stop)
@@ -235,11 +235,11 @@ def _runs(is_free: np.ndarray) -> list[np.ndarray]:
 
 
 class Fate(IntEnum):
-    """What became of an instruction of A, or where one of B comes from."""
+    """The fate of an instruction of A, or the origin of an instruction of B."""
 
     SAME = 0
     CHANGED = 1  # the same operation on other registers, numbers or places
-    MOVED = 2  # paired, but its block stands elsewhere among the others
+    MOVED = 2  # paired, but its block is elsewhere in the order of blocks
     INSERTED = 3  # only in B
     REMOVED = 4  # only in A
 
@@ -256,9 +256,9 @@ class Alignment:
 
     @cached_property
     def listing(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows (of A, of B) in the order of B, -1 where one side has nothing; int32.
+        """Rows (of A, of B) in the order of B, -1 where a side has none; int32.
 
-        A removed row stands after the row that it followed in A.
+        A removed row comes after the row that it followed in A.
         """
         removed = np.flatnonzero(self.to_b < 0)
         stays = np.where((self.to_b >= 0) & (self.fate_a != Fate.MOVED), self.to_b, -1)
@@ -271,7 +271,7 @@ class Alignment:
 
 
 def align(a: CodeTable, b: CodeTable) -> Alignment:
-    """Pair the rows of two programs; linear in the rows but for one big number a row."""
+    """Pair the rows of two programs; linear time except for a big integer a row."""
     if a.text == b.text:
         rows = np.arange(len(a), dtype=np.int32)
         same = np.zeros(len(a), dtype=np.uint8)
@@ -304,7 +304,7 @@ Way = tuple[np.ndarray, np.ndarray]  # row of B of each row of A, int32; which r
 
 
 def _best(ways: list[Way], texts: list[list[str]]) -> Way:
-    """The way with most paired rows, of which those count twice that are the same but for other registers."""
+    """The way with most paired rows; pairs that differ only in register names count twice."""
 
     def likeness(way: Way) -> int:
         a, b = _pairs(way, texts)
@@ -314,7 +314,7 @@ def _best(ways: list[Way], texts: list[list[str]]) -> Way:
 
 
 def _paired(left: Side, right: Side, *, by_text: bool, by_block: bool) -> Way:
-    """Pair rows in one way; what is left over last."""
+    """Pair rows in one way, leftover rows last."""
     to_b = np.full(len(left.text), -1, dtype=np.int32)
     moved = np.zeros(len(to_b), dtype=bool)
     keys = (left.text, right.text) if by_text else (left.shape, right.shape)
@@ -345,7 +345,7 @@ def _pair(
 
 
 def _moved(to_b: np.ndarray, block: np.ndarray) -> np.ndarray:
-    """Return which rows of A belong to blocks that stand elsewhere in B: as few instructions as can be."""
+    """Return which rows of A belong to blocks that moved in B, with the fewest instructions moved."""
     rows = np.flatnonzero(to_b >= 0)
     moved = np.zeros(len(to_b), dtype=bool)
     if not len(rows):
@@ -357,7 +357,7 @@ def _moved(to_b: np.ndarray, block: np.ndarray) -> np.ndarray:
 
 
 def _between(to_b: np.ndarray, moved: np.ndarray, key_a: np.ndarray, key_b: np.ndarray) -> None:
-    """Pair what lies between two rows that stay, where both sides have rows without a partner."""
+    """Pair rows between two rows that did not move, where both sides have unpaired rows."""
     fixed = np.flatnonzero((to_b >= 0) & ~moved)
     free_a, free_b = np.flatnonzero(to_b < 0), _free(to_b, len(key_b))
     gap_a, gap_b = np.searchsorted(fixed, free_a), np.searchsorted(to_b[fixed], free_b)

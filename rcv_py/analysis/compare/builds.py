@@ -1,4 +1,4 @@
-"""Captures of several builds in a row: what each takes more or less than an earlier one, beyond noise."""
+"""Captures of successive builds: how each differs from an earlier build, beyond noise."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ NAN = float("nan")
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Build:
-    """A capture and the costs of its waves, or why they are not known."""
+    """A capture and the costs of its waves, or why they are unknown."""
 
     path: Path
     name: str
-    written: str = ""  # when, as `2026-05-01T12:00:00Z`; "" if that is not known
+    written: str = ""  # time as `2026-05-01T12:00:00Z`; "" if unknown
     costs: CaptureCosts | None = None
     traced: int = 0  # waves that the capture names
     duration_ns: float = NAN  # of the launch
@@ -29,22 +29,22 @@ class Build:
 
     @property
     def duration(self) -> int:
-        """Cycles of the launch, -1 if they are not known."""
+        """Cycles of the launch, -1 if unknown."""
         return -1 if self.costs is None or self.costs.launch is None else self.costs.launch.duration
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A build and what it takes beside an earlier one; numbers that are not known are -1 or nan."""
+    """A build compared with an earlier build; unknown numbers are -1 or nan."""
 
     build: Build
-    before: str = ""  # name of that capture; "": it is compared with none
+    before: str = ""  # name of the earlier capture; "": there is none to compare with
     judgement: Judgement | None = None
-    of_first: float = NAN  # its launch over that of the first one of the series
+    of_first: float = NAN  # duration of its launch over the first launch of the series
 
     @property
     def kernel(self) -> str:
-        """Short name of the kernel, "" if it is not known."""
+        """Short name of the kernel, "" if unknown."""
         return "" if self.build.costs is None else short_kernel(self.build.costs.kernel)
 
     @property
@@ -54,28 +54,28 @@ class Step:
 
     @property
     def ratio(self) -> float:
-        """Cycles over those of the capture it is compared with."""
+        """Cycles over the cycles of the earlier capture."""
         ratio = None if self.judgement is None else self.judgement.ratio
         return NAN if ratio is None else ratio.value
 
     @property
     def noise(self) -> float:
-        """How far the ratio may be off."""
+        """The uncertainty of the ratio."""
         ratio = None if self.judgement is None else self.judgement.ratio
         return NAN if ratio is None else ratio.noise
 
     @property
     def verdict(self) -> Verdict | None:
-        """What may be said of it."""
+        """The verdict of the comparison."""
         return None if self.judgement is None else self.judgement.verdict
 
 
 def steps(
     series: Iterable[Build], *, measure: str = "cost", threshold: float | None = None
 ) -> Iterator[Step]:
-    """Yield what each build takes beside the one before it of the same kernel; see `compare`.
+    """Yield the comparison of each build with the previous build of the same kernel; see `compare`.
 
-    Where the two cannot be compared, for example because the problem is another one, a series begins anew.
+    If the two cannot be compared, for example because the problem size differs, a new series begins.
     """
     first: dict[str, Build] = {}
     before: dict[str, Build] = {}
@@ -102,7 +102,7 @@ def step(
     replicate: CaptureCosts | None = None,
     seed: int = 0,
 ) -> Step:
-    """Return what a build takes beside an earlier one; see `compare`."""
+    """Compare a build with an earlier build; see `compare`."""
     if before is None or before.costs is None or build.costs is None:
         return Step(build)
     found = compare(

@@ -1,4 +1,4 @@
-"""The order of the differences of a comparison, those beyond noise first, and its numbers as texts."""
+"""Ranking of the differences of a comparison, beyond noise first, and its numbers as texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BY = ("instruction", "source", "block", "class")
 
 
 def side_places(side: CaptureCosts) -> tuple[str, ...]:
-    """Return the innermost source place of each code row as `path:line`; one more at the end, for row -1."""
+    """Return the innermost source place of each code row as `path:line`, plus a last entry for row -1."""
     return (*leaf_texts(side.code, side.sources), "")
 
 
@@ -27,7 +27,7 @@ def ranked(table: Deltas) -> np.ndarray:
 
 
 def most_changed(comparison: Comparison, group: np.ndarray, n: int) -> np.ndarray:
-    """Return the row of B in each group whose cycles changed most, -1 if B has none of it; int64."""
+    """Return the row of B in each group with the largest change in cycles, -1 if B has none; int64."""
     line, change = comparison.listing[1], np.abs(comparison.rows.delta)
     rows = np.flatnonzero((group >= 0) & (line >= 0))
     rows = rows[np.argsort(change[rows], kind="stable")]
@@ -40,12 +40,12 @@ Facts = list[tuple[str, str]]
 
 
 def sides(comparison: Comparison) -> Facts:
-    """Return what A and B are."""
+    """Return facts that identify A and B."""
     return [("A", _side(comparison.a)), ("B", _side(comparison.b))]
 
 
 def numbers(comparison: Comparison) -> Facts:
-    """Return the kernel's numbers in both captures; none if they cannot be compared."""
+    """Return the kernel's numbers in both captures; empty if they cannot be compared."""
     kernel, align = comparison.kernel, comparison.align
     if kernel is None:
         return []
@@ -65,7 +65,7 @@ def numbers(comparison: Comparison) -> Facts:
 
 
 def launches(comparison: Comparison) -> Facts:
-    """Return what the launches took on the traced shader engines; none if a capture does not say."""
+    """Return the costs of the launches on the traced shader engines; empty if a capture has no launch."""
     launch = None if comparison.kernel is None else comparison.kernel.launch
     if launch is None:
         return []

@@ -1,7 +1,7 @@
-"""Two captures compared: can they be, is there a difference beyond noise, and where.
+"""Comparison of two captures: whether they are comparable, whether they differ beyond noise, and where.
 
-In the numbers of whole kernels the instruction that ends a wave is left out: its latency is how long the
-record of the wave went on.
+Numbers of whole kernels leave out the instruction that ends a wave: its latency only shows how long the
+record of the wave continued.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class _Side(NamedTuple):
 
     value: float  # cycles a wave at the executions of A
     cycles: float
-    covered: float  # share of the cycles in rows that count at equal executions
-    at_hits: Table  # counts, such that all of them are the executions of A, and cycles of groups; [g, rows]
+    covered: float  # share of the cycles in rows that can be compared at equal executions
+    at_hits: Table  # counts, which add up to the executions of A, and cycles of groups; [g, rows]
     at_waves: Table  # waves and cycles of groups; [g, 1]
 
 
@@ -98,7 +98,7 @@ def kernel_delta(
 def _launches(
     sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool, rng: np.random.Generator, threshold: float
 ) -> LaunchDelta | None:
-    """Both launches, None unless both began and ended in their traces."""
+    """Compare both launches; None unless both began and ended in their traces."""
     a, b = (side.launch for side in sides)
     if a is None or b is None or a.is_cut or b.is_cut:
         return None
@@ -108,9 +108,9 @@ def _launches(
 
 
 def work_of(sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool) -> tuple[Work, Work] | None:
-    """Return what a wave of each side does, in the best unit that both have.
+    """Return the work of a wave of each side, in the best unit that both have.
 
-    Matrix operations are the same for any tiling; executed instructions only where the program is the same.
+    Matrix operations do not depend on tiling; executed instructions are comparable only for equal programs.
     """
     flops = [side.hits @ flops_of(side.code) for side in sides]
     unit, amounts = MATRIX, flops
@@ -128,17 +128,17 @@ def _ratio(value: tuple[float, float], spread: float, floor: float) -> Ratio:
     return Ratio(ratio, max(floor, ratio * spread))
 
 
-ALIKE = 0.6  # share of executions in paired rows, of the side with less, for kernels of different names
+ALIKE = 0.6  # least share of executions in paired rows, on the worse side, if kernel names differ
 NO_REPLICATE = "the replicate is not a capture of the build of A"
 OWN_REPLICATE = "The replicate is capture A itself, which shows no noise: it is left out."
-SAME_PROBLEM = 0.02  # the matrix operations of two launches of one problem differ by no more
-COVERED = 0.98  # below it the share that could not be compared is worth a note
+SAME_PROBLEM = 0.02  # largest difference in matrix operations of two launches of the same problem
+COVERED = 0.98  # below it a note states the share that could not be compared
 NO_COSTS = "{} has no executed instructions with cycles"
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A is the baseline, B what is compared with it; rows are those of `align.listing`."""
+    """Comparison of B with the baseline A; rows are the rows of `align.listing`."""
 
     a: CaptureCosts
     b: CaptureCosts
@@ -149,21 +149,21 @@ class Comparison:
     notes: tuple[str, ...]
     rates: tuple[Rates, Rates]
     replicate: Comparison | None = None
-    noise_of: CaptureCosts | None = None  # the replicate that was given, also where it could not be used
+    noise_of: CaptureCosts | None = None  # the replicate that was given, even if unusable
 
     @property
     def verdict(self) -> Verdict:
-        """What may be said of the whole."""
+        """The verdict on the whole kernel."""
         return self.judgement.verdict
 
     @property
     def listing(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of A and of B, -1 where one side has nothing."""
+        """Rows of A and of B, -1 where a side has none."""
         return self.align.listing
 
     @cached_property
     def fate(self) -> np.ndarray:
-        """What became of each row of the listing, uint8 (`Fate`)."""
+        """The `Fate` of each row of the listing, uint8."""
         row_b = self.listing[1]
         removed = np.uint8(Fate.REMOVED)
         return np.where(row_b >= 0, np.append(self.align.fate_b, removed)[row_b], removed)
@@ -195,7 +195,7 @@ class Comparison:
 
     @cached_property
     def _replicate_rows(self) -> np.ndarray | None:
-        """What a replicate differs from A by in each row of this listing, cycles a wave; None without one."""
+        """Difference of the replicate from A in each row of this listing, cycles a wave; None without."""
         if self.replicate is None:
             return None
         of_a = np.zeros(len(self.a.code) + 1)
@@ -216,9 +216,9 @@ def compare(
 ) -> Comparison:
     """Compare B with the baseline A.
 
-    `seed` is that of the bootstrap; `threshold` the share of the kernel's cycles below which a difference is
-    never reported, by default less with a replicate than without; `replicate` another capture of the build of
-    A, whose difference from A is noise.
+    `seed` seeds the bootstrap; `threshold` is the share of the kernel's cycles below which a difference is
+    never reported, by default less with a replicate than without; `replicate` is another capture of the build
+    of A, whose difference from A is noise.
     """
     given = replicate
     if replicate is not None and _is_one(a, replicate):
@@ -298,7 +298,7 @@ def _why_not(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> str:
 
 
 def _is_same_problem(a: CaptureCosts, b: CaptureCosts) -> bool:
-    """Whether both launches do the same matrix operations, to 2 %: then other tiles have other programs."""
+    """Whether both launches do the same matrix operations, within 2 %, as tilings of one problem do."""
     work = work_of((a, b), is_same_isa=False)
     if work is None or a.launch is None or b.launch is None:
         return False

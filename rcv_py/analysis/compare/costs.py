@@ -1,4 +1,4 @@
-"""What every instruction of a capture costs, in all and in each group of waves.
+"""Costs of every instruction of a capture, in total and in each group of waves.
 
 ```
 wave       se0: 0, 1, 2, 3   se0: 4, 5, 6, 7   se1: 8, 9, 10, 11
@@ -6,11 +6,11 @@ group      0                 1                 2
 engine     0                 0                 1
 ```
 
-Waves of one workgroup wait for each other, so the group is what varies on its own: the workgroups as
-`analysis/waves/workgroups.py` numbers them.  Where there is only one such group every wave counts as one.
+Waves of a workgroup wait for each other, so the independent unit of variation is the workgroup, numbered as
+in `analysis/waves/workgroups.py`.  If there is only one workgroup, every wave is a group.
 
-Traced are the waves of one compute unit, but `occupancy.json` has the start and the end of every wave of the
-traced shader engines: the launch.  So builds with other tiles can be compared although their waves cannot.
+Only waves of one compute unit are traced, but `occupancy.json` has start and end of every wave of the traced
+shader engines: the launch.  So builds with other tiles can be compared although their waves cannot.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from rcv_py.model.waves import WaveBatch
 
 DRAWN = 4_000_000  # lives, over all draws
 SIDES = 1.96  # standard deviations that a 95 % interval reaches to either side
-# A launch ends with its last wave, and drawing from 16 to 256 lives makes the last vary too little by this.
+# A launch ends with its last wave; with 16 to 256 drawn lives the last varies too little by this factor.
 OF_A_MAXIMUM = 1.6
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One launch as the trace saw it, on all compute units of the traced shader engines."""
+    """The launch as recorded, on all compute units of the traced shader engines."""
 
     duration: int  # cycles from the first start of a wave to the last end
     waves: int
     wave_cycles: int  # cycles that these waves lived, summed
     engines: tuple[int, ...]  # shader engines that had a wave
-    is_cut: bool  # a wave was there before the trace began, or its end was not seen
+    is_cut: bool  # a wave began before the trace, or its end was not recorded
     begin: np.ndarray = field(compare=False, repr=False)  # int64 [waves], cycles since the first start
     life: np.ndarray = field(compare=False, repr=False)  # int64 [waves], cycles
 
@@ -58,14 +58,14 @@ class Launch:
 
     @property
     def waves_per_engine(self) -> float:
-        """Waves on one of the shader engines that the trace saw: captures may have traced other numbers."""
+        """Waves per traced shader engine: captures may have traced different numbers of engines."""
         return self.waves / max(1, len(self.engines))
 
 
 def launch_of(trace: Trace) -> Launch | None:
-    """Return the launch of the capture's kernel; None if no file says when waves began and ended.
+    """Return the launch of the capture's kernel; None if no file has begins and ends of waves.
 
-    Where several kernels ran, only waves of those with the name of the capture's kernel count.
+    If several kernels ran, only waves of kernels with the name of the capture's kernel count.
     """
     lives = residencies(trace.occupancy)
     own = _own(trace, lives)
@@ -87,12 +87,12 @@ def launch_of(trace: Trace) -> Launch | None:
 
 
 def chance(launch: Launch, rng: np.random.Generator) -> float:
-    """Return by which share of its duration a launch could differ by chance alone: a 95 % interval.
+    """Return the share of its duration by which a launch may differ by chance: a 95 % interval.
 
-    Waves start when they did and live as long as another wave of the launch, drawn with replacement.  Lives
-    that differ because their work does, not by chance, make that more than it is, never less.
+    Waves keep their start and get the lifetime of another wave of the launch, drawn with replacement.  If
+    lifetimes differ because of different work, the result is too large, never too small.
     """
-    # However lives are drawn, one of these is the last: all others end before some wave can at the earliest.
+    # In any draw one of these waves ends last: the others end earlier even with the longest life.
     may_be_last = launch.begin + launch.life.max() >= (launch.begin + launch.life.min()).max()
     begin = launch.begin[may_be_last]
     draws = int(np.clip(DRAWN // len(begin), 32, 400))
@@ -101,7 +101,7 @@ def chance(launch: Launch, rng: np.random.Generator) -> float:
 
 
 def _own(trace: Trace, lives: Residencies) -> np.ndarray:
-    """Rows of the residencies that are waves of the capture's kernel; all of them if no name fits."""
+    """Rows of the residencies of the capture's kernel; all rows if no name matches."""
     same = [kernel for kernel in trace.code.kernels if kernel.demangled == trace.kernel_name]
     said = {name for kernel in same for name in (kernel.name, kernel.demangled)}
     ids = [number for number, name in trace.occupancy.names.items() if name and name in said]
@@ -110,7 +110,7 @@ def _own(trace: Trace, lives: Residencies) -> np.ndarray:
 
 
 MEASURES = ("cost", "latency", "stall")  # cost: latency plus the idle before it
-MAX_GROUPS = 128  # more are joined, within their engine, so that memory stays small
+MAX_GROUPS = 128  # more groups are merged, within their engine, to save memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,17 +124,17 @@ class CaptureCosts:
     code: CodeTable
     sources: tuple[SourceFile, ...]
     engine: np.ndarray  # int16 [g], shader engine of each group
-    waves: np.ndarray  # int64 [g], how many waves are in each group
+    waves: np.ndarray  # int64 [g], number of waves in each group
     hits: np.ndarray  # float64 [g, n], executions
     latency: np.ndarray  # float64 [g, n], cycles
     stall: np.ndarray  # float64 [g, n], cycles
     idle: np.ndarray  # float64 [g, n], cycles
-    workgroups: int  # before they were joined
-    is_by_wave: bool  # every wave is a group: one workgroup is all there is
+    workgroups: int  # before merging
+    is_by_wave: bool  # every wave is a group, because there is only one workgroup
     missing: int = 0  # waves that could not be read
     places: np.ndarray | None = None  # int64 [waves or workgroups, 3], sorted: engine, unit, number of each
-    launch: Launch | None = None  # None if the capture does not say when waves began and ended
-    selection: str = ""  # which waves these are, "" if they are all that were read
+    launch: Launch | None = None  # None if the capture has no begins and ends of waves
+    selection: str = ""  # which waves these are, "" if all that were read
 
     @property
     def wave_count(self) -> int:
@@ -155,13 +155,13 @@ def capture_costs(
 ) -> CaptureCosts:
     """Return the costs of the waves whose index row is in `rows` (None: all), each wave once.
 
-    Tokens without a line count nowhere.
+    Tokens without a line do not count.
     """
     return costs_from(InMemory(trace, batches), None if rows is None else frozenset(rows))
 
 
 def explained_costs(trace: Trace, batches: Iterable[WaveBatch], waves: str = WORKING) -> CaptureCosts:
-    """Return the costs of the waves that a name stands for: `working`, `all`, or a population.
+    """Return the costs of a named selection of waves: `working`, `all`, or a population.
 
     Raise UsageError for another name.
     """
@@ -169,7 +169,7 @@ def explained_costs(trace: Trace, batches: Iterable[WaveBatch], waves: str = WOR
 
 
 def explained_costs_from(found: Answers, waves: str = WORKING) -> CaptureCosts:
-    """Return the same of waves wherever they are, which are looked at twice."""
+    """Return the same for waves in memory or in files, in two passes."""
     found.ask((POPULATIONS, WORKGROUPS))
     choice = wave_choice(found.of(POPULATIONS), waves)
     costs = costs_from(found, choice.rows)
@@ -177,13 +177,13 @@ def explained_costs_from(found: Answers, waves: str = WORKING) -> CaptureCosts:
 
 
 def costs_from(found: Answers, rows: Rows = None) -> CaptureCosts:
-    """Return the costs of the waves at some rows of the index, wherever they are."""
+    """Return the costs of the waves at some rows of the index, in memory or in files."""
     return replace(found.of(costs_of(rows), rows), missing=len(found.missing))
 
 
 @dataclass(frozen=True, eq=False)
 class _Costs:
-    """What some parcels say."""
+    """Costs of some parcels."""
 
     cells: Sums  # group * code rows + code row; executions, latency, stall, idle
     row: np.ndarray  # int64, waves that count, by their row of the wave index
@@ -191,9 +191,9 @@ class _Costs:
 
 
 def costs_of(rows: Rows) -> Staged[Workgroups, _Costs, CaptureCosts]:
-    """Return the costs of the waves at these rows of the index, None for all, once workgroups are known.
+    """Return the analysis of the costs of the waves at some rows (None: all), given their workgroups.
 
-    It has to be asked for them, too.
+    A request for it must name the same rows.
     """
     return Staged(WORKGROUPS, partial(_costs_by, rows))
 
@@ -205,7 +205,7 @@ def _costs_by(rows: Rows, known: Workgroups) -> Reduction[_Costs, CaptureCosts]:
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Which waves are one group; each wave is one where they are all of one workgroup."""
+    """The group of each wave; every wave is a group if all belong to one workgroup."""
 
     number: np.ndarray  # int64 [waves of the trace], workgroup of each row of the wave index; -1: not read
     key: np.ndarray  # int64, ascending: numbers of workgroups, or rows of the wave index
@@ -213,7 +213,7 @@ class _Groups:
     is_by_wave: bool
 
     def place(self, row: np.ndarray) -> np.ndarray:
-        """Return the place in `key` of each wave, int64."""
+        """Return the index into `key` of each wave, int64."""
         return np.searchsorted(self.key, row if self.is_by_wave else self.number[row])
 
     def joined(self, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
@@ -284,7 +284,7 @@ def _finish(groups: _Groups, trace: Trace, part: _Costs) -> CaptureCosts:
 
 
 def _joined(engine: np.ndarray) -> np.ndarray:
-    """Return a number for each group, equal for those that are joined; groups of an engine are dealt out."""
+    """Return a number for each group, equal if merged; groups of an engine are merged round-robin."""
     engines, of = np.unique(engine, return_inverse=True)
     room, order = max(1, MAX_GROUPS // max(1, len(engines))), np.argsort(of, kind="stable")
     turn = np.empty(len(of), dtype=np.int64)

@@ -1,17 +1,17 @@
-"""What each pair of rows costs in A and in B, a wave and at equal executions, and how sure that is.
+"""Costs of each pair of rows in A and in B, per wave at equal executions, and their uncertainty.
 
-A pair that ran in both is charged what one execution costs, times the executions of a wave of A: waves that
-go round a loop less often, or captures with more waves, then change nothing.  A row that only one build has
-is charged what it costs a wave; one of B in the proportion in which B's waves execute the rows around it.
-A pair that ran in only one of the captures counts nowhere: nothing is known of it in the other.
+A pair that ran in both costs its mean execution times the executions of a wave of A, so that other numbers of
+loop iterations or of waves change nothing.  A row that only one build has costs its cycles a wave; a row of B
+is scaled by the ratio in which A's and B's waves execute the rows around it.  A pair that ran in only one of
+the captures does not count, because its cost in the other is unknown.
 
-Noise is how far a ratio of sums would come out elsewhere, had other waves been traced.  What varies is
-a group of waves.  Per row, and for sums of rows, the spread is that of a bootstrap with endless draws: of a
-group's residual (its cycles less what its executions cost on average), the sum of squares.  For the kernel
-the draws are made, from a generator that the caller hands in.  The waves of one shader engine also vary
-together; with three engines or more the larger of both spreads counts.
-Where both captures have groups at the same places, these are drawn in pairs, and engines likewise: what a
-place brings with it, such as the first slot of a SIMD being served before the second, is then no noise.
+Noise is the spread that a ratio of sums would have if other waves had been traced.  The unit of variation is
+a group of waves.  For rows and sums of rows the spread is the limit of a bootstrap with infinitely many
+draws: the sum of squares of the groups' residuals (a group's cycles less the average cost of its executions).
+For the kernel, groups are drawn with a generator that the caller passes in.  The waves of a shader engine
+also vary together; with three or more engines the larger of both spreads counts.
+If both captures have groups at the same places, the groups are drawn in pairs, and engines likewise: effects
+of a place, such as the first slot of a SIMD being served before the second, are then not noise.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from rcv_py.analysis.program.blocks import Blocks
 
 DRAWS = 400
 MIN_ENGINES = 3
-ALMOST_SURE = 0.999  # of a single row: among thousands a few would stand out by chance at 0.95
-SURE = 0.95  # of the whole kernel
+ALMOST_SURE = 0.999  # confidence for a single row: at 0.95 many of a thousand rows stand out by chance
+SURE = 0.95  # confidence for the whole kernel
 
 Sides = tuple[CaptureCosts, CaptureCosts]
 Table = tuple[np.ndarray, ...]
 
-# Two-sided quantiles of Student's t by degrees of freedom, 1 to 10; further ones are interpolated in 1 / df.
+# Two-sided quantiles of Student's t for 1 to 10 degrees of freedom; beyond, interpolated in 1 / df.
 _T = {
     SURE: (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 1.960),
     ALMOST_SURE: (636.6, 31.60, 12.92, 8.610, 6.869, 5.959, 5.408, 5.041, 4.781, 4.587, 3.291),
@@ -42,7 +42,7 @@ _T = {
 
 
 def quantile(groups: int, confidence: float) -> float:
-    """Return how many standard errors an interval reaches, with so many groups; infinite below two."""
+    """Return half an interval in standard errors, for a number of groups; infinite below two groups."""
     *table, endless = _T[confidence]
     df, last = groups - 1, len(table)
     if df < 1:
@@ -51,7 +51,7 @@ def quantile(groups: int, confidence: float) -> float:
 
 
 def reach(sides: Sides, residual: tuple[np.ndarray, np.ndarray], confidence: float) -> np.ndarray:
-    """Return half the interval of B less A, each a sum of residuals [g, ...]; infinite with one group."""
+    """Return half the interval of B minus A, each a sum of residuals [g, ...]; infinite with one group."""
 
     def half(a: np.ndarray, b: np.ndarray, is_paired: bool) -> np.ndarray:
         return _reach(b - a, confidence) if is_paired else np.hypot(*(_reach(x, confidence) for x in (a, b)))
@@ -61,10 +61,10 @@ def reach(sides: Sides, residual: tuple[np.ndarray, np.ndarray], confidence: flo
 
 
 def _levels(sides: Sides, tables: tuple[Table, Table]) -> Iterator[tuple[tuple[Table, Table], bool]]:
-    """Tables [g, …] by group and, if there are enough, by engine; and whether both sides are drawn in pairs.
+    """Yield tables [g, …] by group and, with enough engines, by engine; and whether sides are paired.
 
-    Groups are pairs if they are at the same places; engines if they have the same numbers: what an engine is
-    given to do is then alike on both sides.
+    Groups are paired if they are at the same places; engines if they have the same numbers, because an engine
+    then gets similar work on both sides.
     """
     a, b = sides
     is_alike = a.places is not None and b.places is not None and np.array_equal(a.places, b.places)
@@ -87,16 +87,16 @@ def _reach(residual: np.ndarray, confidence: float) -> np.ndarray:
 
 
 def drawn(sides: Sides, tables: tuple[Table, Table], rng: np.random.Generator) -> float:
-    """Return the relative half interval of the value of B over that of A, over drawn groups of waves.
+    """Return the relative half interval of the ratio of B's value to A's, over drawn groups of waves.
 
-    A table is (counts, cycles), both [g, rows]; its value is the sum over rows of all counts times the
-    cycles a count.  A row that a draw never counts keeps its average.  A side with one group adds nothing.
+    A table is (counts, cycles), both [g, rows]; its value is the sum over rows of all counts times the cycles
+    a count.  A row without counts in a draw keeps its average.  A side with one group adds no spread.
     """
     return max(_drawn(level, is_paired, rng) for level, is_paired in _levels(sides, tables))
 
 
 def _drawn(tables: tuple[Table, Table], in_pairs: bool, rng: np.random.Generator) -> float:
-    """Return the relative half interval of B over A, the same groups drawn of both if they are pairs."""
+    """Return the relative half interval of B over A; paired groups are drawn together."""
     sizes = [len(table[0]) for table in tables]
     if not in_pairs:
         apart = [_spread(_values(table, _draws(n, rng)), n) for table, n in zip(tables, sizes, strict=True)]
@@ -127,12 +127,12 @@ def _spread(values: np.ndarray, groups: int) -> float:
     return quantile(groups, SURE) * float(values.std()) / middle * float(np.sqrt(groups / (groups - 1)))
 
 
-# Changes below these shares of the cost may be noise.  Single loads were seen to take 27 % fewer cycles in
-# another run of the same build; sums of rows differ less, and a replicate shows by how much.
+# Changes below these shares of the cost may be noise.  Single loads took up to 27 % fewer cycles in another
+# run of the same build; sums of rows differ less, and a replicate shows by how much.
 MIN_ALONE = 0.30  # of a row without a replicate, and of a sum where there is one workgroup
 MIN_OF_SUM = 0.10
 MIN_REPLICATE = 0.10
-STEPS, STEPS_ASSUMED = 2, 4  # steps of the clock an execution, below which nothing is reported either
+STEPS, STEPS_ASSUMED = 2, 4  # clock steps an execution: smaller changes are not reported either
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ class Rates:
 
     cycles: np.ndarray  # float64 [g, rows]
     count: np.ndarray  # float64 [g, rows], executions, or waves where only one side has the row
-    weight: np.ndarray  # float64 [rows], counts a wave of A; 0 where the row counts nowhere
+    weight: np.ndarray  # float64 [rows], counts a wave of A; 0 where the row does not count
 
     @property
     def value(self) -> np.ndarray:
@@ -155,7 +155,7 @@ class Rates:
 
     @property
     def residual(self) -> np.ndarray:
-        """What each group adds to the value beyond its share, float64 [g, rows]."""
+        """Residual of each group: its part of the value beyond its share, float64 [g, rows]."""
         scale = self.weight / np.maximum(self.count.sum(axis=0), 1)
         return (self.cycles - self.rate * self.count) * scale
 
@@ -173,12 +173,12 @@ class Deltas:
 
     @property
     def delta(self) -> np.ndarray:
-        """Cycles a wave that B takes more, float64."""
+        """Additional cycles a wave of B, float64."""
         return self.cost_b - self.cost_a
 
     @property
     def ratio(self) -> np.ndarray:
-        """Delta over what A takes; nan where A takes nothing; float64."""
+        """Delta over the cost in A, float64; nan where A costs nothing."""
         return np.where(self.cost_a > 0, self.delta / np.where(self.cost_a > 0, self.cost_a, 1), np.nan)
 
 
@@ -211,9 +211,9 @@ def deltas(
     group: np.ndarray | None = None,
     replicate: np.ndarray | None = None,
 ) -> Deltas:
-    """Return the differences of rows, or of their sums by `group` (0 to n - 1; -1 counts nowhere).
+    """Return the differences of rows, or of their sums by `group` (0 to n - 1; -1 does not count).
 
-    `hits` are the executions over the listing; `replicate` is what another capture of A differs by.
+    `hits` are the executions over the listing; `replicate` is the difference of another capture from A.
     """
     n = len(hits[0]) if group is None else int(group.max(initial=-1)) + 1
     of_rows = np.arange(len(hits[0])) if group is None else group
@@ -225,7 +225,7 @@ def deltas(
     share = MIN_ALONE if group is None or is_assumed else MIN_OF_SUM
     floor = (share if replicate is None else MIN_REPLICATE) * np.maximum(*values)
     step = np.maximum(both[0].weight, both[1].weight) * steps * sides[0].step if group is None else 0.0
-    # What only one build has is no chance, however little it costs.
+    # A row that only one build has is a real difference, at any cost.
     floor = np.where(np.minimum(*values) > 0, np.maximum(floor, step), floor)
     noise = np.maximum(chance, floor)
     noise = noise if replicate is None else np.maximum(noise, np.abs(replicate))
@@ -242,13 +242,13 @@ def deltas(
 
 
 def _taken(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the columns of a table at these rows, 0 where there is none (-1)."""
+    """Return the columns of a table at these rows, 0 for row -1."""
     padded = np.concatenate([table, np.zeros((len(table), 1))], axis=1)
     return padded[:, rows]
 
 
 def _work(each_a: np.ndarray, each_b: np.ndarray, row_b: np.ndarray, table: Blocks) -> np.ndarray:
-    """Return how much more often a wave of A executes the block of each row of B; 1 if that is unknown."""
+    """Return how much more often a wave of A executes the block of each row of B; 1 if unknown."""
     block = np.where(row_b >= 0, np.append(table.of_row, 0)[row_b], len(table))
     sums = [np.bincount(block, weights=each, minlength=len(table) + 1) for each in (each_a, each_b)]
     overall = each_a.sum() / each_b.sum() if each_b.sum() else 1.0

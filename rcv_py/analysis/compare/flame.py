@@ -1,4 +1,4 @@
-"""The flamegraph of a compared capture, with what each frame costs more or less than in the baseline."""
+"""The flamegraph of a compared capture, with the cost difference of each frame from the baseline."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.model.trace import Trace
 
 UNIT = "cycles a wave"
-STEPS = (0.02, 0.1, 0.25)  # shares of a frame's cost from which on its colour is stronger
+STEPS = (0.02, 0.1, 0.25)  # shares of a frame's cost at which its colour gets stronger
 
 CompareFlame = tuple[FlameTree, FlameLayout, tuple[str, ...], np.ndarray, np.ndarray]
 
 
 def compare_flame(trace: Trace, comparison: Comparison) -> CompareFlame | None:
-    """Return tree, boxes and texts of B, what each frame costs in A (int64), and a shade from -3 to 3.
+    """Return tree, boxes and texts of B, the cost of each frame in A (int64), and a shade from -3 to 3.
 
-    None if nothing could be compared; instructions that only A has are not in it.
+    None if nothing could be compared; instructions that only A has are left out.
     """
     if comparison.kernel is None:
         return None
@@ -44,9 +44,9 @@ def compare_flame(trace: Trace, comparison: Comparison) -> CompareFlame | None:
 
 
 def _change(tree: FlameTree, noise: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return what frames cost in A, and the colour of each: none where the sum may be noise.
+    """Return the cost of frames in A and the colour of each, neutral where the difference may be noise.
 
-    Noise of a frame is that of its rows, and no less than the share that is noise of the whole kernel.
+    Noise of a frame is the noise of its rows, and at least the noise share of the whole kernel.
     """
     before = tree.total[:, Metric.NONHIDDEN.value]
     delta = (tree.total[:, Metric.TOTAL.value] - before).astype(float)

@@ -1,4 +1,4 @@
-"""What rows of a comparison are summed by: source lines, basic blocks, classes of instructions."""
+"""Groups for the rows of a comparison: source lines, basic blocks, instruction classes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ ONLY_A = " (A)"
 class Groups:
     """A partition of the rows of a listing."""
 
-    of: np.ndarray  # int64 [rows], the group; -1 counts nowhere
+    of: np.ndarray  # int64 [rows], the group; -1 does not count
     names: tuple[str, ...]
-    texts: tuple[str, ...]  # what a source line says, or a class means; "" otherwise
+    texts: tuple[str, ...]  # text of a source line, or meaning of a class; "" otherwise
 
 
 def by_source(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
-    """Group by the innermost source line in B; removed rows by the line of B with the text of theirs."""
+    """Group by the innermost source line in B; removed rows by the line of B with the same text."""
     row_a, row_b = alignment.listing
     (of_a, lines_a), (of_b, lines_b) = _lines(a), _lines(b)
-    # Lines of A without a partner come after those of B, and rows without a line after both.
+    # Lines of A without a partner come after the lines of B, and rows without a line after both.
     known = {line.key: at for at, line in reversed(list(enumerate(lines_b)))}
     went = [known.get(line.key, len(lines_b) + at) for at, line in enumerate(lines_a)]
     group_a = np.array([*went, len(lines_b) + len(lines_a)])[np.append(of_a, -1)[row_a]]
@@ -42,7 +42,7 @@ def by_source(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
 
 
 def by_block(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
-    """Group by the basic block of B; removed rows with the block that most of their block went to."""
+    """Group by the basic block of B; removed rows by the block that most of their block became."""
     row_a, row_b = alignment.listing
     table_a, table_b = blocks(a.code), blocks(b.code)
     went = _majority(table_a, table_b, alignment.to_b)
@@ -54,7 +54,7 @@ def by_block(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
 
 
 def by_class(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
-    """Group by what instructions do (`InstructionClass`); a pair by what it does in B."""
+    """Group by `InstructionClass`; a pair by its class in B."""
     row_a, row_b = alignment.listing
     of_a, of_b = (np.append(instruction_classes(side.code).astype(np.int64), -1) for side in (a, b))
     of = np.where(row_b >= 0, of_b[row_b], of_a[row_a])
@@ -85,7 +85,7 @@ def _is_label(a: CaptureCosts, b: CaptureCosts, row_a: np.ndarray, row_b: np.nda
 class _Line(NamedTuple):
     place: str  # path:line
     text: str  # "" if the file was not copied
-    key: tuple[str, str]  # what it is recognised by in another build: file name, and text or number
+    key: tuple[str, str]  # identifies it in another build: file name, and text or number
 
 
 def _lines(side: CaptureCosts) -> tuple[np.ndarray, list[_Line]]:
@@ -107,7 +107,7 @@ def _lines(side: CaptureCosts) -> tuple[np.ndarray, list[_Line]]:
 
 
 def _majority(table_a: Blocks, table_b: Blocks, to_b: np.ndarray) -> np.ndarray:
-    """Return the block of B that most paired rows of each block of A went to, -1 for none; int64."""
+    """Return the block of B with most paired rows of each block of A, -1 for none; int64."""
     went = np.full(len(table_a) + 1, -1, dtype=np.int64)
     rows = np.flatnonzero(to_b >= 0)
     pair = table_a.of_row[rows].astype(np.int64) << 32 | table_b.of_row[to_b[rows]]

@@ -1,7 +1,7 @@
-"""The longest common subsequence of two rows of keys, and the heaviest increasing part of one row.
+"""The longest common subsequence of two sequences of keys, and the heaviest increasing subsequence.
 
-The subsequence is exact and needs a few machine words a row: bit j of a whole number says whether the
-subsequence does *not* grow at key j of the second row, and one addition carries all of them on at once.
+The subsequence is exact and needs a few machine words a key: bit j of an integer says whether the subsequence
+does *not* grow at key j of the second sequence, and one addition updates all bits at once.
 
 ```
 keys      a b c a        after `a`   0 1 1 1     a zero is a place where the subsequence grows
@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-MAX_BITS = 400_000_000  # of both rows multiplied; beyond it only keys that occur once are paired
+MAX_BITS = 400_000_000  # product of both lengths; above it only keys that occur once are paired
 
 Pairs = list[tuple[int, int]]
 
 
 def common(a: Sequence[int], b: Sequence[int]) -> Pairs:
-    """Return the places (in a, in b) of a longest common subsequence, ascending in both."""
+    """Return the indices (into a, into b) of a longest common subsequence, ascending in both."""
     head = 0
     while head < min(len(a), len(b)) and a[head] == b[head]:
         head += 1
@@ -36,9 +36,9 @@ def common(a: Sequence[int], b: Sequence[int]) -> Pairs:
 
 
 def heaviest_rising(values: Sequence[int], weights: Sequence[int]) -> list[int]:
-    """Return the places of the strictly rising part of `values` whose weights add up to most."""
+    """Return the indices of the strictly increasing subsequence of `values` with the largest weight."""
     rank = {value: at + 1 for at, value in enumerate(sorted(set(values)))}
-    best: list[tuple[int, int]] = [(0, -1)] * (len(rank) + 1)  # Fenwick tree: (weight, place it ends at)
+    best: list[tuple[int, int]] = [(0, -1)] * (len(rank) + 1)  # Fenwick tree: (weight, index of its end)
     before, top = [-1] * len(values), (0, -1)
     for place, (value, weight) in enumerate(zip(values, weights, strict=True)):
         heaviest, at = (0, -1), rank[value] - 1
@@ -81,7 +81,7 @@ def _exact(a: Sequence[int], b: Sequence[int]) -> Pairs:
 
 
 def _by_unique_keys(a: Sequence[int], b: Sequence[int]) -> Pairs:
-    """Return pairs of keys that occur once in each row, in a rising order."""
+    """Return pairs of keys that occur once in each sequence, in increasing order."""
     once_a = {key for key, n in Counter(a).items() if n == 1}
     once_b = {key for key, n in Counter(b).items() if n == 1}
     place = {key: j for j, key in enumerate(b) if key in once_b}

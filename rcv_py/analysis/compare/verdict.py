@@ -1,9 +1,9 @@
-"""What may be said of two captures as a whole, and in which words.
+"""The verdict on two captures as a whole, and its wording.
 
-What counts is the launch: its duration, from the first start of a wave to the last end.  What waves take is
-said beside it, at equal executions where the instructions are the same, and per wave where they are not; it
-decides only where the launches do not differ beyond noise, and never against them.  Where the number of
-waves or the work of a wave differs, as with other tiles, nothing is said per wave.
+The launch counts: its duration, from the first start of a wave to the last end.  The cost of waves is
+reported next to it, at equal executions if the instructions are the same, else per wave; it decides only if
+the launches do not differ beyond noise, and never against them.  If the number of waves or the work of a
+wave differs, as with other tiles, nothing is reported per wave.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from enum import Enum
 from rcv_py.analysis.compare.costs import Launch
 from rcv_py.base.text import count, plural
 
-ASSUMED = 0.10  # what one workgroup may differ by from another run: no capture says how much
-# Two runs of one build differ by more than the waves of either do: by some 5 % in what was measured.
+ASSUMED = 0.10  # assumed difference of a single workgroup between runs, which no capture shows
+# Two runs of a build differ by more than the waves within a run: by some 5 % as measured.
 MIN_ALONE = 0.06  # so no smaller difference of a kernel is reported without a replicate
-MIN_REPLICATE = 0.02  # nor this with one
-MIN_COVERED = 0.5  # share of the cycles that both captures must have executed the instructions of
+MIN_REPLICATE = 0.02  # nor a smaller one than this with a replicate
+MIN_COVERED = 0.5  # minimum share of the cycles in instructions that both captures executed
 WORK_ALIKE = 0.05  # waves of two builds do the same work if their executions differ by less
 WAVES_ALIKE = 0.02  # launches have the same number of waves if they differ by less
 
 
 class Verdict(Enum):
-    """The value is what a program reads."""
+    """The verdict; its value is for programs."""
 
     SAME = "no difference beyond noise"
     FEWER = "takes fewer cycles"
@@ -38,13 +38,13 @@ _NO_DIFFERENCE = "No difference beyond noise"
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """What B takes over what A takes, and how far it may be off by chance; all shares, 1 is equal."""
+    """Ratio of B to A and its uncertainty by chance; shares, 1 is equal."""
 
     value: float
     noise: float
 
     def beyond(self, replicate: Ratio) -> Ratio:
-        """The ratio with at least as much noise as a replicate differs from A by."""
+        """The ratio with noise at least as large as the replicate's difference from A."""
         return Ratio(self.value, max(self.noise, abs(replicate.value - 1)))
 
     @property
@@ -56,10 +56,10 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a wave does: the smallest and the largest number over groups of traced waves.
+    """Work of a wave: the smallest and the largest value over groups of traced waves.
 
-    Few of the waves of a launch are traced, and where their work varies (ragged batches, causal masks) a mean
-    of some says little of all.  So work differs only where the ranges do not touch.
+    Few waves of a launch are traced, and if their work varies (ragged batches, causal masks), their mean does
+    not represent the launch.  So work differs only if the ranges do not touch.
     """
 
     low: float
@@ -67,11 +67,11 @@ class Work:
     unit: str  # "FLOP of MFMA or WMMA instructions" or "executed instructions"
 
     def times(self, waves: float) -> Work:
-        """The work of so many waves."""
+        """The work of `waves` waves."""
         return Work(self.low * waves, self.high * waves, self.unit)
 
     def is_like(self, other: Work) -> bool:
-        """Whether two ranges overlap, or miss each other by less than 5 %."""
+        """Whether two ranges overlap or are less than 5 % apart."""
         near = 1 + WORK_ALIKE
         return self.low <= near * other.high and other.low <= near * self.high
 
@@ -83,21 +83,21 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class LaunchDelta:
-    """Both launches, and what B takes over what A takes."""
+    """Both launches, and the ratio of B to A."""
 
     a: Launch
     b: Launch
     duration: Ratio
-    wave_work: tuple[Work, Work] | None  # None if no unit of work is known that both have
+    wave_work: tuple[Work, Work] | None  # None if both have no unit of work in common
 
     @property
     def has_like_waves(self) -> bool:
-        """Whether as many waves of a shader engine were launched."""
+        """Whether both launched the same number of waves a shader engine."""
         return abs(self.b.waves_per_engine / self.a.waves_per_engine - 1) <= WAVES_ALIKE
 
     @property
     def work(self) -> tuple[Work, Work] | None:
-        """The work of both launches on a shader engine."""
+        """The work of both launches per shader engine."""
         if self.wave_work is None:
             return None
         a, b = self.wave_work
@@ -106,21 +106,21 @@ class LaunchDelta:
 
 @dataclass(frozen=True, slots=True)
 class KernelDelta:
-    """The whole kernel: plain numbers of both captures, and both ratios."""
+    """The whole kernel: numbers of both captures, and ratios."""
 
     waves: tuple[int, int]
     hits_per_wave: tuple[float, float]
     per_wave: tuple[float, float]  # cycles
-    per_hit: tuple[float, float]  # cycles, executions of every instruction alike
+    per_hit: tuple[float, float]  # cycles, at equal executions of every instruction
     covered: tuple[float, float]  # share of the cycles in rows that could be compared
-    work: float  # executions a wave of B over those of A, of instructions that both have; 1 is equal
+    work: float  # executions a wave, B over A, of instructions that both have; 1 is equal
     at_equal_hits: Ratio
     a_wave: Ratio
     equal: tuple[float, float]  # cycles a wave, both at the executions of A
     launch: LaunchDelta | None = None  # None if a capture has no launch that began and ended in it
 
     def beyond(self, replicate: KernelDelta) -> KernelDelta:
-        """The numbers with at least as much noise as a replicate differs from A by."""
+        """The numbers with noise at least as large as the replicate's difference from A."""
         launch = self.launch
         if launch is not None and replicate.launch is not None:
             launch = replace(launch, duration=launch.duration.beyond(replicate.launch.duration))
@@ -130,17 +130,17 @@ class KernelDelta:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict, what it is about (`launch`, `hit` or `wave`, "" if nothing), and one sentence."""
+    """The verdict, its basis (`launch`, `hit` or `wave`, "" if none), and a sentence."""
 
     verdict: Verdict
     basis: str
     sentence: str
-    beside: str = ""  # what the other of launch and waves says, or why it says nothing; a sentence
-    ratio: Ratio | None = None  # that the verdict is about; None if nothing can be compared
+    beside: str = ""  # a sentence on the other of launch and waves, or why it gives no result
+    ratio: Ratio | None = None  # the ratio that decided; None if nothing can be compared
 
 
 def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
-    """Return the verdict on two captures that can be compared."""
+    """Return the verdict on two comparable captures."""
     launch = kernel.launch
     if launch is None:
         return _by_wave(kernel, is_same_isa)
@@ -155,7 +155,7 @@ def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
 
 
 def why_not_per_wave(launch: LaunchDelta) -> str:
-    """Return why cycles of a wave of A and of B are no answer, "" if they are."""
+    """Return why cycles of a wave of A and of B cannot be compared, "" if they can."""
     if not launch.has_like_waves:
         return f"the launch of A has {plural(launch.a.waves, 'wave')}, that of B {launch.b.waves:,}"
     if launch.wave_work is not None and not launch.wave_work[0].is_like(launch.wave_work[1]):
@@ -166,7 +166,7 @@ def why_not_per_wave(launch: LaunchDelta) -> str:
 def _of_other_work(
     kernel: KernelDelta, launch: LaunchDelta, works: tuple[Work, Work], is_same_isa: bool
 ) -> Judgement:
-    """Launches that do not do the same: only executions of the same instructions can be compared."""
+    """The verdict on launches with different work: only executions of the same instructions compare."""
     why = (
         f"the launches do not do the same work ({_works(works)} a shader engine; {_durations(launch)} cycles)"
     )
@@ -180,7 +180,7 @@ def _of_other_work(
 
 
 def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
-    """The launch decides; if it does not differ beyond noise, waves may, but not against it."""
+    """The verdict of the launch; if it is within noise, waves may decide, but not against it."""
     judged = _of_launch(launch)
     if judged.verdict is Verdict.SAME and waves.verdict in (Verdict.MORE, Verdict.FEWER):
         is_fewer = waves.verdict is Verdict.FEWER
@@ -188,7 +188,9 @@ def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
             beside = f"The launch takes {change(launch.duration)}, within noise ({_durations(launch)})."
             return replace(waves, beside=beside)
     text = waves.sentence
-    text = text[:1].lower() + text[1:] if text.startswith(("No ", "Not ")) else text  # B stays B
+    text = (
+        text[:1].lower() + text[1:] if text.startswith(("No ", "Not ")) else text
+    )  # keep the capital of "B"
     return replace(judged, beside=f"Traced waves: {text}")
 
 
@@ -223,9 +225,9 @@ def _by_wave(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
         return refuse(f"the waves of A and B execute mostly different instructions ({_amounts(kernel)})")
     if is_same_isa:
         return _of(equal, "hit", kernel)
-    if abs(kernel.work - 1) <= WORK_ALIKE:  # the same work: both are cycles a wave, one more surely
+    if abs(kernel.work - 1) <= WORK_ALIKE:  # equal work: both are cycles a wave, one of them more certain
         return _of(min(wave, equal, key=lambda ratio: ratio.noise), "wave", kernel)
-    if equal.direction == wave.direction:  # what both say is claimed, and no more than the smaller one
+    if equal.direction == wave.direction:  # claim what both agree on: the smaller change
         is_wave = abs(wave.value - 1) <= abs(equal.value - 1)
         return _of(wave, "wave", kernel) if is_wave else _of(equal, "hit", kernel)
     return refuse(
@@ -235,7 +237,7 @@ def _by_wave(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
 
 
 def refuse(why: str) -> Judgement:
-    """Return that two captures cannot be compared."""
+    """Return the judgement that two captures cannot be compared."""
     return Judgement(Verdict.NOT_COMPARABLE, "", f"Not comparable: {why}.")
 
 
@@ -262,7 +264,7 @@ def _amounts(kernel: KernelDelta) -> str:
 
 
 def work_notes(kernel: KernelDelta) -> tuple[str, ...]:
-    """Return what different numbers of waves, or of executions a wave, mean for the numbers."""
+    """Return notes on different numbers of waves, or of executions a wave."""
     a, b = kernel.waves
     notes = []
     if a != b:

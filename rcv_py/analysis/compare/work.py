@@ -1,8 +1,8 @@
-"""What work costs: cycles by operation, by byte and by instruction, which also hold where tiles differ.
+"""Cost of work: cycles by operation, byte and instruction, comparable across different tiles.
 
-Another tiling has other waves that do other amounts, so cycles a wave say nothing.  What a wave computes and
-requests is known from its instructions: FLOP of MFMA and WMMA by their shapes, bytes by the width of
-accesses, all lanes on.  A launch does as much as a traced wave does, times its waves.
+With another tiling a wave does another amount of work, so cycles a wave cannot be compared.  The work of a
+wave follows from its instructions: FLOP of MFMA and WMMA from their shapes, bytes from the width of accesses
+with all lanes active.  The work of a launch is the work of a traced wave times the number of waves.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAN = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class WorkCosts:
-    """What the waves of a capture do and what that costs; means over waves, nan where it is not known."""
+    """Work of the waves of a capture and its cost; means over waves, nan where unknown."""
 
     cycles: float  # of latency and idle, a wave
     instructions: float  # executions a wave
@@ -43,32 +43,32 @@ class WorkCosts:
 
     @property
     def cycles_per_instruction(self) -> float:
-        """Cycles of a wave for an execution."""
+        """Cycles of a wave per execution."""
         return _over(self.cycles, self.instructions)
 
     @property
     def cycles_per_kflop(self) -> float:
-        """Cycles of a wave for 1,000 operations."""
+        """Cycles of a wave per 1,000 operations."""
         return _over(self.cycles, self.flop / _KILO)
 
     @property
     def cycles_per_kb(self) -> float:
-        """Cycles of a wave for 1,000 requested bytes."""
+        """Cycles of a wave per 1,000 requested bytes."""
         return _over(self.cycles, self.bytes / _KILO)
 
     @property
     def launch_cycles_per_mflop(self) -> float:
-        """Cycles of the launch for a million of its operations."""
+        """Cycles of the launch per million of its operations."""
         return _over(self.duration, self.launch_flop / _MEGA)
 
     @property
     def clock_mhz(self) -> float:
-        """Cycles a microsecond."""
+        """Clock of the launch: cycles a microsecond."""
         return _over(self.duration * _KILO, self.duration_ns)
 
 
 def work_costs(costs: CaptureCosts, duration_ns: float = NAN) -> WorkCosts:
-    """Return what the waves do and what it costs; `duration_ns` is that of the launch."""
+    """Return the work of the waves and its cost; `duration_ns` is the duration of the launch."""
     lanes = 32 if costs.isa != _WIDE and register_use(costs.code).is_wave32 else 64
     waves, launch = max(1, costs.wave_count), costs.launch
     hits = costs.hits.sum(axis=0)

@@ -1,4 +1,4 @@
-"""How to record counters with a trace, and what the language of formulas can say: texts for people."""
+"""Help texts: how to record counters with a trace, and the language of formulas."""
 
 from __future__ import annotations
 

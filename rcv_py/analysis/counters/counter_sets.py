@@ -1,4 +1,4 @@
-"""Derived counters that come with the program: one set a generation, written in the language of formulas.
+"""Built-in derived counters: a set for each generation, in the language of formulas.
 
 A thread trace carries SQ counters on gfx9 only; later generations have performance monitors, whose names
 differ. Definitions of the gfx9 utilisations and their factors are AMD's: FLAT, LDS and VMEM issue at half
@@ -31,7 +31,7 @@ def _rate(name: str, counted: str, what: str) -> str:
 
 
 def _common(sq: str, sqc: str, l2: str) -> tuple[str, ...]:
-    """What every generation counts, under names that begin differently."""
+    """Definitions for all generations, given their name prefixes."""
     cycles, conflicts = f"{sq}WAVE_CYCLES", f"{sqc}LDS_BANK_CONFLICT"
     waited = "Of the time of waves, what they waited"
     lost = "Of the cycles of LDS, those lost to bank conflicts."
@@ -53,7 +53,7 @@ _ISSUED = (
     ("VMEM", 200, "Issue of vector memory instructions."),
 )
 _GPU = ("LDS_util", "VMEM_util", "FLAT_util")
-_ALU = (  # what is needed, and how busy the vector units are: matrix and other issue may overlap
+_ALU = (  # counters needed, and how busy the vector units are: matrix and other issue may overlap
     (("MFMA_util", "VALU_util"), "min(MFMA_util + VALU_util * (1 - _mfma) / (1.7 - _mfma), 100)"),
     (("MFMA_util",), "MFMA_util"),
     (("VALU_util",), "min(VALU_util, 100)"),
@@ -104,7 +104,7 @@ _SETS = {9: _GFX9, 10: _RDNA, 11: _GFX11}
 def built_in_text(gfxip: int, recorded: Container[str] | None = None) -> str:
     """Return the set of a generation as the text of a file.
 
-    GPUutil is the largest of the utilisations; given the names that were recorded, of those that are there.
+    GPUutil is the largest utilisation; with `recorded`, the largest whose counters were recorded.
     """
     lines = [f"# What comes with rcv for gfx{gfxip}. Your own files are added to it."]
     lines += _SETS.get(gfxip, _GFX12 if gfxip >= 12 else ())
@@ -124,5 +124,5 @@ def _gpu(recorded: Container[str] | None) -> str:
 
 
 def built_in(gfxip: int, recorded: Container[str] | None = None) -> Definitions:
-    """Return the definitions that come with the program."""
+    """Return the built-in definitions."""
     return read_definitions(built_in_text(gfxip, recorded), BUILT_IN)

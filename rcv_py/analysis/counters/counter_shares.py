@@ -1,6 +1,6 @@
-"""Hardware counters in a few numbers: how busy each kind of pipe was, over all and by compute unit.
+"""Summary of hardware counters: how busy each kind of pipe was, in total and by compute unit.
 
-All shares are taken of BUSY_CU_CYCLES, which counts steps of four cycles in which a compute unit had work.
+All shares are of BUSY_CU_CYCLES, which counts steps of four cycles in which a compute unit had work.
 
 ```
 share of X          100 · Σ X / Σ BUSY          over all units and samples
@@ -26,7 +26,7 @@ ACTIVE = "ACTIVE_INST_"
 MATRIX = "VALU_MFMA_BUSY_CYCLES"
 _DOUBLED = frozenset(ACTIVE + name for name in ("FLAT", "LDS", "VMEM"))
 _WITH_PEAK = ("VALU", "MFMA")
-_KIND = {"SCA": "SMEM", "MFMA": "MATRIX", "MISC": "IMMED"}  # whose colour a bar has, if not of its own name
+_KIND = {"SCA": "SMEM", "MFMA": "MATRIX", "MISC": "IMMED"}  # kind of a bar, if not its own name
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class CounterBar:
 
 @dataclass(frozen=True, eq=False)
 class CounterShares:
-    """Sums of every counter of the thread trace at every unit that counted anything."""
+    """Sums of each counter of the thread trace at each unit that counted anything."""
 
     names: tuple[str, ...]  # without SQ_, in the order of the capture
     se: np.ndarray  # int64 [rows]
@@ -59,7 +59,7 @@ class CounterShares:
 
     @cached_property
     def bars(self) -> tuple[CounterBar, ...]:
-        """The share of each pipe over all units, and at the peak of some; what has no busy time has none."""
+        """The share of each pipe over all units, and for some at the peak; no bar without busy time."""
         bars = []
         whole = self.total.sum(axis=0)
         for at, name in enumerate(self.names if BUSY in self.names else ()):

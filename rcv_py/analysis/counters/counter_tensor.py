@@ -1,4 +1,4 @@
-"""Counters as tensors [XCC, SE, CU, T] on a grid of equal intervals: what formulas compute with."""
+"""Counters as tensors [XCC, SE, CU, T] on a grid of equal intervals: the operands of formulas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, Family, RawCo
 from rcv_py.analysis.counters.formula.evaluate import scalar
 from rcv_py.model.device import Clock
 
-MAX_CELLS = 1 << 21  # of one tensor: 16 MB; more than that, and intervals are joined
+MAX_CELLS = 1 << 21  # of one tensor: 16 MB; for more, intervals are merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +27,20 @@ class Grid:
     units: int = 1
 
     def times(self, count: int) -> np.ndarray:
-        """The first cycles of so many intervals, int64."""
+        """The first cycles of `count` intervals, int64."""
         return self.start + self.step * np.arange(count, dtype=np.int64)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """XCC, SE, CU, T."""
+        """Lengths of XCC, SE, CU, T."""
         return self.xccs, self.engines, self.units, self.length
 
 
 def grid_of(raw: tuple[RawCounter, ...]) -> Grid | None:
-    """Return the grid on which all these counters lie; None if they have no sample.
+    """Return a grid for all these counters; None if they have no sample.
 
     It starts an interval before the first sample, so that an interval ends where its sample was taken.  If
-    tensors would have more than `MAX_CELLS` numbers, intervals are so many times longer.
+    tensors would have more than `MAX_CELLS` numbers, intervals get longer by that factor.
     """
     raw = tuple(counter for counter in raw if len(counter.samples))
     if not raw:
@@ -59,7 +59,7 @@ def grid_of(raw: tuple[RawCounter, ...]) -> Grid | None:
 def tensor(samples: Samples, grid: Grid, interval: int = 0) -> np.ndarray:
     """Return the sum of the samples in each interval of each place, float64 [XCC, SE, CU, T].
 
-    A sample is of the `interval` before its time, and goes where most of that lies.
+    A sample covers the `interval` before its time, and counts in the grid interval that holds most of it.
     """
     at = (samples.time - grid.start - (interval or grid.step) // 2) // grid.step
     at = np.clip(at, 0, grid.length - 1)
@@ -69,12 +69,12 @@ def tensor(samples: Samples, grid: Grid, interval: int = 0) -> np.ndarray:
 
 
 class Tensors(Mapping[str, np.ndarray]):
-    """What formulas may use of one family of counters, each made when it is needed.
+    """The tensors that formulas may use of a family of counters, each computed when needed.
 
     Raw counters, with or without `SQ_`; `SCLOCK` [1, 1, 1, T], the grid's times; `RCLOCK` [1, SE, 2, n], both
     clocks at the clock samples; the numbers NUM_XCC, NUM_SE, NUM_CU, NUM_SAMPLES, INTERVAL (cycles of the
-    grid), FREQUENCY (of the constant clock in Hz, as the trace states it) and SHADER_HZ.  A counter that was
-    counted for single SIMDs also has its sum under the name without mask.
+    grid), FREQUENCY (of the constant clock in Hz, as the trace states it) and SHADER_HZ.  A counter of single
+    SIMDs also has its sum under the name without mask.
     """
 
     def __init__(
@@ -144,8 +144,8 @@ class Tensors(Mapping[str, np.ndarray]):
 def clock_tensor(clock: Clock, engines: int) -> np.ndarray:
     """Return both clocks at the clock samples, float64 [1, SE, 2, n]: aligned shader cycles, realtime ticks.
 
-    Ticks count from the smallest of all.  Where an engine has fewer samples than another, its last one
-    is repeated, so that last minus first is right.
+    Ticks count from the smallest of all.  If an engine has fewer samples than another, its last sample is
+    repeated, so that last minus first is right.
     """
     engines = max(engines, max(clock.samples) + 1)
     longest = max(len(one.shader) for one in clock.samples.values())
@@ -158,7 +158,7 @@ def clock_tensor(clock: Clock, engines: int) -> np.ndarray:
 
 
 def simd_names(simds: int) -> str:
-    """Return which SIMDs a mask means: "all SIMDs", "SIMD 0", "SIMD 0, 2"."""
+    """Return the SIMDs of a mask as text: "all SIMDs", "SIMD 0", "SIMD 0, 2"."""
     if simds == ALL_SIMDS:
         return "all SIMDs"
     return "SIMD " + ", ".join(str(simd) for simd in range(4) if simds >> simd & 1)

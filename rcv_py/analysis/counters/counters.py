@@ -1,9 +1,8 @@
-"""Streamed hardware counters: what was sampled where, and how often.
+"""Streamed hardware counters: their samples, places and intervals.
 
 A thread trace of gfx9 carries samples of up to eight SQ counters of each compute unit: rows of two banks of
 four. Any generation may come with streamed performance monitors (SPM) of whole shader engines, sampled less
-often. A sample is what was counted since the one before, so it belongs to the interval *before* its
-timestamp.
+often. A sample counts since the previous sample, so it belongs to the interval *before* its timestamp.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.device import SpmSeries
 from rcv_py.model.trace import Trace
 
-_MARGIN = 4.0  # lengths of the trace that samples may lie outside of it: they start early and end late
+_MARGIN = 4.0  # trace lengths that samples may lie outside the trace: they start early and end late
 _CONVERTED = "Performance monitors were sampled on the constant clock; their times were converted to cycles."
 _UNKNOWN = (
     "The clock of the performance monitors is unknown: their first sample is drawn where the trace begins; "
@@ -32,7 +31,7 @@ _UNKNOWN = (
 
 
 def _spm_times(trace: Trace) -> tuple[Callable[[SpmSeries], np.ndarray], str]:
-    """Return what gives the aligned times of a series, int64 cycles, and a sentence about it or "".
+    """Return a function for the aligned times of a series, int64 cycles, and a sentence about it or "".
 
     Shader cycles get the same offset as everything else of the engine; ticks are converted with the engine's
     two clock samples (the first engine's for a counter of a whole die).
@@ -61,7 +60,7 @@ def _spm_times(trace: Trace) -> tuple[Callable[[SpmSeries], np.ndarray], str]:
 
 
 def _is_beside(trace: Trace, time: np.ndarray) -> bool:
-    """Whether samples lie about where the trace does."""
+    """Whether samples lie near the trace in time."""
     if not trace.has_times:
         return True
     room = max(_MARGIN * trace.span.width, 1e6)
@@ -71,9 +70,9 @@ def _is_beside(trace: Trace, time: np.ndarray) -> bool:
 LANES = 4  # counters of a bank
 ALL_SIMDS = 15
 MAX_BANKS = 16
-MAX_XCCS, MAX_ENGINES, MAX_UNITS = 16, 128, 512  # places beyond that are damage: tensors have them all
+MAX_XCCS, MAX_ENGINES, MAX_UNITS = 16, 128, 512  # larger numbers are damage; tensors span all places
 SLOWEST = 4096  # cycles: the interval if there is no second sample
-_LATE = 1.5  # intervals: what comes later than that after the sample before had nothing between
+_LATE = 1.5  # intervals: a longer distance between two samples is a gap without counts
 _MASK = re.compile(r"(.+?):(?:0[xX])?([0-9a-fA-F]{1,8})")
 
 
@@ -89,7 +88,7 @@ class Samples:
     """Samples of one counter."""
 
     time: np.ndarray  # int64, cycles, aligned
-    xcc: np.ndarray  # int32, die; 0 unless the counter is one of a whole die
+    xcc: np.ndarray  # int32, die; 0 unless the counter belongs to a whole die
     se: np.ndarray  # int32
     cu: np.ndarray  # int32, compute unit; the instance for SPM
     value: np.ndarray  # float64
@@ -118,20 +117,20 @@ class Samples:
         return self.at(np.lexsort((self.time, self.place())))
 
     def place(self) -> np.ndarray:
-        """Return a number of the place of each sample: equal where XCC, SE and CU are, int64."""
+        """Return a key of each sample's place, int64: equal if XCC, SE and CU are equal."""
         return (self.xcc.astype(np.int64) << 40) | (self.se.astype(np.int64) << 20) | self.cu
 
     def gaps(self) -> np.ndarray:
-        """Return the cycles between each two samples that follow each other at a place, int64."""
+        """Return the cycles between consecutive samples of a place, int64."""
         ordered = self.by_place()
         return np.diff(ordered.time)[~starts_run(ordered.place())[1:]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawCounter:
-    """One counter of the hardware at all its places."""
+    """A hardware counter at all its places."""
 
-    name: str  # `BUSY_CU_CYCLES`, `LDS_BANK_CONFLICT:1`; without `SQ_` if it is one of the thread trace
+    name: str  # `BUSY_CU_CYCLES`, `LDS_BANK_CONFLICT:1`; without `SQ_` if from the thread trace
     family: Family
     simds: int  # bit mask of the SIMDs that are counted
     samples: Samples
@@ -139,12 +138,12 @@ class RawCounter:
 
     @property
     def is_level(self) -> bool:
-        """Whether a sample is how many operations were under way, not how many events there were."""
+        """Whether a sample is the number of operations in flight, not a number of events."""
         return "_LEVEL" in self.name
 
     @property
     def unit(self) -> str:
-        """What a value is."""
+        """The unit of a value."""
         return "under way" if self.is_level else f"per {self.interval:,} cycles"
 
     @property
@@ -156,7 +155,7 @@ class RawCounter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counters:
-    """Every raw counter of a capture, and what a reader should know of them."""
+    """Every raw counter of a capture, and notes about them."""
 
     raw: tuple[RawCounter, ...]
     notes: tuple[str, ...] = ()  # sentences
@@ -179,9 +178,9 @@ def _numbers(columns: Iterable[np.ndarray]) -> list[int]:
 
 
 def counters(trace: Trace) -> Counters:
-    """Return the raw counters of a capture, those of the thread trace first.
+    """Return the raw counters of a capture, thread trace first.
 
-    Columns without a name are called `UNK_` and their number, unless nothing was ever counted in them.
+    Columns without a name are called `UNK_` and their number; they are left out if all zero.
     """
     notes: list[str] = []
     spm_times, note = _spm_times(trace)
@@ -192,7 +191,7 @@ def counters(trace: Trace) -> Counters:
         samples = counter.samples
         rows = (samples.xcc < MAX_XCCS) & (samples.se < MAX_ENGINES) & (samples.cu < MAX_UNITS)
         lost += int(np.count_nonzero(~rows))
-        if rows.any():  # a name that was there before gets a number
+        if rows.any():  # a repeated name gets a number
             seen[counter.name] += 1
             times = seen[counter.name]
             name = counter.name if times == 1 else f"{counter.name}_{times}"
@@ -210,7 +209,7 @@ def _note_lost(notes: list[str], lost: int) -> None:
 
 
 def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
-    """One counter a column of a bank, in the order of `counter_names`."""
+    """Yield a counter for each column of a bank, in the order of `counter_names`."""
     tables = [table for table in trace.counters if len(table.time)]
     if not tables:
         return
@@ -240,7 +239,7 @@ def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
 
 
 def _most_frequent(gaps: Sequence[np.ndarray]) -> int:
-    """The most frequent distance in cycles that is more than 0."""
+    """The most frequent positive distance in cycles."""
     gap = np.concatenate([np.zeros(0, np.int64), *gaps])
     distance, times = np.unique(gap[gap > 0], return_counts=True)
     return int(distance[np.argmax(times)]) if len(distance) else SLOWEST
@@ -250,7 +249,7 @@ def _most_frequent(gaps: Sequence[np.ndarray]) -> int:
 
 
 def _spm(series: Sequence[SpmSeries], times: Callable[[SpmSeries], np.ndarray]) -> Iterator[RawCounter]:
-    """One counter a name, in the order of the file."""
+    """Yield a counter for each name, in the order of the file."""
     # Runs of zero are left out of the file, so a distance may be a multiple of the interval.
     interval = _most_frequent([np.diff(one.time) for one in series])
     for name in dict.fromkeys(one.counter for one in series):
@@ -268,10 +267,10 @@ def _spm(series: Sequence[SpmSeries], times: Callable[[SpmSeries], np.ndarray]) 
 def raw_curve(
     counter: RawCounter, engines: Collection[int] | None = None, units: Collection[int] | None = None
 ) -> StepCurve:
-    """Return the sum of a counter over the chosen places as a function of time; at its last time it ends.
+    """Return the sum of a counter over the chosen places as a function of time, up to its last time.
 
-    A sample's value holds from the sample before it to its own time; where a place was silent for more than
-    one and a half intervals its value is zero.
+    A sample's value holds from the previous sample to its own time; where a place had no sample for more than
+    one and a half intervals, its value is zero.
     """
     samples = counter.samples.of(engines, units).by_place()
     gap = np.diff(samples.time, prepend=0)
@@ -283,5 +282,5 @@ def raw_curve(
 
 
 def silences(counter: RawCounter) -> int:
-    """Return how often a place had no sample for more than one and a half intervals between two samples."""
+    """Return the number of gaps of over one and a half intervals between consecutive samples of a place."""
     return int(np.count_nonzero(counter.samples.gaps() > _LATE * counter.interval))

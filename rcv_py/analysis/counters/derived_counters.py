@@ -43,17 +43,17 @@ class Derived:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether it came with the program."""
+        """Whether it is a built-in definition."""
         return self.file == BUILT_IN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DerivedSet:
-    """All definitions that are shown, in the order of their files, built-in ones first."""
+    """All definitions that are shown, in the order of their files, built-in definitions first."""
 
     rows: tuple[Derived, ...]
     mistakes: tuple[tuple[str, FormulaError], ...]  # (file, error) of the user's files: lines without a value
-    left_out: int  # built-in ones whose counters were not recorded
+    left_out: int  # built-in definitions whose counters were not recorded
     tensors: dict[Family, Tensors]
     evaluators: dict[Family, Evaluator]
 
@@ -63,7 +63,7 @@ class DerivedSet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name that a formula may use; raw counters first, aliases left out."""
+        """Every name that a formula may use, raw counters first, without aliases."""
         constants = ("SCLOCK", "RCLOCK", "INTERVAL", "SHADER_HZ", "FREQUENCY")
         sizes = ("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES")
         raw = [name for tensors in self.tensors.values() for name in tensors.names]
@@ -71,7 +71,7 @@ class DerivedSet:
         return tuple(dict.fromkeys((*raw, *formulas, *constants, *sizes)))
 
     def value_of(self, name: str) -> np.ndarray | FormulaError:
-        """Return the tensor of any name, hidden ones and raw counters too, or why it has none."""
+        """Return the tensor of any name, including hidden names and raw counters, or why it has none."""
         results = [self.evaluators[family].result(name) for family in Family]
         return next((found for found in results if not isinstance(found, FormulaError)), results[0])
 
@@ -85,11 +85,11 @@ def derived_counters(
     engines: Collection[int] | None = None,
     units: Collection[int] | None = None,
 ) -> DerivedSet:
-    """Return every definition of the built-in set and of `files` on top of it, computed.
+    """Compute every definition of the built-in set and of `files`.
 
-    A formula works on the grid of one family: that of the thread trace's counters if it has all it needs,
-    else that of the performance monitors.  Raw counters are those of the chosen engines and units.  Built-in
-    formulas whose counters were not recorded are left out.
+    A formula uses the grid of one family: the thread trace's counters if they suffice, else the performance
+    monitors.  Raw counters cover the chosen engines and units.  Built-in formulas whose counters were not
+    recorded are left out.
     """
     places = {"engines": engines, "units": units}
     tensors = {family: Tensors(counters, family, clock, **places) for family in Family}
@@ -140,7 +140,7 @@ def _derived(row: Definition, evaluators: dict[Family, Evaluator]) -> Derived:
 
 
 def _reasons(tensors: dict[Family, Tensors], family: Family) -> dict[str, str]:
-    """Why a name that one might expect is not there."""
+    """Why an expected name is missing."""
     other = Family.SPM if family is Family.SQ else Family.SQ
     reasons = {
         name: f"{name} was recorded by {other.value}, at other times; a formula can use one kind of counter."
@@ -154,10 +154,10 @@ def _reasons(tensors: dict[Family, Tensors], family: Family) -> dict[str, str]:
 
 
 def curves(value: np.ndarray, grid: Grid) -> Iterator[tuple[str, StepCurve]]:
-    """Yield (suffix, curve) of a result: one for each place, at most `MAX_CURVES`, those with values first.
+    """Yield (suffix, curve) of a result: a curve a place, at most `MAX_CURVES`, curves with values first.
 
     A suffix such as `_SE1` names the axes that are longer than 1.  A result of another length than the grid
-    is drawn from the grid's beginning; a single number holds for the whole grid.
+    starts at the grid's beginning; a single number holds for the whole grid.
     """
     sizes = value.shape[:3]
     if not value.size:
@@ -178,7 +178,7 @@ def _steps(value: np.ndarray, grid: Grid) -> StepCurve:
 
 @dataclass(frozen=True, eq=False)
 class CounterRow:
-    """A curve, and what is said of it."""
+    """A curve and its description."""
 
     name: str
     group: str  # "thread trace", "performance monitors", or the file of the formula

@@ -1,7 +1,7 @@
 """Files of `name := expression`, and their values: float64 tensors with the axes XCC, SE, CU and time.
 
-A dimension is shared or 1.  Comparisons and logic give 0 or 1; true is what is not 0.  Dividing by zero gives
-inf or nan, never an error.
+A dimension is equal in all operands, or 1.  Comparisons and logic give 0 or 1; nonzero is true.  Division by
+zero gives inf or nan, never an error.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_TEXT = 200_000  # characters of a file
 MAX_DEFINITIONS = 1_000
 MAX_NAME = 80
 MAX_ELEMENTS = 1 << 24  # of one tensor: 128 MB
-HIDDEN = "_"  # names that begin like this are steps on the way: computed, not shown
+HIDDEN = "_"  # prefix of names of intermediate results: computed, not shown
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_:]*")
 
 Lookup = Callable[[Name], np.ndarray]
@@ -60,37 +60,37 @@ _REDUCE: dict[str, Callable[..., np.ndarray]] = {"sum": np.sum, "mean": np.mean,
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One line of a file; `node` is None and `error` says why, if it is no formula."""
+    """One line of a file; if it is not a formula, `node` is None and `error` says why."""
 
     name: str
     node: Node | None
     start: int  # of the name, in characters of the file
     stop: int  # after the formula
-    comment: str = ""  # what stands after the # of the line
+    comment: str = ""  # after the # of the line
     error: FormulaError | None = None
     file: str = ""
 
     @property
     def is_hidden(self) -> bool:
-        """Whether it is only a step on the way."""
+        """Whether it is only an intermediate result."""
         return self.name.startswith(HIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """The lines of one file or of several; of lines with one name the last counts."""
+    """The lines of one or more files; of lines with the same name the last counts."""
 
     rows: tuple[Definition, ...] = ()
     errors: tuple[FormulaError, ...] = ()  # in the order of the text
 
     @property
     def by_name(self) -> dict[str, Definition]:
-        """The definition that counts for each name, in the order of first mention."""
+        """The valid definition of each name, in the order of first mention."""
         return {row.name: row for row in self.rows}
 
 
 def joined(files: Sequence[Definitions]) -> Definitions:
-    """Return several files as one; of equal names the last counts."""
+    """Merge several files; of equal names the last counts."""
     rows = (row for file in files for row in file.rows)
     return Definitions(tuple(rows), tuple(error for file in files for error in file.errors))
 
@@ -98,7 +98,7 @@ def joined(files: Sequence[Definitions]) -> Definitions:
 def read_definitions(text: str, file: str = "") -> Definitions:
     """Return the definitions of a text, one a line; `#` begins a comment.
 
-    Never raises: a line that is no formula keeps its name and its error, and costs only itself.
+    Never raises: a line that is not a formula keeps its name and its error, and affects no other line.
     """
     if len(text) > MAX_TEXT:
         sentence = f"A file of formulas may have {MAX_TEXT:,} characters; this one has {len(text):,}."
@@ -118,7 +118,7 @@ def read_definitions(text: str, file: str = "") -> Definitions:
 
 
 def _lines(text: str) -> Iterator[tuple[int, int, str]]:
-    """Start and stop of what each line says, and its comment; lines that say nothing are left out."""
+    """Start and stop of each line's content, and its comment; empty lines are left out."""
     at = 0
     for line in text.split("\n"):
         said, _, comment = line.partition("#")
@@ -167,10 +167,10 @@ def word_at(text: str, position: int) -> str:
 
 @dataclass(eq=False)
 class Evaluator:
-    """Computes definitions over given tensors, each at most once, and only when it is needed.
+    """Computes definitions over given tensors, each at most once, on demand.
 
-    A given tensor wins over a definition of the same name.  `reasons` says of names that could be there
-    why they are not.
+    A given tensor takes precedence over a definition of the same name.  `reasons` explains why expected names
+    are missing.
     """
 
     given: Mapping[str, np.ndarray]
@@ -196,7 +196,7 @@ class Evaluator:
         return self._unknown(Name(0, 0, name)) if known is None else known
 
     def uses(self, name: str) -> frozenset[str]:
-        """Return the given tensors that a definition needs, directly or through others."""
+        """Return the given tensors that a definition needs, directly or through other definitions."""
         return frozenset(self._graph(name, self.given.__contains__).keys() & self.given.keys())
 
     def _known(self, name: str) -> np.ndarray | FormulaError | None:
@@ -206,7 +206,7 @@ class Evaluator:
         return name in self.given or name in self._done
 
     def _graph(self, name: str, is_end: Callable[[str], bool]) -> dict[str, list[str]]:
-        """What each name needs: a name, what it needs, and so on up to the ends."""
+        """The dependencies of a name, of these names and so on, down to the ends."""
         graph: dict[str, list[str]] = {}
         waiting = [name]
         while waiting:
@@ -219,14 +219,14 @@ class Evaluator:
         return graph
 
     def _order(self, name: str) -> list[str]:
-        """Definitions in the order of computing; those that need themselves get their error here."""
+        """Definitions in the order of evaluation; definitions that need themselves get their error here."""
         graph = self._graph(name, self._is_known)
         while True:
             try:
                 order = list(TopologicalSorter(graph).static_order())
                 return [part for part in order if part in self._formulas and not self._is_known(part)]
             except CycleError as cycle:
-                ring = cycle.args[1][:0:-1]  # each needs the next one
+                ring = cycle.args[1][:0:-1]  # each needs the next
                 for at, part in enumerate(ring):
                     formula, path = self._formulas[part], " → ".join((*ring[at:], *ring[:at], part))
                     sentence = f"{part} needs itself: {path}."
@@ -270,15 +270,15 @@ def scalar(value: float) -> np.ndarray:
 
 
 def shape_text(value: np.ndarray) -> str:
-    """Return the shape for people: `2 SE × 159 TIME`, or `one number`."""
+    """Return the shape as text: `2 SE × 159 TIME`, or `one number`."""
     parts = [f"{length:,} {axis}" for axis, length in zip(AXES, value.shape, strict=True) if length != 1]
     return " × ".join(parts) or "one number"
 
 
 def evaluate(node: Node, lookup: Lookup) -> np.ndarray:
-    """Return the tensor [XCC, SE, CU, T] of a tree; `lookup` gives the tensors of names.
+    """Return the tensor [XCC, SE, CU, T] of a tree; `lookup` returns the tensor of a name.
 
-    Raise FormulaError with the characters of the part that has no value.
+    Raise FormulaError with the characters of the part without a value.
     """
     with np.errstate(all="ignore"):
         return _value(node, lookup)
@@ -366,7 +366,7 @@ def _range(items: list[Node], length: int, lookup: Lookup) -> np.ndarray:
 
 
 def _place(item: Node, length: int, lookup: Lookup) -> int:
-    """An index, counted from the end if negative, that is there."""
+    """A valid index; a negative index counts from the end."""
     at = _whole(item, lookup)
     if not -length <= at < length:
         sentence = f"There is no place {at}: the axis has {length:,}, counted from 0."
@@ -375,7 +375,7 @@ def _place(item: Node, length: int, lookup: Lookup) -> int:
 
 
 def _whole(item: Node, lookup: Lookup) -> int:
-    """A single number without its fraction."""
+    """The integer part of a single number."""
     value = _value(item, lookup)
     if value.size != 1:
         raise item.error(FormulaKind.SCALAR, f"One number is needed here; this is {shape_text(value)}.")

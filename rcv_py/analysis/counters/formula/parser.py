@@ -1,4 +1,4 @@
-"""A formula as a tree: recursive descent, loosest signs first, tokens read as they are needed.
+"""Parser of formulas: recursive descent from the loosest operators, tokens read on demand.
 
     expression := and-chain { "|" and-chain }
     and-chain  := comparison { "&" comparison }
@@ -7,8 +7,8 @@
     product    := atom { ("*" | "/") atom }
     atom       := ("-" | "!") atom | NUMBER | NAME | "(" expression ")" | call
 
-A colon may be part of a name: `LDS_BANK_CONFLICT:1` is counted on SIMD 0 only.  Inside the index of `select`
-it ends a name, so that `0:NUM_SAMPLES:2` is a range.
+A colon may be part of a name: `LDS_BANK_CONFLICT:1` counts on SIMD 0 only.  Inside the index of `select` it
+ends a name, so that `0:NUM_SAMPLES:2` is a range.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from enum import StrEnum
 
 from rcv_py.base.errors import RcvError
 
-MAX_DEPTH = 40  # of parentheses, brackets and prefixes in each other
+MAX_DEPTH = 40  # of nested parentheses, brackets and prefixes
 MAX_CHARACTERS = 8_000  # of one formula
 AXES = ("XCC", "SE", "CU", "TIME")
 XCC, SE, CU, TIME = range(4)
@@ -33,7 +33,7 @@ AXIS_NAMES = {
     **dict.fromkeys(("time", "samples", "3"), TIME),
     "all": ALL,
 }
-FUNCTIONS = {  # name: how it is written, what it gives
+FUNCTIONS = {  # name: syntax, result
     "sum": ("sum[x, axis=…]", "The sum over the axes, or over everything."),
     "mean": ("mean[x, axis=…]", "The mean over the axes, or over everything."),
     "max": (
@@ -50,7 +50,7 @@ FUNCTIONS = {  # name: how it is written, what it gives
     "linear": ("linear(n, axis=TIME)", "The numbers 0 to n − 1 along an axis."),
 }
 REDUCTIONS = ("sum", "mean", "max", "min")
-_CLOSING = {  # how a function is opened and closed
+_CLOSING = {  # opening and closing of a function
     **{(name, "["): "]" for name in (*REDUCTIONS, "select", "remove", "delta")},
     **{(name, "("): ")" for name in ("max", "min", "linear")},
 }
@@ -68,12 +68,12 @@ _TOKENS = [  # outside and inside of a range, where a colon ends a name
 class FormulaKind(StrEnum):
     """Why a formula has no value."""
 
-    PARSE = "parse"  # the text is no formula
+    PARSE = "parse"  # the text is not a formula
     UNKNOWN = "unknown-name"
-    SHAPE = "shape"  # two tensors do not fit each other
-    INDEX = "index"  # there is no such place along the axis
+    SHAPE = "shape"  # the shapes of two tensors do not match
+    INDEX = "index"  # an index outside the axis
     SHORT = "axis-too-short"
-    SCALAR = "not-scalar"  # one number is wanted, a tensor was given
+    SCALAR = "not-scalar"  # a tensor where a single number is needed
     CYCLE = "cycle"  # a definition needs itself
     LIMIT = "limit"  # too long, too deep or too large to be computed
 
@@ -88,7 +88,7 @@ class FormulaError(RcvError):
         self.stop = max(stop, start)
 
     def __reduce__(self) -> tuple[type[FormulaError], tuple[FormulaKind, str, int, int]]:
-        """Let it travel between processes: its arguments are not those of the base class."""
+        """Support pickling: the arguments differ from the base class."""
         return type(self), (self.kind, str(self), self.start, self.stop)
 
     def place(self, text: str) -> tuple[int, int]:
@@ -97,7 +97,7 @@ class FormulaError(RcvError):
         return before.count("\n") + 1, self.start - (before.rfind("\n") + 1) + 1
 
     def picture(self, text: str) -> str:
-        """Return the line with a row of `^` under the characters that are wrong, and the sentence."""
+        """Return the line, a row of `^` under the wrong characters, and the sentence."""
         line, column = self.place(text)
         shown = text.split("\n")[line - 1]
         width = max(1, min(self.stop - self.start, len(shown) - column + 1))
@@ -106,7 +106,7 @@ class FormulaError(RcvError):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Anything that has a value: characters `start` to `stop` of the text."""
+    """An expression: characters `start` to `stop` of the text."""
 
     start: int
     stop: int
@@ -118,7 +118,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Number(Node):
-    """A number that was written down."""
+    """A literal number."""
 
     value: float
 
@@ -140,9 +140,9 @@ class Prefix(Node):
 
 @dataclass(frozen=True, slots=True)
 class Chain(Node):
-    """`first sign item sign item …`, all signs of one rank, from left to right; or `max(…)` and `min(…)`.
+    """`first sign item sign item …`, signs of equal precedence, left to right; or `max(…)` and `min(…)`.
 
-    One node for the whole chain: a sum of a thousand terms is no deeper than one of two.
+    The whole chain is one node: a sum of a thousand terms is no deeper than a sum of two.
     """
 
     first: Node
@@ -154,12 +154,12 @@ class Call(Node):
     """One of FUNCTIONS with its arguments; no axis means all of them."""
 
     function: str
-    items: tuple[Node, ...]  # of `select` the tensor, then the index, or begin, end and step of a range
+    items: tuple[Node, ...]  # for `select` the tensor, then the index, or begin, end and step of a range
     axes: tuple[int, ...]
 
 
 def names(node: Node) -> Iterator[Name]:
-    """Yield every name a formula uses, as often as it does, from left to right."""
+    """Yield every use of a name in a formula, from left to right."""
     parts: Iterable[Node] = ()
     match node:
         case Name():
@@ -175,9 +175,9 @@ def names(node: Node) -> Iterator[Name]:
 
 
 def parse(text: str, start: int = 0, stop: int | None = None) -> Node:
-    """Return the tree of the formula `text[start:stop]`; positions in it are those of the whole text.
+    """Return the tree of the formula `text[start:stop]`; its positions count from the start of `text`.
 
-    Raise FormulaError, kind PARSE or LIMIT, at the first thing that does not fit.
+    Raise FormulaError, kind PARSE or LIMIT, at the first error.
     """
     stop = len(text) if stop is None else stop
     if stop - start > MAX_CHARACTERS:
@@ -200,7 +200,7 @@ class _Token(Node):
 
 
 class _Parser:
-    """The place in the text."""
+    """The parser's state: its position in the text."""
 
     def __init__(self, text: str, at: int, stop: int) -> None:
         self.text, self.at, self.stop = text, at, stop
@@ -211,7 +211,7 @@ class _Parser:
 
     @property
     def here(self) -> _Token:
-        """The next token; raise FormulaError if the next character means nothing."""
+        """The next token; raise FormulaError if the next character begins none."""
         match = _TOKENS[self.is_range].match(self.text, self.at, self.stop)
         if match is None or match.lastgroup is None:
             at = self.stop - len(self.text[self.at : self.stop].lstrip(" \t\r\f\v"))
@@ -291,7 +291,7 @@ class _Parser:
     # -- functions ----------------------------------------------------------------------------------
 
     def named(self, token: _Token) -> Node:
-        """What a name begins: a call, or just the name."""
+        """The node that a name begins: a call, or the name itself."""
         opening = self.here.text if self.has("(", "[") else ""
         closing = _CLOSING.get((token.text, opening))
         if closing is not None:
@@ -334,7 +334,7 @@ class _Parser:
         return node
 
     def axes(self, closing: str, *, is_list: bool) -> tuple[int, ...]:
-        """The axes behind `axis=`; a comma before the closing bracket is forgiven."""
+        """The axes after `axis=`; a comma before the closing bracket is allowed."""
         if not self.take(",") or self.has(closing):
             return () if is_list else (TIME,)
         word = self.next()

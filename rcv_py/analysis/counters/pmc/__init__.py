@@ -1,1 +1,1 @@
-"""L2 and memory, by counters that are read once a dispatch."""
+"""L2 and memory traffic, from counters that are read once a dispatch."""

@@ -1,4 +1,4 @@
-"""Which of a few stories the traffic of a kernel fits: tests in order, each with its number and its limit.
+"""Decision tree for the memory traffic of a kernel: tests in order, each with its number and its limit.
 
 ```
 32-byte reads ≥ 5 %  ─ yes → scattered
@@ -6,8 +6,8 @@
 over-fetch > 1.25    ─ yes → refetched
       │ no → minimal      (streaming or reusing: without the ideal, by hit rate alone)
 ```
-The hit rate comes first and only colours the answer: a program that reads everything once has none, and
-needs none.  Limits are rules of thumb.  A test whose counter is missing is unknown and the tree goes on.
+The hit rate comes first and only refines the result: a program that reads everything once has no hits and
+needs none.  Limits are rules of thumb.  A test without its counter is unknown, and the tree goes on.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Step:
     value: Range  # what was measured
     limit: float
     answer: str  # YES, NO or UNKNOWN
-    means: str  # what the answer says
-    missing: tuple[str, ...]  # keys of the roles that would answer it
+    means: str  # the meaning of the answer
+    missing: tuple[str, ...]  # keys of the unrecorded roles that it needs
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Where the tree ends."""
+    """A leaf of the tree."""
 
     name: str
     sentence: str
@@ -50,11 +50,11 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The branch taken, and all tests, also those behind it."""
+    """The branch taken, and all tests, including tests after it."""
 
     branch: Branch
     tests: tuple[Step, ...]
-    deciding: str  # name of the step that ended it, "" if none could
+    deciding: str  # name of the deciding step, "" if none decided
 
 
 BRANCHES = {
@@ -98,8 +98,8 @@ class _Test(NamedTuple):
     question: str
     is_yes: Callable[[float, float], bool]
     limit: float
-    keys: tuple[str, ...]  # of the roles that answer it
-    yes: str  # what each answer means
+    keys: tuple[str, ...]  # of the roles that it needs
+    yes: str  # the meaning of each answer
     no: str
     unknown: str
 
@@ -128,7 +128,7 @@ _TESTS = (
 
 
 def decision(row: Traffic) -> Decision:
-    """Return the branch that the numbers lead to."""
+    """Return the branch that the numbers lead to, with all tests."""
     values = (Range(row.hit_rate, row.hit_rate), Range(row.partial, row.partial), row.over_fetch)
     tests = tuple(_step(test, value, row) for test, value in zip(_TESTS, values, strict=True))
     hit_rate, partial, over_fetch = (test.answer for test in tests)
@@ -142,14 +142,14 @@ def decision(row: Traffic) -> Decision:
 
 
 def missing(decided: Decision) -> tuple[str, ...]:
-    """Return the keys of the roles that would answer what is unknown, each once."""
+    """Return the keys of the roles that unknown tests need, each once."""
     return tuple(dict.fromkeys(key for test in decided.tests for key in test.missing))
 
 
 def _step(test: _Test, value: Range, row: Traffic) -> Step:
     answers = {test.is_yes(end, test.limit) for end in (value.low, value.high)} if value.is_known else set()
     answer = UNKNOWN if len(answers) != 1 else YES if answers == {True} else NO
-    # Where only the ideal is missing, counters would not answer.
+    # If only the ideal is missing, no counter helps.
     is_countable = value.is_known or test.name != "over_fetch" or not row.read.is_known
     lacks = [key for key in test.keys if isnan(row.counted[key])] if answer == UNKNOWN else []
     means = {YES: test.yes, NO: test.no, UNKNOWN: test.unknown}[answer]

@@ -1,7 +1,7 @@
-"""The numbers of `pmc_l2_analyzer.py`, by its rules, for comparing with old notes.
+"""The numbers of `pmc_l2_analyzer.py`, by its rules, for comparison with old notes.
 
-It adds up everything, takes every read that is not of 32 bytes for one of 64, and multiplies by a number of
-channels.  `traffic` does better.
+It sums everything, counts every read of other than 32 bytes as 64 bytes, and multiplies by a number of
+channels.  `traffic` is more exact.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 
 from rcv_py.model.device import PmcTable
 
-CHANNELS = 2  # what it multiplies with by default
+CHANNELS = 2  # its default factor
 
 
 @dataclass(frozen=True, slots=True)
 class OriginalNumbers:
-    """Sums over everything that matched; None where a counter is not there."""
+    """Sums over all matching dispatches; None where a counter is missing."""
 
     dispatches: int  # distinct ids
     hits: float | None
@@ -31,23 +31,23 @@ class OriginalNumbers:
 
     @property
     def hit_rate(self) -> float:
-        """Of all lookups, 0 to 1."""
+        """Hits as a share of all lookups, 0 to 1."""
         whole = (self.hits or 0) + (self.misses or 0)
         return (self.hits or 0) / whole if whole else 0.0
 
     @property
     def partial(self) -> float:
-        """Reads of 32 bytes of all, 0 to 1."""
+        """Reads of 32 bytes as a share of all reads, 0 to 1."""
         return self.reads_32 / self.reads if self.reads else 0.0
 
     @property
     def read(self) -> float:
-        """Bytes by its estimate."""
+        """Bytes read, by its estimate."""
         return (64 * ((self.reads or 0) - self.reads_32) + 32 * self.reads_32) * self.channels
 
     @property
     def over_fetch(self) -> float:
-        """Bytes read of those that had to be; 0 without the ideal."""
+        """Bytes read over the ideal bytes; 0 without the ideal."""
         whole = self.ideal * self.dispatches
         return self.read / whole if whole else 0.0
 

@@ -1,8 +1,8 @@
-"""Counters of L2 and memory: how to record them, and hit rate, requests and bytes of kernels or dispatches.
+"""L2 and memory counters: how to record them, and hit rate, requests and bytes of kernels or dispatches.
 
-Names differ between generations: `TCC` is the L2 of gfx9, `GL2C` that of gfx10 and later; `EA` is the way
-from L2 to memory.  A read of memory has 32, 64 or 128 bytes.  gfx942 counts those of 128 as `TCC_BUBBLE`,
-which stays 0 on gfx950; there they have a counter of their own.
+Names differ between generations: `TCC` is the L2 of gfx9, `GL2C` the L2 of gfx10 and later; `EA` is the path
+from L2 to memory.  A memory read has 32, 64 or 128 bytes.  gfx942 counts reads of 128 bytes as `TCC_BUBBLE`,
+which stays 0 on gfx950; there these reads have a counter of their own.
 
 ```
 hit rate    hits / (hits + misses)
@@ -11,9 +11,9 @@ read        32 · reads of 32 + 64 · of 64 + 96 · of 96 + 128 · of 128
 written     64 · writes of 64 + 32 · other writes
 over-fetch  read / what the algorithm has to read
 ```
-Numbers are means of a dispatch, each over the dispatches for which its counter was recorded.  Where sizes
-were not recorded, bytes are a range: every read of unknown size has at least 64 bytes (32 if those were not
-counted either) and at most 128.
+Numbers are means a dispatch, each over the dispatches with its counter.  Where sizes were not recorded, bytes
+are a range: every read of unknown size has at least 64 bytes (32 if 32-byte reads were not counted either)
+and at most 128.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rcv_py.model.device import PmcTable
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What is counted, and the counters that do; the first that was recorded is taken."""
+    """A quantity and the counters for it; the first recorded counter is used."""
 
     key: str
     names: tuple[str, ...]
@@ -61,14 +61,14 @@ PASSES = (
 
 
 def role_values(table: PmcTable) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
-    """Return, by the key of a role, the number of each dispatch; and the roles that were recorded twice.
+    """Return the value of each dispatch by the key of its role, and the roles that were recorded twice.
 
-    Columns are float64 [dispatches], NaN where nothing was recorded.  Rows of one file add up; files are
-    passes over the same dispatches, so their mean counts.
+    Columns are float64 [dispatches], NaN where nothing was recorded.  Rows of a file are summed; files are
+    passes over the same dispatches, so their mean is taken.
     """
     values, repeated = {}, []
     for role in ROLES:
-        # A sum goes before the same counter without the word.
+        # A counter with "sum" in its name takes precedence over the counter without.
         names = [name for base in role.names for name in (f"{base}_sum", base) if name in table.counters]
         counter = table.counters.index(names[0]) if names else len(table.counters)
         values[role.key], files = _by_dispatch(table, table.counter == counter)
@@ -77,7 +77,7 @@ def role_values(table: PmcTable) -> tuple[dict[str, np.ndarray], tuple[str, ...]
 
 
 def counter_of(key: str, family: str = "TCC") -> str:
-    """Return the counter to record for a role in a family of names; "" if the family has none."""
+    """Return the counter to record for a role, in a family of names; "" if the family has none."""
     names = _BY_KEY[key].names
     return next((f"{name}_sum" for name in names if name.startswith((family, "TCP"))), "")
 
@@ -100,7 +100,7 @@ def family_of(table: PmcTable) -> str:
 
 
 def _by_dispatch(table: PmcTable, rows: np.ndarray) -> tuple[np.ndarray, int]:
-    """The mean over files of the sum of some rows of each dispatch, and how many files any has at most."""
+    """The mean over files of the sum of some rows by dispatch, and the largest number of files of any."""
     files, n = max(1, len(table.files)), len(table.dispatches)
     # Only (dispatch, file) pairs that occur: many files of many dispatches would not fit otherwise.
     pair = table.dispatch[rows].astype(np.int64) * files + table.file[rows]
@@ -110,30 +110,30 @@ def _by_dispatch(table: PmcTable, rows: np.ndarray) -> tuple[np.ndarray, int]:
     return np.where(seen > 0, total / np.maximum(seen, 1), np.nan), int(seen.max(initial=0))
 
 
-UNDER_FETCH = 0.95  # of the ideal bytes: less than that cannot be
+UNDER_FETCH = 0.95  # of the ideal bytes: fewer cannot be
 BY = ("kernel", "dispatch")
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A number that lies between two; NaN if nothing is known of it."""
+    """A number known to lie between two; NaN if unknown."""
 
     low: float
     high: float
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is known of it."""
+        """Whether the number is known at all."""
         return not isnan(self.low)
 
     def times(self, factor: float) -> Range:
-        """Return it multiplied."""
+        """Return the range multiplied by a factor."""
         return Range(self.low * factor, self.high * factor)
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Numbers of a dispatch (means, if of several); NaN where a counter is missing."""
+    """Numbers of a dispatch, or means of several; NaN where a counter is missing."""
 
     name: str  # of the kernel
     dispatch: str  # "" if of several
@@ -150,17 +150,17 @@ class Traffic:
 
     @property
     def read_rate(self) -> Range:
-        """Bytes read a nanosecond, which is GB/s, while counters were recorded."""
+        """Bytes read per nanosecond (GB/s) while counters were recorded."""
         return self.read.times(1 / self.nanoseconds if self.nanoseconds else nan)
 
 
 def traffic(
     table: PmcTable, by: str = "kernel", kernel: str = "", ideal: float = 0.0, channels: float = 1.0
 ) -> tuple[Traffic, ...]:
-    """Return a row a kernel or dispatch, those with most bytes read in all, then most lookups, first.
+    """Return a row per kernel or dispatch, sorted by total bytes read, then by lookups, largest first.
 
-    `kernel` is a part of the name, `ideal` the bytes that a dispatch has to read (0: not known), `channels` a
-    factor on bytes for counters that saw only a part of the memory channels.
+    `kernel` is a part of the name, `ideal` the bytes that a dispatch must read (0: unknown), `channels` a
+    factor on bytes for counters of only a part of the memory channels.
     """
     values, _ = role_values(table)
     groups: dict[tuple[str, ...], list[int]] = {}
@@ -218,7 +218,7 @@ def _all_reads(counted: Mapping[str, float]) -> float:
 
 def _read(counted: Mapping[str, float], reads: float) -> Range:
     wide = counted["reads_128"]
-    wide = (counted["bubbles"] or nan) if isnan(wide) else wide  # `TCC_BUBBLE` says nothing where it is 0
+    wide = (counted["bubbles"] or nan) if isnan(wide) else wide  # a `TCC_BUBBLE` of 0 means nothing
     sizes = {32: counted["reads_32"], 64: counted["reads_64"], 96: counted["reads_96"], 128: wide}
     numbers = {size: number for size, number in sizes.items() if not isnan(number)}
     rest = reads - sum(numbers.values())
@@ -240,7 +240,7 @@ def _written(counted: Mapping[str, float]) -> Range:
 
 
 def traffic_facts(row: Traffic) -> Iterator[tuple[str, str]]:
-    """Yield what was counted, as name and value; what was not recorded is left out."""
+    """Yield name and value of each recorded quantity."""
     counted = row.counted
     if not isnan(row.hit_rate):
         yield "L2 hit rate", _hits(row)
@@ -262,7 +262,7 @@ def traffic_facts(row: Traffic) -> Iterator[tuple[str, str]]:
 
 
 def span(value: Range, write: Callable[[float], str]) -> str:
-    """Return `4.5 GB to 8.9 GB`, one number if both ends look the same, "" if it is not known."""
+    """Return `4.5 GB to 8.9 GB`, a single number if both ends look the same, "" if unknown."""
     if not value.is_known:
         return ""
     low, high = write(value.low), write(value.high)
@@ -270,12 +270,12 @@ def span(value: Range, write: Callable[[float], str]) -> str:
 
 
 def share(value: float | None) -> str:
-    """Return `1.8 %` of 0.018, "" if it is not known."""
+    """Return `1.8 %` for 0.018, "" if unknown."""
     return "" if value is None or isnan(value) else percent(value, 1)
 
 
 def ratio(value: float) -> str:
-    """Return a ratio with two digits behind the point."""
+    """Return a ratio with two decimals."""
     return f"{value:.2f}"
 
 
