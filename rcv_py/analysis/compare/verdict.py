@@ -188,9 +188,7 @@ def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
             beside = f"The launch takes {change(launch.duration)}, within noise ({_durations(launch)})."
             return replace(waves, beside=beside)
     text = waves.sentence
-    text = (
-        text[:1].lower() + text[1:] if text.startswith(("No ", "Not ")) else text
-    )  # keep the capital of "B"
+    text = text[:1].lower() + text[1:] if text.startswith(("No ", "Not ")) else text  # keep "B"
     return replace(judged, beside=f"Traced waves: {text}")
 
 

@@ -1,4 +1,4 @@
-"""Where the cycles went: by instruction, source line, kind; distributions of one instruction.
+"""Costs in cycles by instruction, source line and kind; distributions of a single instruction.
 
 Read `ranking.py` first.
 """

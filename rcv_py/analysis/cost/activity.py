@@ -1,7 +1,7 @@
-"""Where the time of all traced waves went: idle, stalled or issuing.  Needs no counters and no wave file.
+"""Time of all traced waves by activity: idle, stall, issue.  Needs neither counters nor wave files.
 
 ```
-wave   ..cccCC...iiiiII      a small letter is a cycle of stall, a large one of issue, a dot is idle
+wave   ..cccCC...iiiiII      lower case: a cycle of stall, upper case: a cycle of issue, dot: idle
 ```
 """
 
@@ -36,7 +36,7 @@ class Activity:
 
     @property
     def total(self) -> int:
-        """What the shares are taken of: latency + idle."""
+        """The whole of the shares: latency + idle."""
         return self.idle + self.stall + self.issue
 
     @property
@@ -58,7 +58,7 @@ STATE_MEANING = {
     WaveState.WAIT: "in a wait, a barrier or a sleep",
     WaveState.STALL: "an instruction is ready and its unit refuses it",
 }
-SHOWN = tuple(STATE_MEANING)  # the states that count; EMPTY is no state of a wave
+SHOWN = tuple(STATE_MEANING)  # the states that count; EMPTY is not a state of a wave
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +66,11 @@ class StateShares:
     """Cycles in each WaveState over some waves."""
 
     cycles: np.ndarray  # int64 [WaveState]
-    waves: int  # how many waves were counted: those with a timeline
+    waves: int  # number of waves counted: the waves with a timeline
 
     @property
     def total(self) -> int:
-        """Cycles in any state but EMPTY: what shares are taken of."""
+        """Cycles in any state but EMPTY: the whole of the shares."""
         return int(self.cycles[list(SHOWN)].sum())
 
     def percent(self, state: WaveState) -> float:

@@ -1,4 +1,4 @@
-"""What the bars beside the instructions show: a table of parts by code line for each way to look at cost.
+"""Data of the bars next to the instructions: a table of parts by code line for each mode.
 
 ```
 mode            lanes  parts, from the left
@@ -11,8 +11,8 @@ LATENCY_STALL     2    latency and idle above, stall below
 MEMORY            1    stall, issue, mean memory latency; whiskers of one standard deviation
 MEMORY_WAITS      1    median memory latency; a whisker to the 90th percentile
 ```
-Every part is at least 0 and the parts of a line add up to what it is charged with: latency is cut at 0, stall
-at the latency, each hidden part at its own part.
+Every part is at least 0 and the parts of a line add up to its cost: latency is clipped at 0, stall at the
+latency, each hidden part at its own part.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ HEADINGS = {
 
 
 class Annotation(Enum):
-    """A way to look at the cost of a line; the value is its name on screen."""
+    """A mode of the bars; the value is its name on screen."""
 
     TOTAL = "Total latency"
     NONHIDDEN = "Non-hidden latency"
@@ -64,7 +64,7 @@ class Annotation(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Ingredients:
-    """What there is to draw from; what is None is not known (yet).
+    """Inputs of the bars; None is not known (yet).
 
     `hidden` is a HiddenLatency; `causes` has line, cause, stall, idle (several rows a line); `memory` has
     line, mean, std, issue, stall, samples; `waits` has line, median, p90.
@@ -87,7 +87,7 @@ class Ingredients:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One colour of the bars; `table` says where it is from."""
+    """A colour of the bars; `table` names the table it comes from."""
 
     name: str
     meaning: str
@@ -104,7 +104,7 @@ class Bars:
     parts: tuple[Part, ...]
     value: np.ndarray  # int64 or float64 [parts, code rows], at least 0
     unit: str  # "cycles", "samples", "cycles a time"
-    of: str  # what is summed or averaged, for a sentence
+    of: str  # the summed or averaged quantity, for a sentence
     lanes: int = 1
     low: np.ndarray | None = None  # float64 [code rows], ends of the whisker; NaN where there is none
     high: np.ndarray | None = None
@@ -139,7 +139,7 @@ _NO_ROWS = {
 
 
 def why_not(mode: Annotation, has: Ingredients) -> str:
-    """Return a sentence that says why a mode cannot be shown, "" if it can be."""
+    """Return a sentence on why a mode cannot be shown, "" if it can."""
     code = has.code
     if mode is Annotation.REASONS:
         missing = code.stall_reasons is None or not code.stall_reasons.size
@@ -162,7 +162,7 @@ def why_not(mode: Annotation, has: Ingredients) -> str:
 
 
 def annotation(mode: Annotation, has: Ingredients) -> Bars:
-    """Return the bars of a mode; those of TOTAL where `why_not` has an objection."""
+    """Return the bars of a mode, or of TOTAL if `why_not` gives a reason against it."""
     if why_not(mode, has):
         mode = Annotation.TOTAL
     return _MAKERS[mode](has)
@@ -277,7 +277,7 @@ def _spread(has: Ingredients, line: np.ndarray, value: np.ndarray) -> np.ndarray
     """Return values of some lines as a column of all lines, NaN elsewhere."""
     n = len(has.code)
     column = np.full(n, np.nan)
-    inside = np.flatnonzero((line >= 0) & (line < n))[::-1]  # the first row of a line is the one that stays
+    inside = np.flatnonzero((line >= 0) & (line < n))[::-1]  # the first row of a line is kept
     column[line[inside]] = value[inside]
     return column
 

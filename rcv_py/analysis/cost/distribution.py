@@ -1,10 +1,10 @@
-"""All hits of one code line: how long each took, and how the times spread.
+"""All hits of a code line: their durations and the distribution of these.
 
 ```
 time     ..lllLL......llllllllLL....lLL        one wave; the hits of a code line are marked
 stall      |3|        |   8   |     1
 idle      2          6           4
-since                 11         14            start to start, within a wave; the first hit has none
+since                 11         14            start to start, within a wave; none for the first hit
 ```
 """
 
@@ -39,16 +39,16 @@ NEVER = -1  # `since` of the first hit of a wave
 
 @dataclass(frozen=True, eq=False)
 class LineHits:
-    """One row a hit of the line, wave after wave as in the index, in a wave in order of time."""
+    """One row a hit of the line, ordered by wave as in the index, then by time."""
 
     wave: np.ndarray  # int64, row of the wave index
     token: np.ndarray  # int64, token row inside the wave
-    hit: np.ndarray  # int64, which hit of its wave it is, from 0
+    hit: np.ndarray  # int64, number of the hit in its wave, from 0
     se: np.ndarray  # int64
     start: np.ndarray  # int64, cycles, aligned
     stall: np.ndarray  # int64, cycles
     busy: np.ndarray  # int64, cycles
-    idle: np.ndarray  # int64, cycles; NEVER where nobody asked for it
+    idle: np.ndarray  # int64, cycles; NEVER if not computed
     since: np.ndarray  # int64, cycles, NEVER for the first hit of a wave
 
     def __len__(self) -> int:
@@ -68,14 +68,14 @@ class LineHits:
         return LineHits(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
     def row_of(self, wave: int, token: int) -> int:
-        """The row of a token, -1 if it is none of the hits."""
+        """The row of a token, -1 if it is not a hit."""
         rows = np.flatnonzero((self.wave == wave) & (self.token == token))
         return int(rows[0]) if len(rows) else -1
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What a set of times has in common; p90 and p95 are times of some hits."""
+    """Statistics of a set of times; p90 and p95 are times of actual hits."""
 
     hits: int
     min: int
@@ -105,7 +105,7 @@ class Histogram:
         return np.searchsorted(self.edges, value, side="right") - 1
 
     def place(self, value: float) -> float:
-        """Where a value lies if every bin is one wide: 2.5 is the middle of the third bin."""
+        """Position of a value if every bin has width 1: 2.5 is the middle of the third bin."""
         return float(np.interp(value, self.edges, np.arange(len(self.edges))))
 
 
@@ -128,15 +128,15 @@ def _finish(_trace: Trace, hits: LineHits) -> LineHits:
 
 
 def hits_of(line: int, *, has_idle: bool = True) -> Reduction[LineHits, LineHits]:
-    """Return the reduction that `line_hits` is.
+    """Return `line_hits` as a reduction.
 
-    Without the idle cycles before hits it looks only at the hits and not at all that waves did.
+    Without the idle cycles before hits it reads only the hits, not all tokens of the waves.
     """
     return Reduction(partial(_map, line=line, has_idle=has_idle), _in_order, _finish)
 
 
 class Which(Enum):
-    """An execution of an instruction among all of it, by its latency."""
+    """An execution of an instruction, chosen by its latency."""
 
     FASTEST = "fastest"
     MEDIAN = "median"
@@ -148,9 +148,9 @@ class Which(Enum):
 def pick(hits: LineHits, which: Which, current: int = -1) -> int:
     """Return the row of an execution, -1 if there is none.
 
-    Of MEDIAN it is the one whose latency is nearest to the median of all; of equally near, equally fast or
-    slow ones the first that began, then that of the lowest wave.  FASTER and SLOWER are beside the row
-    `current` in the order of latency, then of time; of none of the rows (-1) the slowest.
+    MEDIAN is the hit whose latency is nearest to the median; ties go to the earliest begin, then to the
+    lowest wave.  FASTER and SLOWER are the neighbours of the row `current` in order of latency, then time;
+    if `current` is -1, the slowest.
     """
     latency = hits.latency
     if not len(latency):
@@ -167,12 +167,12 @@ def pick(hits: LineHits, which: Which, current: int = -1) -> int:
 
 
 def spread(values: np.ndarray) -> Spread | None:
-    """Return the numbers of some times, None if there are none."""
+    """Return the statistics of some times, None if there are none."""
     return _spread(*np.unique(values, return_counts=True))
 
 
 def _spread(values: np.ndarray, times: np.ndarray) -> Spread | None:
-    """Return the numbers of ascending values, each of which occurs some `times`."""
+    """Return the statistics of ascending values, each of which occurs `times` times."""
     if not len(values):
         return None
     upto = np.cumsum(times)
@@ -195,7 +195,7 @@ def _spread(values: np.ndarray, times: np.ndarray) -> Spread | None:
 
 @dataclass(frozen=True, slots=True)
 class SlowestHit:
-    """The hit of a line with most latency: of equals the first that began."""
+    """The hit of a line with most latency; of equals the earliest."""
 
     latency: int  # cycles
     start: int  # cycles, aligned
@@ -213,7 +213,7 @@ class LatencySpread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Latencies:
-    """The same of some waves, so that it can be added to that of others."""
+    """The latencies in some waves, in a form that can be merged with other waves."""
 
     values: np.ndarray  # int64, cycles, ascending
     times: np.ndarray  # int64
@@ -262,7 +262,7 @@ def _spreads(
 def latency_spreads(
     lines: Iterable[int],
 ) -> Reduction[tuple[_Latencies, ...], dict[int, LatencySpread]]:
-    """Return the reduction that says how the latencies of these lines spread; by line, if it was hit."""
+    """Return the reduction for the latency distributions of these lines, by line; only lines with hits."""
     wanted = tuple(lines)
     return Reduction(
         partial(_latencies, lines=wanted),
@@ -283,8 +283,8 @@ def histogram(
     """Count values (at least 0) in at most `bins` bins, split by `group` (0 to groups - 1).
 
     `step` is the smallest difference of times (4 cycles on gfx9): bins are multiples of it, so that no bin
-    is empty only because no time can fall into it.  With `is_log` bins grow by a constant factor, zero has
-    a bin of its own.
+    is empty only because no time can fall into it.  With `is_log` bins grow by a constant factor, and zero
+    has a bin of its own.
     """
     if not len(values):
         return Histogram(np.array([0, 1]), np.zeros((1, groups), dtype=np.int64), is_log)
@@ -337,23 +337,23 @@ LISTED = 200  # hits in the table
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to show: one of MEASURES, how many bars, which scale, what splits the bars."""
+    """What to show: one of MEASURES, number of bars, scale, and grouping of the bars."""
 
     measure: str = "latency"
     bins: int = 40
     is_log: bool = False
     group: str = "none"
-    wave: int = -1  # index row that the group "wave" tells from the others
+    wave: int = -1  # index row that the group "wave" separates from the others
 
     @property
     def shape(self) -> tuple[str, int, bool]:
-        """What decides where bars begin and end."""
+        """The settings that determine the edges of bars."""
         return self.measure, self.bins, self.is_log
 
 
 @dataclass(frozen=True, eq=False)
 class DistributionView:
-    """The values are one a row of `hits`; NEVER marks hits that have none."""
+    """What is shown; `values` has one value a row of `hits`, NEVER for hits without a value."""
 
     hits: LineHits
     wanted: Wanted
@@ -364,23 +364,23 @@ class DistributionView:
     groups: tuple[str, ...]  # what splits the bars; one if nothing does
 
     def slowest(self, count: int = LISTED) -> np.ndarray:
-        """Rows of the hits with the largest values, the largest first, equal ones in order of time."""
+        """Rows of the hits with the largest values, the largest first, ties in order of time."""
         return self.ranked[:count]
 
     @cached_property
     def ranked(self) -> np.ndarray:
-        """Rows of all hits that have a value, the largest first, equal ones in order of time."""
+        """Rows of all hits with a value, the largest first, ties in order of time."""
         rows = np.flatnonzero(self.values != NEVER)
         return rows[np.lexsort((self.hits.start[rows], -self.values[rows]))]
 
     def in_bin(self, number: int) -> np.ndarray:
-        """Rows of the hits in a bar, the largest first, equal ones in order of time."""
+        """Rows of the hits in a bar, the largest first, ties in order of time."""
         low, high = (int(self.histogram.edges[at]) for at in (number, number + 1))
         values = self.values[self.ranked]
         return self.ranked[(values >= low) & (values < high)]
 
     def step(self, row: int, direction: int) -> int:
-        """The hit that follows in the order of values, -1 behind the last; from -1 the slowest."""
+        """The next hit in the order of values, -1 after the last; from -1 the slowest."""
         order = self.order.tolist()
         if row not in order:
             return order[-1] if order else -1

@@ -1,4 +1,4 @@
-"""The folders and files that the code came from, or its labels, with their costs and most expensive lines."""
+"""Trees of the code's source folders and files, or of its labels, with costs and most expensive lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LINES = 12  # ranked lines below a file or a label
 class CostNode(TreeNode):
     """A node; a code line counts once in each.
 
-    `file` and `line` say what a click opens: a source file, or a row of the code table.
+    `file` and `line` are the target of a click: a source file, or a row of the code table.
     """
 
     name: str = ""  # last part of the path; several parts where folders were folded
@@ -53,9 +53,9 @@ class TopLine:
 def source_tree(
     code: CodeTable, sources: Sequence[SourceFile], cost: np.ndarray, how: SourceCost, lines: int = LINES
 ) -> CostNode:
-    """Return folders, files and, below each file, at most so many of its most expensive `lines`.
+    """Return folders, files and, below each file, at most `lines` of its most expensive lines.
 
-    Children are sorted by cost; a folder with one child joins with it.
+    Children are sorted by cost; a folder with a single child is merged with it.
     """
     paths = [_parts(source.path) for source in sources]
     folders = sorted({parts[:depth] for parts in paths for depth in range(len(parts))})
@@ -98,14 +98,14 @@ def top_lines(
     file: int | None = None,
     limit: int = 50,
 ) -> tuple[TopLine, ...]:
-    """Return the most expensive source lines of all files, or of one; none of them costs nothing."""
+    """Return the most expensive source lines of all files, or of a file, without lines of no cost."""
     return _top_lines(source_costs(code, cost, how, len(sources)), sources, file, limit)
 
 
 def top_kinds(
     code: CodeTable, cost: np.ndarray, how: SourceCost, files: int, *, file: int | None, limit: int
 ) -> np.ndarray:
-    """Return what `top_lines` cost by kind of instruction, int64 [n, KIND_COUNT]."""
+    """Return the cost of `top_lines` by kind of instruction, int64 [n, KIND_COUNT]."""
     costs = source_costs(code, cost, how, files)
     return costs.by_kind[_ranked(costs, file, limit)]
 
@@ -184,9 +184,9 @@ def _folder(folder: tuple[str, ...], by_kind: np.ndarray, children: list[CostNod
 
 
 def matching(root: CostNode, text: str, sources: Sequence[SourceFile]) -> CostNode:
-    """Return a tree of the nodes with that text in their name or path, of those above and of all below them.
+    """Return a tree of the nodes with a text in their name or path, with their ancestors and descendants.
 
-    Capitals do not matter.  A line is also found by its place, `file.py:186`.
+    Case does not matter.  A line is also found by its place, `file.py:186`.
     """
     wanted = text.casefold()
 
@@ -207,7 +207,7 @@ def matching(root: CostNode, text: str, sources: Sequence[SourceFile]) -> CostNo
 
 
 def label_tree(trace: Trace, cost: np.ndarray, lines: int = LINES) -> CostNode:
-    """Return labels by cost and, below each, at most so many of its most expensive instructions."""
+    """Return labels by cost and, below each, at most `lines` of its most expensive instructions."""
     code = trace.code
     named = labels(code, cost)
     starts, names = [label.row for label in named], [label.name for label in named]
@@ -236,6 +236,6 @@ def _block(code: CodeTable, cost: np.ndarray, name: str, part: slice, lines: int
 
 
 def _node(code: CodeTable, cost: np.ndarray, rows: np.ndarray, **more: Any) -> CostNode:
-    """A node with what these code rows cost."""
+    """A node with the cost of these code rows."""
     by_kind = sums_by_kind(np.zeros_like(rows), code.kind[rows], cost[rows], 1)[0]
     return CostNode(cost=int(cost[rows].sum()), by_kind=by_kind, **more)

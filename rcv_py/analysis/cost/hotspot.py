@@ -1,4 +1,4 @@
-"""Cycles by range of code lines and by token kind, the histogram over the program; what costs most."""
+"""The histogram over the program: cycles by range of code lines and token kind; the hottest lines."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
 from rcv_py.model.window import TimeWindow
 
-RANGE_TAIL = 20_000  # cycles that the default range goes on after the last wave
+RANGE_TAIL = 20_000  # cycles of the default range after the last wave
 SHORTEST_RANGE = 128  # cycles
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Bin i holds the code rows `first[i]:stop[i]`; the last ones may lie behind the program and be empty."""
+    """Bin i holds the code rows `first[i]:stop[i]`; the last bins may lie after the program and be empty."""
 
     first: np.ndarray  # int64 [b]
     stop: np.ndarray  # int64 [b]
@@ -46,15 +46,15 @@ def hotspot(
 ) -> Bins:
     """Count cycles of the waves at index `rows` (None: all) over `n_lines` code rows.
 
-    With a window only the cycles inside it count.  Without one every token of a wave counts in full, which
-    is what the reference viewer does.  Idle is not counted; unknown kinds count as NONE.
+    With a window only the cycles inside it count.  Without a window every token of a wave counts in full, as
+    in the reference viewer.  Idle is not counted; unknown kinds count as NONE.
     """
     parts = [_sums(tokens, n_lines, bins, window) for tokens in token_columns(batches, rows)]
     return _made(_joined(parts), n_lines, bins)
 
 
 def _sums(tokens: TokenColumns, n_lines: int, bins: int, window: TimeWindow | None) -> Sums:
-    """Return the cycles of each bin and kind that has any."""
+    """Return the cycles of each bin and kind with any cycles."""
     inside = (tokens.line >= 0) & (tokens.line < n_lines)
     group, spent = tokens.line[inside].astype(np.int64) // _step(n_lines, bins), tokens.duration
     if window is not None:
@@ -86,7 +86,7 @@ def _finish(trace: Trace, part: Sums, *, bins: int | None) -> Bins:
 
 
 def hotspot_bins(bins: int | None = 32, window: TimeWindow | None = None) -> Reduction[Sums, Bins]:
-    """Return the reduction that `hotspot` is; without a number of bins there is one a code row."""
+    """Return `hotspot` as a reduction; without a number of bins, a bin is a code row."""
     return Reduction(partial(_map, bins=bins, window=window), _joined, partial(_finish, bins=bins))
 
 
@@ -94,7 +94,7 @@ KINDS = hotspot_bins(None)  # `kind_latency`
 
 
 def static_bins(code: CodeTable, bins: int) -> Bins:
-    """Return the histogram that the code table alone gives: latency, or samples, by kind of mnemonic."""
+    """Return the histogram from the code table alone: latency, or samples, by kind of mnemonic."""
     cost = code.latency
     if not cost.any() and code.samples_issued is not None:
         stalled = 0 if code.samples_stalled is None else code.samples_stalled
@@ -104,7 +104,7 @@ def static_bins(code: CodeTable, bins: int) -> Bins:
 
 
 def binned(rows: Bins, bins: int) -> Bins:
-    """Return so many bins of equal size, from those of one code row each."""
+    """Merge bins of one code row each into `bins` bins of equal size."""
     count, kinds = rows.cycles.shape
     step = _step(count, bins)
     place = (np.arange(count) // step)[:, np.newaxis] * kinds + np.arange(kinds)
@@ -125,7 +125,7 @@ def counted_rows(index: WaveIndex, se: int | None, window: TimeWindow | None) ->
 
 
 def default_clock_range(index: WaveIndex, row: int) -> TimeWindow:
-    """Return the range that the reference viewer starts with, for the wave at an index row.
+    """Return the initial range of the reference viewer for the wave at an index row.
 
     From the first begin to a little after the last end of the wave's shader engine.
     """
@@ -137,27 +137,27 @@ def default_clock_range(index: WaveIndex, row: int) -> TimeWindow:
 def kind_latency(batches: Iterable[WaveBatch], n: int) -> Bins:
     """Return the latency of each of `n` code lines by TokenKind, one bin a line.
 
-    A branch is of two kinds: taken and not taken.  Kinds without a name count as NONE.
+    A branch has two kinds: taken and not taken.  Kinds without a name count as NONE.
     """
     return hotspot(batches, n, None, n)
 
 
 @dataclass(frozen=True, eq=False)
 class Hottest:
-    """What costs most, in the unit of the costs: cycles, or samples."""
+    """The most expensive lines and kinds, in the unit of the costs: cycles, or samples."""
 
-    line: np.ndarray  # int64 [k], code rows, the most expensive first, equal ones in program order
+    line: np.ndarray  # int64 [k], code rows, the most expensive first, equal rows in program order
     cost: np.ndarray  # int64 [k], of each of these
-    kind: np.ndarray  # int64 [m], TokenKind, the most expensive first; only those that cost anything
+    kind: np.ndarray  # int64 [m], TokenKind, the most expensive first; only kinds with any cost
     kind_cost: np.ndarray  # int64 [m], of all instructions of the kind
     total: int  # of the whole program
 
 
 def hottest(code: CodeTable, cost: np.ndarray, most: int) -> Hottest:
-    """Return at most so many instructions that cost anything, and the cost of each kind.
+    """Return at most `most` instructions with any cost, and the cost of each kind.
 
-    `cost` is what each code row is charged with, int64 [n]; labels cost nothing.  A kind is that of the
-    mnemonic; kinds without a name count as NONE.
+    `cost` is the cost of each code row, int64 [n]; labels cost nothing.  Kinds follow from mnemonics; kinds
+    without a name count as NONE.
     """
     own = np.where(code.is_label, 0, cost)
     order = np.argsort(-own, kind="stable")[: min(most, int(np.count_nonzero(own > 0)))]

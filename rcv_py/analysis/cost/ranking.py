@@ -30,9 +30,9 @@ class Ranked:
     """A row of the ranking; `share` is its part of the sorted column, 0 to 1."""
 
     name: str  # "line 62", "path:258", "VALU" or "WAIT_LOAD"
-    text: str  # of the instruction or of the source line; what the kind or class is
+    text: str  # of the instruction or source line, or the meaning of the kind or class
     line: int  # row of the code table, -1 unless ranked by line
-    rows: int  # code lines that it stands for
+    rows: int  # number of code lines in it
     hits: int
     latency: int
     stall: int
@@ -48,9 +48,9 @@ def ranking(
     by: str = "instruction",
     sort: str = "latency",
 ) -> tuple[Ranked, ...]:
-    """Return all rows whose `sort` column is not zero, the largest first, equal ones in program order.
+    """Return all rows whose `sort` column is not zero, the largest first, ties in program order.
 
-    By source, a code line is charged to its innermost place; by kind or class, to what its mnemonic says.
+    By source, a code line counts for its innermost place; by kind or class, for the kind of its mnemonic.
     """
     group, n = _groups(code, by)
     places = leaf_texts(code, sources)
@@ -91,7 +91,7 @@ def ranking(
 
 
 def _groups(code: CodeTable, by: str) -> tuple[np.ndarray, int]:
-    """Return the group of each code row, -1 for labels, and how many groups there are."""
+    """Return the group of each code row, -1 for labels, and the number of groups."""
     if by == "instruction":
         group, n = np.arange(len(code)), len(code)
     elif by == "source":

@@ -1,4 +1,4 @@
-"""What source lines and files cost: the cost of code lines, charged to the places they came from.
+"""Costs of source lines and files: the cost of code lines, charged to their source places.
 
 ```
 code line   chain, innermost first     SELF charges    INCLUSIVE charges
@@ -6,7 +6,7 @@ v_add       b:4 -> b:8 -> a:5          b:4             b:4, b:8, a:5; files b an
 v_mul       b:4 -> b:4                 b:4             b:4 once
 s_nop       (none)                     nowhere: `unmapped`
 ```
-With INCLUSIVE lines of callers hold what was inlined into them, and sums exceed the total.
+With INCLUSIVE, lines of callers include code inlined into them, and sums exceed the total.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from rcv_py.base.runs import ascending, distinct
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule, SourceCost
 
-if TYPE_CHECKING:  # it imports all that attributes, which who shows costs does not wait for
+if TYPE_CHECKING:  # it imports all of the attribution, which views of costs do not need
     from rcv_py.analysis.attribution.attribute import Attribution
 
 
 @dataclass(frozen=True, eq=False)
 class SourceCosts:
-    """One row a source line that code came from, sorted by (file, line), and the totals of each file.
+    """One row a source line with code, sorted by (file, line), and the totals of each file.
 
     A file's total charges each code line once, so with INCLUSIVE it may be less than the sum of its lines.
     """
 
     file: np.ndarray  # int32, index into Trace.sources
     line: np.ndarray  # int32, 1-based; 0 for code the compiler made up
-    rows: np.ndarray  # int64, how many code lines came from it
-    cost: np.ndarray  # int64, in the unit of what was charged
+    rows: np.ndarray  # int64, number of its code lines
+    cost: np.ndarray  # int64, in the unit of the charged cost
     by_kind: np.ndarray  # int64 [n, KIND_COUNT], cost by kind of the code line
     file_cost: np.ndarray  # int64 [files]
     file_by_kind: np.ndarray  # int64 [files, KIND_COUNT]
@@ -61,10 +61,10 @@ def source_costs(
     files: int = 0,
     rule: ReferenceRule = ReferenceRule.OURS,
 ) -> SourceCosts:
-    """Charge `cost` (int64, one a code row) to source places.  `files` is at least how many files there are.
+    """Charge `cost` (int64, one a code row) to source places.  `files` is at least the number of files.
 
-    The reference viewer charges every element of a chain, also where it repeats, and a file's total is the
-    sum of its lines.
+    The reference viewer charges every element of a chain, even if it repeats, and a file's total is the sum
+    of its lines.
     """
     row, file, line = places(code, how, rule)
     files = max(files, int(code.chain_file.max(initial=-1)) + 1)
@@ -104,7 +104,7 @@ def places(
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """Why each code line waited, whatever is known: causes of cycles, or reasons of PC samples."""
+    """Why each code line waited: causes of cycles, or reasons of PC samples."""
 
     names: tuple[str, ...]
     amount: np.ndarray  # int64 [code rows, names], stalled and idle cycles, or stalled samples
@@ -121,11 +121,11 @@ class SourceLines:
     latency: np.ndarray  # int64, cycles, or samples
     stall: np.ndarray  # int64
     idle: np.ndarray  # int64
-    reason: np.ndarray  # int32, index into `names`, -1 if nothing waited or nothing is known
-    amount: np.ndarray  # int64, what this reason has of stall and idle
+    reason: np.ndarray  # int32, index into `names`, -1 without waits or if unknown
+    amount: np.ndarray  # int64, stall and idle of this reason
     names: tuple[str, ...]
     whole: int  # latency and idle of the whole program
-    unmapped: int  # of it, of instructions without a source place
+    unmapped: int  # of it, the part of instructions without a source place
 
     def __len__(self) -> int:
         return len(self.file)
@@ -144,14 +144,14 @@ class SourceLines:
         return range(*np.searchsorted(self.file, [file, file + 1]).tolist())
 
     def ranked(self, file: int = -1) -> list[int]:
-        """Return the rows (of one file, -1: all) that cost anything, most first; equal ones in order."""
+        """Return the rows (of a file, -1: all) with any cost, most first; equal rows in order."""
         rows = np.arange(len(self)) if file < 0 else np.array(self.lines_of(file), dtype=np.int64)
         order = rows[np.argsort(-self.cost[rows], kind="stable")]
         return [row for row in order.tolist() if self.cost[row] > 0]
 
 
 def reasons(code: CodeTable, causes: Attribution | None) -> Reasons | None:
-    """Return why code lines waited: by the attribution, else by PC samples, None if neither is there."""
+    """Return why code lines waited, by the attribution, else by PC samples; None without both."""
     if causes is not None:
         amount = np.zeros((len(code), len(Cause)), dtype=np.int64)
         inside = (causes.line >= 0) & (causes.line < len(code))
@@ -168,7 +168,7 @@ def reasons(code: CodeTable, causes: Attribution | None) -> Reasons | None:
 def source_lines(
     code: CodeTable, costs: CostColumns, how: SourceCost, why: Reasons | None = None
 ) -> SourceLines:
-    """Return a row for every source line that an instruction came from."""
+    """Return a row for every source line with instructions."""
     return _grouped(_places(code, how), code, costs, why)
 
 
@@ -182,7 +182,7 @@ def source_files(
 
 
 def code_rows(code: CodeTable, file: int, line: int, how: SourceCost) -> np.ndarray:
-    """Return the code rows that came from a source line, int64, in program order."""
+    """Return the code rows of a source line, int64, in program order."""
     row, files, lines = _places(code, how)
     return ascending(row[(files == file) & (lines == line)])
 

@@ -1,4 +1,4 @@
-"""Why instructions did not issue, by PC samples: over the kernel or some of its lines."""
+"""Stall reasons from PC samples, over the kernel or some of its lines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StallReasons:
 
     @property
     def samples(self) -> int:
-        """All samples: what shares are taken of."""
+        """All samples: the whole of the shares."""
         return self.issued + self.stalled
 
     @property
@@ -42,13 +42,13 @@ class StallReasons:
         return max(0, self.stalled - int(self.count.sum()))
 
     def ranked(self) -> tuple[tuple[int, int], ...]:
-        """(reason, samples), the most frequent first, those that occur only."""
+        """(reason, samples) of the reasons that occur, the most frequent first."""
         order = np.argsort(-self.count, kind="stable")
         return tuple((int(reason), int(self.count[reason])) for reason in order if self.count[reason] > 0)
 
 
 def stall_reasons(code: CodeTable, rows: slice | None = None) -> StallReasons:
-    """Return the samples of the code rows (None: all); nothing but zeros where there are no samples."""
+    """Return the samples of the code rows (None: all); zeros if there are no samples."""
     rows = slice(None) if rows is None else rows
     table = code.stall_reasons
     count = np.zeros(len(StallReason), dtype=np.int64) if table is None else table[rows].sum(axis=0)

@@ -1,4 +1,4 @@
-"""Resident waves by place and by kernel, and what a step function of waves amounts to in numbers."""
+"""Resident waves by place and by kernel, and statistics of such step functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 
 GROUPS = ("all", "se", "cu", "simd")
 SIMDS = 4  # of a compute unit of gfx9, and of a workgroup processor later
-# Waves a SIMD can hold, by the beginning of the target's name; the longest that fits counts.
+# Waves a SIMD can hold, by the beginning of the target's name; the longest match counts.
 SLOTS_OF_SIMD = {
     **dict.fromkeys(("gfx900", "gfx902", "gfx904", "gfx906", "gfx908"), 10),
     **dict.fromkeys(("gfx90a", "gfx94", "gfx950"), 8),
@@ -32,13 +32,13 @@ class OccupancyCurve:
 
     name: str
     steps: StepCurve
-    units: int  # compute units on which any wave was seen
-    slots: int  # waves those units can hold; 0 if not known
+    units: int  # compute units with any wave
+    slots: int  # waves that those units can hold; 0 if unknown
 
 
 @dataclass(frozen=True, slots=True)
 class OccupancyNumbers:
-    """A step function of waves from its first to its last time, in numbers."""
+    """Statistics of a step function of waves from its first to its last time."""
 
     begin: int  # cycles
     end: int
@@ -53,8 +53,8 @@ class OccupancyNumbers:
 def occupancy_numbers(steps: StepCurve) -> OccupancyNumbers:
     """Return mean, peak, tail, ramp and drain; all 0 for a curve without duration.
 
-    The mean is area through duration.  In the tail at most half of the peak is resident for the rest of the
-    time: a long one says that few, long workgroups came last.
+    The mean is area divided by duration.  In the tail at most half of the peak is resident for the rest of
+    the time: a long tail means that a few long workgroups came last.
     """
     if not len(steps):
         return OccupancyNumbers(begin=0, end=0, area=0, mean=0.0, peak=0, tail=0.0, ramp=0, drain=0)
@@ -82,10 +82,10 @@ def _over(steps: StepCurve, rows: np.ndarray) -> int:
 
 
 def occupancy_curves(trace: Trace, by: str = "se", *, is_all: bool = False) -> tuple[OccupancyCurve, ...]:
-    """Return resident waves in all, by shader engine, or by compute unit or SIMD.
+    """Return resident waves in total, by shader engine, or by compute unit or SIMD.
 
-    Of compute units and SIMDs only those are there whose waves the capture has instructions of, unless
-    `is_all` asks for every one on which a wave was seen.
+    Compute units and SIMDs are listed only if the capture has instructions of their waves, or with `is_all`
+    if they had any wave.
     """
     lives = residencies(trace.occupancy)
     unit = _unit(lives.se, lives.sa, lives.cu)
@@ -112,7 +112,7 @@ def occupancy_curves(trace: Trace, by: str = "se", *, is_all: bool = False) -> t
 
 
 def slots_of_simd(trace: Trace, lives: Residencies) -> int:
-    """Return how many waves a SIMD of the target can hold, 0 if unknown or if the capture disproves it."""
+    """Return the waves that a SIMD of the target can hold, 0 if unknown or contradicted by the capture."""
     fits = [name for name in SLOTS_OF_SIMD if trace.target.startswith(name)]
     slots = SLOTS_OF_SIMD[max(fits, key=len)] if fits else 0
     most = max(int(lives.slot.max(initial=-1)), -1) + 1
@@ -120,7 +120,7 @@ def slots_of_simd(trace: Trace, lives: Residencies) -> int:
 
 
 def _unit(se: np.ndarray, sa: np.ndarray, cu: np.ndarray) -> np.ndarray:
-    """A number for each compute unit, int64, ordered like (se, sa, cu)."""
+    """A key for each compute unit, int64, ordered like (se, sa, cu)."""
     return (se.astype(np.int64) << 32) | (np.maximum(sa, 0).astype(np.int64) << 16) | np.maximum(cu, 0)
 
 
@@ -137,24 +137,24 @@ def _name(lives: Residencies, row: int, by: str) -> str:
 class KernelCurve:
     """A kernel with the step function of its resident waves."""
 
-    name: str  # symbol as the capture has it; "" if it names none of the ids
+    name: str  # symbol as in the capture; "" if it names none of the ids
     ids: tuple[int, ...]  # kernel ids that had waves
     steps: StepCurve
     waves: int  # lives of a wave in a slot
-    launches: int  # dispatch records; 0 if the capture keeps none
-    is_whole: bool  # whether every wave was seen to begin and to end
+    launches: int  # dispatch records; 0 if the capture has none
+    is_whole: bool  # whether begin and end of every wave were recorded
 
 
 def dispatch_curves(events: WaveEvents, dispatches: Sequence[Dispatch] = ()) -> tuple[KernelCurve, ...]:
-    """Return a curve for each name of a kernel that had waves, in the order of their first wave.
+    """Return a curve for each kernel name with waves, in the order of first waves.
 
-    An id the capture does not name is a kernel of its own, and costs only itself.  Every shader engine
-    records the launches it takes part in, so their number is that of the engine with most records.
+    An id without a name in the capture is a kernel of its own.  Every shader engine records the launches it
+    takes part in, so the number of launches is the largest number of records of an engine.
     """
     lives = residencies(events)
     used = ascending(lives.kernel).tolist()
     names = {kernel: events.names.get(kernel, "") for kernel in used}
-    numbers: dict[str | int, int] = {}  # kernels of one name are one group
+    numbers: dict[str | int, int] = {}  # kernels of the same name form a group
     groups = {kernel: numbers.setdefault(name or kernel, len(numbers)) for kernel, name in names.items()}
     number = np.array([groups[kernel] for kernel in used], np.int64)
     group = number[np.searchsorted(used, lives.kernel)] if used else np.zeros(0, np.int64)

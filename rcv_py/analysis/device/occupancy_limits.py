@@ -1,13 +1,13 @@
-"""How many waves a SIMD can hold, what keeps it from holding more, and what the next step takes.
+"""Occupancy limits: how many waves a SIMD can hold, the limiter, and what the next step takes.
 
 ```
-vector registers   96 of 512   5 waves   the least: what binds
+vector registers   96 of 512   5 waves   the least: the limiter
 scalar registers   48 of 800   8 waves
 LDS                 0 bytes    8 waves
 workgroup           4 waves    5 waves   whole workgroups only
 ```
-A limit is the file divided by what a wave takes, rounded up to what is given at a time.  It is what a SIMD
-could hold, not what it held: that is measured beside it.  Every number says where it is from.
+A limit is the size of the file divided by the use of a wave, rounded up to the allocation granule.  It is
+what a SIMD could hold; what it held is measured separately.  Every number states its source.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ _KB = 1024
 
 @dataclass(frozen=True, slots=True)
 class DeviceLimits:
-    """What bounds the waves of one SIMD.  LDS is that of the unit whose SIMDs share it."""
+    """Resources that limit the waves of a SIMD.  LDS is the size shared by the SIMDs of a unit."""
 
     name: str
     waves: int  # of a SIMD, at most
     vgprs: int  # registers of a SIMD, a lane; of waves of 64 lanes where `wave_size` is 64
-    granule: int  # registers are given in multiples of this
+    granule: int  # registers are allocated in multiples of this
     is_unified: bool  # accumulation registers come out of the same file
     lds: int = 64 * _KB  # bytes
     lds_granule: int = 512  # bytes
-    sgprs: int = 800  # of a SIMD; 0: every wave has the same number of its own
+    sgprs: int = 800  # of a SIMD; 0: every wave has a fixed number of its own
     wave_size: int = 64
-    groups: int = 16  # workgroups at a time, of more than one wave
+    groups: int = 16  # resident workgroups of more than one wave
     simds: int = 4  # that share the LDS
     is_guess: bool = False  # the target is not in the table
 
 
-_SPECIAL_SGPRS = 6  # gfx9: VCC, flat scratch and the mask of page faults lie behind the named ones
-_SGPR_GRANULE = 16  # scalar registers are given in multiples of this
+_SPECIAL_SGPRS = 6  # gfx9: VCC, flat scratch and the XNACK mask follow the named registers
+_SGPR_GRANULE = 16  # scalar registers are allocated in multiples of this
 _CDNA3 = DeviceLimits(name="CDNA3", waves=8, vgprs=512, granule=8, is_unified=True)
 _OF_TARGET = {
     **dict.fromkeys(
@@ -62,10 +62,10 @@ _LARGE = ("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201")  # 1,536 regist
 
 
 def device_limits(target: str, gfxip: int, is_wave32: bool = True) -> DeviceLimits:
-    """Return the limits of a target such as `gfx942`; of one of its generation if it is not in the table.
+    """Return the limits of a target such as `gfx942`, or of its generation if it is not in the table.
 
-    RDNA has waves of 32 and of 64 lanes: one of 64 takes twice the registers of the file, which is given as
-    half a file with half the granule.  Its LDS is that of a work-group processor.
+    RDNA has waves of 32 and of 64 lanes: a wave of 64 takes twice the registers of the file, expressed as
+    half a file with half the granule.  Its LDS is the LDS of a work-group processor.
     """
     if gfxip < 10:
         return _OF_TARGET.get(target) or replace(_CDNA3, is_guess=True)
@@ -99,34 +99,34 @@ class Limit:
     """The waves that one resource allows."""
 
     name: str
-    used: int  # what a wave takes (LDS: a workgroup), before rounding
+    used: int  # use of a wave (LDS: a workgroup), before rounding
     available: int
     unit: str
-    source: str  # where `used` is from
-    granule: int = 1  # what is given at a time
+    source: str  # source of `used`
+    granule: int = 1  # allocation granule
     is_shared: bool = False  # by the waves of a workgroup
     waves: int = 0  # of a SIMD that fit
-    max_used: int = -1  # what may be used at most for one wave more than the binding limit; -1: nothing helps
+    max_used: int = -1  # largest use that allows one wave more than the limiter; -1: nothing helps
 
     @property
     def allocated(self) -> int:
-        """What is used, rounded up to what is given at a time."""
+        """The use, rounded up to the allocation granule."""
         return -(-self.used // self.granule) * self.granule
 
     @property
     def excess(self) -> int:
-        """By how much `used` must shrink for one wave more than now fits, 0 if it need not."""
+        """By how much `used` must shrink for one more wave to fit, 0 if it need not."""
         return max(0, self.used - self.max_used) if self.max_used >= 0 else 0
 
     @property
     def shares(self) -> int:
-        """Waves of a SIMD, or workgroups of those that share the LDS; one is there, so at least one fits."""
+        """Waves of a SIMD, or workgroups of the SIMDs that share the LDS; at least 1, as one was resident."""
         return max(1, self.available // self.allocated) if self.used else UNBOUND
 
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """Waves that were there at a time on a SIMD, by the lives of the traced waves."""
+    """Resident waves of a SIMD, by the lives of the traced waves."""
 
     peak: int
     mean: float  # over the time in which there was any
@@ -135,25 +135,25 @@ class Resident:
 
 @dataclass(frozen=True, slots=True)
 class OccupancyLimits:
-    """The limits of a kernel, and what was measured."""
+    """The limits of a kernel, and the measured occupancy."""
 
     device: DeviceLimits
-    limits: tuple[Limit, ...]  # in the order of the drawing, without what is not known
-    waves: int  # of a SIMD that fit: the least of all
-    cap: int  # of a SIMD that the device has room for
+    limits: tuple[Limit, ...]  # in the order of the drawing, without unknown limits
+    waves: int  # of a SIMD that fit: the least of all limits
+    cap: int  # wave slots of a SIMD
     resident: Resident
     notes: tuple[str, ...]  # what is doubtful or missing, as sentences
 
-    goal: int  # waves of the next step; with large workgroups that is more than one further
+    goal: int  # waves of the next step; with large workgroups more than one wave further
 
     @property
     def binding(self) -> Limit | None:
-        """The resource that binds, the first of those with the fewest waves; None if none does."""
+        """The limiter: the first limit with the fewest waves; None if nothing limits."""
         return next((one for one in self.limits if one.waves == self.waves < self.cap), None)
 
     @property
     def next_step(self) -> str:
-        """What the next step takes, as a sentence; "" if nothing is known to bind."""
+        """What the next step takes, as a sentence; "" if no limiter is known."""
         if self.binding is None:
             return ""
         if self.goal > self.cap:
@@ -168,16 +168,16 @@ class OccupancyLimits:
 
 
 def is_size_known(trace: Trace, facts: RunFacts | None) -> bool:
-    """Whether a table or the capture tells how many threads a workgroup has."""
+    """Whether a table or the capture states the number of threads of a workgroup."""
     kernel = (facts.kernel if facts is not None else None) or _of_dispatch(trace)
     return kernel is not None and kernel.threads > 0
 
 
 def waves_on_simd(trace: Trace, groups: Workgroups) -> int:
-    """Return how many waves a workgroup puts on a SIMD, by the traced ones; 0 if they do not tell.
+    """Return the number of waves of a workgroup on a SIMD, from the traced waves; 0 if unknown.
 
-    The most frequent number counts: of a unit of which not all SIMDs are traced the others are alike.  Groups
-    that are only guessed by the starts of their waves do not count.
+    The most frequent number counts; untraced SIMDs of a unit are assumed alike.  Workgroups that are only
+    guessed from the starts of their waves do not count.
     """
     rows = np.flatnonzero(groups.number >= 0)
     rows = rows[groups.known_by[groups.number[rows]] != KnownBy.STARTS]
@@ -192,8 +192,8 @@ def waves_on_simd(trace: Trace, groups: Workgroups) -> int:
 def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int = 0) -> OccupancyLimits:
     """Return the limits of the kernel with most traced cycles.
 
-    `facts` are of the tables of the run; without them LDS is not known, and a workgroup takes `on_simd` waves
-    of each SIMD (0: not known, steps are then single waves).
+    `facts` come from the tables of the run; without them LDS is unknown, and a workgroup takes `on_simd`
+    waves of each SIMD (0: unknown, steps are then single waves).
     """
     facts = facts or RunFacts()
     use = _use(trace)
@@ -209,7 +209,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     cap = (facts.agent.waves_per_simd if facts.agent is not None else 0) or device.waves
     group = -(-kernel.threads // device.wave_size) if kernel is not None else 0
     group_source = kernel.file if kernel is not None and group else BARRIERS
-    # One wave a SIMD may be of a workgroup of one to four waves: that binds nothing.
+    # One wave a SIMD may belong to a workgroup of one to four waves: that limits nothing.
     group = group or (on_simd * device.simds if on_simd > 1 else 0)
     limits = [_vector(use, kernel, device, notes)]
     if device.sgprs:
@@ -243,7 +243,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         notes.append(f"No table of the run has {missing}, which may bind earlier.")
     limits = [limit for limit in limits if limit.used >= 0]
 
-    # Workgroups are there as a whole or not at all, on the SIMDs that share the LDS.
+    # Workgroups are resident as a whole or not at all, on the SIMDs that share the LDS.
     simds, size = device.simds, group or 1
     shares = [limit.shares if limit.is_shared else limit.shares * simds // size for limit in limits]
     groups = min([cap * simds // size, *shares, device.groups if group > 1 else UNBOUND])
@@ -252,7 +252,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     goal = wanted * size // simds if wanted * size <= cap * simds else cap + 1
 
     def completed(limit: Limit) -> Limit:
-        """With the waves that fit, and what may be used at most if the goal is to fit."""
+        """Add the waves that fit, and the largest use with which the goal fits."""
         fit = limit.shares * size // simds if limit.is_shared else limit.shares
         sharing = wanted if limit.is_shared else -(-wanted * size // simds)
         most = limit.available // sharing // limit.granule * limit.granule
@@ -288,7 +288,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
 
 
 def _use(trace: Trace) -> RegisterUse:
-    """The registers of the kernel with most traced cycles, of everything if there are no kernels."""
+    """The registers of the kernel with most traced cycles, of all code if there are no kernels."""
     code = trace.code
     if not code.kernels:
         return register_use(code)
@@ -297,7 +297,7 @@ def _use(trace: Trace) -> RegisterUse:
 
 
 def _of_dispatch(trace: Trace) -> KernelResources | None:
-    """What the capture itself knows about a launch of this kernel, if it does."""
+    """The capture's own facts about a launch of this kernel, None without."""
     known = [one for one in trace.dispatches if one.vgprs or one.lds_size]
     for launch in [one for one in known if one.name and one.name in trace.kernel_name] or known:
         return KernelResources(
@@ -318,9 +318,10 @@ def _of_dispatch(trace: Trace) -> KernelResources | None:
 def _vector(
     use: RegisterUse, kernel: KernelResources | None, device: DeviceLimits, notes: list[str]
 ) -> Limit:
-    """Vector registers: what the table says, but never fewer than the program names.
+    """Vector registers: the table's number, but never fewer than the program names.
 
-    A unified file holds accumulation registers too; tables list them apart, unless the program names none.
+    A unified file also holds accumulation registers; tables list them separately, unless the program names
+    none.
     """
     listed = max(0, kernel.vgprs) if kernel is not None else 0
     accum = max(0, kernel.accum_vgprs) if kernel is not None else 0
@@ -358,7 +359,7 @@ def _resident(trace: Trace) -> Resident:
     shift = place * (int(end.max() - begin.min()) + 1) - begin.min()
     time = np.concatenate([begin + shift, end + shift])
     step = np.repeat([1, -1], len(waves))
-    # Ends go first: a wave that takes the place of another one at once is not beside it.
+    # Ends come first: a wave that replaces another at the same time does not overlap it.
     order = np.lexsort((step, time))
     now = np.cumsum(step[order])
     length = np.diff(time[order], append=time.max())

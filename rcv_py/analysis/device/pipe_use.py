@@ -1,4 +1,4 @@
-"""How busy each SIMD and each of its pipes was while any traced wave was resident on it.
+"""Busy time of each SIMD and its pipes while a traced wave was resident on it.
 
 ```
 resident   |--------------------------------|      union of the lives of the SIMD's waves
@@ -8,8 +8,8 @@ busy          ####  ##   #   #  ##                 union over all tokens
 VALU          ##  ##         #  ##                 union over the tokens of a pipe
 ```
 
-On gfx9 a token's busy part is the cycles of its issue; what a pipe does afterwards is not recorded.  Later
-generations record execution.  Only traced waves are known, which are those of one compute unit an engine.
+On gfx9 a token's busy part is its issue; later work of the pipe is not recorded.  Later generations record
+execution.  Only traced waves are known: the waves of one compute unit an engine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-# Name and meaning of each pipe, and the kinds of tokens that it executes, the first for its colour.
+# Name and meaning of each pipe, and the kinds of tokens that it executes; the first kind gives its colour.
 # fmt: off
 _TABLE = (
     ("Matrix", "matrix arithmetic", (TokenKind.MATRIX,)),
@@ -66,20 +66,20 @@ class PipeUse:
         return len(self.se)
 
     def column(self, pipe: str = "") -> np.ndarray:
-        """Busy cycles of each SIMD, of one pipe if it is named; int64."""
+        """Busy cycles of each SIMD, or of one pipe if given; int64."""
         return self.pipes[:, PIPES.index(pipe)] if pipe else self.busy
 
     def share(self, pipe: str = "") -> float:
-        """Busy share of resident cycles over all SIMDs, 0 to 1; of one pipe if it is named."""
+        """Busy share of resident cycles over all SIMDs, 0 to 1, or of one pipe if given."""
         return self.share_of(self.column(pipe))
 
     def share_of(self, cycles: np.ndarray) -> float:
-        """Share of resident cycles over all SIMDs that a column is, 0 to 1."""
+        """A column of cycles as a share of resident cycles over all SIMDs, 0 to 1."""
         return int(cycles.sum()) / max(int(self.resident.sum()), 1)
 
     @property
     def used(self) -> tuple[str, ...]:
-        """Pipes that were busy at all."""
+        """Pipes that were ever busy."""
         return tuple(name for i, name in enumerate(PIPES) if self.pipes[:, i].any())
 
 
@@ -89,7 +89,7 @@ def pipe_use(batches: Iterable[WaveBatch]) -> PipeUse:
 
 
 def _cycles(parcel: Parcel) -> Sums:
-    """Return se, cu and simd as one number, and the cycles in the slab: resident, busy, working, pipes."""
+    """Return se, cu and simd as a single key, and the cycles in the slab: resident, busy, working, pipes."""
     tokens = parcel.tokens
     waves = tokens.waves
     place = np.array([(w.id.se << 32) | ((w.cu + 1) << 16) | w.id.simd for w in waves], dtype=np.int64)
@@ -110,7 +110,7 @@ def _cycles(parcel: Parcel) -> Sums:
 
 
 def _inside(parcel: Parcel, start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the part of each span that lies in the slab; spans that lie elsewhere become empty."""
+    """Clip spans to the slab; spans outside become empty."""
     low = np.iinfo(np.int64).min if parcel.begin == -FOREVER else parcel.begin
     high = np.iinfo(np.int64).max if parcel.end == FOREVER else parcel.end
     return np.clip(start, low, high), np.clip(np.maximum(start, stop), low, high)
@@ -145,7 +145,7 @@ PIPE_USE = Reduction(_map, _merge, _finish, is_together=True, is_of_simd=True)
 
 
 def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> np.ndarray:
-    """Return the cycles that the spans of each group (0 to n - 1) cover, overlaps once; int64 [n]."""
+    """Return the cycles covered by the spans of each group (0 to n - 1), overlaps counted once; int64 [n]."""
     if not len(start):
         return np.zeros(n, dtype=np.int64)
     origin = int(start.min())
@@ -161,7 +161,7 @@ def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> n
 
 
 def _covered_by_each(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> np.ndarray:
-    """The same one group after the other: times of a damaged file are too wide for one axis."""
+    """The same group by group: times of a damaged file are too far apart for one axis."""
     cycles = np.zeros(n, dtype=np.int64)
     order = np.lexsort((start, group))
     borders = np.searchsorted(group[order], np.arange(n + 1)).tolist()

@@ -1,4 +1,4 @@
-"""When each SIMD works: a traced wave issues on it, or a unit of it works on what was issued.
+"""Working times of each SIMD: a traced wave issues on it, or one of its units executes.
 
 ```
 wave 0        ██░░░░░░░░░░░░██       █ issues   ░ stalls
@@ -6,15 +6,14 @@ wave 1        ░░░░░░██░░░░░░░░
 matrix unit   mmmmmmmmmm······       m: the passes of the matrix instruction of wave 0
 SIMD          wwwwwwwwww····ww       no-issue cycles: 10; nothing happens in 4 of them
 ```
-A cycle in which no wave issues is not lost while the matrix unit computes: a bound on what a change can win
-counts only cycles in which nothing happens at all.  Recorded times are taken as they are: on gfx9 a token is
-busy while it issues, which for slow arithmetic is as long as its pipe takes (v_exp_f32: 8 cycles on gfx950,
-after which the next instruction issues at once), and on later generations while it executes.  Only matrix
-passes last longer than their record.  They begin at the issue, and each queues after the one before on the
-unit of the SIMD (`matrix_passes`).
+A no-issue cycle is not lost while the matrix unit computes: a bound on what a change can win counts only
+cycles in which nothing happens at all.  Recorded times are used unchanged: on gfx9 a token is busy while it
+issues, which for slow arithmetic is as long as its pipe takes (v_exp_f32: 8 cycles on gfx950, after which the
+next instruction issues at once), and on later generations while it executes.  Only matrix passes last longer
+than their record.  They begin at the issue, and queue on the matrix unit of the SIMD (`matrix_passes`).
 
-Waves that do not count (`rows`) still issue and keep units busy; they only do not make a SIMD resident.
-LDS and the memory path belong to the compute unit or beyond: a SIMD that only waits for them does nothing.
+Waves that do not count (`rows`) still issue and keep units busy; they just do not make a SIMD resident.
+LDS and the memory path are outside the SIMD: on a SIMD that only waits for them nothing happens.
 """
 
 from __future__ import annotations
@@ -44,23 +43,23 @@ MAX_DISTANCE = 1 << 48  # cycles, more than a day: thousands of SIMDs with such 
 
 @dataclass(frozen=True, eq=False)
 class SimdAxis:
-    """All SIMDs one after the other on one axis of time, so that one sort serves all of them."""
+    """All SIMDs in sequence on a single axis of time, so that one sort serves all of them."""
 
     place: np.ndarray  # int64 [SIMDs], shader engine * 256 + SIMD, ascending
     origin: int  # cycle that lies at the begin of each SIMD's stretch
     stride: int  # length of a stretch, cycles
 
     def shift(self, waves: Iterable[Wave]) -> np.ndarray:
-        """Return what brings a time of each wave onto the axis, int64 [waves]."""
+        """Return the offset that moves times of each wave onto the axis, int64 [waves]."""
         ids = np.array([(wave.id.se, wave.id.simd) for wave in waves], dtype=np.int64).reshape(-1, 2)
         return self.shift_of(*ids.T)
 
     def shift_of(self, se: np.ndarray, simd: np.ndarray) -> np.ndarray:
-        """Return the same for times on SIMDs that the axis has, by engine and SIMD; int64."""
+        """Return the same offset by engine and SIMD, for SIMDs on the axis; int64."""
         return np.searchsorted(self.place, se * 256 + simd) * self.stride - self.origin
 
     def held(self, time: np.ndarray) -> np.ndarray:
-        """Return aligned times cut to what the axis holds of a SIMD, int64; before they are shifted."""
+        """Clip aligned times, before the shift, to the axis range of a SIMD; int64."""
         return np.clip(time, self.origin, self.origin + self.stride - 1)
 
     def by_simd(self, covered: IntervalSet) -> np.ndarray:
@@ -71,15 +70,15 @@ class SimdAxis:
 
 @dataclass(frozen=True, eq=False)
 class SimdWork:
-    """What SIMDs did, each column a union of spans on the axis."""
+    """Activity of SIMDs, each column a union of spans on the axis."""
 
     axis: SimdAxis
     resident: IntervalSet  # at least one wave that counts is on the SIMD
     issue: IntervalSet  # a wave issues (later than gfx9: issues or executes), without time under s_endpgm
     matrix: IntervalSet  # the matrix unit works
     waves: int  # waves that count
-    assumption: str  # what is taken for granted about matrix instructions and times, "" if nothing is
-    left_out: frozenset[int] = frozenset()  # index rows of waves whose times no axis can hold
+    assumption: str  # what is assumed about matrix instructions and times, "" if nothing is
+    left_out: frozenset[int] = frozenset()  # index rows of waves whose times do not fit any axis
 
     @cached_property
     def work(self) -> IntervalSet:
@@ -103,10 +102,10 @@ def simd_work(
     rows: Collection[int] | None = None,
     rule: ReferenceRule = ReferenceRule.OURS,
 ) -> SimdWork:
-    """Return when the SIMDs of the waves whose index row is in `rows` (None: all) were resident and worked.
+    """Return when SIMDs were resident and worked; waves whose index row is in `rows` (None: all) count.
 
-    All waves of the batches issue and keep units busy.  The reference's rule counts time under s_endpgm as
-    issue and knows no work of units.
+    All waves of the batches issue and keep units busy.  The reference rule counts time under s_endpgm as
+    issue and ignores the work of units.
     """
     batches = tuple(batches)
     parts = list(token_columns(batches))
@@ -120,9 +119,9 @@ def work_of(
     left_out: frozenset[int],
     rule: ReferenceRule = ReferenceRule.OURS,
 ) -> SimdWork:
-    """Return the same of a parcel, as far as it lies in its slab; `left_out` is the answer of ASTRAY.
+    """Return the same for a parcel, inside its slab; `left_out` is the result of ASTRAY.
 
-    `waves` are those that begin there.
+    `waves` of the result counts the waves that begin in the slab.
     """
     chosen = [wave for wave, counts in zip(parcel.tokens.waves, parcel.chosen, strict=True) if counts]
     return work_inside(_work(trace, [parcel.tokens], chosen, left_out, rule), parcel)
@@ -174,7 +173,7 @@ def _work(
 
 
 def assumption(passes: MatrixPasses, left_out: Collection[int], rule: ReferenceRule) -> str:
-    """Return what is taken for granted about matrix instructions and times, "" if nothing is."""
+    """Return what is assumed about matrix instructions and times, "" if nothing is."""
     sentences = [passes.assumption] if rule is ReferenceRule.OURS else []
     if left_out:
         whose = "its times" if len(left_out) == 1 else "their times"
@@ -184,11 +183,11 @@ def assumption(passes: MatrixPasses, left_out: Collection[int], rule: ReferenceR
 
 @dataclass(frozen=True, eq=False)
 class SimdCycles:
-    """How long SIMDs worked: one row a SIMD, cycles, int64."""
+    """Working cycles of SIMDs: one row a SIMD, int64."""
 
     place: np.ndarray  # shader engine * 256 + SIMD, ascending
     resident: np.ndarray
-    issuing: np.ndarray  # a few may lie behind the recorded end of a wave
+    issuing: np.ndarray  # a few may lie after the recorded end of a wave
     no_issue: np.ndarray
     matrix: np.ndarray  # resident, and the matrix unit works
     nothing: np.ndarray
@@ -213,7 +212,7 @@ def simd_cycles(work: SimdWork) -> SimdCycles:
 
 
 def joined_cycles(parts: Sequence[SimdCycles]) -> SimdCycles:
-    """Return the sums of several slabs, of each SIMD."""
+    """Return the sums of several slabs by SIMD."""
     table = joined([SimdCycles(*(np.zeros(0, dtype=np.int64),) * 6), *parts])
     place, *sums = summed(
         table.place, table.resident, table.issuing, table.no_issue, table.matrix, table.nothing
@@ -222,7 +221,7 @@ def joined_cycles(parts: Sequence[SimdCycles]) -> SimdCycles:
 
 
 def without_rows(parts: list[TokenColumns], rows: Collection[int]) -> list[TokenColumns]:
-    """Return the columns without the waves of these index rows; none of them is empty."""
+    """Return the columns without the waves of these index rows; empty columns are left out."""
     if not rows:
         return parts
     kept = ([wave for wave in piece.waves if wave.row not in rows] for piece in parts)
@@ -248,7 +247,7 @@ def _all_times(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _astray(trace: Trace, times: np.ndarray) -> frozenset[int]:
-    """Index rows of waves of which a time lies so far from the others that only damage explains it."""
+    """Index rows of waves with a time so far from the others that only damage explains it."""
     if not len(times):
         return frozenset()
     row, begin, low, high = times.T
@@ -269,7 +268,7 @@ def lives(waves: list[Wave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _axis(parts: list[TokenColumns], work: int) -> SimdAxis:
-    """Stretches are long enough for the recorded times and for all matrix passes (`work` cycles) in a row."""
+    """An axis with stretches that hold the recorded times and all matrix passes (`work` cycles) in a row."""
     if not parts:
         return SimdAxis(np.zeros(0, dtype=np.int64), 0, 1)
     low, high = np.iinfo(np.int64).max, np.iinfo(np.int64).min
@@ -284,7 +283,7 @@ def _axis(parts: list[TokenColumns], work: int) -> SimdAxis:
 
 
 def _issuing(tokens: TokenColumns, axis: SimdAxis, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """When waves issue: joined inside each wave first, so that little is left to sort."""
+    """Issue times of waves, merged inside each wave first, so that little is left to sort."""
     begin = repeated(axis.shift(tokens.waves), np.diff(tokens.first))
     begin += tokens.issue
     end = begin + tokens.busy

@@ -1,11 +1,11 @@
-"""How many waves were in each state over the whole capture, in a few thousand steps of time.
+"""Number of waves in each state over the whole capture, in a few thousand steps of time.
 
 ```
 wave 0   E E E W W W E .      step 0: EXEC 5, WAIT 0, STALL 1
 wave 1   . E E S S W . .      step 1: EXEC 1, WAIT 3, STALL 1
 step     └──0──┴──1──┘        of 4 cycles, cycles of all waves together
 ```
-The steps depend on the capture alone, so that what some of its waves say adds up with what others do.
+The steps depend on the capture alone, so that results of different waves can be summed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class StateStrip:
     def waves(self, window: TimeWindow, width_px: int) -> np.ndarray:
         """Return the mean number of waves in each state in each pixel, float64 [width, STATES].
 
-        A pixel narrower than a step takes its part of it.
+        A pixel narrower than a step gets its part of the step.
         """
         pixel = window.width / width_px
         edges = window.begin - self.begin + np.arange(width_px + 1) * pixel
@@ -52,14 +52,14 @@ class StateStrip:
 
 
 def _steps(trace: Trace) -> tuple[int, int]:
-    """Return how many steps there are, and how many bits of a time are inside of one."""
+    """Return the number of steps, and log2 of the cycles of a step."""
     width = trace.span.width
     shift = max(0, (width - 1).bit_length() - (MOST - 1).bit_length())
     return (width - 1 >> shift) + 1, shift
 
 
 def _map(trace: Trace, parcel: Parcel) -> Sums:
-    """Return the wave-cycles by state and step, as one number, where there are any."""
+    """Return the nonzero wave-cycles by state and step, as a single key."""
     steps, shift = _steps(trace)
     tables = [wave.states for wave in parcel.own.waves if len(wave.states)]
     if not tables:

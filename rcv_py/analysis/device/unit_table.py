@@ -16,7 +16,7 @@ from rcv_py.model.waves import WaveIndex
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitColumn:
-    """A column: `values` has one entry a row, NaN where it is not known."""
+    """A column: `values` has one entry a row, NaN if unknown."""
 
     id: str
     title: str
@@ -27,7 +27,7 @@ class UnitColumn:
 
 @dataclass(frozen=True, eq=False)
 class UnitTable:
-    """Rows sorted by (se, sa, cu); the first columns say which unit a row is."""
+    """Rows sorted by (se, sa, cu); the first columns identify the unit of a row."""
 
     columns: tuple[UnitColumn, ...]
 
@@ -40,7 +40,7 @@ class UnitTable:
 
 
 def unit_table(trace: Trace, counted: CounterShares | None = None) -> UnitTable | None:
-    """Return the table of all compute units that had waves or counted something, None if none did."""
+    """Return the table of all compute units with waves or counts, None if there are none."""
     lives = residencies(trace.occupancy)
     parts = [_waves(trace.waves, lives)] if len(lives) else []
     if counted is not None and len(counted):
@@ -50,7 +50,7 @@ def unit_table(trace: Trace, counted: CounterShares | None = None) -> UnitTable 
     keys = ascending(np.concatenate([key for key, _ in parts]))
 
     def spread(key: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Values of some units as a column of all of them, NaN where there is none."""
+        """Expand values of some units to a column of all units, NaN where missing."""
         column = np.full(len(keys), np.nan) if len(key) < len(keys) else np.empty_like(values)
         column[np.searchsorted(keys, key)] = values
         return column
@@ -68,7 +68,7 @@ def unit_table(trace: Trace, counted: CounterShares | None = None) -> UnitTable 
 
 
 def _waves(index: WaveIndex, lives: Residencies) -> tuple[np.ndarray, list[UnitColumn]]:
-    """The number of each unit that had waves, and what is known about these."""
+    """The key of each unit with waves, and the columns about these waves."""
     units, group = np.unique(_key(lives.se, lives.sa, lives.cu), return_inverse=True)
     n, origin = len(units), int(lives.begin.min())
     begin, end = np.full(n, lives.begin.max()), np.full(n, lives.end.min())
@@ -104,6 +104,6 @@ def _counters(counted: CounterShares) -> list[UnitColumn]:
 
 
 def _key(se: np.ndarray, sa: np.ndarray, cu: np.ndarray) -> np.ndarray:
-    """A number a compute unit, int64, ordered like (se, sa, cu).  Counters know no `sa`: 0."""
+    """A key for each compute unit, int64, ordered like (se, sa, cu).  Counters have no `sa`: 0."""
     se, sa, cu = (column.astype(np.int64) for column in (se, sa, cu))
     return (se << 32) + (sa << 24) + cu

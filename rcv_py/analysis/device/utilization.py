@@ -1,8 +1,8 @@
-"""What kept each unit of a compute unit busy: the tokens of its waves, folded onto a track a unit.
+"""Utilization of the units of a compute unit: the tokens of its waves, on a track for each unit.
 
-A token occupies its unit from its issue (start + stall) to its end.  At least `base` cycles count (4 on
-gfx9, 1 later), even if all of a token was stall; waits and messages count with their last `base` cycles.
-On gfx9 that is issue time, later it is execution time.
+A token occupies its unit from its issue (start + stall) to its end, for at least `base` cycles (4 on gfx9, 1
+later), even if all of the token was stall; waits and messages count with their last `base` cycles.  On gfx9
+that is issue time, later it is execution time.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ _BRIEF_UNITS = ("MSG", "IMMED")  # only the last `base` cycles of their tokens c
 _SIMDS = 1 << 16  # more than any unit has, the shared one included
 
 Place = tuple[int, int]  # shader engine and compute unit
-UnitBusy = tuple[tuple[str, int], ...]  # name of each unit that was used, and for how many cycles
+UnitBusy = tuple[tuple[str, int], ...]  # name of each used unit, and its busy cycles
 
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """What occupied one unit, sorted by start; several may overlap."""
+    """The spans that occupied a unit, sorted by start; they may overlap."""
 
     name: str  # e.g. "VALU0"
     unit: str  # one of UNITS
@@ -67,7 +67,7 @@ class Track:
     end: np.ndarray  # int64, cycles, aligned
     kind: np.ndarray  # uint8, TokenKind
     wave: np.ndarray  # int32, row of the wave index; -1 for instructions of the sibling SIMD
-    token: np.ndarray  # int32, token row inside the wave; -1 for those of the sibling SIMD
+    token: np.ndarray  # int32, token row inside the wave; -1 for instructions of the sibling SIMD
 
     def __len__(self) -> int:
         return len(self.start)
@@ -76,10 +76,10 @@ class Track:
 def utilization(
     waves: Sequence[Wave], trace: Trace, places: Collection[Place] | None = None
 ) -> tuple[Track, ...]:
-    """Return the tracks of these waves, which should be those of one compute unit, without empty ones.
+    """Return the nonempty tracks of these waves, which should belong to one compute unit.
 
-    Instructions of the sibling SIMD count on its vector memory track: of compute units at `places` (None:
-    those of the waves).
+    Instructions of the sibling SIMD count on its vector memory track, for compute units at `places` (None:
+    the places of the waves).
     """
     found = _of_waves(waves, trace)
     places = _places_of(waves) if places is None else places
@@ -94,7 +94,7 @@ def utilization(
 
 
 def _of_waves(waves: Sequence[Wave], trace: Trace) -> dict[tuple[int, int], list[_Spans]]:
-    """What tokens occupy, by number of the unit and SIMD; one place at a time, to save memory."""
+    """Spans of tokens by unit number and SIMD; computed place by place, to save memory."""
     piece, base = of_waves(waves), trace.base_clock
     unit_of_kind = np.full(256, UNITS.index("SCAL"), dtype=np.int64)
     for name, kinds in (_GFX9 if trace.gfxip <= 9 else _LATER).items():
@@ -102,7 +102,7 @@ def _of_waves(waves: Sequence[Wave], trace: Trace) -> dict[tuple[int, int], list
     simd, row = np.array([(wave.id.simd, wave.row) for wave in waves], dtype=np.int64).reshape(-1, 2).T
     simds = ascending(np.append(simd, SHARED))
     shared = [UNITS.index(name) for name in _SHARED_UNITS]
-    # The place of each token, in as few bytes as will do: all of them are gone through for each place.
+    # The place of each token, in as few bytes as possible: every place scans all of them.
     at_simd = np.tile(np.searchsorted(simds, simd), (len(UNITS), 1))
     at_simd[shared] = 0
     place = at_simd + np.arange(len(UNITS))[:, None] * len(simds)
@@ -138,10 +138,10 @@ def _places_of(waves: Iterable[Wave]) -> frozenset[Place]:
 
 
 def unit_busy(trace: Trace, window: TimeWindow) -> Reduction[Any, UnitBusy] | Staged[Any, Any, UnitBusy]:
-    """Return for how long units of one compute unit were busy in a window, by all its waves.
+    """Return the analysis of the busy cycles of the units of a compute unit in a window, by all its waves.
 
-    Whose instructions of a sibling SIMD count is known when all waves are: where there are such, waves are
-    looked at twice.
+    Which instructions of a sibling SIMD count is only known from all waves: if there are any, waves are read
+    twice.
     """
     by = partial(_busy_by, window)
     return Staged(_PLACES, by) if len(trace.other_simd) else by(frozenset())
@@ -152,7 +152,7 @@ def _busy_by(window: TimeWindow, places: frozenset[Place]) -> Reduction[Sums, Un
 
 
 def _busy(window: TimeWindow, places: frozenset[Place], trace: Trace, parcel: Parcel) -> Sums:
-    """The cycles of each track (unit and SIMD as one number) in slab and window."""
+    """The cycles of each track (unit and SIMD as a single number) in slab and window."""
     begin, end = max(window.begin, parcel.begin), min(window.end, parcel.end)
     tracks = utilization(parcel.tokens.waves, trace, places)
     key = [UNITS.index(track.unit) * _SIMDS + track.simd + 1 for track in tracks]
@@ -193,7 +193,7 @@ def _name(unit: str, simd: int) -> str:
 
 
 def unit_title(name: str) -> str:
-    """Return the name for people of a track by its name in documents: `SALU/SMEM0` of `SCAL0`."""
+    """Return the display name of a track, given its name in documents: `SALU/SMEM0` for `SCAL0`."""
     unit = name.rstrip("0123456789")
     return UNIT_TITLE.get(unit, unit) + name.removeprefix(unit)
 
@@ -211,9 +211,9 @@ class _Spans:
 
 
 def _track(unit: int, simd: int, parts: Sequence[_Spans]) -> Track:
-    """One track of some spans, in order of their begin, the longer of two first."""
+    """A track of some spans, sorted by begin, then longest first."""
     spans = joined(parts)
-    # Waves come one after the other, each in order: a sort that knows runs has little to do.
+    # Each wave is already in order: a sort that exploits runs has little to do.
     order = np.argsort(spans.start, kind="stable")
     start, end = spans.start[order], spans.end[order]
     is_tie = np.append(False, start[1:] == start[:-1])

@@ -1,4 +1,4 @@
-"""How many waves are in each state over time: the aligned timelines of all waves, added up.
+"""Number of waves in each state over time: the sum of the aligned timelines of all waves.
 
 ```
 wave 0   E E E W W W E      EXEC  1 1 2 1 1 1 1
@@ -22,7 +22,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
 STATES = len(WaveState)
-AT_ONCE = 1 << 14  # times that are added up together: some milliseconds
+AT_ONCE = 1 << 14  # times that are summed in a block: some milliseconds
 LIVING = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # as they are stacked
 
 
@@ -36,7 +36,7 @@ class StateCurves:
 
     time: np.ndarray
     count: np.ndarray
-    waves: int  # how many timelines were added up
+    waves: int  # number of timelines summed
 
     def __len__(self) -> int:
         return len(self.time)
@@ -54,16 +54,16 @@ class StateCurves:
 
 
 def wave_states(batches: Iterable[WaveBatch], se: int | None = None) -> StateCurves:
-    """Add up the timelines of all waves of the batches, or of one shader engine; each wave once.
+    """Sum the timelines of all waves of the batches, or of one shader engine; each wave once.
 
-    A number of a state that we do not know counts as EMPTY, in which no wave is.
+    Unknown state numbers count as EMPTY, which is not a state of a wave.
     """
     return _curves(_merge([_changes(parcel.own.waves, se) for parcel in alone(batches)]))
 
 
 @dataclass(frozen=True, eq=False)
 class _Changes:
-    """How many more waves are in each state from each time on; times grow strictly."""
+    """Changes of the number of waves in each state at each time; times grow strictly."""
 
     time: np.ndarray  # int64 [n]
     more: np.ndarray  # int32 [n, STATES], less if negative
@@ -82,7 +82,7 @@ def _changes(waves: Sequence[Wave], se: int | None) -> _Changes:
     begins = np.concatenate([states.offset for states in parts]) + repeated(base, length)
     codes = np.concatenate([states.state for states in parts])
     codes = np.where(codes < STATES, codes, WaveState.EMPTY).astype(np.uint8)
-    # Behind each wave an end, after which it is EMPTY: so every boundary leads from one state to another.
+    # Append an end to each wave, after which it is EMPTY, so that every boundary connects two states.
     time, entered = np.insert(begins, stop, ends), np.insert(codes, stop, WaveState.EMPTY)
     left = np.append(np.uint8(WaveState.EMPTY), entered[:-1])
     more = np.zeros((len(time), STATES), np.int32)
@@ -92,15 +92,15 @@ def _changes(waves: Sequence[Wave], se: int | None) -> _Changes:
 
 
 def _at_once(time: np.ndarray, more: np.ndarray, waves: int) -> _Changes:
-    """Return the changes in order of time, those of one time added up."""
-    order = np.argsort(time, kind="stable")  # of several that are in order: hardly more than reading them
+    """Return the changes in order of time, with changes of the same time summed."""
+    order = np.argsort(time, kind="stable")  # the parts are sorted: hardly more than reading them
     time, more = time[order], more[order]
     first = run_starts(time)
     if not len(first):
         return _Changes(time, more, waves)
     added = np.empty((len(first), STATES), np.int32)
     stops = np.append(first[AT_ONCE::AT_ONCE], len(time))
-    for part, stop in enumerate(stops.tolist()):  # no other thread runs until numpy has those of a call
+    for part, stop in enumerate(stops.tolist()):  # a numpy call blocks other threads, so calls stay short
         runs = slice(part * AT_ONCE, (part + 1) * AT_ONCE)
         begin = first[runs.start]
         np.add.reduceat(more[begin:stop], first[runs] - begin, axis=0, out=added[runs])
@@ -115,7 +115,7 @@ def _merge(parts: Sequence[_Changes]) -> _Changes:
 
 def _curves(part: _Changes) -> StateCurves:
     count = np.empty((STATES, len(part.time)), np.int32)
-    for state in range(STATES):  # of all at once no other thread would run until then, either
+    for state in range(STATES):  # state by state, for the same reason
         np.cumsum(part.more[:, state], dtype=np.int32, out=count[state])
     return StateCurves(part.time, count, part.waves)
 
@@ -129,5 +129,5 @@ def _finish(_trace: Trace, part: _Changes) -> StateCurves:
 
 
 def state_curves(se: int | None = None) -> Reduction[_Changes, StateCurves]:
-    """Return the reduction that `wave_states` is."""
+    """Return `wave_states` as a reduction."""
     return Reduction(partial(_map, se=se), _merge, _finish)

@@ -1,10 +1,10 @@
-"""Was the record cut off?  The files carry no flag for it, but a cut leaves traces.
+"""Detection of a record that was cut off.  The files have no flag for it, but a cut leaves signs.
 
 ```
 wave a  ──────────────── s_endpgm
 wave b  ────────────────────────────|        no s_endpgm, and several stop at one clock:
 wave c       ───────────────────────|        the trace buffer was full
-wave d                 start ········        occupancy saw it start, or even end, but there is no file
+wave d                 start ········        occupancy has its start, or even its end, but there is no file
 ```
 """
 
@@ -29,7 +29,7 @@ from rcv_py.base.text import count
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 
-# Waves whose record ends so close to the last thing their shader engine recorded were cut, not finished:
+# Waves whose record ends this close to the last event of their shader engine were cut, not finished:
 # on a busy compute unit something is recorded every few cycles.
 SAME_CLOCK = 256  # cycles
 LARGER_BUFFER = "0x40000000"  # 1 GB: four times the largest default; rocprofv3 takes 1 MB to 2 GB
@@ -41,18 +41,18 @@ class Cut:
     """Signs of a record that was cut off; numbers of waves, and of hardware events."""
 
     unfinished: int  # traced waves whose last instruction is not s_endpgm
-    of: int  # traced waves that were looked at
-    at_once: int  # of the unfinished ones: stopped at the last clock of their shader engine
-    without_file: int  # lived on a traced SIMD and left no wave file
-    split_workgroups: int  # workgroups of which some waves left a file and some did not; 0 if not recorded
-    no_end: int  # seen to start but not to end, on any compute unit
-    no_start: int  # seen to end but not to start
-    losses: int  # times that the trace unit lost packets
-    stalls: int  # times that it held up the shader engine because it could not write
+    of: int  # traced waves that were checked
+    at_once: int  # unfinished waves that stopped at the last clock of their shader engine
+    without_file: int  # waves on a traced SIMD without a wave file
+    split_workgroups: int  # workgroups with a file for some waves but not for all; 0 if not recorded
+    no_end: int  # waves with a recorded start but no end, on any compute unit
+    no_start: int  # waves with a recorded end but no start
+    losses: int  # number of times that the trace unit lost packets
+    stalls: int  # number of times that it stalled the shader engine because it could not write
 
 
 _TOO_LOW = "Totals, executions and durations are too low, and what happened after the cut is missing."
-# What is said of a record: the first case of which there is a sign.
+# Statements about a record: the first case with a sign is taken.
 # fmt: off
 _CASES = (
     (("unfinished", "without_file"), Severity.ERROR, "The record was cut off", _TOO_LOW),
@@ -76,7 +76,7 @@ _SIGNS = {
 
 
 def cut(trace: Trace, ends: Ends | None) -> Cut:
-    """Return the signs of a cut; without waves that were read, `unfinished` is that of code.json's totals."""
+    """Return the signs of a cut; if no waves were read, `unfinished` comes from code.json's totals."""
     by_waves = None if ends is None else (ends.unfinished, ends.of, ends.at_once)
     unfinished, of, at_once = by_waves or _ends_by_totals(trace)
     lives = residencies(trace.occupancy)
@@ -96,7 +96,7 @@ def cut(trace: Trace, ends: Ends | None) -> Cut:
 
 
 def buffer(trace: Trace, ends: Ends | None = None) -> HealthNote | None:
-    """Say so if the record was cut off."""
+    """Return a note if the record was cut off."""
     signs = cut(trace, ends)
     numbers = {name: getattr(signs, name) for name in _SIGNS}
     for names, severity, title, consequence in _CASES:
@@ -129,7 +129,7 @@ def _settings(trace: Trace) -> dict[str, Setting]:
 
 
 def _ends_by_totals(trace: Trace) -> tuple[int, int, int]:
-    """Every wave runs s_endpgm once: waves that did not were cut."""
+    """Counts by code.json's totals: every whole wave runs s_endpgm once, so the others were cut."""
     code, ends = trace.code, ends_of(trace.code)
     waves = int(np.count_nonzero(trace.waves.size > 0))
     if not ends.any() or not code.hits.any():
@@ -139,17 +139,17 @@ def _ends_by_totals(trace: Trace) -> tuple[int, int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """How the records of the waves that were read end."""
+    """Ends of the records of the waves that were read."""
 
-    unfinished: int  # waves whose last instruction does not end them
+    unfinished: int  # waves whose last instruction is not an end of the program
     of: int  # waves
-    at_once: int  # of the unfinished ones: stopped at the last clock of their shader engine
+    at_once: int  # unfinished waves that stopped at the last clock of their shader engine
     files: Sums  # se << 40 | workgroup, where it is known, and waves
 
 
 @dataclass(frozen=True, eq=False)
 class _Stops:
-    """When the records of some waves stop."""
+    """Times at which the records of some waves stop."""
 
     waves: int
     unfinished: np.ndarray  # int64 [n, 2], engine and cycle at which the record stops
@@ -159,7 +159,7 @@ class _Stops:
 
 def _map(trace: Trace, parcel: Parcel) -> _Stops:
     tokens = parcel.own
-    ends = np.append(ends_of(trace.code), True)  # place -1: an unknown line proves nothing
+    ends = np.append(ends_of(trace.code), True)  # entry -1: an unknown line proves nothing
     has, last = np.diff(tokens.first) > 0, np.maximum(tokens.first[1:] - 1, 0)
     line = tokens.line[last] if len(tokens) else np.zeros(len(has), dtype=np.int64)
     line = np.where((line >= 0) & (line < len(ends) - 1), line, len(ends) - 1)
@@ -201,7 +201,7 @@ ENDS = Reduction(_map, _merge, _finish)
 
 
 def _without_file(trace: Trace, ends: Ends | None) -> tuple[int, int]:
-    """Waves that lived whole on a traced SIMD but left no file, and workgroups that are so split."""
+    """Number of waves that began and ended on a traced SIMD but have no file, and of workgroups split so."""
     if not len(trace.occupancy) or not len(trace.waves):
         return 0, 0
     lives = residencies(trace.occupancy)

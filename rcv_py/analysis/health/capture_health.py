@@ -1,7 +1,7 @@
-"""Can the numbers of a capture be trusted, and how would a better one be recorded?
+"""Health of a capture: whether its numbers can be trusted, and how to record a better one.
 
-Each module looks for one kind of problem and returns a `HealthNote` or None.  The notes are about the
-recording; what is slow in the kernel is said elsewhere.
+Each module checks for one kind of problem and returns a `HealthNote` or None.  The notes are about the
+recording, not about what is slow in the kernel.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from rcv_py.model.waves import WaveBatch
 HEALTHY = "healthy"
 NOTABLE_DRAIN = 0.05  # of the latency
 NO_MAP = "debug_info"  # the note about instructions without a source line
-# What is looked at, for readers to whom nothing is reported.
+# What is checked, for readers if nothing is reported.
 CHECKED = (
     "whether waves were traced",
     "whether the instruction texts belong to the trace",
@@ -54,10 +54,10 @@ CHECKED = (
 def capture_health(
     trace: Trace, batches: Sequence[WaveBatch] | None = None, other: Trace | None = None
 ) -> tuple[HealthNote, ...]:
-    """Return what speaks against trusting a capture, worst first; () if nothing does.
+    """Return the notes against trusting a capture, worst first; () if there are none.
 
-    `batches` are waves that were read; with None, only the index, code.json and occupancy.json are
-    looked at, which takes milliseconds.  `other` is another capture of the same instructions.
+    `batches` are waves that were read; with None, only the index, code.json and occupancy.json are checked,
+    which takes milliseconds.  `other` is another capture of the same instructions.
     """
     if not batches:
         return health_notes(trace, None, other=other)
@@ -65,7 +65,7 @@ def capture_health(
     return health_notes(trace, lambda reduction: reduction.of(trace, batches), unread, other)
 
 
-OF_WAVES = (MATCH, ENDS, UNMATCHED, POPULATIONS)  # what waves are asked
+OF_WAVES = (MATCH, ENDS, UNMATCHED, POPULATIONS)  # reductions over waves
 
 
 def health_notes(
@@ -74,7 +74,7 @@ def health_notes(
     unread: Iterable[int] = (),
     other: Trace | None = None,
 ) -> tuple[HealthNote, ...]:
-    """Return the same: `ask` gives the answer of each of OF_WAVES, None if no wave was read.
+    """Return the same notes; `ask` returns the result of each of OF_WAVES, None if no wave was read.
 
     `unread` are index rows of waves whose files could not be read.
     """
@@ -103,7 +103,7 @@ def health_notes(
 
 
 def table_problems(trace: Trace) -> tuple[Problem, ...]:
-    """Return what the tables alone say against the numbers, as sentences for the list of problems."""
+    """Return the problems that show in the tables alone, as sentences for the list of problems."""
     notes = (hardly_ran(trace), collapsed(trace))
     problems = [note.problem("code.json") for note in notes if note is not None]
     code = trace.code
@@ -116,21 +116,21 @@ def table_problems(trace: Trace) -> tuple[Problem, ...]:
 
 
 def problems(trace: Trace) -> tuple[Problem, ...]:
-    """Return what was wrong when opening and what the tables say about themselves, each text once."""
+    """Return the problems of opening and of the tables, each text once."""
     return tuple({problem.text: problem for problem in (*trace.problems, *table_problems(trace))}.values())
 
 
 def verdict(notes: Sequence[HealthNote]) -> str:
-    """Return how many notes of each severity there are: `1 error, 2 warnings`."""
+    """Return the number of notes of each severity: `1 error, 2 warnings`."""
     names = ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note"))
     numbers = [(sum(note.severity is severity for note in notes), name) for severity, name in names]
     return ", ".join(plural(number, name) for number, name in numbers if number) or HEALTHY
 
 
 def headline(notes: Sequence[HealthNote]) -> str:
-    """Return the worst serious note's title, or that there is none.
+    """Return the title of the worst serious note, or a sentence that there is none.
 
-    A capture without a single source line is not called healthy: costs are known by instruction only.
+    A capture without any source line is not called healthy: costs are known by instruction only.
     """
     serious = [note.title for note in notes if note.is_serious]
     unmapped = [note.title for note in notes if note.name == NO_MAP]

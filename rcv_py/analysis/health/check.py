@@ -1,4 +1,4 @@
-"""What must hold in every capture, looked up in this one: whatever does not becomes a problem."""
+"""Consistency checks of a capture: every violated rule becomes a problem."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rcv_py.model.waves import Wave, WaveBatch
 
 _C = InstructionClass
 WAITS = range(_C.WAIT_LOAD, _C.WAIT_OTHER + 1)
-INSTANT = (_C.MATRIX, _C.VALU, _C.TRANSCENDENTAL, _C.SALU, _C.BRANCH, _C.NOP)  # no counter counts them
+INSTANT = (_C.MATRIX, _C.VALU, _C.TRANSCENDENTAL, _C.SALU, _C.BRANCH, _C.NOP)  # no wait counter counts them
 RAGGED_END = 28  # cycles that the last instruction may end before or after its wave
 
 _TOTALS = ("hits", "latency", "stall", "idle")
@@ -34,13 +34,13 @@ _TWICE = "The folder may hold files of two recordings: record again into an empt
 
 
 def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ...]:
-    """Return what is wrong in the waves that were read, one problem a rule.
+    """Return the errors in the waves that were read, one problem a rule.
 
     ```
     waves      of one slot follow each other; files agree with the index; states last as long as the wave
     tokens     have a code line and a known kind; lie inside their wave; s_endpgm is the last
-    waits      the lists of the files name executed waits, and executed operations that one can wait for
-    code       totals are the sums over the tokens (looked at only if every wave was read)
+    waits      the lists of the files name executed waits, and executed operations that a wait can wait for
+    code       totals are the sums over the tokens (checked only if every wave was read)
     occupancy  every wave on a traced compute unit has a file, every file a wave
     ```
     """
@@ -51,17 +51,17 @@ def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ..
 
 @dataclass(frozen=True, eq=False)
 class WaveChecks:
-    """What was seen in the waves that were read; waves are rows of the wave index, ascending."""
+    """Results of the checks of the waves that were read; waves are rows of the wave index, ascending."""
 
     waves: int
-    kinds: np.ndarray  # int64, kinds of tokens that are not known, ascending
+    kinds: np.ndarray  # int64, unknown kinds of tokens, ascending
     outside: int  # tokens that lie outside the life of their wave
     outside_waves: int  # waves with such tokens
-    moved: np.ndarray  # int64, waves whose file says another begin or end than the index
-    states: np.ndarray  # int64, waves whose states do not last as long as they do
-    places: np.ndarray  # int64 [n, 3], engine, compute unit and SIMD of the waves, each once
+    moved: np.ndarray  # int64, waves whose begin or end differs between file and index
+    states: np.ndarray  # int64, waves whose states do not add up to their duration
+    places: np.ndarray  # int64 [n, 3], distinct engine, compute unit and SIMD of the waves
     listed: int  # waves with a list of waits
-    lists: np.ndarray  # int64, of them: those whose list is not that of their instructions
+    lists: np.ndarray  # int64, of them: waves whose list does not match their instructions
 
 
 def _map(trace: Trace, parcel: Parcel) -> WaveChecks:
@@ -94,7 +94,7 @@ def _has_wrong_states(wave: Wave) -> bool:
 
 def _with_wrong_lists(trace: Trace, listed: Sequence[Wave]) -> np.ndarray:
     classes = instruction_classes(trace.code)
-    # Lines that match no instruction, -1, are the last entry: nothing is known of them.
+    # Lines that match no instruction, -1, index the last entry: unknown.
     is_wait = np.append(np.isin(classes, WAITS), True)
     is_awaited = np.append(~np.isin(classes, (*WAITS, *INSTANT)) & ~trace.code.is_label, True)
     wrong = [
@@ -133,15 +133,15 @@ def _finish(_trace: Trace, part: WaveChecks) -> WaveChecks:
 
 
 CHECKS = Reduction(_map, _merge, _finish)
-OF_WAVES = (CHECKS, ENDS, UNMATCHED, LINES)  # what waves are asked
+OF_WAVES = (CHECKS, ENDS, UNMATCHED, LINES)  # reductions over waves
 
 
 def wave_problems(
     trace: Trace, ask: Callable[[Reduction[Any, Any]], Any], unread: Mapping[int, str]
 ) -> tuple[Problem, ...]:
-    """Return the same: `ask` gives the answer of each of OF_WAVES.
+    """Return the same problems; `ask` returns the result of each of OF_WAVES.
 
-    `unread` says of waves that could not be read, by index row, why.
+    `unread` holds the waves that could not be read, by index row, and why.
     """
     seen: WaveChecks = ask(CHECKS)
     problems = [*_unread(unread)]

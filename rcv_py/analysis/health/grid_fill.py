@@ -1,4 +1,4 @@
-"""Did the launch fill the machine, did it end together, and did other kernels run at the same time?"""
+"""Notes on the launch: whether it filled the machine, had a tail, or ran next to other kernels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTABLE = 0.01  # of the wave-cycles while the traced kernel ran
 
 
 def concurrent_kernels(trace: Trace) -> HealthNote | None:
-    """Say so if waves of other kernels lived beside those of the traced one."""
+    """Return a note if waves of other kernels ran at the same time as the traced kernel."""
     lives = residencies(trace.occupancy)
     if not len(lives) or not len(trace.waves):
         return None
@@ -50,7 +50,7 @@ def concurrent_kernels(trace: Trace) -> HealthNote | None:
 
 LONG_TAIL = 0.25  # of the time with at most half of the peak resident: a quarter of the machine's time
 UNEVEN = 0.25  # coefficient of variation of wave-cycles by compute unit
-HALF_FULL = 0.5  # of the slots: below, another wave could have hidden latency
+HALF_FULL = 0.5  # of the slots: below it more waves could have hidden latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def grid_fill(trace: Trace) -> GridFill | None:
 
 
 def underfilled(trace: Trace) -> HealthNote | None:
-    """Say so if the whole grid was resident at once and left most slots empty."""
+    """Return a note if the whole grid was resident at once and left most slots empty."""
     fill = grid_fill(trace)
     if fill is None or not fill.slots or not fill.waves <= fill.numbers.peak <= HALF_FULL * fill.slots:
         return None
@@ -117,7 +117,7 @@ def underfilled(trace: Trace) -> HealthNote | None:
 
 
 def tail(trace: Trace) -> HealthNote | None:
-    """Say so if much of the time passed with few waves."""
+    """Return a note if much of the time passed with few waves."""
     fill = grid_fill(trace)
     if fill is None or fill.numbers.tail < LONG_TAIL:
         return None

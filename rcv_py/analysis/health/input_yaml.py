@@ -1,6 +1,6 @@
-"""A ready input file for rocprofv3 that records the same kernel again, better.
+"""An input file for rocprofv3 that records the same kernel again, with better settings.
 
-The file is written line by line: it has one job with plain values, and comments that say why.
+The file is written line by line: it has one job with plain values, and comments with reasons.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KEYS = (
 
 
 def input_settings(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Setting]:
-    """Return what the file sets: how this capture was recorded, and over it what notes recommend."""
+    """Return the settings of the file: the settings of this capture, overridden by the notes."""
     wanted = {name: value for note in reversed(notes) for name, value in note.settings.items()}
     if trace.gfxip > 9:
         wanted.pop("att_activity", None)
@@ -61,12 +61,12 @@ def input_yaml(trace: Trace, notes: Sequence[HealthNote]) -> str:
 
 
 def reasons(notes: Sequence[HealthNote]) -> dict[str, str]:
-    """Return by setting why notes recommend it; the worst note decides."""
+    """Return, by setting, why notes recommend it; the worst note decides."""
     return {name: note.title for note in reversed(notes) for name in note.settings}
 
 
 def job_file(settings: Mapping[str, Setting], head: Sequence[str], why: Mapping[str, str]) -> str:
-    """Return an input file of one job, below some comments; `why` some settings have their value."""
+    """Return an input file of one job after head comments; `why` gives reasons for some settings."""
     lines: list[str] = []
     for name in filter(settings.__contains__, KEYS):
         mark = "  - " if not lines else "    "
@@ -82,7 +82,7 @@ def command_line(program: str = "./your_program") -> str:
 
 
 def kernel_pattern(trace: Trace) -> str:
-    """Return a regular expression that finds the kernel by its name, mangled or not; "" if it is unknown."""
+    """Return a regular expression that matches the kernel's name, mangled or not; "" if unknown."""
     full = trace.kernel_name.replace("(anonymous namespace)", "_")
     name = short_kernel(full) if full else ""
     words = re.findall(r"[A-Za-z_]\w*", name.split("::")[-1])
@@ -97,7 +97,7 @@ def _as_recorded(trace: Trace) -> dict[str, Setting]:
         "output_directory": "rcv_capture",
         "output_file": "out",
         "output_format": FORMS,
-        "kernel_trace": True,  # durations and registers, in a table beside the capture
+        "kernel_trace": True,  # durations and registers, in a table next to the capture
         "advanced_thread_trace": True,
         "att_target_cu": int(np.bincount(units).argmax()) if len(units) else 1,
         "att_shader_engine_mask": engine_mask(engines),
@@ -111,14 +111,14 @@ def _as_recorded(trace: Trace) -> dict[str, Setting]:
 
 
 def _simds(trace: Trace) -> str:
-    """A mask of all four on gfx9; later the number of the one that was traced."""
+    """A mask of all four SIMDs on gfx9; later the number of the traced SIMD."""
     if trace.gfxip <= 9:
         return "0xf"
     return hex(int(trace.waves.simd[0]) & 3) if len(trace.waves) else "0x0"
 
 
 def _value(value: Setting) -> str:
-    """Texts are always quoted: YAML reads many a plain word as something else."""
+    """A YAML value; texts are always quoted, because YAML reads many plain words as other types."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int) or value == FORMS:

@@ -1,4 +1,4 @@
-"""Does cost spread over source lines, or has the compiler put most of it on one?"""
+"""Quality of the source mapping: whether cost spreads over source lines or collapses onto one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
-# Of the instructions that ran, on one line: a hot line has few instructions that cost much, a line that
-# was collapsed into has many, whatever they cost.
+# Of the instructions that ran, on one line: a hot line has few but costly instructions, a collapsed line has
+# many, at any cost.
 COLLAPSED = 0.5
-MANY_LINES = 50  # instructions below which a short kernel may well be one line
+MANY_LINES = 50  # a kernel with fewer instructions may well be one line
 INCOMPLETE = 0.9  # of the instructions that ran have a source line; compilers always lose a few
 
 _HEADS = (
@@ -35,15 +35,15 @@ _DEF = re.compile(r"(async\s+)?def\s+(\w++).*:\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """How code lines that ran spread over source lines."""
+    """Spread of executed code lines over source lines."""
 
-    code_lines: int  # that ran and have a source place
-    source_lines: int  # distinct innermost places of those
+    code_lines: int  # executed code lines with a source place
+    source_lines: int  # their distinct innermost places
     top_file: int  # the place with most code lines, -1 if there is none
     top_line: int
     top_share: float  # of the code lines, 0 to 1
     top_cost: float  # of their cost, 0 to 1
-    effective: float  # e to the entropy of the shares: as if so many lines were used evenly
+    effective: float  # e to the entropy of the shares: the equivalent number of evenly used lines
 
     @property
     def is_collapsed(self) -> bool:
@@ -52,7 +52,7 @@ class Mapping:
 
 
 def mapping(code: CodeTable) -> Mapping:
-    """Return how the code lines that ran (all of them, if none did) spread over their innermost places."""
+    """Return the spread of executed code lines (all lines if none ran) over their innermost places."""
     rows = np.flatnonzero((code.leaf >= 0) & ~code.is_label)
     ran = rows[code.hits[rows] > 0]
     rows = ran if len(ran) else rows
@@ -88,13 +88,13 @@ def _by_line(
 
 
 def _effective(weight: np.ndarray) -> float:
-    """E to the entropy of the shares: as if so many lines were used evenly; 0 without any."""
+    """E to the entropy of the shares: the equivalent number of evenly used lines; 0 without any."""
     share = weight[weight > 0] / max(weight.sum(), 1)
     return float(np.exp(-(share * np.log(share)).sum())) if len(share) else 0.0
 
 
 def effective_lines(trace: Trace) -> float:
-    """Return how many source lines the weight is spread over, as if evenly; 0 if it is nowhere.
+    """Return the equivalent number of evenly used source lines; 0 without weight.
 
     A line weighs the sum of executions plus stall cycles of its instructions, as in the script that kernel
     authors use for this; files count by their last name.
@@ -107,7 +107,7 @@ def effective_lines(trace: Trace) -> float:
 
 
 def collapsed(trace: Trace) -> HealthNote | None:
-    """Say so if one source line has most of the instructions."""
+    """Return a note if one source line has most of the instructions."""
     spread = mapping(trace.code)
     if not spread.is_collapsed:
         return None
@@ -163,7 +163,7 @@ def _remedy(sites: int, path: str) -> str:
 
 
 def head_of(text: str) -> str:
-    """Return what a source line declares (`a decorator`); "" if it is a statement."""
+    """Return the kind of declaration of a source line (`a decorator`); "" if it is a statement."""
     return next((name for head, name in _HEADS if head.match(text.strip())), "")
 
 
@@ -185,7 +185,7 @@ class LineCost:
 
 
 def costliest_line(trace: Trace) -> LineCost | None:
-    """Return the source line with most latency; None if nothing that ran is mapped or has latency."""
+    """Return the source line with most latency; None if no executed instruction is mapped or has latency."""
     code = trace.code
     rows = np.flatnonzero((code.leaf >= 0) & ((code.latency > 0) | (code.hits > 0)))
     total = int(code.latency.sum())
@@ -200,7 +200,7 @@ def costliest_line(trace: Trace) -> LineCost | None:
 
 
 def what_line(lines: Sequence[str], line: int) -> str:
-    """Return what a line is if it can hardly have instructions of its own; "" if it can, or is unknown."""
+    """Return the kind of a line that can hardly have own instructions; "" if it can, or is unknown."""
     if not 0 < line <= len(lines):
         return ""
     text = lines[line - 1].strip()
@@ -214,7 +214,7 @@ def what_line(lines: Sequence[str], line: int) -> str:
 
 
 def debug_info(trace: Trace) -> HealthNote | None:
-    """Say so if instructions that ran have no source line."""
+    """Return a note if instructions that ran have no source line."""
     code = trace.code
     rows = ~code.is_label
     if code.hits.any():
@@ -239,7 +239,7 @@ def debug_info(trace: Trace) -> HealthNote | None:
 
 
 def sources(trace: Trace) -> HealthNote | None:
-    """Say so if source files that the code names were not copied."""
+    """Return a note if source files that the code names were not copied."""
     lost = [source for source in trace.sources if source.lines is None]
     if not lost:
         return None

@@ -1,6 +1,6 @@
-"""What the capture lacks: waves, files, counters, and texts that belong to its executions.
+"""Notes on what a capture lacks: waves, files, counters, and instruction texts that match its executions.
 
-rocprofv3 writes a folder for a dispatch even if no wave met the target.  Only gfx9 streams counters.
+rocprofv3 writes a folder for a dispatch even if no wave ran on the target.  Only gfx9 streams counters.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from rcv_py.base.runs import ascending, borders
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 
-PERIOD = 8  # of att_activity: what rocprofv3 recommends; it takes 1 to 16
-GAP = 1.5  # times the usual distance of samples: at least one is missing in between
-MIN_SAMPLES = 16  # samples below which a usual distance says little
+PERIOD = 8  # of att_activity, as rocprofv3 recommends; it accepts 1 to 16
+GAP = 1.5  # times the usual distance of samples: at least one sample is missing in between
+MIN_SAMPLES = 16  # with fewer samples a usual distance is not reliable
 NOTABLE_LOSS = 0.01  # of the samples missing
 
 
 def counters(trace: Trace) -> HealthNote | None:
-    """Say so if a capture that could have counters has none, or lost samples of them."""
+    """Return a note if a capture that could have counters has none, or lost samples of them."""
     if not trace.has_thread_trace or not len(trace.waves):
         return None
     if trace.counters or trace.spm:
@@ -71,11 +71,11 @@ def _lost(trace: Trace) -> HealthNote | None:
     )
 
 
-EVERY_FOURTH_ENGINE = "0x11111111"  # the first engine of every die; more of them fill the buffer sooner
+EVERY_FOURTH_ENGINE = "0x11111111"  # the first engine of every die; more engines fill the buffer sooner
 
 
 def placeholder(trace: Trace) -> HealthNote | None:
-    """Say so if there is no traced wave, and where there were waves to trace."""
+    """Return a note if there is no traced wave, and on which units waves ran."""
     if len(trace.waves) or not trace.has_thread_trace:
         return None
     lives = residencies(trace.occupancy)
@@ -108,7 +108,7 @@ def placeholder(trace: Trace) -> HealthNote | None:
 
 
 def _busiest(se: np.ndarray, cu: np.ndarray) -> tuple[int, int, np.ndarray]:
-    """The number with most waves that may be a target, how many, and the engines on which they were."""
+    """The unit number with most waves that can be a target, their number, and their engines."""
     number = cu.astype(np.int64) & CU_BITS
     allowed = number <= MAX_TARGET
     chosen = number[allowed] if allowed.any() else number
@@ -118,7 +118,7 @@ def _busiest(se: np.ndarray, cu: np.ndarray) -> tuple[int, int, np.ndarray]:
 
 
 def sampled(trace: Trace) -> HealthNote | None:
-    """Say so if the capture holds samples instead of a trace."""
+    """Return a note if the capture holds samples instead of a trace."""
     if trace.has_thread_trace or not trace.has_pc_samples:
         return None
     return HealthNote(
@@ -132,11 +132,11 @@ def sampled(trace: Trace) -> HealthNote | None:
     )
 
 
-NOTABLE = 0.01  # of the cycles: more than that moves the ranking of lines
+NOTABLE = 0.01  # of the cycles: more changes the ranking of lines
 
 
 def wrong_code(trace: Trace, match: CodeMatch) -> HealthNote | None:
-    """Say so if executions went to other units than their instructions name."""
+    """Return a note if executions went to other units than their instructions name."""
     if not match.is_wrong:
         return None
     return HealthNote(
@@ -158,9 +158,9 @@ class Unmatched:
 
     executions: int
     all_executions: int
-    cycles: int  # latency of the unmatched ones
+    cycles: int  # latency of the unmatched executions
     all_cycles: int
-    waves: int  # with an unmatched one
+    waves: int  # with an unmatched execution
 
 
 def _map(trace: Trace, parcel: Parcel) -> Unmatched:
@@ -189,7 +189,7 @@ UNMATCHED = Reduction(_map, _merge, _finish)
 
 
 def unmatched(lost: Unmatched) -> HealthNote | None:
-    """Say so if executed instructions match no line of code.json."""
+    """Return a note if executed instructions match no line of code.json."""
     if not lost.executions:
         return None
     latency = percent(lost.cycles, lost.all_cycles)
@@ -210,7 +210,7 @@ def unmatched(lost: Unmatched) -> HealthNote | None:
 
 
 def lost_files(trace: Trace, unread: Iterable[int] = ()) -> HealthNote | None:
-    """Say so if wave files that the index names are missing or empty, or (`unread`, index rows) damaged."""
+    """Return a note if wave files named by the index are missing, empty or damaged (`unread`, index rows)."""
     gone = {*np.flatnonzero(trace.waves.size == 0).tolist(), *unread}
     if not gone:
         return None

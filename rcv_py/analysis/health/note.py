@@ -1,4 +1,4 @@
-"""One doubt about a capture: the numbers that show it, what it means for the reader, and what to do."""
+"""A note about a capture's quality: evidence, consequence and remedy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A number that a note rests on: `text` is the value as shown, with its unit and what it is a part of."""
+    """A number that supports a note; `text` is the value as shown, with its unit and its whole."""
 
     name: str
     value: int | float | str
@@ -23,17 +23,17 @@ class Measured:
 
 
 def part(name: str, number: int, total: int, more: str = "") -> Measured:
-    """Return a number with the total that it is a part of: `17 of 4,948 (0.3 %)`."""
+    """Return a number with its total: `17 of 4,948 (0.3 %)`."""
     return Measured(name, number, f"{count(number)} of {count(total)}{more} ({percent(number, total)})")
 
 
 def share(name: str, value: float, of: str = "") -> Measured:
-    """Return a share, 0 to 1, as `4.7 %`, followed by what it is a share of."""
+    """Return a share, 0 to 1, as `4.7 %`, followed by its whole."""
     return Measured(name, value, f"{percent(value, 1)}{of}")
 
 
 def number(name: str, value: float, unit: str = "") -> Measured:
-    """Return a number of something: `4,948 cycles`."""
+    """Return a number with its unit: `4,948 cycles`."""
     return Measured(name, value, f"{value:,.0f}{unit}")
 
 
@@ -60,7 +60,7 @@ class HealthNote:
         return self.severity is not Severity.INFO
 
     def number(self, name: str) -> int | float | str | None:
-        """The value of a piece of evidence, None if the note has none of that name."""
+        """The value of a piece of evidence, None if the note has no such name."""
         return next((fact.value for fact in self.evidence if fact.name == name), None)
 
     def problem(self, where: str) -> Problem:
@@ -74,5 +74,5 @@ class HealthNote:
 
 
 def ranked(notes: Iterable[HealthNote | None]) -> tuple[HealthNote, ...]:
-    """Return the notes that are there, worst first; equally bad ones keep their order."""
+    """Return the notes without None, worst first; notes of equal severity keep their order."""
     return tuple(sorted((note for note in notes if note is not None), key=lambda note: RANK[note.severity]))

@@ -1,4 +1,4 @@
-"""Two captures of the same instructions: what differs is noise, and no smaller effect can be concluded."""
+"""Noise between two captures of the same instructions: smaller effects cannot be concluded."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from rcv_py.model.trace import Trace
 class ReplicateNoise:
     """How much two captures of the same instructions differ."""
 
-    lines: int  # that ran in both
-    per_hit: float  # mean absolute difference of latency per execution, of the first's mean; 0.05 is 5 %
+    lines: int  # lines that ran in both
+    per_hit: float  # mean absolute difference of latency per execution over the first's mean; 0.05 is 5 %
     net: float  # the same with signs: the second against the first
-    hits: float  # executions of the second over those of the first
+    hits: float  # executions, second over first
     stall: tuple[float, float]  # share of the latency that is stall, of each
 
 
 def fingerprint(code: CodeTable) -> str:
-    """Return a name that two code tables share if they hold the same instructions in the same order."""
+    """Return a fingerprint, equal for code tables with the same instructions in the same order."""
     import hashlib  # noqa: PLC0415 - it loads OpenSSL, and few commands look at two captures
 
     lines = [text for text, is_label in zip(code.text, code.is_label.tolist(), strict=True) if not is_label]
@@ -40,8 +40,8 @@ def line_costs(code: CodeTable) -> np.ndarray:
 def replicate_noise(first: np.ndarray, second: np.ndarray) -> ReplicateNoise | None:
     """Return how much two `line_costs` differ; None if no line ran in both, or if lengths differ.
 
-    Latencies are divided by executions, so it does not matter how many waves were traced; lines weigh as
-    often as they ran in the first.
+    Latencies are divided by executions, so the number of traced waves does not matter; lines are weighted by
+    their executions in the first.
     """
     if first.shape != second.shape:
         return None

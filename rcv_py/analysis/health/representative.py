@@ -1,7 +1,7 @@
-"""Is the traced compute unit like the others?  Only its instructions are known; of the others, only lives.
+"""Whether the traced compute unit is like the others, for which only lifetimes of waves are known.
 
-The lives of waves on the traced SIMDs are compared with all other lives of the same kernel.
-Waves that took an early exit show what that costs, not the kernel.
+The lifetimes of waves on the traced SIMDs are compared with all others of the same kernel.
+Waves that took an early exit show the cost of the exit, not of the kernel.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 
 MOSTLY_UNEXECUTED = 0.1  # of the instructions ran: an early exit, not the kernel
-MANY_LINES = 50  # instructions below which a share says little
-LONGER = 2.0  # times the life of the traced waves: those had work
+MANY_LINES = 50  # with fewer instructions a share is not reliable
+LONGER = 2.0  # times the life of the traced waves: longer waves elsewhere had work
 
 
 def hardly_ran(trace: Trace) -> HealthNote | None:
-    """Say so if the traced waves left the kernel early."""
+    """Return a note if the traced waves left the kernel early."""
     code = trace.code
     rows, ran = int(np.count_nonzero(~code.is_label)), int(np.count_nonzero(code.hits > 0))
     if not len(trace.waves) or rows < MANY_LINES or ran > MOSTLY_UNEXECUTED * rows:
@@ -56,7 +56,7 @@ def hardly_ran(trace: Trace) -> HealthNote | None:
 
 
 def _lives_elsewhere(trace: Trace) -> tuple[float, float, int, float]:
-    """Mean life on traced places and elsewhere; the target whose waves live longest, and how long."""
+    """Mean life on traced places and elsewhere; the target with the longest mean life, and this life."""
     lives = residencies(trace.occupancy)
     here, life = traced_lives(trace, lives), (lives.end - lives.begin).astype(np.float64)
     if here.all() or not here.any():
@@ -69,7 +69,7 @@ def _lives_elsewhere(trace: Trace) -> tuple[float, float, int, float]:
 
 
 def left_early(ways: Populations) -> HealthNote | None:
-    """Say so if no traced wave works, or how many of them left early or are empty."""
+    """Return a note if no traced wave works, or how many of them left early or are empty."""
     idle = int(ways.waves[~ways.is_working].sum())
     if not idle:
         return None
@@ -100,15 +100,15 @@ def left_early(ways: Populations) -> HealthNote | None:
     )
 
 
-# Two captures of one binary differ by about 6 % per execution; a smaller gap may be only that.
+# Two captures of the same binary differ by about 6 % per execution; a smaller gap may be noise.
 GAP = 0.05
 MIN_LIVES = 2  # lives on either side
-WIDE = 2.0  # the longest tenth lasts so many times the shortest one: one wave does not stand for all
+WIDE = 2.0  # ratio of the longest tenth to the shortest: from here on no single wave is typical
 
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """How the lives of traced waves compare with the others, in cycles."""
+    """Comparison of the lives of traced waves with the others, in cycles."""
 
     traced: int  # lives on the traced SIMDs
     others: int
@@ -133,14 +133,14 @@ class Representation:
 
     @property
     def spread(self) -> float:
-        """How many times the 10th percentile of all lives the 90th is."""
+        """Ratio of the 90th to the 10th percentile of all lives."""
         return self.p90 / self.p10 if self.p10 else 0.0
 
 
 def representation(trace: Trace, working: Collection[int] | None = None) -> Representation | None:
     """Return the comparison; None if either side has fewer than two whole lives.
 
-    The wave that stands for all is one of those in `working`, rows of the wave index (None: of all).
+    The typical wave is chosen among `working`, rows of the wave index (None: all).
     """
     lives = residencies(trace.occupancy)
     if not len(lives) or not len(trace.waves):
@@ -169,7 +169,7 @@ def representation(trace: Trace, working: Collection[int] | None = None) -> Repr
 
 
 def representative(trace: Trace, working: Collection[int] | None = None) -> HealthNote | None:
-    """Say so if waves of the traced compute unit live longer or shorter than the others."""
+    """Return a note if waves of the traced compute unit live longer or shorter than the others."""
     lives = representation(trace, working)
     if lives is None or abs(lives.gap) <= GAP:
         return None
@@ -209,7 +209,7 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
 
 
 def _better_target(trace: Trace, traced: int) -> tuple[int, float] | None:
-    """The unit number with at least as many waves whose mean life is nearest to that of all others."""
+    """The unit number, with at least as many waves, whose mean life is nearest to the mean of all others."""
     lives = residencies(trace.occupancy)
     complete = _whole(trace, lives)
     number, life = lives.cu[complete].astype(np.int64) & CU_BITS, (lives.end - lives.begin)[complete]

@@ -1,4 +1,4 @@
-"""Which waves of the occupancy record ran on traced compute units, and which belong to the traced kernel."""
+"""Selection of waves in the occupancy record: on traced compute units, and of the traced kernel."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ CU_BITS = 0x7F  # of the file's number; bit 7 names the shader array
 
 
 def unit_key(se: np.ndarray, cu: np.ndarray, simd: np.ndarray | None = None) -> np.ndarray:
-    """Return an int64 that names a compute unit, or one of its SIMDs."""
+    """Return a key of a compute unit, or of one of its SIMDs, int64."""
     key = se.astype(np.int64) << 24 | (cu.astype(np.int64) & CU_BITS) << 8
     return key if simd is None else key | simd.astype(np.int64)
 
 
 def traced_lives(trace: Trace, lives: Residencies, places: np.ndarray | None = None) -> np.ndarray:
-    """Return which lives were spent on a SIMD that has traced waves, bool [lives].
+    """Return which lives were on a SIMD with traced waves, bool [lives].
 
-    `places` are those (int64 [n, 3], engine, compute unit, SIMD) of waves that were read: their files name
-    the compute unit also where the index does not.
+    `places` are the places (int64 [n, 3], engine, compute unit, SIMD) of waves that were read: their files
+    name the compute unit even if the index does not.
     """
     index = trace.waves
     known = index.cu >= 0
@@ -35,7 +35,7 @@ def traced_lives(trace: Trace, lives: Residencies, places: np.ndarray | None = N
 
 
 def main_kernel(trace: Trace, lives: Residencies) -> int:
-    """Return the id of the kernel with most traced waves, of all waves if none is traced; -1 if none."""
+    """Return the id of the kernel with most traced waves, or most waves if none is traced; -1 if none."""
     kernels = trace.waves.kernel[trace.waves.kernel >= 0]
     kernels = kernels if len(kernels) else lives.kernel
     if not len(kernels):
@@ -56,7 +56,7 @@ def missing_lives(
     rows: np.ndarray | slice = slice(None),
     other_rows: np.ndarray | slice = slice(None),
 ) -> int:
-    """Return for how many of some lives no other lived in the same slot in the middle of its life.
+    """Return how many of `rows` have no life of `others` in the same slot at their middle.
 
     Times need not be equal: the oldest layout of occupancy.json counts in steps of eight cycles.
     """
