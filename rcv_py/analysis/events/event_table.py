@@ -1,4 +1,4 @@
-"""Dispatches, hardware events, markers and shader data in one table, by time; what hardware events mean."""
+"""Dispatches, hardware events, markers and shader data in a table by time; texts of hardware events."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ GROUPS = (
 GROUP_OF: dict[int, str] = {kind: group.id for group in GROUPS for kind in group.kinds}
 OTHER = "other"
 
-# Of no interest among the instructions of a compute unit.
+# Not relevant among the instructions of a compute unit.
 NOT_ON_UNITS = (
     EventKind.SPM_SAMPLE,
     EventKind.CODE_OBJECT_LOAD,
@@ -82,9 +82,9 @@ _ENDS = {
 
 
 def lasting(events: HardwareEvents) -> np.ndarray:
-    """Return for each event that begins something how many cycles it lasted, else -1; int64.
+    """Return the duration in cycles of each event that begins something, else -1; int64.
 
-    What begins lasts to the first end of its kind on the same shader engine; without one it is a moment.
+    It lasts to the first end of its kind on the same shader engine; without an end it is a moment.
     """
     length = np.full(len(events.time), -1, dtype=np.int64)
     for begin, end in _ENDS.items():
@@ -98,12 +98,12 @@ def lasting(events: HardwareEvents) -> np.ndarray:
 
 
 def group_of(kind: int) -> str:
-    """The id of the group of an event type; types we do not know are `other`."""
+    """The id of the group of an event type; unknown types are `other`."""
     return GROUP_OF.get(kind, OTHER)
 
 
 def event_text(kind: int) -> str:
-    """What happened, in a few words."""
+    """A short text for an event type."""
     return EVENT_TEXT.get(kind) or f"event of type {kind}"
 
 
@@ -122,14 +122,14 @@ def dispatch_facts(one: Dispatch) -> str:
 def dispatch_of(dispatches: Iterable[Dispatch], se: int, me: int, pipe: int, time: int) -> Dispatch | None:
     """Return the latest dispatch of an engine at or before a time on a micro engine's pipe.
 
-    That is the one a wave was launched by, if the pipe starts its dispatches in their order.
+    It launched the wave, if the pipe starts its dispatches in order.
     """
     mine = [one for one in dispatches if one.time <= time and (one.se, one.me, one.pipe) == (se, me, pipe)]
     return mine[-1] if mine else None
 
 
 def dispatch_names(trace: Trace) -> list[str]:
-    """Return the kernel of each dispatch, without arguments, as other views spell it."""
+    """Return the kernel of each dispatch, without arguments, as in other views."""
     names = {kernel.name: kernel.demangled for kernel in trace.code.kernels}
     return [short_kernel(names.get(one.name, one.name)) for one in trace.dispatches]
 
@@ -139,7 +139,7 @@ _FLAGS = ("", "immediate", "privileged", "immediate, privileged")
 
 
 class EntryKind(IntEnum):
-    """What a row is."""
+    """The type of a row."""
 
     DISPATCH = 0
     EVENT = 1
@@ -152,10 +152,10 @@ ENTRY_TEXT = {kind: kind.name.lower() for kind in EntryKind}
 
 @dataclass(frozen=True, eq=False)
 class EventTable:
-    """One row an entry, sorted by (time, kind).  Texts are numbers of `texts`, which is sorted."""
+    """One row an entry, sorted by (time, kind).  Texts are indices into `texts`, which is sorted."""
 
     time: np.ndarray  # int64, cycles, aligned
-    duration: np.ndarray  # int64, cycles; NO_DURATION of what has none
+    duration: np.ndarray  # int64, cycles; NO_DURATION if it has none
     kind: np.ndarray  # uint8, EntryKind
     name: np.ndarray  # int32
     place: np.ndarray  # int32
@@ -185,11 +185,11 @@ class _Part:
     time: np.ndarray
     duration: np.ndarray
     wave: np.ndarray
-    words: tuple[tuple[Sequence[str], np.ndarray], ...]  # name, place, detail: texts, and one a row
+    words: tuple[tuple[Sequence[str], np.ndarray], ...]  # name, place, detail: texts, and an index a row
 
 
 def event_table(trace: Trace, spans: MarkerSpans | None) -> EventTable:
-    """Return everything that happened at a moment or had a name; markers are left out for None."""
+    """Return the table of all events of a trace; `spans` None leaves out markers."""
     parts = [_dispatches(trace), *(() if trace.events is None else (_events(trace.events),))]
     if spans is not None:
         parts += [_markers(trace, spans), _values(trace, spans)]
@@ -280,7 +280,7 @@ ACTIONS = ("value", "data word", "closes nothing", "leave", "enter", "change to"
 
 
 def actions(spans: MarkerSpans, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
-    """What each value does, a place in ACTIONS, int64; of some rows of the records."""
+    """The action of each value, an index into ACTIONS, int64; for some rows of the records."""
     records = spans.records
     bits = records.value[rows] & (CLOSES | OPENS)
     means = np.array([6, 3, 4, 5])[bits]  # at, leave, enter, change to
@@ -306,6 +306,6 @@ def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str],
 
 
 def _words(text: Callable[..., str], *columns: np.ndarray) -> tuple[list[str], np.ndarray]:
-    """The texts of the different rows of some columns, and which of them each row is."""
+    """The texts of the distinct rows of some columns, and the index of each row's text."""
     first, row = distinct(*columns)
     return list(map(text, *(column[first].tolist() for column in columns))), row

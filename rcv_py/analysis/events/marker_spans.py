@@ -7,19 +7,19 @@ depth 1              ├── scope 2 ────────────┤  
 depth 2                          • 4
 ```
 
-One stack of scopes a wave.  Matching sorts instead of walking: without the exits that had nothing to close,
-the steps of one depth alternate between opening and closing.
+Each wave has a stack of scopes.  Matching sorts instead of walking: without exits that have nothing to close,
+the steps of a depth alternate between opening and closing.
 
-A value that a kernel wrote with s_ttracedata is a marker id above two bits: bit 1 opens a scope, bit 0 closes
-the innermost one first.
+A value written with s_ttracedata is a marker id above two bits: bit 1 opens a scope, bit 0 first closes the
+innermost scope.
 
 ```
-…id…10  enter      …id…11  leave one, enter another
+…id…10  enter      …id…11  leave, then enter
 …id…00  point      00…0001 leave
 ```
 
-Values that follow a marker with payload are data, not markers.  Ids get their names from the dictionary of
-the code object that ran at that moment: that of the last token, else of the kernel that lived in the slot.
+Values after a marker with payload are data, not markers.  Ids get their names from the dictionary of the code
+object that ran at that moment: from the last token, else from the kernel in the slot.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ class MarkerRecords:
     time: np.ndarray  # int64, cycles, aligned
     value: np.ndarray  # uint32
     flags: np.ndarray  # int16: bit 0 immediate form, bit 1 privileged
-    group: np.ndarray  # int64, from 0: rows that share one stack of scopes
-    stop: np.ndarray  # int64, cycles: when what is still open ends
+    group: np.ndarray  # int64, from 0: rows that share a stack of scopes
+    stop: np.ndarray  # int64, cycles: end of scopes that are still open
     wave: np.ndarray  # int32, row of the wave index, -1 if none is known
-    codeobj: np.ndarray  # int64, UNKNOWN if nothing shows it
+    codeobj: np.ndarray  # int64, UNKNOWN if not known
     marker: np.ndarray  # int64, marker id
     name: np.ndarray  # int32, row of `Trace.markers`; -1: none
     is_named_object: np.ndarray  # bool: the code object has a dictionary
-    is_data: np.ndarray  # bool: a word of the payload of the marker before it
+    is_data: np.ndarray  # bool: a payload word of the previous marker
 
     def __len__(self) -> int:
         return len(self.time)
@@ -81,8 +81,8 @@ class MarkerRecords:
 def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
     """Return all values with their meaning.
 
-    The reference viewer knows neither payloads nor packed clocks, and keeps one stack a slot; ours starts
-    with an empty stack for every wave that lived there.
+    The reference viewer knows neither payloads nor packed clocks, and keeps a stack for each slot; this
+    viewer starts an empty stack for every wave.
     """
     columns = _flat(trace)
     slots = slot_key(*(columns[name] for name in _SLOT))
@@ -104,8 +104,8 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
     marker = columns["value"].astype(np.int64) >> 2
     is_data = np.zeros(len(marker), dtype=bool)
     if is_ours:
-        # Clocks in the top bits go where an id is unknown and its code object packs them.  Tools that write
-        # these files take the clock out themselves, so a known id stays as it is.
+        # Clocks in the top bits are removed if an id is unknown and its code object packs them.  Tools that
+        # write these files remove the clock themselves, so a known id stays unchanged.
         unknown = (_named(trace.markers, codeobj, marker) < 0) & ((columns["flags"] & _SPECIAL) == 0)
         for packing, clock_bits, _ in trace.marker_layout:
             marker[unknown & (codeobj == packing)] &= (1 << max(0, _ID_BITS - clock_bits)) - 1
@@ -128,7 +128,7 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
 
 
 def _flat(trace: Trace) -> dict[str, np.ndarray]:
-    """The columns of all shader engines one after the other."""
+    """The concatenated columns of all shader engines."""
     parts = trace.shader_data
 
     def joined(name: str, dtype: type) -> np.ndarray:
@@ -150,7 +150,7 @@ def _flat(trace: Trace) -> dict[str, np.ndarray]:
 def _lives(
     trace: Trace, slots: np.ndarray, time: np.ndarray, is_ours: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each value the life it belongs to (-1: none), the end of it, and the kernel id (-1: unknown)."""
+    """The life of each value (-1: none), its end, and the kernel id (-1: unknown)."""
     lives, index = residencies(trace.occupancy), trace.waves
     key = np.concatenate([_index_key(trace), place(lives)])
     begin, end = np.concatenate([index.begin, lives.begin]), np.concatenate([index.end, lives.end])
@@ -163,7 +163,7 @@ def _lives(
 
 
 def _index_key(trace: Trace) -> np.ndarray:
-    """The slots of the wave index; an unknown compute unit is that of the engine's values, if they agree."""
+    """The slots of the wave index; an unknown compute unit comes from the engine's values, if they agree."""
     index = trace.waves
     cu, sa = index.cu.copy(), index.sa.copy()
     if np.any(cu < 0):
@@ -177,15 +177,15 @@ def _index_key(trace: Trace) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Ran:
-    """What waves ran when values were written: one row a value that some wave tells about."""
+    """The code object that ran when values were written: one row a value with a known wave."""
 
-    value: np.ndarray  # int64, place among the values of the file
+    value: np.ndarray  # int64, index among the values of the file
     codeobj: np.ndarray  # int64, code object of the last token at or before it; UNKNOWN without such a token
 
 
 @kept
 def _waves(trace: Trace) -> np.ndarray:
-    """The wave of each value, int64, row of the wave index, -1 if none lived in its slot before it."""
+    """The wave of each value, int64, row of the wave index, -1 if no wave was in its slot by then."""
     columns = _flat(trace)
     slots = slot_key(*(columns[name] for name in _SLOT))
     return latest(_index_key(trace), trace.waves.begin, slots, columns["time"])
@@ -200,7 +200,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Ran:
     tokens, wave = parcel.own, _waves(trace)
     row = np.array([one.row for one in tokens.waves], dtype=np.int64)
     value = np.flatnonzero(np.isin(wave, row))
-    if not len(value):  # nothing is made of tokens
+    if not len(value):  # tokens are not needed
         return _Ran(value, value)
     objects = np.append(trace.code.codeobj.astype(np.int64), UNKNOWN)
     token = latest(row[tokens.owner], tokens.start, wave[value], _times(trace)[value])
@@ -214,7 +214,7 @@ def _merge(parts: Sequence[_Ran]) -> _Ran:
 
 
 def _by_kernels(trace: Trace, kernel: np.ndarray) -> np.ndarray:
-    """Return the code object of kernel ids, int64; UNKNOWN where a name belongs to none or to several."""
+    """Return the code object of kernel ids, int64; UNKNOWN if a name belongs to none or to several."""
     objects: dict[str, set[int]] = {}
     for one in trace.code.kernels:
         for name in (one.name, one.name.removesuffix(".kd")):
@@ -245,7 +245,7 @@ def _named(markers: tuple[MarkerName, ...], codeobj: np.ndarray, marker: np.ndar
 
 
 def _data_words(trace: Trace, slot_key: np.ndarray, codeobj: np.ndarray, marker: np.ndarray) -> np.ndarray:
-    """Which values are payload: the given number of values after a header, in the order of the file."""
+    """Whether values are payload: the given number of values after a header, in the order of the file."""
     order = np.argsort(slot_key, kind="stable")
     words = np.zeros(len(order), dtype=np.int64)
     for owner, name, number in trace.marker_payloads:
@@ -269,7 +269,7 @@ MAX_LISTED = 5  # ids that a sentence lists
 
 @dataclass(frozen=True, eq=False)
 class MarkerSpans:
-    """One row a scope or point, sorted by (slot, begin, depth); those of a wave and depth do not overlap."""
+    """One row a scope or point, sorted by (slot, begin, depth); a wave has one at a time of each depth."""
 
     se: np.ndarray  # int16
     sa: np.ndarray  # int16
@@ -278,19 +278,19 @@ class MarkerSpans:
     slot: np.ndarray  # int16
     begin: np.ndarray  # int64, cycles, aligned
     end: np.ndarray  # int64, cycles; equal to begin for points
-    depth: np.ndarray  # int16, how many scopes are around it
+    depth: np.ndarray  # int16, number of enclosing scopes
     kind: np.ndarray  # uint8, MarkerKind
     name_id: np.ndarray  # int32, row of `names`
     marker: np.ndarray  # int64, marker id
     codeobj: np.ndarray  # int64, code object whose dictionary named it
-    is_open: np.ndarray  # bool: nobody saw it end
+    is_open: np.ndarray  # bool: its end was not recorded
     is_point: np.ndarray  # bool
     wave: np.ndarray  # int32, row of the wave index, -1 without detail
     names: tuple[str, ...]
     sources: tuple[str, ...]  # of each name, "" if unknown
     records: MarkerRecords
     span_of_record: np.ndarray  # int64, row of the span that a value opened, marks, or only closed; -1: none
-    is_orphan: np.ndarray  # bool, a value a row: it closes, but nothing was open
+    is_orphan: np.ndarray  # bool, a row a value: it closes, but nothing was open
     problems: tuple[Problem, ...] = ()
 
     def __len__(self) -> int:
@@ -302,14 +302,14 @@ def marker_spans(
 ) -> MarkerSpans:
     """Match the values of a trace into scopes.  Never raises for any values.
 
-    Enters and points of code objects without a dictionary mean nothing; their exits still close.  A scope
-    that is still open ends with its wave; by the rule of the reference viewer with the trace.
+    Enters and points of code objects without a dictionary are ignored; their exits still close.  A scope that
+    is still open ends with its wave; by the reference rule, with the trace.
     """
     return MARKERS[rule].of(trace, batches)
 
 
 def has_values(trace: Trace) -> bool:
-    """Whether there is any shader data: else nobody needs to look at waves for `MARKERS`."""
+    """Whether there is any shader data; without it `MARKERS` needs no waves."""
     return any(len(data.time) for data in trace.shader_data)
 
 
@@ -320,11 +320,11 @@ def _finish(trace: Trace, ran: _Ran, *, rule: ReferenceRule) -> MarkerSpans:
     closes = ((bits & CLOSES) != 0) & ~records.is_data
     means = records.is_named_object & ~records.is_data
     opens, points = ((bits & OPENS) != 0) & means, (bits == 0) & means
-    # Scopes around a value once it has closed one: how far the sum of steps is above its lowest in the group.
+    # Enclosing scopes of a value after it closed a scope: the sum of steps above its minimum in the group.
     step = opens.astype(np.int64) - closes
     level = np.cumsum(step) - step
     level -= level[np.flatnonzero(starts_run(group))][group] + closes
-    ground = group * (n + 1)  # each group lies below all of the one before it: one minimum serves them all
+    ground = group * (n + 1)  # each group lies below the previous: one minimum serves all
     lowest = np.minimum.accumulate(np.minimum(level, 0) - ground) + ground
     is_orphan = closes & (level < np.where(starts_run(group), 0, np.roll(lowest, 1)))
     depth = level - lowest
@@ -365,9 +365,9 @@ MARKERS = {rule: Reduction(_map, _merge, partial(_finish, rule=rule)) for rule i
 
 
 def _closing(group: np.ndarray, depth: np.ndarray, closes: np.ndarray, opens: np.ndarray) -> np.ndarray:
-    """The row that closes what each row opened, int64; -1 if it opened nothing or that stays open.
+    """The row that closes what each row opened, int64; -1 if it opened nothing or stays open.
 
-    Inside a group the steps of one depth open and close in turns; a row closes before it opens.
+    Inside a group the steps of a depth alternately open and close; a row closes before it opens.
     """
     close = np.full(len(group), -1, dtype=np.int64)
     row, is_open = np.concatenate([closes, opens]), np.repeat([False, True], [len(closes), len(opens)])

@@ -1,4 +1,4 @@
-"""What costs how much inside of what, as frames.
+"""Flamegraphs: nested costs as frames.
 
 Read `flame.py` first.
 """

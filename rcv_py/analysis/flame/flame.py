@@ -1,4 +1,4 @@
-"""Flamegraphs: stacks with equal beginnings folded into a tree, kept as columns.
+"""Flamegraphs: stacks with common prefixes folded into a tree, stored as columns.
 
 ```
 stacks            tree (level by level)
@@ -8,8 +8,8 @@ a | 3       3                                                       6 9  own 2  
 b | 9       2
 ```
 
-A frame's total is what it costs itself plus the totals of the frames below it, in every metric.  Folding is
-one `np.unique` a level, so the work is linear in code lines and levels.
+A frame's total is its own cost plus the totals of its children, in every metric.  Folding is one `np.unique`
+a level, so the work is linear in code lines and levels.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _MASK_A, _MASK_B = (1 << _A) - 1, (1 << _B) - 1
 
 
 class What(IntEnum):
-    """What an element of a stack is, with the meaning of its two numbers."""
+    """Type of an element of a stack, with the meaning of its two numbers."""
 
     NO_SOURCE = 0  # code lines without a source place
     FILE = 1  # first: index into Trace.sources
-    LINE = 2  # first: index into Trace.sources, second: 1-based line, 0 for code the compiler made up
+    LINE = 2  # first: index into Trace.sources, second: 1-based line, 0 for compiler-generated code
     CODE = 3  # second: row of the code table
     KERNEL = 4  # second: row of CodeTable.kernels
     NO_KERNEL = 5  # code lines before the first label
@@ -49,8 +49,8 @@ class Stacks:
 
     first: np.ndarray  # int64 [n + 1]
     element: np.ndarray  # int64, see `key`
-    own: np.ndarray  # int64 [n, metrics], what the innermost element of the stack costs
-    order: np.ndarray  # int64, when the stack is met: its code row, or a time
+    own: np.ndarray  # int64 [n, metrics], cost of the innermost element of the stack
+    order: np.ndarray  # int64, order of appearance: code row, or a time
 
     def __len__(self) -> int:
         return len(self.order)
@@ -69,19 +69,19 @@ def key(what: np.ndarray | int, first: np.ndarray | int = 0, second: np.ndarray 
 
 
 def parts(element: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what each element is (uint8) and its two numbers (int32)."""
+    """Return the type of each element (uint8) and its two numbers (int32)."""
     what = (element >> (_A + _B)).astype(np.uint8)
     return what, ((element >> _A) & _MASK_B).astype(np.int32), (element & _MASK_A).astype(np.int32)
 
 
 def source_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
-    """Return a stack a code line that costs anything: file, places from outermost to innermost, the line.
+    """Return a stack for each code line with a cost: file, places from outermost to innermost, the line.
 
     `own` is int64 [rows, metrics].
     """
     rows = costly(code, own)
     outer, length = code.chain_first[1:][rows] - 1, np.diff(code.chain_first)[rows]
-    # The outermost place is the last one of a chain: read backwards, behind the file that holds it.
+    # The outermost place is the last of a chain: chains are reversed and put after their file.
     at = repeated(outer, length) - ranges(0, length)
     places = key(What.LINE, code.chain_file[at], code.chain_line[at])
     has = length > 0
@@ -91,7 +91,7 @@ def source_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
 
 
 def kernel_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
-    """Return a stack a code line that costs anything: its kernel, its basic block, the line."""
+    """Return a stack for each code line with a cost: its kernel, its basic block, the line."""
     rows = costly(code, own)
     kernel = code.kernel[rows].astype(np.int64)
     root = key(np.where(kernel < 0, What.NO_KERNEL, What.KERNEL), 0, np.maximum(kernel, 0))
@@ -101,12 +101,12 @@ def kernel_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
 
 
 def costly(code: CodeTable, own: np.ndarray) -> np.ndarray:
-    """Return the code rows that have any cost above zero, labels aside, int64."""
+    """Return the code rows with any cost above zero, without labels, int64."""
     return np.flatnonzero((own > 0).any(axis=1) & ~code.is_label)
 
 
 def joined(heads: Stacks, head: np.ndarray, tails: Stacks, tail: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return `first` and `element` of stacks made of the head `head[i]` and the tail `tail[i]` on it."""
+    """Return `first` and `element` of stacks that consist of head `head[i]` and tail `tail[i]`."""
     long, more = np.diff(heads.first)[head], np.diff(tails.first)[tail]
     first = borders(long + more)
     element = np.empty(first[-1], dtype=np.int64)
@@ -118,7 +118,7 @@ def joined(heads: Stacks, head: np.ndarray, tails: Stacks, tail: np.ndarray) -> 
 def _stacked(
     heads: list[np.ndarray], length: np.ndarray, places: np.ndarray, rows: np.ndarray, own: np.ndarray
 ) -> Stacks:
-    """Put heads before `length` places of each stack, and the code row behind them."""
+    """Put heads before `length` places of each stack, and the code row after them."""
     first = borders(length + len(heads) + 1)
     element = np.empty(first[-1], dtype=np.int64)
     for at, head in enumerate(heads):
@@ -129,11 +129,11 @@ def _stacked(
 
 
 class Metric(Enum):
-    """What the width of a frame means; the value is the column of `FlameTree.own` and `.total`."""
+    """The meaning of a frame's width; the value is the column of `FlameTree.own` and `.total`."""
 
     TOTAL = 0  # cycles of latency, and the idle before it if that counts; or PC samples
     NONHIDDEN = 1  # total without what other waves of the SIMD hid
-    STALL = 2  # cycles that instructions waited to issue
+    STALL = 2  # cycles in which instructions waited to issue
     HITS = 3  # executions
 
 
@@ -142,24 +142,24 @@ METRICS = len(Metric)
 
 @dataclass(frozen=True, eq=False)
 class FlameTree:
-    """One row a frame, level by level: roots first, children of a frame beside each other."""
+    """One row a frame, level by level: roots first, children of a frame adjacent."""
 
     element: np.ndarray  # int64, see `key`
     parent: np.ndarray  # int32, -1 for roots; never decreases
     depth: np.ndarray  # int32, 0 for roots
     own: np.ndarray  # int64 [n, METRICS], without the frames below
     total: np.ndarray  # int64 [n, METRICS], with them
-    order: np.ndarray  # int64, the first place or time at which the frame is met
+    order: np.ndarray  # int64, first code row or time of the frame
     names: tuple[str, ...] = ()  # of markers
     unit: str = "cycles"
-    has_hidden: bool = False  # whether NONHIDDEN means more than TOTAL
+    has_hidden: bool = False  # whether NONHIDDEN differs from TOTAL
 
     def __len__(self) -> int:
         return len(self.element)
 
     @cached_property
     def what(self) -> np.ndarray:
-        """What each frame is, uint8 (`What`)."""
+        """The type of each frame, uint8 (`What`)."""
         return self._parts[0]
 
     @cached_property
@@ -178,12 +178,12 @@ class FlameTree:
 
     @cached_property
     def code_row(self) -> np.ndarray:
-        """The code row of each frame that is an instruction, -1 of the others; int32."""
+        """The code row of each frame that is an instruction, -1 for others; int32."""
         return np.where(self.what == What.CODE, self.second, -1).astype(np.int32)
 
     @property
     def levels(self) -> int:
-        """How deep the deepest stack is."""
+        """Depth of the deepest stack."""
         return int(self.depth.max(initial=-1)) + 1
 
     def whole(self, metric: Metric) -> int:
@@ -191,7 +191,7 @@ class FlameTree:
         return int(self.total[self.depth == 0, metric.value].sum())
 
     def ancestors(self, frame: int) -> list[int]:
-        """Return the frames from the root down to this one, itself included."""
+        """Return the frames from the root down to this frame, inclusive."""
         way = []
         while frame >= 0:
             way.append(frame)
@@ -204,7 +204,7 @@ def fold(
 ) -> FlameTree:
     """Return the tree of stacks: at every level, equal elements below the same frame become one frame."""
     length = np.diff(stacks.first)
-    node = np.full(len(stacks), -1, dtype=np.int64)  # frame each stack has reached
+    node = np.full(len(stacks), -1, dtype=np.int64)  # current frame of each stack
     none = np.empty(0, dtype=np.int64)
     cost = np.empty((0, stacks.own.shape[1]), dtype=np.int64)
     columns = [(none, none, none, cost, cost, none)]
@@ -242,7 +242,7 @@ def source_flame(
 ) -> FlameTree:
     """Return the tree of files, source places from the outermost to the innermost, and instructions.
 
-    `own` is what `code_costs` returned.  Instructions without a source place are below one root.
+    `own` is the result of `code_costs`.  Instructions without a source place share a root.
     """
     return fold(source_stacks(code, own), (), unit, has_hidden)
 
@@ -250,15 +250,15 @@ def source_flame(
 def kernel_flame(
     code: CodeTable, own: np.ndarray, unit: str = "cycles", has_hidden: bool = False
 ) -> FlameTree:
-    """Return the tree of kernels, basic blocks and instructions: for code whose sources say little."""
+    """Return the tree of kernels, basic blocks and instructions, for code with poor source mapping."""
     return fold(kernel_stacks(code, own), (), unit, has_hidden)
 
 
 def code_costs(costs: CostColumns, show_idle: bool, hidden: np.ndarray | None = None) -> np.ndarray:
-    """Return what each code row costs in every metric, int64 [rows, METRICS].
+    """Return the cost of each code row in every metric, int64 [rows, METRICS].
 
-    `hidden` (int64, one a row) is the part of the total that other waves hid, as the hidden-latency analysis
-    gives it; it is clamped to the total.  Without it NONHIDDEN equals TOTAL.
+    `hidden` (int64, one a row) is the part of the total that other waves hid, from the hidden-latency
+    analysis; it is clamped to the total.  Without it NONHIDDEN equals TOTAL.
     """
     whole = costs.latency + costs.idle if show_idle else costs.latency
     covered = np.zeros_like(whole) if hidden is None else np.clip(hidden, 0, np.maximum(whole, 0))

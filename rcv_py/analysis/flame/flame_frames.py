@@ -1,4 +1,4 @@
-"""The flamegraph that is asked for, and its frames as rows of plain values."""
+"""The requested flamegraph, and its frames as rows of plain values."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ METRICS = {"total": Metric.TOTAL, "nonhidden": Metric.NONHIDDEN, "stall": Metric
 
 @dataclass(frozen=True, eq=False)
 class Charged:
-    """What code lines are charged with: by default the latency and idle time of all waves."""
+    """The costs of code lines: by default the latency and idle time of all waves."""
 
-    costs: CostColumns | None = None  # those of all waves if there are none
+    costs: CostColumns | None = None  # None: costs of all waves
     show_idle: bool = True
-    is_ranged: bool = False  # costs of a clock range: then nothing is known of what is hidden
-    rows: Rows = None  # of the wave index: whose costs these are, None for all
+    is_ranged: bool = False  # costs of a clock range: hidden cycles are then unknown
+    rows: Rows = None  # rows of the wave index of the waves that count, None for all
 
 
 EVERYTHING = Charged()
@@ -45,7 +45,7 @@ def flame_tree(
 ) -> tuple[FlameTree, str]:
     """Return the tree of one of `CONTENTS`, and a sentence about it; `look` is called if waves are needed.
 
-    Raises UsageError where the capture cannot answer.
+    Raises UsageError if the capture does not have the data.
     """
     if content == "markers" and metric is not Metric.TOTAL:
         raise UsageError(

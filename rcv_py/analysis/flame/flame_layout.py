@@ -1,4 +1,4 @@
-"""Where the frames of a flamegraph are: exact whole numbers, children side by side inside their parent."""
+"""Layout of a flamegraph's frames in exact integers, children side by side inside their parent."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rcv_py.model.trace import Trace
 
 
 class Order(Enum):
-    """Which of two siblings stands left."""
+    """The order of siblings from left to right."""
 
-    HEAVY = "heavy"  # the more expensive one
-    EXECUTION = "execution"  # the one met first, by code row or by time
-    NAME = "name"  # the alphabetically first
+    HEAVY = "heavy"  # the more expensive first
+    EXECUTION = "execution"  # by code row or by time
+    NAME = "name"  # alphabetical
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ def layout(
 ) -> FlameLayout:
     """Return the boxes of a tree; `labels`, one a frame, are needed for the order by name.
 
-    Equal siblings stand in the order in which they are met.
+    Equal siblings keep their order of appearance.
     """
     width = tree.total[:, metric.value]
     rank = _rank(tree, width, order, labels)
@@ -70,19 +70,19 @@ def _rank(tree: FlameTree, width: np.ndarray, order: Order, labels: tuple[str, .
 
 @dataclass(frozen=True, eq=False)
 class Sandwich:
-    """Two trees whose only root is the place.
+    """Two trees whose only root is the same place.
 
     A stack in which the place occurs twice counts once, from its outermost occurrence.
     """
 
     callees: FlameTree
-    callers: FlameTree  # upside down: below the root is what it was called from
+    callers: FlameTree  # inverted: children are callers
 
 
 def sandwich(stacks: Stacks, element: int, like: FlameTree) -> Sandwich:
     """Return the callers and callees of an element; both trees are empty if no stack has it.
 
-    `like` is the tree of all stacks, whose names and unit the answer keeps.
+    `like` is the tree of all stacks, whose names and unit the result keeps.
     """
     at = np.flatnonzero(stacks.element == element)
     owner = np.searchsorted(stacks.first, at, side="right") - 1
@@ -100,7 +100,7 @@ def joined_frames(
     order: Order,
     labels: tuple[tuple[str, ...], tuple[str, ...]] | None = None,
 ) -> tuple[FlameTree, FlameLayout]:
-    """Return both trees as one, the place once, with callers in rows -1, -2 …
+    """Merge both trees, the place once, with callers in rows -1, -2 …
 
     The frames of the callees come first; frames of callers (the root aside) have parents nearer to the place.
     """
@@ -122,7 +122,7 @@ def _cut(stacks: Stacks, rows: np.ndarray, at: np.ndarray, length: np.ndarray, s
 def sandwich_frames(
     trace: Trace, own: np.ndarray, like: FlameTree, element: int, *, metric: Metric, order: Order
 ) -> tuple[FlameTree, FlameLayout, tuple[str, ...]] | None:
-    """Return both trees as one with its boxes and texts, None if nothing that counts leads through a place.
+    """Merge both trees, with boxes and texts; None if no stack with a cost includes the place.
 
     `own` is int64 [code rows, metrics]; `like` is the tree of all stacks.
     """

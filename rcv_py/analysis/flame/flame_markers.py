@@ -7,8 +7,8 @@ instructions  7  7  9   3  7  9     3            kernel        foo            | 
                                                                kernel
 ```
 
-*Coarse* sums the lives of scopes over all waves, merged by kind and name.  *Integrated* puts every executed
-instruction on the scopes that were open when it began, with its source places in between.
+*Coarse* sums the durations of scopes over all waves, merged by kind and name.  *Integrated* puts every
+executed instruction on the scopes that were open when it began, with its source places in between.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 ScopedCosts = tuple[np.ndarray, np.ndarray, np.ndarray]  # (node + 1) * rows + code row, costs, first time
-DEEPEST = 64  # scopes inside more others than that are left out: only damaged data has them
+DEEPEST = 64  # deeper scopes are left out: only damaged data has them
 
 
 def coarse_markers(spans: MarkerSpans) -> FlameTree:
-    """Return the tree of scopes of all waves; a frame's executions are how often it was entered.
+    """Return the tree of scopes of all waves; a frame's executions are its entries.
 
-    What a frame costs itself is the life of its scopes without the scopes inside.
+    A frame's own cost is the duration of its scopes without inner scopes.
     """
     nest = _nest(spans)
     life = (spans.end - spans.begin)[nest.row]
@@ -62,7 +62,7 @@ def coarse_markers(spans: MarkerSpans) -> FlameTree:
 
 
 def scoped_costs(spans: MarkerSpans, *, show_idle: bool = True) -> Reduction[ScopedCosts, ScopedCosts]:
-    """Return what instructions cost in each scope: what `marked_tree` is made of.
+    """Return the reduction for the costs of instructions in each scope, the input of `marked_tree`.
 
     An instruction counts in the scopes that are open when it starts, with its cycles and the idle before it
     if that is shown.
@@ -81,14 +81,14 @@ def _finish(_trace: Trace, part: ScopedCosts) -> ScopedCosts:
 def marked_tree(
     spans: MarkerSpans, costs: ScopedCosts, code: CodeTable, hidden: np.ndarray | None = None
 ) -> FlameTree:
-    """Return the tree of scopes with source places and instructions on them, by what these cost there.
+    """Return the tree of scopes with source places and instructions on them, by their cost in the scope.
 
-    Outside of all scopes they are below `NO_SCOPE`.  `hidden` (int64, a row a code row) is shared out by
-    cycles.
+    Instructions outside all scopes are below `NO_SCOPE`.  `hidden` (int64, one a code row) is distributed in
+    proportion to cycles.
     """
     nest, (pair, own, order) = _nest(spans), costs
     node, line = pair // max(len(code), 1) - 1, pair % max(len(code), 1)
-    if hidden is not None:  # the hidden cycles of a line are shared out by cycles
+    if hidden is not None:  # distribute hidden cycles of a line in proportion to cycles
         own, cycles = own.copy(), own[:, Metric.TOTAL.value]
         whole = sums(line, cycles, len(hidden))
         share = np.clip(hidden, 0, whole)[line] / np.maximum(whole[line], 1)
@@ -104,10 +104,10 @@ def marked_tree(
 
 @dataclass(frozen=True, eq=False)
 class _Nest:
-    """Scopes without points; nodes are scopes merged by kind and name and by what is around them."""
+    """Scopes without points; nodes are scopes merged by kind, name and enclosing node."""
 
     row: np.ndarray  # int64, row of the spans
-    parent: np.ndarray  # int64, place in `row` of the scope around each, -1 for the outermost
+    parent: np.ndarray  # int64, index into `row` of the enclosing scope, -1 for the outermost
     node: np.ndarray  # int64, node of each scope
     node_parent: np.ndarray  # int64, -1 for the outermost
     node_element: np.ndarray  # int64
@@ -138,7 +138,7 @@ def _nest(spans: MarkerSpans) -> _Nest:
 
 
 def _heads(nest: _Nest) -> Stacks:
-    """Return the stack that lies below everything outside of scopes, then one a node."""
+    """Return the stack for everything outside scopes, then a stack for each node."""
     n = len(nest.node_parent)
     chain = np.zeros((n, int(nest.node_depth.max(initial=0)) + 1), dtype=np.int64)
     length = np.zeros(n, dtype=np.int64)
@@ -159,7 +159,7 @@ def _heads(nest: _Nest) -> Stacks:
 class _Steps:
     """The innermost open scope as a function of time, for each wave."""
 
-    owner: np.ndarray  # int64, sorted: whose time
+    owner: np.ndarray  # int64, sorted: owner of the time
     time: np.ndarray  # int64, sorted for each owner
     node: np.ndarray  # int64, node that is innermost from then on; -1: none
 
@@ -177,14 +177,14 @@ def _steps(spans: MarkerSpans, nest: _Nest) -> _Steps:
     owner = np.concatenate([owner, owner])
     time = np.concatenate([spans.begin[row], spans.end[row]])
     node = np.concatenate([nest.node[lasting], outer])
-    # At one time what is inside closes first, and what is around opens first.
+    # At equal times inner scopes close first, and outer scopes open first.
     turn = np.concatenate([depth, -depth - 1])
     order = np.lexsort((turn, time, owner))
     return _Steps(owner[order], time[order], node[order])
 
 
 def _pairs(tokens: TokenColumns, steps: _Steps, rows: int, show_idle: bool) -> ScopedCosts:
-    """Return what instructions cost, summed by (node, code row)."""
+    """Return the costs of instructions, summed by (node, code row)."""
     keep = np.flatnonzero((tokens.line >= 0) & (tokens.line < rows))
     line, start = tokens.line[keep].astype(np.int64), tokens.start[keep]
     cycles = tokens.duration[keep] + (tokens.idle[keep] if show_idle else 0)

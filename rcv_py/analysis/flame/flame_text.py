@@ -1,4 +1,4 @@
-"""The frames of a flamegraph in words, and as folded stacks that other viewers read."""
+"""Texts of the frames of a flamegraph, and folded stacks for other viewers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPLAINED = {
 
 
 def labels(trace: Trace, tree: FlameTree) -> tuple[str, ...]:
-    """Return what stands on each frame: `attn.py`, `attn.py:258`, an instruction, a kernel, a marker."""
+    """Return the label of each frame: `attn.py`, `attn.py:258`, an instruction, a kernel, a marker."""
     files, kernels = _short_names(trace), [short_kernel(one.demangled) for one in trace.code.kernels]
     block_names = _block_names(trace.code, tree)
     text_of: dict[int, Callable[[int, int], str]] = {
@@ -56,7 +56,7 @@ def full_name(trace: Trace, tree: FlameTree, frame: int, label: str) -> str:
 
 
 def frame_source(trace: Trace, tree: FlameTree, frame: int) -> str:
-    """Return `path:line` of the instruction or the source line that a frame is, "" for other frames."""
+    """Return `path:line` of a frame that is an instruction or a source line, "" for other frames."""
     if tree.what[frame] == What.CODE:
         return source_of(trace, int(tree.second[frame]))
     if tree.what[frame] == What.LINE:
@@ -65,7 +65,7 @@ def frame_source(trace: Trace, tree: FlameTree, frame: int) -> str:
 
 
 def placed_labels(trace: Trace, tree: FlameTree, texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the labels with the source place behind those of instructions."""
+    """Return the labels, with the source place appended for instructions."""
     rows = np.where(tree.what == What.CODE, tree.second, -1).tolist()
     return tuple(text + beside(trace, row) for text, row in zip(texts, rows, strict=True))
 
@@ -78,12 +78,12 @@ def source_text(trace: Trace, tree: FlameTree, frame: int) -> str:
 
 
 def folded(trace: Trace, tree: FlameTree, metric: Metric) -> Iterator[str]:
-    """Yield `outer;…;inner cost` for every frame that costs anything itself: the lines flamegraph tools read.
+    """Yield `outer;…;inner cost` for every frame with a cost of its own, as flamegraph tools read it.
 
     A semicolon inside a name becomes a comma, since it separates frames; equal stacks appear once.
     """
     texts = labels(trace, tree)
-    if not (tree.what == What.LINE).any():  # else the frame around an instruction is its line
+    if not (tree.what == What.LINE).any():  # else the parent of an instruction is its line
         texts = placed_labels(trace, tree, texts)
     names = [name.replace(";", ",").replace("\n", " ") for name in texts]
     costs: Counter[str] = Counter()
@@ -93,7 +93,7 @@ def folded(trace: Trace, tree: FlameTree, metric: Metric) -> Iterator[str]:
 
 
 def _short_names(trace: Trace) -> tuple[str, ...]:
-    """Return the last part of each file's path, and the folder before it where two would look alike."""
+    """Return the last part of each file's path, with the folder before it if two would be equal."""
     parts = [source.path.replace("\\", "/").rstrip("/").split("/") for source in trace.sources]
     often = Counter(part[-1] for part in parts)
     return tuple("/".join(part[-2:]) if often[part[-1]] > 1 else part[-1] for part in parts)

@@ -1,4 +1,4 @@
-"""Loops as they ran: iterations, their cost by instruction, what stood out; phases around them.
+"""Loops as executed: iterations, their costs, outliers, and the phases around them.
 
 Read `loop_summary.py` first.
 """

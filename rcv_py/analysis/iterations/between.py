@@ -1,4 +1,4 @@
-"""How long it takes from one instruction to another, over all iterations.
+"""Time from one instruction to another, over all iterations.
 
 ```
 wave     A ... B .. A ..... B . B . A ...      A → B: from each A to the first B after it, before the next A
@@ -24,9 +24,9 @@ from rcv_py.model.waves import WaveBatch
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Cycles from the start of an execution of A to the end of the next one of B in the same wave."""
+    """Cycles from the start of an execution of A to the end of the next execution of B in the same wave."""
 
-    count: int  # pairs; without any the others are 0
+    count: int  # pairs; if 0, so are the others
     least: int
     median: float
     most: int
@@ -34,7 +34,7 @@ class Between:
 
 
 def pairs(line: np.ndarray, first: np.ndarray, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of A and of the B that belongs to it, int64 each.
+    """Return the token rows of each A and of its B, int64.
 
     `line` is the code row of each token, wave after wave, `first` int64 [waves + 1] where each wave begins.
     """
@@ -73,12 +73,12 @@ def _finish(_trace: Trace, part: saturated.Sums) -> Between:
 
 
 def between_of(a: int, b: int) -> Reduction[saturated.Sums, Between]:
-    """Return how long it takes from code row A to code row B, over all iterations of each wave."""
+    """Return the reduction for the time from code row A to code row B, over all iterations of each wave."""
     return Reduction(partial(_map, a, b), _merge, _finish)
 
 
 def between(
     trace: Trace, batches: Iterable[WaveBatch], a: int, b: int, rows: Collection[int] | None = None
 ) -> Between:
-    """Return the same of the waves whose index row is in `rows` (None: all)."""
+    """Return the same for the waves whose index row is in `rows` (None: all)."""
     return between_of(a, b).of(trace, batches, rows)

@@ -1,4 +1,4 @@
-"""Loops in all: iterations, the phases of each wave around the main loop, and costs of first executions.
+"""Summary of loops: iterations, the phases of each wave around the main loop, costs of first executions.
 
 ```
 head … branch │ head … branch │ head … branch   (falls through)
@@ -8,13 +8,13 @@ wave   ├ prologue ┤├ iteration 0 … iteration n ┤├ epilogue ┤
 begin                      steady                        end
 ```
 A loop is a jump back from a branch to a line above it, its head.  An iteration begins with the head and ends
-where the jump has led to the head again; the last one of an entry ends after the branch that falls through,
-or before the first line outside of the loop.  Statistics count the iterations between two jumps only: the
-first one begins without the overlap of one before, and the last one does not end with a jump.
+when the jump reaches the head again; the last iteration of an entry ends after the branch that falls through,
+or before the first line outside the loop.  Statistics count only iterations between two jumps: the first
+iteration does not overlap with a previous one, and the last does not end with a jump.
 A jump back to a line that the wave had not run yet, as to code moved out of line, makes no iterations.
 
-Beside it, of every code line, what its first execution in each wave cost and what all later ones did: a cost
-of the first execution is a cold start, which a better loop does not remove.
+For every code line it also has the cost of the first execution in each wave and of all later executions: a
+cost of the first execution is a cold start, which a better loop does not remove.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-MAX_LOOPS = 64  # loops that are looked at: those continued most often
-MIN_ITERATIONS = 8  # iterations below which none is called an outlier
-_PLACES = 1 << 22  # of waves and lines that are looked at together
+MAX_LOOPS = 64  # loops that are analysed: the loops continued most often
+MIN_ITERATIONS = 8  # with fewer iterations none is called an outlier
+_PLACES = 1 << 22  # pairs of wave and line that are processed together
 PHASES = ("prologue", "steady", "epilogue")
 
 
@@ -51,8 +51,8 @@ class Iterations:
     number: np.ndarray  # int32, from 0 in each wave and loop
     begin: np.ndarray  # int64, cycles, aligned
     end: np.ndarray  # int64, cycles, aligned
-    first: np.ndarray  # int64, token of the wave it begins with
-    stop: np.ndarray  # int64, token after its last one
+    first: np.ndarray  # int64, its first token in the wave
+    stop: np.ndarray  # int64, token after its last
     is_first: np.ndarray  # bool, it was entered from elsewhere
     is_last: np.ndarray  # bool, the jump back did not follow
     stall: np.ndarray  # int64, cycles
@@ -64,12 +64,12 @@ class Iterations:
 
     @property
     def cycles(self) -> np.ndarray:
-        """How long each took, int64."""
+        """Duration of each iteration, int64."""
         return self.end - self.begin
 
     @property
     def is_between(self) -> np.ndarray:
-        """Whether it is one of those the statistics count, bool."""
+        """Whether the statistics count it, bool."""
         return ~(self.is_first | self.is_last)
 
     def at(self, rows: np.ndarray) -> Iterations:
@@ -87,14 +87,14 @@ class LoopTable:
     branch: np.ndarray  # int32, code row that jumps back
     head: np.ndarray  # int32, code row it jumps to
     taken: np.ndarray  # int64, times it jumped
-    waves: np.ndarray  # int64, waves that did
+    waves: np.ndarray  # int64, waves that jumped
     cycles: np.ndarray  # int64, of all iterations
     between: np.ndarray  # int64, iterations that the statistics count
     shortest: np.ndarray  # float64, cycles
-    median: np.ndarray  # float64, the one at n // 2 of the sorted n, which the reference results demand
-    p90: np.ndarray  # float64, the one at 9 n // 10
+    median: np.ndarray  # float64, the value at n // 2 of the sorted n, as the reference results require
+    p90: np.ndarray  # float64, the value at 9 n // 10
     longest: np.ndarray  # float64
-    limit: np.ndarray  # float64, cycles of the longest that is no outlier; inf below MIN_ITERATIONS
+    limit: np.ndarray  # float64, cycles above which an iteration is an outlier; inf below MIN_ITERATIONS
     stall: np.ndarray  # int64, cycles in the iterations that the statistics count
     idle: np.ndarray  # int64
     kinds: np.ndarray  # int64 [loops, kinds]
@@ -104,10 +104,10 @@ class LoopTable:
 
     @property
     def dominant(self) -> int:
-        """The loop that the kernel is about, -1 if there is none.
+        """The main loop of the kernel, -1 if there is none.
 
-        Of the loops with at least half of the cycles of the longest one, that which is continued most often:
-        an outer loop holds all cycles of the inner one.
+        It is the loop continued most often, among loops with at least half of the cycles of the longest: an
+        outer loop includes all cycles of the inner loop.
         """
         if not len(self):
             return -1
@@ -117,15 +117,15 @@ class LoopTable:
 
 @dataclass(frozen=True, eq=False)
 class LoopIterations:
-    """The loops of the waves that were looked at, and every iteration."""
+    """The loops of the analysed waves, and every iteration."""
 
     table: LoopTable
     iterations: Iterations
-    waves: int  # looked at
+    waves: int  # analysed
 
     @cached_property
     def outliers(self) -> np.ndarray:
-        """Rows of iterations that took much longer than the others of their loop, longest first, int64.
+        """Rows of iterations that took much longer than others of their loop, longest first, int64.
 
         Much longer: above the third quartile by more than 1.5 times the distance of the quartiles.
         """
@@ -145,7 +145,7 @@ def loop_iterations(
 
 
 def _jumps_back(tokens: TokenColumns, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return branch << 32 | head of each jump to its own line or one above, and the place of its wave."""
+    """Return branch << 32 | head of each jump to its own line or a line above, and its wave's position."""
     at = np.flatnonzero((tokens.kind == TokenKind.JUMP) & ~tokens.is_last)
     branch, head = tokens.line[at].astype(np.int64), tokens.line[at + 1].astype(np.int64)
     keep = (head >= 0) & (head <= branch) & (branch < rows)
@@ -183,7 +183,7 @@ def _spans(tokens: TokenColumns, number: int, branch: int, head: int) -> tuple[n
     before = np.maximum(at - 1, 0)
     via = (at > 0) & ~tokens.is_last[before]
     via &= (tokens.line[before] == branch) & (tokens.kind[before] == TokenKind.JUMP)
-    linked = via & ~starts_run(tokens.owner[at])  # the jump led from the iteration before it
+    linked = via & ~starts_run(tokens.owner[at])  # the jump came from the previous iteration
     continued = np.append(linked, False)[1:]
     chosen = np.flatnonzero(linked | continued)
     first, stop = at[chosen], np.append(at, len(tokens))[1:][chosen]
@@ -213,7 +213,7 @@ class Phases:
 
     loop: int  # row of the table of loops, -1 if there is none
     wave: np.ndarray  # int32, row of the wave index
-    begin: np.ndarray  # int64 [n, 3], cycles, aligned; a phase ends where the next one begins
+    begin: np.ndarray  # int64 [n, 3], cycles, aligned; a phase ends where the next begins
     end: np.ndarray  # int64 [n], end of the wave
     stall: np.ndarray  # int64 [n, 3], cycles
     busy: np.ndarray  # int64 [n, 3], cycles issuing (gfx9) or executing
@@ -224,7 +224,7 @@ class Phases:
 
     @property
     def cycles(self) -> np.ndarray:
-        """How long each phase of each wave took, int64 [n, 3]."""
+        """Duration of each phase of each wave, int64 [n, 3]."""
         return np.diff(self.begin, axis=1, append=self.end[:, None])
 
     @property
@@ -241,7 +241,7 @@ class Phases:
 
 @dataclass(frozen=True, eq=False)
 class FirstHits:
-    """One row a code line; what its first execution in each wave cost, summed over waves, and all of them."""
+    """One row a code line: costs of its first execution in each wave, summed over waves, and of all."""
 
     waves: np.ndarray  # int64, waves that ran it
     hits: np.ndarray  # int64, executions
@@ -257,7 +257,7 @@ class FirstHits:
 def _firsts(tokens: TokenColumns, line: np.ndarray, lines: int) -> np.ndarray:
     """Return the first token of each wave that ran each line, int64.
 
-    Some waves at a time: there is a place for every wave and line.
+    Waves are processed a few at a time, because the table has an entry for every wave and line.
     """
     found = [np.zeros(0, dtype=np.int64)]
     at_once = max(1, _PLACES // lines)
@@ -266,14 +266,14 @@ def _firsts(tokens: TokenColumns, line: np.ndarray, lines: int) -> np.ndarray:
         low, high = int(first[0]), int(first[-1])
         key = (tokens.owner[low:high] - begin) * lines + line[low:high]
         seen = np.full((len(first) - 1) * lines, -1, dtype=np.int64)
-        seen[key[::-1]] = np.arange(low, high)[::-1]  # the first one is written last and stays
+        seen[key[::-1]] = np.arange(low, high)[::-1]  # the first is written last and stays
         found.append(seen[seen >= 0])
     return np.concatenate(found)
 
 
 @dataclass(frozen=True, eq=False)
 class LoopSummary:
-    """The answer for the waves that were there."""
+    """The loops, phases and first executions of the analysed waves."""
 
     found: LoopIterations
     phases: Phases
@@ -282,7 +282,7 @@ class LoopSummary:
 
     @property
     def waves(self) -> int:
-        """How many waves were looked at."""
+        """Number of analysed waves."""
         return self.found.waves
 
 
@@ -298,31 +298,31 @@ def loop_summary(
 
 @dataclass(frozen=True, eq=False)
 class _Lengths:
-    """How often iterations between two jumps took how long."""
+    """Histogram of the durations of iterations between two jumps."""
 
     pair: np.ndarray  # int64, branch << 32 | head
     cycles: np.ndarray  # int64
     times: np.ndarray  # int64
 
     def summed(self) -> _Lengths:
-        """The same with each length of a loop once."""
+        """The same with each duration of a loop once."""
         rows, place = distinct(self.pair, self.cycles)
         return _Lengths(self.pair[rows], self.cycles[rows], sums(place, self.times, len(rows)))
 
 
 @dataclass(frozen=True, eq=False)
 class _Visits:
-    """One row a wave and loop of which it ran iterations: where they begin and end, and what came before."""
+    """One row a wave and loop that it iterated: begin and end of the iterations, and cycles before them."""
 
     pair: np.ndarray  # int64
     wave: np.ndarray  # int64, row of the wave index
     first: np.ndarray  # int64, token of the wave: of the first iteration
     begin: np.ndarray  # int64, cycles, aligned
-    last: np.ndarray  # int64, token that the last iteration begins with
-    stop: np.ndarray  # int64, token behind it
+    last: np.ndarray  # int64, first token of the last iteration
+    stop: np.ndarray  # int64, token after the last iteration
     end: np.ndarray  # int64, cycles, aligned
     before: np.ndarray  # int64 [n, 2], cycles of stall and busy before the first iteration
-    upto: np.ndarray  # int64 [n, 2], the same up to the end of the last one
+    upto: np.ndarray  # int64 [n, 2], the same up to the end of the last iteration
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,9 +345,9 @@ class _Turns:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What some waves say of loops."""
+    """Results of some waves about loops."""
 
-    loops: Sums  # pair, and times jumped, waves, cycles; stall, idle and kinds of what statistics count
+    loops: Sums  # pair, and jumps, waves, cycles; stall, idle and kinds of iterations in the statistics
     lengths: _Lengths
     visits: _Visits
     lives: _Lives
@@ -528,7 +528,7 @@ def _table(loops: Sums, lengths: _Lengths, loop: np.ndarray) -> LoopTable:
 def _phases(table: LoopTable, visits: _Visits, loop: np.ndarray, lives: _Lives) -> Phases:
     """Return the phases of the waves that ran the dominant loop.
 
-    Other jumps back to the same head are ways of continuing the same loop.
+    Other jumps back to the same head also continue the loop.
     """
     chosen = table.dominant
     same = np.append(table.head == (table.head[chosen] if chosen >= 0 else -1), False)

@@ -1,16 +1,16 @@
-"""Segments: what waves do from one barrier to the next, and what the others of their workgroup do meanwhile.
+"""Segments: work of waves from one barrier to the next, and of other waves of the workgroup meanwhile.
 
 ```
 wave 0  ├─ begin → 40 ──b░░│── 40 → 90 ──────b│── 90 → 40 ──b░░░░│
 wave 4  ├─ begin → 40 ────b│── 40 → 40 ──b░░░░│── 40 → 90 ──────b│
              turn 0              turn 1              turn 2
 ```
-A segment begins when a wave leaves a barrier, or begins, and ends when it leaves the next one, or ends.  In
-it the wave works, and then waits in the barrier until the last of its workgroup is there (░).  Segments with
-the same two barriers are one row.
+A segment begins when a wave leaves a barrier, or starts, and ends when it leaves the next barrier, or ends.
+In it the wave works, and then waits in the barrier until the last wave of its workgroup arrives (░).
+Segments with the same two barriers are one row.
 
-Where halves of a workgroup take turns (ping-pong) one multiplies while the other fetches: the turns of a
-workgroup hold several segments, and each names the one that others ran beside it most often.
+In ping-pong schedules one half of a workgroup multiplies while the other fetches: a turn of the workgroup
+holds several segments, and each row names the segment that others most often ran at the same time.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 OUTSIDE = -1  # instead of a barrier: the begin of a wave, or its end
-WORKGROUP = 32  # waves that one has at most
-_ENDS = 1 << 32  # of a key: more than code rows
+WORKGROUP = 32  # maximum waves of a workgroup
+_ENDS = 1 << 32  # factor in keys: more than code rows
 
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """One row a pair of barriers that followed each other in a wave, most cycles first.  Cycles are int64."""
+    """One row per pair of consecutive barriers in a wave, most cycles first.  Cycles are int64."""
 
-    first: np.ndarray  # int32, code row of the barrier behind which it begins; OUTSIDE: begin of the wave
+    first: np.ndarray  # int32, code row of the barrier after which it begins; OUTSIDE: begin of the wave
     last: np.ndarray  # int32, code row of the barrier in which it ends; OUTSIDE: end of the wave
     hits: np.ndarray  # int64, executions
     waves: np.ndarray  # int64, that ran it
     cycles: np.ndarray  # of all executions, from leaving one barrier to leaving the next
-    median: np.ndarray  # float64, the one at n // 2 of the sorted n
-    p90: np.ndarray  # float64, the one at 9 n // 10
+    median: np.ndarray  # float64, the value at n // 2 of the sorted n
+    p90: np.ndarray  # float64, the value at 9 n // 10
     waiting: np.ndarray  # part of the cycles: in the barrier at its end
-    stall: np.ndarray  # part of the cycles before that
+    stall: np.ndarray  # part of the cycles before the barrier
     idle: np.ndarray  # the same, between instructions
-    kinds: np.ndarray  # [n, kinds], cycles of stall and issue by kind of token, the barrier aside
+    kinds: np.ndarray  # [n, kinds], cycles of stall and issue by kind of token, without the barrier
     matrix_busy: np.ndarray  # passes of its matrix instructions
     met: np.ndarray  # int64, executions that ended in a barrier with other traced waves
-    came_last: np.ndarray  # int64, of those: the wave was the last to arrive
-    beside_first: np.ndarray  # int32, what others of its workgroup ran most often in the same turn:
-    beside_last: np.ndarray  # int32, the barriers of that segment
-    beside: np.ndarray  # int64, executions beside it; 0: all others ran the same
+    came_last: np.ndarray  # int64, executions of `met` in which the wave was the last to arrive
+    beside_first: np.ndarray  # int32, barriers of the segment that other waves of the workgroup
+    beside_last: np.ndarray  # int32, ran most often in the same turn
+    beside: np.ndarray  # int64, executions at the same time; 0: all others ran the same segment
 
     def __len__(self) -> int:
         return len(self.first)
@@ -67,11 +67,11 @@ class Segments:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What some waves tell."""
+    """Results of some waves."""
 
     barriers: Barriers  # of all waves
-    counted: np.ndarray  # int64, index rows of those that count
-    spent: Sums  # pair of barriers: stall, idle, kinds, matrix passes, of those that count
+    counted: np.ndarray  # int64, index rows of the waves that count
+    spent: Sums  # pair of barriers: stall, idle, kinds, matrix passes, of the waves that count
 
 
 _SPENT = 3 + KIND_COUNT  # columns
@@ -88,7 +88,7 @@ def _spent(trace: Trace, tokens: TokenColumns) -> Sums:
     key = _keys(*_ends(found.line, found.wave, len(tokens.waves)))
     is_barrier = np.zeros(len(tokens), dtype=bool)
     is_barrier[found.token] = True
-    segment = np.cumsum(is_barrier) - is_barrier + tokens.owner  # a wave has one more than barriers
+    segment = np.cumsum(is_barrier) - is_barrier + tokens.owner  # a wave has one more segment than barriers
     inside, n = np.flatnonzero(~is_barrier), len(key)
     matrix, passes = passes_of(trace).of_tokens(tokens)
     columns = (
@@ -101,9 +101,9 @@ def _spent(trace: Trace, tokens: TokenColumns) -> Sums:
 
 
 def _ends(line: np.ndarray, wave: np.ndarray, waves: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the barriers around each segment, int64, wave by wave and in order: one more than barriers.
+    """Return the barriers around each segment, int64, in order: a wave has one more segment than barriers.
 
-    `line` and `wave` are those of all crossings, in the same order.
+    `line` and `wave` describe all crossings of barriers, in the same order.
     """
     first, last = np.full((2, len(line) + waves), OUTSIDE, dtype=np.int64)
     place = np.arange(len(line)) + wave
@@ -113,7 +113,7 @@ def _ends(line: np.ndarray, wave: np.ndarray, waves: int) -> tuple[np.ndarray, n
 
 
 def _keys(first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """One number a pair of barriers, int64."""
+    """A key for each pair of barriers, int64."""
     return (first - OUTSIDE) * _ENDS + last - OUTSIDE
 
 
@@ -130,7 +130,7 @@ def _finish(_trace: Trace, part: _Part) -> Segments:
     n, place = len(at) + len(waves), np.arange(len(at)) + at.wave
     key = _keys(*_ends(at.line, at.wave, len(waves)))
     owner = np.repeat(np.arange(len(waves)), 1 + np.bincount(at.wave, minlength=len(waves)))
-    left = np.empty(n, dtype=np.int64)  # when each segment was left
+    left = np.empty(n, dtype=np.int64)  # end of each segment
     left[place], left[ends_run(owner)] = at.released, waves.end
     entered = np.append(0, left[:-1])[:n]
     entered[starts_run(owner)] = waves.begin
@@ -174,16 +174,16 @@ def _finish(_trace: Trace, part: _Part) -> Segments:
 
 
 def _turns(owner: np.ndarray) -> np.ndarray:
-    """How many segments of its wave came before each, int64."""
+    """Number of earlier segments of the same wave, int64."""
     return ranges(0, np.bincount(owner))
 
 
 def _beside(
     key: np.ndarray, group: np.ndarray, turn: np.ndarray, mine: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return of each pair that counts what others ran beside it most often, and how often, int64 each.
+    """Return the pair that others most often ran during each pair that counts, and how often, int64 each.
 
-    `group` and `turn` are those of each segment.  A pair beside which nobody ran anything else has itself, 0.
+    `group` and `turn` describe each segment.  A pair during which others ran nothing else gets itself and 0.
     """
     known, pair = numbered(key)
     size = len(known)
@@ -201,7 +201,7 @@ def _beside(
     counts = at < len(place)
     counts[counts] = place[at[counts]] == one[counts]
     both, total = summed((one % size * size + other % size)[counts], times[at[counts]])
-    order = np.lexsort((-both, total))  # the last one of each pair stays: most often, of equals the first
+    order = np.lexsort((-both, total))  # the last of each pair stays: most often, of equals the first
     best, often = np.arange(size), np.zeros(size, dtype=np.int64)
     best[both[order] // size], often[both[order] // size] = both[order] % size, total[order]
     asked = ascending(pair[mine])
@@ -214,6 +214,6 @@ SEGMENTS = Reduction(_map, _merge, _finish)
 def segments(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Segments:
     """Return the segments of the waves whose index row is in `rows` (None: all), each wave once.
 
-    Other waves still arrive at barriers and run beside them.
+    Other waves still arrive at barriers and run at the same time.
     """
     return SEGMENTS.of(trace, batches, rows)

@@ -1,4 +1,4 @@
-"""Results that sum others up: the summary page, a library of captures, texts that were searched.
+"""Overviews: the summary page, a library of captures, text search.
 
 Read `device_summary.py` first.
 """

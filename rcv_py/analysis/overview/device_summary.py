@@ -1,6 +1,6 @@
 """A capture on one page: key numbers, and their tables.
 
-Everything that needs no wave file is there at once; states and pipes are those of the waves given.
+Numbers that need no wave file are available at once; states and pipes come from the given waves.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from rcv_py.model.waves import WaveBatch
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A key number: `text` is the value as shown, `of` says what it is a part of or counted over."""
+    """A key number: `text` is the value as shown, `of` is its whole or what it is counted over."""
 
     id: str
     name: str
@@ -52,7 +52,7 @@ class Fact:
 
 @dataclass(frozen=True, eq=False)
 class DeviceSummary:
-    """Key numbers and their tables; None stands for what the capture does not hold."""
+    """Key numbers and their tables; None if the capture does not have them."""
 
     facts: tuple[Fact, ...]
     activity: Activity | None
@@ -62,13 +62,13 @@ class DeviceSummary:
     units: UnitTable | None
     counters: CounterShares | None
     reasons: StallReasons | None
-    read: int  # waves that `states` and `pipes` are about
+    read: int  # waves in `states` and `pipes`
     waves: int  # traced waves
-    work: SimdCycles | None = None  # there if `pipes` is
+    work: SimdCycles | None = None  # not None if `pipes` is not
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to say but names."""
+        """Whether there are only names."""
         parts = (self.activity, self.occupancy, self.reasons, self.states, self.counters)
         return all(part is None for part in parts)
 
@@ -82,14 +82,14 @@ def device_summary(
 ) -> DeviceSummary:
     """Return the summary of a capture with the given waves read.
 
-    Lives, states and cycles of instructions are those of the waves whose index row is in `rows` (None: all);
-    SIMDs are busy with every wave.
+    Lives, states and cycles of instructions count waves whose index row is in `rows` (None: all); all waves
+    keep SIMDs busy.
     """
     return summary_by(rows).of(trace, batches, rows)
 
 
 def summary_by(rows: Collection[int] | None) -> Staged[Any, Any, DeviceSummary]:
-    """Return the reduction that `device_summary` is, for these rows; it has to be run for them, too."""
+    """Return `device_summary` as a reduction for these rows; it must be run for the same rows."""
     return Staged(ASTRAY, partial(_summary_without, rows=rows))
 
 
@@ -100,7 +100,7 @@ def _summary_without(left_out: frozenset[int], *, rows: Collection[int] | None) 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What some waves say: parts of reductions, and the cycles of SIMDs whatever waves count."""
+    """Results of some waves: parts of reductions, and the cycles of SIMDs with all waves."""
 
     lines: Any
     states: StateShares
@@ -220,7 +220,7 @@ def _waves(trace: Trace, rows: Collection[int] | None) -> Iterator[Fact]:
     life = np.sort((index.end - index.begin)[chosen])
     seen = f"of {plural(lives, 'wave')} on the device" if lives else ""
     yield _fact("waves_traced", len(index), count(len(index)), seen)
-    if len(life):  # none is, in a range of time without a wave
+    if len(life):  # empty in a range of time without a wave
         middle = median(life)
         of = f"from {count(int(life[0]))} to {count(int(life[-1]))} cycles"
         yield _fact("wave_life", middle, f"{count(round(middle))} cycles", of)
@@ -241,9 +241,9 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
 
 
 def _simds(trace: Trace, pipes: PipeUse, work: SimdCycles | None, taken: str) -> Iterator[Fact]:
-    """Issue, and what units do meanwhile, beside each other: neither alone says how busy a SIMD is.
+    """Issue and work of units together: neither alone shows how busy a SIMD is.
 
-    `taken` says what is taken for granted.
+    `taken` states the assumptions.
     """
     if work is None or not work.resident.any():
         return
@@ -261,7 +261,7 @@ def _simds(trace: Trace, pipes: PipeUse, work: SimdCycles | None, taken: str) ->
     if work.matrix.any():
         yield share("matrix_busy", int(work.matrix.sum()), taken)
     yield share("no_issue", no_issue, issued)
-    if len(trace.code):  # without it nobody knows for how long the matrix unit works
+    if len(trace.code):  # without it the work of the matrix unit is unknown
         yield share("nothing_happens", int(work.nothing.sum()))
 
 

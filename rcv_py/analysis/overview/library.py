@@ -1,4 +1,4 @@
-"""A capture as one row of a library: what ran, what it cost, where, and whether to trust it."""
+"""A capture as a row of a library: kernel, costs, hottest place, and health."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rcv_py.model.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LibraryRow:
-    """One capture; numbers are 0 and texts "" where it holds none.  `error`: why it cannot be opened."""
+    """One capture; missing numbers are 0, missing texts "".  `error`: why it cannot be opened."""
 
     path: Path
     name: str
@@ -43,18 +43,18 @@ class LibraryRow:
     mean_waves: float = 0.0  # resident on all compute units seen, weighted with time
     peak_waves: int = 0
     health: str = HEALTHY  # headline
-    verdict: str = HEALTHY  # how many notes of each severity
+    verdict: str = HEALTHY  # number of notes of each severity
     serious: int = 0  # errors and warnings
     replicate: str = ""  # name of the first capture in the library with the same instructions
     noise: float = -1.0  # difference per execution from that replicate, 0.05 is 5 %; -1 if unknown
     error: str = ""
-    duration: int = -1  # cycles of the launch, -1 if no file says when waves began and ended
-    duration_ns: float = -1.0  # the same in time; without it that of the table of launches; -1 if unknown
-    bound: str = ""  # class such as memory-bound, if findings were wanted
-    finding: str = ""  # the first one, if findings were wanted
-    fit: int = -1  # waves of a SIMD that fit, -1 if not known
-    most_fit: int = -1  # that the device has room for
-    limiter: str = ""  # what keeps more from fitting, "" if nothing does
+    duration: int = -1  # cycles of the launch, -1 if no file has begins and ends of waves
+    duration_ns: float = -1.0  # the same in time, else from the table of launches; -1 if unknown
+    bound: str = ""  # class such as memory-bound, if findings were requested
+    finding: str = ""  # the first finding, if findings were requested
+    fit: int = -1  # waves of a SIMD that fit, -1 if unknown
+    most_fit: int = -1  # wave slots of a SIMD of the device
+    limiter: str = ""  # occupancy limiter, "" if nothing limits
     has_occupancy: bool = False
     has_costs: bool = False  # the capture has executions and cycles
     isa: str = ""  # fingerprint of the instructions
@@ -64,7 +64,7 @@ class LibraryRow:
 def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings | None = None) -> LibraryRow:
     """Return the row of an open capture, without reading its waves.
 
-    `facts` are what the tables of the run say; `findings` are of its waves, None if they were not looked at.
+    `facts` come from the tables of the run; `findings` from its waves, None if these were not read.
     """
     code = trace.code
     rows = ~code.is_label
@@ -125,9 +125,10 @@ def _top(code: CodeTable) -> tuple[int, float]:
 
 
 def with_replicates(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:
-    """Name the captures that hold the same instructions, and by how much they differ per execution.
+    """Add the name of each capture's replicate, and their difference per execution.
 
-    The first of each group is what the others are compared with; a placeholder is nobody's replicate.
+    Captures with the same instructions form a group; all are compared with its first.  A placeholder is never
+    a replicate.
     """
     first: dict[str, LibraryRow] = {}
     for row in rows:
@@ -143,9 +144,9 @@ def _with_replicate(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
     return replace(row, replicate=other.name, noise=-1.0 if noise is None else noise.per_hit)
 
 
-# How to rank rows: what is compared, and whether the largest comes first.
+# Orders of rows: the sort key, and whether the largest comes first.
 ORDERS = {
-    # Where no clock gives the length of a cycle, half a nanosecond is taken.
+    # If no clock gives the length of a cycle, half a nanosecond is assumed.
     "duration": (lambda row: row.duration_ns if row.duration_ns >= 0 else row.duration / 2, True),
     "latency": (lambda row: row.latency, True),
     "waves": (lambda row: row.waves, True),
@@ -158,6 +159,6 @@ ORDERS = {
 
 
 def ranked_rows(rows: Sequence[LibraryRow], order: str) -> tuple[LibraryRow, ...]:
-    """Return the rows by one of `ORDERS`; equal ones stay as they were."""
+    """Return the rows sorted by one of `ORDERS`; equal rows keep their order."""
     key, is_falling = ORDERS[order]
     return tuple(sorted(rows, key=key, reverse=is_falling))

@@ -1,12 +1,12 @@
-"""What lies in a range of cycles: cycles by cause, instruction and unit, and matrix operations.
+"""Costs in a range of cycles: by cause, instruction and unit, and matrix operations.
 
-Everything is cut at the borders of the range, so ranges that touch add up to the one that they make together:
+Everything is cut at the borders of the range, so adjacent ranges add up to their union:
 
 ```
-token    |--stall--|-busy-|          a range that begins in its stall has the rest of it
+token    |--stall--|-busy-|          a range that begins in its stall has the rest of the stall
 range         [---------------]
 ```
-Executions, and the operations they do, belong to the range in which they issue.
+Executions and their operations belong to the range in which they issue.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.model.window import TimeWindow
 
-_SIMDS = 256  # that a place may have, the shared one included
+_SIMDS = 256  # SIMD numbers of a place, including SHARED
 _COLUMNS = 4  # of instructions: executions, stall, busy, idle
 
 
 @dataclass(frozen=True, slots=True)
 class UnitUse:
-    """How long the units of one kind were busy with traced waves."""
+    """Busy cycles of the units of a kind, with traced waves."""
 
     unit: str  # one of UNITS
-    count: int  # units of that kind that could be seen: one a SIMD, or a compute unit, with a wave
+    count: int  # observable units of that kind: one a SIMD, or a compute unit, with a wave
     busy: int  # cycles, summed over them
 
 
@@ -57,7 +57,7 @@ class RangeCosts:
     hits: np.ndarray  # executions that issued in it
     stall: np.ndarray  # cycles
     busy: np.ndarray  # cycles of issue (gfx9) or execution
-    idle: np.ndarray  # cycles of gaps in front of an instruction in its wave
+    idle: np.ndarray  # cycles of gaps before an instruction in its wave
     causes: Attribution  # why waves stalled and idled in it
     units: tuple[UnitUse, ...]  # in the order of UNITS
     flops: float  # operations of the matrix instructions that issued in it
@@ -71,7 +71,7 @@ class RangeCosts:
 
 @dataclass(frozen=True, eq=False)
 class RangePart:
-    """What some parcels say of a range."""
+    """Results of some parcels for a range."""
 
     claims: Sums
     lines: saturated.Sums  # by code row: executions, stall, busy, idle
@@ -82,7 +82,7 @@ class RangePart:
 
 
 def clipped(begin: np.ndarray, end: np.ndarray, window: TimeWindow) -> np.ndarray:
-    """Return how many cycles of each span lie in a window, int64."""
+    """Return the cycles of each span inside a window, int64."""
     return np.maximum(np.minimum(end, window.end) - np.maximum(begin, window.begin), 0)
 
 
@@ -101,7 +101,7 @@ def _map(survey: Survey, window: TimeWindow, trace: Trace, parcel: Parcel) -> Ra
 
 
 def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) -> Sums:
-    """The claims of tokens of chosen waves that start in the slab, as far as they lie in the window."""
+    """The claims of tokens of chosen waves that start in the slab, clipped to the window."""
     tokens, waves = parcel.tokens, len(parcel.own.waves)
     is_near = (tokens.start - tokens.idle < window.end) & (tokens.end > window.begin)
     if not (is_near & parcel.is_counted).any():
@@ -123,7 +123,7 @@ def _claimed(each: ParcelClaims, window: TimeWindow) -> Sums:
     cycles = clipped(spans.begin + base, spans.end + base, window)
     kept = np.flatnonzero(counts[spans.claim] & (cycles > 0))
     claim, cycles = spans.claim[kept], cycles[kept]
-    claim, cycles = saturated.summed(claim, cycles)  # a claim may have several spans, and is one execution
+    claim, cycles = saturated.summed(claim, cycles)  # a claim with several spans is still one execution
     nothing, times = np.zeros_like(cycles), np.ones_like(cycles)
     guessed = np.where(each.claims.is_guess[claim], cycles, 0)
     stall, idle = (nothing, cycles) if each.is_idle else (cycles, nothing)
@@ -132,7 +132,7 @@ def _claimed(each: ParcelClaims, window: TimeWindow) -> Sums:
 
 
 def _lines(tokens: TokenColumns, window: TimeWindow, count: int) -> saturated.Sums:
-    """Executions, stall, busy and idle cycles of each code row, `count` of tokens without one."""
+    """Executions, stall, busy and idle cycles of each code row; `count` for tokens without a row."""
     near = np.flatnonzero((tokens.start - tokens.idle < window.end) & (tokens.end > window.begin))
     if not len(near):
         return no_sums(_COLUMNS)
@@ -148,7 +148,7 @@ def _lines(tokens: TokenColumns, window: TimeWindow, count: int) -> saturated.Su
 
 
 def _units(trace: Trace, parcel: Parcel, window: TimeWindow) -> tuple[saturated.Sums, np.ndarray]:
-    """Busy cycles by unit in slab and window, and the SIMDs that had a wave there; keys of `_place`."""
+    """Busy cycles by unit in slab and window, and the SIMDs with a wave there; keys of `_place`."""
     begin, end = max(window.begin, parcel.begin), min(window.end, parcel.end)
     if begin >= end:
         return no_sums(1), np.zeros(0, dtype=np.int64)
@@ -167,7 +167,7 @@ def _units(trace: Trace, parcel: Parcel, window: TimeWindow) -> tuple[saturated.
 
 
 def _place(se: int, cu: int, unit: int, simd: int) -> int:
-    """One number for a unit of a SIMD; SHARED is a SIMD, too."""
+    """A key of a unit of a SIMD; SHARED counts as a SIMD."""
     return (((se << 20) + cu + 1) * len(UNITS) + unit) * _SIMDS + simd + 1
 
 
@@ -217,17 +217,17 @@ def _used(part: RangePart) -> tuple[UnitUse, ...]:
 
 
 def range_costs_by(window: TimeWindow, survey: Survey) -> Reduction[RangePart, RangeCosts]:
-    """Return the same by what all waves of the capture say."""
+    """Return the reduction for a range, given a survey of all waves of the capture."""
     return Reduction(partial(_map, survey, window), _merge, partial(_finish, window), is_together=True)
 
 
 def range_costs_of(window: TimeWindow) -> Staged[Survey, RangePart, RangeCosts]:
-    """Return the analysis of a range of cycles; it looks at waves beside each other."""
+    """Return the analysis of a range of cycles, which relates waves to each other."""
     return Staged(SURVEY, partial(range_costs_by, window))
 
 
 def range_costs(
     trace: Trace, batches: Iterable[WaveBatch], window: TimeWindow, rows: Collection[int] | None = None
 ) -> RangeCosts:
-    """Return what waves whose index row is in `rows` (None: all) did in a range; all occupy units."""
+    """Return the costs in a range of waves whose index row is in `rows` (None: all); all occupy units."""
     return range_costs_of(window).of(trace, batches, rows)

@@ -1,4 +1,4 @@
-"""How near a kernel and its loops are to what a compute unit can compute, and to what memory can deliver.
+"""Roofline of a kernel and its loops: compute and memory rates against the peaks of a compute unit.
 
 ```
 operations a cycle
@@ -9,11 +9,11 @@ operations a cycle
       └────────┴──────────── operations a byte that is requested
              ridge = peak / bytes that memory delivers a compute unit and cycle
 ```
-Operations are those of `matrix_forms` (exact) and `vector_forms` (of all lanes: at most), bytes those that
-vector memory instructions request (all lanes: at most; caches may serve them).  Cycles are those in which a
-compute unit held a wave, or a wave in the loop.  Where not all SIMDs of a compute unit were traced, what the
-others did is not known: rates are those of as many compute units as the traced SIMDs make.  Williams,
-Waterman, Patterson: "Roofline: an insightful visual performance model" (2009).
+Operations come from `matrix_forms` (exact) and `vector_forms` (all lanes active: at most), bytes from the
+requests of vector memory instructions (all lanes active: at most; caches may serve them).  Cycles count while
+a compute unit held a wave, or a wave in the loop.  If not all SIMDs of a compute unit were traced, the work
+of the others is unknown: rates are per compute unit's worth of traced SIMDs.  Williams, Waterman, Patterson:
+"Roofline: an insightful visual performance model" (2009).
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _LEAST = 0.01  # of the operations of the kernel: loops that compute or request 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """Operations of one unit with one type."""
+    """Operations of a unit with a data type."""
 
     unit: str  # MATRIX or VECTOR
     type: str
     flop: float
     rate: float  # a compute unit and cycle
-    peak: float  # a compute unit and cycle; nan: not known
+    peak: float  # a compute unit and cycle; nan: unknown
 
     @property
     def share(self) -> float:
-        """The rate as a part of the peak; nan if that is not known."""
+        """The rate as a part of the peak; nan if the peak is unknown."""
         return self.rate / self.peak
 
 
@@ -57,13 +57,13 @@ class Scope:
     """The kernel or a loop."""
 
     first: int  # code row
-    last: int  # code row, that of the branch of a loop
+    last: int  # code row; for a loop, its branch
     is_loop: bool
     cycles: float  # of compute units
-    computed: tuple[Computed, ...]  # what most was computed with first
+    computed: tuple[Computed, ...]  # most operations first
     bytes: float  # requested by vector memory instructions
     local_bytes: float  # requested of LDS
-    roof: float  # bytes that memory delivers a compute unit and cycle; nan: not known
+    roof: float  # bytes that memory delivers a compute unit and cycle; nan: unknown
     matrix_busy: float  # of the cycles of SIMDs: the matrix unit works
 
     def flop(self, unit: str = "") -> float:
@@ -71,7 +71,7 @@ class Scope:
         return sum(one.flop for one in self.computed if not unit or one.unit == unit)
 
     def share_of_peak(self, unit: str) -> float:
-        """The part of the cycles that a unit needs at its peaks; nan if one is not known."""
+        """The part of the cycles that a unit needs at its peaks; nan if a peak is unknown."""
         return sum(one.share for one in self.computed if one.unit == unit)
 
     @property
@@ -86,26 +86,26 @@ class Scope:
 
     @property
     def ridge(self) -> float:
-        """The intensity from which on the peak of what it mostly computes is the roof; nan: not known."""
+        """The intensity at which memory and the peak of the main operations meet; nan: unknown."""
         return self.computed[0].peak / self.roof if self.computed else np.nan
 
 
 @dataclass(frozen=True, eq=False)
 class Roofline:
-    """The kernel, then its loops, those with most operations and bytes first."""
+    """The kernel, then its loops, most operations and bytes first."""
 
-    scopes: tuple[Scope, ...]  # none of a capture without instructions
+    scopes: tuple[Scope, ...]  # empty for a capture without instructions
     waves: int
     waves_per_simd: float  # in the mean, while there is any; nan without instructions
 
 
 def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline:
-    """Return how near the waves come to their roofs, of which `widths` and `loops` tell."""
+    """Return the roofline of the waves that `widths` and `loops` describe."""
     index, lanes, code = trace.waves, widths.lanes, trace.code
     per_unit = 4 if trace.gfxip <= 9 else 2
     simds = len(distinct(index.se, index.cu, index.simd)[0]) if len(index) else 0
     units = len(distinct(index.se, index.cu)[0]) if len(index) else 0
-    part = simds / max(1, units * per_unit)  # compute units that the SIMDs of a traced one make
+    part = simds / max(1, units * per_unit)  # traced SIMDs of a compute unit, as a part of it
     kinds = kinds_of(code)
     flop = flops_of(code) * widths.executions + lane_flops_of(code) * lanes * widths.executions
     moved = np.maximum(0, widths.width) * widths.executions * lanes
@@ -154,9 +154,9 @@ def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline
 
 
 def _loops(trace: Trace, loops: LoopSummary) -> list[tuple[int, int, int]]:
-    """Return first and last row and cycles of each loop: those in which a compute unit held a wave inside.
+    """Return first and last row of each loop, and the cycles in which a compute unit held a wave inside it.
 
-    Several jumps back to one head are one loop.
+    Several jumps back to the same head are one loop.
     """
     table, iterations, index = loops.found.table, loops.found.iterations, trace.waves
     place = index.se.astype(np.int64) << 20 | index.cu.astype(np.int64) + 1

@@ -1,4 +1,4 @@
-"""Everything that holds a text: instructions, labels, source lines, names of markers."""
+"""Text search in instructions, labels, source lines and names of markers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _How = tuple[str, bool, bool]  # text, is_case_sensitive, is_regex
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What was found: code rows first, then source lines, then names of markers."""
+    """Results of a search: code rows first, then source lines, then names of markers."""
 
     lines: list[int] = field(default_factory=list)  # code row, -1 for a source line
     places: list[tuple[int, int]] = field(default_factory=list)  # (file, line), (-1, -1) for a code row
@@ -65,7 +65,7 @@ def _in_sources(trace: Trace, how: _How) -> Iterator[_Hit]:
 
 
 def _in_markers(spans: MarkerSpans, how: _How) -> Iterator[_Hit]:
-    """Names of markers, with the first span of each in time, and how many there are."""
+    """Names of markers, with the first span of each in time, and the number of spans."""
     for number in find(spans.names, *how).tolist():
         rows = np.flatnonzero(spans.name_id == number)
         if len(rows):

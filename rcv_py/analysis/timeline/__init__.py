@@ -1,4 +1,4 @@
-"""What a timeline draws: level of detail, pixels of a row, the token under the mouse.
+"""Data of timelines: level of detail, pixels of a row, the token under the mouse.
 
 Read `raster.py` first, then `lod.py`.
 """

@@ -1,9 +1,9 @@
-"""The shares of pixels that boxes narrower than a pixel take, such as the lives of short waves.
+"""Shares of pixels covered by boxes narrower than a pixel, such as the lives of short waves.
 
 ```
 boxes        aaa  b  aa       a row, a pixel of 8 cycles
 pixels    |        |        |
-shares a    3/8      2/8      of which 1/255 are kept, running from part to part
+shares a    3/8      2/8      kept in 1/255, running over parts
        b    1/8
 ```
 """
@@ -20,7 +20,7 @@ from rcv_py.analysis.timeline.pixels import Pixels
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """Boxes of rows, each a part of its pixels' time; those of a row do not overlap."""
+    """Boxes of rows, each a part of its pixels' time; boxes of a row do not overlap."""
 
     row: np.ndarray  # int [boxes], from 0 on
     begin: np.ndarray  # int64, cycles
@@ -31,7 +31,7 @@ class Parts:
 def box_shares(boxes: Parts, shape: tuple[int, int], pixels: Pixels) -> np.ndarray:
     """Return running shares for `stacked`, uint8 [rows, width, parts]; `shape` is rows and parts."""
     rows, parts = shape
-    width = pixels.width_px + 2  # an edge behind the last pixel, and the pixel after it
+    width = pixels.width_px + 2  # an edge after the last pixel, and another pixel
     steps = np.zeros(rows * parts * width)
     first = (boxes.row.astype(np.int64) * parts + boxes.part) * width
     for time, sign in ((boxes.begin, 1.0), (boxes.end, -1.0)):

@@ -1,4 +1,4 @@
-"""The level-of-detail tables of waves: what the cycles of a bucket of 2^k cycles were spent on.
+"""Level-of-detail tables of waves: activities in buckets of 2^k cycles.
 
 ```
 cycles   0       32      64      96      128
@@ -7,9 +7,9 @@ level 0  stall, VALU, none | VMEM stall | VMEM, none | none          buckets of 
 level 1  stall, VALU, VMEM stall, none | VMEM, none                  buckets of 64
 ```
 
-All levels come from sums of cycles, so that none is less exact than another.  The waves of a batch are built
-together, one after the other in the rows of one table: most are short, and a call a wave would cost more than
-what it computes.
+All levels come from sums of cycles, so that all are equally exact.  The tables of a batch of waves are built
+together, in consecutive rows of one table: most waves are short, and the overhead of a call a wave would
+exceed its work.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.waves import WAVE_FACTS, LodColumns, WaveColumns, WaveLod
 
 FINEST = 5  # buckets of 32 cycles; below that the tokens themselves are drawn
-TOKENS_A_BUCKET = 8  # of the finest level on average, at least: below that a pixel costs less from tokens
-MIN_BUCKETS = 8  # buckets a wave may always have, however few tokens it has
+TOKENS_A_BUCKET = 8  # of the finest level, least average: with fewer, drawing tokens costs less
+MIN_BUCKETS = 8  # buckets that a wave may have with any number of tokens
 JOINED_BUCKETS = 128  # finest buckets a wave of a joined row may have on average
-FULL = 255  # share of a bucket that is all of it
+FULL = 255  # share of a whole bucket
 
 _STATES = len(STATE_ORDER)
 _IS_STATE = np.isin(np.arange(256), STATE_ORDER)
 _EXECUTION, _STALL = (of.astype(np.uint8) for of in ACTIVITY_OF)
 _PLACE = STATE_PLACE.astype(np.uint8)
 _SPREAD = 159  # odd, about 256 by the golden ratio: remainders of buckets in a row are rounded up evenly
-_NARROW = 1 << 30  # cycles, on which 32 bits can compute
-_SUMMED = 1 << 22  # cycles of a bucket, whose shares 32 bits can compute
-_AT_ONCE = 1 << 13  # buckets whose shares are computed together: as much as a processor keeps at hand
+_NARROW = 1 << 30  # cycles for which 32-bit arithmetic suffices
+_SUMMED = 1 << 22  # cycles of a bucket for which 32-bit arithmetic of shares suffices
+_AT_ONCE = 1 << 13  # buckets whose shares are computed together: they fit the cache
 Piece = tuple[np.ndarray, np.ndarray]  # numbers of a bucket's code (row * codes + code), and cycles
 
 
@@ -67,8 +67,8 @@ def build(tokens: Tokens, states: States) -> WaveLod:
 def tables(waves: WaveColumns) -> LodColumns:
     """Return the tables of all waves of a batch: at most about 5 bytes a token.
 
-    Tokens of no length count as one cycle.  Where tokens overlap, a bucket that they would overfill shows
-    what share of their cycles each activity has.
+    Tokens of no length count as one cycle.  If overlapping tokens overfill a bucket, it shows the share of
+    each activity in their cycles.
     """
     executed, stalled = _token_spans(waves)
     lived = _state_spans(waves)
@@ -80,9 +80,9 @@ def tables(waves: WaveColumns) -> LodColumns:
 
 
 def joined(lods: Sequence[WaveLod]) -> WaveLod:
-    """Return one table for the waves of a row, which follow each other, so that a row costs one look-up.
+    """Return a common table for the consecutive waves of a row, so that a row costs one look-up.
 
-    Its finest bucket is coarse enough for about JOINED_BUCKETS buckets a wave.
+    Its finest level has about JOINED_BUCKETS buckets a wave.
     """
     begin = min(lod.base for lod in lods)
     end = max(((lod.base >> lod.shift) + len(lod.kind[0])) << lod.shift for lod in lods)
@@ -102,7 +102,7 @@ def joined(lods: Sequence[WaveLod]) -> WaveLod:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Grid:
-    """The finest buckets of some waves: rows of one table, one wave after the other."""
+    """The finest buckets of some waves, in consecutive rows of one table."""
 
     begin: np.ndarray  # int64 [waves], cycles
     shift: np.ndarray  # int64 [waves]
@@ -110,27 +110,27 @@ class _Grid:
 
     @classmethod
     def over(cls, begin: np.ndarray, end: np.ndarray, tokens: np.ndarray) -> _Grid:
-        """Buckets for waves of so many tokens from begin to end, at least one for each."""
+        """Buckets for waves from begin to end with these numbers of tokens, at least one a wave."""
         end = np.maximum(end, begin + 1)
         shift = _shift(end - begin, np.maximum(MIN_BUCKETS, tokens // TOKENS_A_BUCKET))
         return cls(begin, shift, borders(((end - 1) >> shift) - (begin >> shift) + 1))
 
     def origin(self, base: np.ndarray) -> np.ndarray:
-        """Where times that count from these bases begin on an axis on which bucket i begins at i << shift."""
+        """Origin of times that count from these bases, on an axis on which bucket i begins at i << shift."""
         moved = base + ((self.first[:-1] - (self.begin >> self.shift)) << self.shift)
         last = int(self.first[-1]) << int(self.shift.max(initial=0))
         is_narrow = max(last, int(np.abs(moved).max(initial=0))) < _NARROW
         return moved.astype(np.int32) if is_narrow else moved
 
     def shifts(self, counts: np.ndarray) -> np.ndarray:
-        """The shift of each of so many spans a wave; a single one if it is that of all."""
+        """The shift of each span, for `counts` spans a wave; a single value if all are equal."""
         shift = self.shift.astype(np.int32)
         return shift[:1] if len(shift) and np.all(shift == shift[0]) else repeated(shift, counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Spans:
-    """Times that were spent on something; begin and end count from the base of their wave."""
+    """Spans of an activity or state; begin and end count from the base of their wave."""
 
     begin: np.ndarray  # int [n]
     end: np.ndarray
@@ -139,7 +139,7 @@ class _Spans:
 
 
 def _shift(width: np.ndarray, buckets: np.ndarray) -> np.ndarray:
-    """The finest shifts with at most so many whole buckets."""
+    """The finest shifts with at most `buckets` whole buckets."""
     shift: np.ndarray = np.full_like(width, FINEST)
     while np.any(more := width >> shift > buckets):
         shift += more
@@ -147,13 +147,13 @@ def _shift(width: np.ndarray, buckets: np.ndarray) -> np.ndarray:
 
 
 def _token_spans(waves: WaveColumns) -> tuple[_Spans, _Spans]:
-    """When tokens executed, and when those that had to wait did; what takes no time counts as a cycle."""
+    """Spans of execution of tokens, and of stalls; a span of no length counts as a cycle."""
     highest = sum(int(column.max(initial=0)) for column in (waves.offset, waves.stall, waves.busy))
     issue = np.add(waves.offset, waves.stall, dtype=np.int32 if highest < _NARROW else np.int64)
     end = issue + waves.busy
     if not waves.busy.all():
         end += (waves.busy == 0) & (waves.stall == 0)
-    held = np.flatnonzero(waves.stall != 0)  # of truths, which numpy finds several times as fast as numbers
+    held = np.flatnonzero(waves.stall != 0)  # of bools: several times as fast as of numbers
     until = issue[held]
     code = _STALL.take(waves.kind[held])
     stalls = np.diff(held.searchsorted(waves.token_first))
@@ -164,7 +164,7 @@ def _token_spans(waves: WaveColumns) -> tuple[_Spans, _Spans]:
 
 
 def _state_spans(waves: WaveColumns) -> _Spans:
-    """When waves were in states that are shown."""
+    """Spans of the states that are shown."""
     first, begin, length = waves.state_first, waves.state_offset, waves.facts[:, 14]
     has = first[1:] > first[:-1]
     end = np.empty(len(begin), begin.dtype if int(length.max(initial=0)) < _NARROW else np.int64)
@@ -177,7 +177,7 @@ def _state_spans(waves: WaveColumns) -> _Spans:
 
 
 def _extents(waves: WaveColumns, executed: _Spans) -> tuple[np.ndarray, np.ndarray]:
-    """First and last cycle of each wave that its tokens or states speak of; its base if there are none."""
+    """First and last cycle of each wave by its tokens or states; its base if there are none."""
     base, state_base, length = waves.facts[:, 12:15].T
     begin, end = base.copy(), base.copy()
     has = np.flatnonzero(executed.count)
@@ -197,13 +197,13 @@ def _extents(waves: WaveColumns, executed: _Spans) -> tuple[np.ndarray, np.ndarr
 def _running(parts: Sequence[tuple[_Spans, np.ndarray]], grid: _Grid, codes: int) -> np.ndarray:
     """Cut spans of waves with these bases at the edges of buckets; return their cycles by bucket.
 
-    int [rows, codes], those of each code and of all before it.
+    The result is int [rows, codes], running over codes.
     """
     pieces = [piece for spans, base in parts for piece in _cut(spans, grid, base, codes)]
     index = np.concatenate([index for index, _ in pieces], dtype=np.intp)
     cycles = np.concatenate([cycles for _, cycles in pieces], dtype=np.float64)
     rows = int(grid.first[-1])
-    # A span of no length may begin behind the last bucket.  Sums below 2^53 are exact in doubles.
+    # A span of no length may begin after the last bucket.  Sums below 2^53 are exact in doubles.
     sums = np.bincount(index, cycles, (rows + 1) * codes)[: rows * codes].reshape(rows, codes)
     running: np.ndarray = sums.astype(np.int32 if sums.max(initial=0) < _SUMMED / codes else np.int64)
     for code in range(1, codes):
@@ -212,7 +212,7 @@ def _running(parts: Sequence[tuple[_Spans, np.ndarray]], grid: _Grid, codes: int
 
 
 def _cut(spans: _Spans, grid: _Grid, base: np.ndarray, codes: int) -> Iterator[Piece]:
-    """The pieces of spans that lie in one bucket each, whose numbers fit where _NARROW times do."""
+    """The pieces of spans inside single buckets; their numbers fit 32 bits if times are _NARROW."""
     origin, shift = repeated(grid.origin(base), spans.count), grid.shifts(spans.count)
     begin, end = spans.begin + origin, spans.end + origin
     bucket, last = begin >> shift, (end - 1) >> shift
@@ -233,7 +233,7 @@ def _between(first: np.ndarray, stop: np.ndarray, code: np.ndarray, grid: _Grid,
     if int(count.sum(dtype=np.int64)) <= len(code) + codes * rows:
         row = ranges(first, count)
         index, times = row * codes + np.repeat(code, count), np.ones(1, np.int64)
-    else:  # so many tokens overlap that only counting them where they begin and end is quick
+    else:  # with this many overlaps, counting begins and ends is faster
         edges = (
             np.bincount(row.astype(np.intp) * codes + code, minlength=rows * codes) for row in (first, stop)
         )
@@ -248,9 +248,9 @@ def _between(first: np.ndarray, stop: np.ndarray, code: np.ndarray, grid: _Grid,
 
 
 def _grown(kind: np.ndarray, state: np.ndarray, grid: _Grid, full: np.ndarray) -> LodColumns:
-    """All levels over these running cycles, of each wave up to the first with two buckets.
+    """All levels from these running cycles, for each wave up to the first level with two buckets.
 
-    `full` are the cycles that a finest bucket of each wave holds.
+    `full` are the cycles of a finest bucket of each wave.
     """
     number, count = grid.begin >> grid.shift, np.diff(grid.first)
     levels = np.zeros(len(number), np.int64)
@@ -277,9 +277,9 @@ def _grown(kind: np.ndarray, state: np.ndarray, grid: _Grid, full: np.ndarray) -
 
 
 def _all_shares(levels: Sequence[np.ndarray], number: np.ndarray, full: np.ndarray) -> np.ndarray:
-    """The shares of all levels, one after the other; see `_shares`."""
+    """The shares of all levels, concatenated; see `_shares`."""
     shares = np.empty((len(number), levels[0].shape[1]), np.uint8)
-    above = np.concatenate([levels[0][:0], *levels[1:]])  # few buckets each: a call costs more than they do
+    above = np.concatenate([levels[0][:0], *levels[1:]])  # few buckets each: together, to save calls
     first = 0
     for running in (levels[0], above):
         for begin in range(0, len(running), _AT_ONCE):
@@ -291,19 +291,19 @@ def _all_shares(levels: Sequence[np.ndarray], number: np.ndarray, full: np.ndarr
 
 
 def _shares(running: np.ndarray, number: np.ndarray, full: np.ndarray) -> np.ndarray:
-    """Running shares in 1/FULL, the remainder rounded up in turn; int [buckets, activities or states]."""
+    """Running shares in 1/FULL, remainders rounded up in turn; int [buckets, activities or states]."""
     total, width = running[:, -1], running.shape[1]
     room = np.maximum(total, full)
     turn = (2 * (number * _SPREAD & 255) + 1) * room >> 9
-    # Of a joined row FULL is in both, what runs and what is full: without it no number is divided.
+    # For a joined row both the running sums and `full` have the factor FULL, so nothing is divided.
     factor, divisor = (1, FULL) if np.any(full & (full - 1)) else (FULL, 1)
     dtype = np.int32 if int(room.max(initial=0)) < _SUMMED * divisor else np.int64
     shares = np.multiply(running, factor, dtype=dtype)
-    each = shares.reshape(-1)  # in one loop, not in one a row
+    each = shares.reshape(-1)  # in one loop, not a loop a row
     each += np.repeat((turn // divisor).astype(dtype), width)
     bits = np.log2(full // divisor).astype(dtype)
     each >>= bits[:1] if np.all(bits == bits[:1]) else np.repeat(bits, width)
-    over = np.flatnonzero(total > full)  # of tokens that overlap
+    over = np.flatnonzero(total > full)  # tokens overlap
     exact = running[over].astype(np.int64) * FULL + turn[over, np.newaxis]
     shares[over] = exact // room[over, np.newaxis]
     return shares
@@ -311,16 +311,16 @@ def _shares(running: np.ndarray, number: np.ndarray, full: np.ndarray) -> np.nda
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
-    """Which buckets of a level make those of the next."""
+    """The pairs of buckets of a level that form the buckets of the next level."""
 
-    left: np.ndarray  # int64 [buckets of the next], rows; the other is the next row
-    is_first: np.ndarray  # int64, next buckets whose left is none
-    is_last: np.ndarray  # int64, next buckets that have no other
-    count: np.ndarray  # int64 [waves that go on], buckets of the next level
+    left: np.ndarray  # int64 [buckets of the next level], rows; the right bucket is the next row
+    is_first: np.ndarray  # int64, next buckets without a left bucket
+    is_last: np.ndarray  # int64, next buckets without a right bucket
+    count: np.ndarray  # int64 [waves that continue], buckets of the next level
 
     @classmethod
     def of(cls, number: np.ndarray, count: np.ndarray, goes_on: np.ndarray) -> _Pairs:
-        """Of waves whose buckets begin at these numbers; a bucket's number decides who its partner is."""
+        """Pair the buckets of waves that begin at these numbers; a bucket's number determines its partner."""
         row = borders(count)[:-1][goes_on]
         number, count = number[goes_on], count[goes_on]
         after = ((number + count - 1) >> 1) - (number >> 1) + 1
@@ -346,7 +346,7 @@ class _Pairs:
 
 
 def _add(lod: WaveLod, shift: int, first: int, kind: np.ndarray, state: np.ndarray) -> None:
-    """Add a wave's running shares to those of the row's buckets, int64 [buckets, activities or states]."""
+    """Add a wave's running shares to the row's buckets, int64 [buckets, activities or states]."""
     level = min(shift - lod.shift, len(lod.kind) - 1)
     beyond = shift - lod.shift - level
     number = lod.base >> (lod.shift + level)
@@ -354,5 +354,5 @@ def _add(lod: WaveLod, shift: int, first: int, kind: np.ndarray, state: np.ndarr
         if beyond == 0:
             row[number - first : number - first + len(table)] += table
             continue
-        for i, shares in enumerate(table):  # a wave shorter than a bucket: its top level has one or two
+        for i, shares in enumerate(table):  # a wave shorter than a bucket: one or two buckets
             row[((number + i) >> beyond) - first] += shares >> min(beyond, 8)

@@ -1,7 +1,7 @@
-"""Tokens that are wide in a picture in which most are not: a long wait among thousands of short instructions.
+"""Wide tokens in a picture of mostly narrow ones: a long wait among thousands of short instructions.
 
-Where few tokens share a pixel they are looked at one by one.  Elsewhere they are found in the picture, so
-that they cost pixels and not tokens: what fills pixels leaves a run of columns full of one activity.
+Where few tokens share a pixel each token is checked.  Elsewhere wide tokens are found in the picture, so that
+the cost depends on pixels, not tokens: a wide token leaves a run of columns full of one activity.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View
 from rcv_py.base.runs import ascending, borders, ranges, run_starts
 from rcv_py.model.activity import ACTIVITY_COUNT
 
-FEW = 4  # tokens a pixel, up to which they are looked at one by one
-AT_ONCE = 16  # pieces whose tokens are looked at together, and stay in the cache
-MANY = 2000  # tokens in a run of columns: they are short, or too many to look for a long one
+FEW = 4  # tokens a pixel, up to which each is checked
+AT_ONCE = 16  # pieces whose tokens are checked together, and stay in the cache
+MANY = 2000  # tokens in a run of columns: they are short, or too many to search
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,11 +32,11 @@ class Chosen:
 
     @property
     def count(self) -> int:
-        """How many tokens there are."""
+        """Number of tokens."""
         return len(self.tokens)
 
     def of_length(self, least: int) -> Chosen:
-        """Those whose stall or execution has so many cycles; none where tokens overlap."""
+        """The tokens whose stall or execution has at least `least` cycles; none if tokens overlap."""
         tokens, rows = self.segment.tokens, self.tokens
         is_long = np.maximum(tokens.stall[rows], tokens.busy[rows]) >= least
         return Chosen(self.row, self.segment, rows[is_long] if tokens.lane is None else rows[:0])
@@ -45,8 +45,8 @@ class Chosen:
 def long_tokens(rows: Sequence[TokenRow], view: View, lines: np.ndarray, least_px: float) -> list[Chosen]:
     """Return the tokens in view whose stall or execution is `least_px` wide, by segment.
 
-    `lines` is the picture of the rows that `stacked` made, uint8 [rows, height, width].  Tokens that overlap
-    others are left out.
+    `lines` is the picture of the rows from `stacked`, uint8 [rows, height, width].  Overlapping tokens are
+    left out.
     """
     sparse = [piece for piece in view.pieces if piece.count <= FEW * (piece.stop - piece.first)]
     done = {id(piece.segment) for piece in sparse}
@@ -61,7 +61,7 @@ def long_tokens(rows: Sequence[TokenRow], view: View, lines: np.ndarray, least_p
 
 
 def _of_pieces(pieces: Sequence[Piece], least: int) -> Iterator[Chosen]:
-    """The tokens of pieces whose stall or execution has so many cycles, looked for in all at once."""
+    """The tokens of pieces whose stall or execution has at least `least` cycles, in one search."""
     stall = np.concatenate([piece.segment.tokens.stall[piece.tokens] for piece in pieces])
     busy = np.concatenate([piece.segment.tokens.busy[piece.tokens] for piece in pieces])
     long = np.flatnonzero((stall >= least) | (busy >= least))
@@ -73,7 +73,7 @@ def _of_pieces(pieces: Sequence[Piece], least: int) -> Iterator[Chosen]:
 
 
 def _may_hold_runs(chosen: Sequence[int], lines: np.ndarray, least_px: int) -> list[int]:
-    """The chosen rows in which two columns that a run of that length must hold are full of the same."""
+    """The chosen rows in which two columns, which such a run must include, are full of the same activity."""
     some = lines[:, :, :: max(1, least_px // 2)]
     low, high = some[:, 0], some[:, -1]
     is_full = (low == high) & (low < ACTIVITY_COUNT)
@@ -87,13 +87,13 @@ def _may_hold_runs(chosen: Sequence[int], lines: np.ndarray, least_px: int) -> l
 def _runs(
     rows: Sequence[TokenRow], chosen: Sequence[int], view: View, lines: np.ndarray, least_px: float
 ) -> Iterator[Chosen]:
-    """The tokens in runs of columns that are full of one activity, if they are not too many."""
+    """The tokens in runs of columns full of one activity, unless there are too many."""
     chosen = _may_hold_runs(chosen, lines, ceil(least_px))
     if not chosen:
         return
     low, high = lines[chosen, 0], lines[chosen, -1]
     full = np.pad(np.where(low == high, low, ACTIVITY_COUNT), ((0, 0), (0, 1)), constant_values=255)
-    flat = full.reshape(-1)  # no run goes on in the next row
+    flat = full.reshape(-1)  # no run continues in the next row
     starts = run_starts(flat)
     length = np.diff(starts, append=len(flat))
     is_run = (flat[starts] < ACTIVITY_COUNT) & (length >= least_px)

@@ -1,9 +1,9 @@
-"""What other waves of a SIMD issued while one of its waves stood still.
+"""Instructions that other waves of a SIMD issued while one of its waves stalled.
 
 ```
  this wave    ▓issue▓ · · · · stall · · · · ▓issue▓
  others           ▓VALU▓ ▓VALU▓    ▓MFMA▓       ▓VALU▓
- covered          └─────────┘      └────┘              what hides the stall
+ covered          └─────────┘      └────┘              covered part of the stall
 ```
 """
 
@@ -21,19 +21,19 @@ from rcv_py.model.window import TimeWindow
 
 @dataclass(frozen=True, slots=True)
 class Meanwhile:
-    """Cycles in which others issued or executed, in a stretch of time."""
+    """Cycles in which other waves issued or executed, in a span of time."""
 
-    covered: int  # cycles in which any of them did
+    covered: int  # cycles in which any of them issued or executed
     by_kind: tuple[tuple[int, int], ...]  # token kind and its cycles, most first; they may overlap
-    line: int  # code row that took most of them, -1: none
-    waves: int  # that did
+    line: int  # code row with most of them, -1: none
+    waves: int  # number of these waves
 
 
 NOBODY = Meanwhile(0, (), -1, 0)
 
 
 def meanwhile(wave: Wave, waves: Iterable[Wave], span: TimeWindow) -> Meanwhile:
-    """Return what other waves on the SIMD of a wave issued within a span; `waves` may be of anywhere."""
+    """Return what other waves on the SIMD of a wave issued within a span; `waves` may include any SIMD."""
     place = _place(wave)
     begins, ends, kinds, lines, count = [], [], [], [], 0
     for other in waves:

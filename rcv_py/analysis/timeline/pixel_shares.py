@@ -1,17 +1,17 @@
-"""The running shares of pixels: from tables of buckets, or from tokens and states themselves.
+"""Running shares of pixels, from tables of buckets or directly from tokens and states.
 
 ```
-buckets  |  a  |  b  |  c  |      a pixel is the mean of the buckets that touch it, by how much they do
+buckets  |  a  |  b  |  c  |      a pixel is the mean of the buckets that touch it, weighted by overlap
 pixels    |   1   |   2   |
 
-tokens   a---  b-----c--          what was spent before an edge is a sum up to the token that runs there;
+tokens   a---  b-----c--          cycles before an edge are a sum up to the token that runs there;
 edges    |   |   |   |   |        a pixel is the difference of two edges
 ```
 
-The shares of a pixel, one byte each, lie side by side in larger numbers and are computed on together: they
-are at most 255, running or all in all, and so no sum or difference of them carries over.  Times
-become whole numbers of 1/255 of a pixel first: what a token loses by rounding its neighbour gains, and the
-pixels of a row sum to its cycles.  Rows are worked on a few at a time, which keeps them in the cache.
+The shares of a pixel, one byte each, are packed into larger integers and computed together: running sums and
+totals are at most 255, so no sum or difference of them carries over.  Times first become integers in units
+of 1/255 of a pixel: what a token loses by rounding its neighbour gains, and the pixels of a row sum to its
+cycles.  Rows are processed a few at a time, which keeps them in the cache.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from rcv_py.base.runs import borders
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
 
-FULL = 255  # share of a pixel that is all of it
-_CACHED = 1 << 20  # bytes of pixels and spans that are worked on at once
+FULL = 255  # share of a whole pixel
+_CACHED = 1 << 20  # bytes of pixels and spans that are processed at once
 
-# By activity or state, the number whose byte it is: a word of executions, one of stalls, or one of states.
+# By activity or state, the word with its byte: a word of executions, of stalls, or of states.
 _BYTES = np.eye(ACTIVITY_COUNT, dtype=np.uint8).view(np.uint64)
 _EXECUTION, _STALL = (_BYTES[of] for of in ACTIVITY_OF)
 # A kind that is shown as stall alone is all stall.  One whose execution has no room in the first word counts
@@ -46,23 +46,23 @@ _STATE_UNITS = np.where(_IS_STATE, _BYTES[STATE_PLACE, 0].astype(np.uint32), np.
 _ONES = {8: np.uint64(0x0101010101010101), 4: np.uint32(0x01010101)}  # by bytes of a word
 
 
-# By columns of a table: a number as wide as a row, which numpy takes at once.
+# By columns of a table: an integer as wide as a row, which numpy copies at once.
 _WIDE: dict[int, type[np.generic]] = {ACTIVITY_COUNT: np.complex128, len(STATE_ORDER): np.uint32}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpanPart:
-    """Tokens or states of one segment that may be in view, and the pixels of a picture that they fill."""
+    """Tokens or states of a segment that may be in view, and the pixels of a picture that they fill."""
 
     spans: Tokens | States
-    rows: slice  # sorted by start; each ends at the latest where the next begins, or is cut there
+    rows: slice  # sorted by start; each ends by the begin of the next, or is cut there
     row: int  # of the picture
     first: int  # pixels
     stop: int
 
     @property
     def weight(self) -> int:
-        """Bytes to be worked on, about."""
+        """Approximate bytes to process."""
         return 16 * (self.stop - self.first + self.rows.stop - self.rows.start)
 
 
@@ -78,7 +78,7 @@ class TablePart:
 
     @property
     def weight(self) -> int:
-        """Bytes to be worked on: most pixels touch three buckets."""
+        """Approximate bytes to process: most pixels touch three buckets."""
         return 3 * (self.stop - self.first) * self.table.shape[1]
 
 
@@ -88,14 +88,14 @@ Part = TypeVar("Part", SpanPart, TablePart)
 def put_spans(parts: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -> None:
     """Add the shares of tokens (without sub-rows) or of states, exact to 1/255 of a pixel.
 
-    A picture is uint8 [rows, width, activities or states] of running shares; what is there is added to.
+    A picture is uint8 [rows, width, activities or states] of running shares; new shares are added to it.
     """
     for group in _groups([part for part in parts if part.rows.start < part.rows.stop]):
         _put_group(group, picture, pixels)
 
 
 def put_table(parts: Sequence[TablePart], bits: int, picture: np.ndarray, pixels: Pixels) -> None:
-    """Add the shares that tables with buckets of 2^bits cycles know."""
+    """Add the shares from tables with buckets of 2^bits cycles."""
     buckets, size = pixels.buckets(bits), picture.shape[2]
     for group in _groups(parts):
         strips = [(part.first, part.stop) for part in group]
@@ -107,7 +107,7 @@ def put_table(parts: Sequence[TablePart], bits: int, picture: np.ndarray, pixels
 
 
 def add_shares(shares: np.ndarray, new: np.ndarray) -> None:
-    """Put shares into pixels, of which only the outermost may hold some already; uint8 [pixels, parts]."""
+    """Put shares into pixels; only the outermost may hold shares already; uint8 [pixels, parts]."""
     begin, end = shares[0, -1], shares[-1, -1]
     if not begin and not end:
         shares[:] = new
@@ -119,7 +119,7 @@ def add_shares(shares: np.ndarray, new: np.ndarray) -> None:
 
 
 def _add_group(group: Sequence[Part], picture: np.ndarray, new: Sequence[np.ndarray], between: int) -> None:
-    """Put the shares of a group, part after part with so many numbers between, into the picture.
+    """Put the shares of a group into the picture; its parts are `between` numbers apart.
 
     `new` are uint8 [pixels, some of the activities or states] each.
     """
@@ -141,7 +141,7 @@ def _add_group(group: Sequence[Part], picture: np.ndarray, new: Sequence[np.ndar
 
 
 def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
-    """The parts in order, cut where a group would outgrow the cache."""
+    """The parts in order, in groups that fit the cache."""
     group, weight = list[Part](), 0
     for part in parts:
         if group and weight + part.weight > _CACHED:
@@ -159,10 +159,10 @@ def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
 def _room(
     strips: Sequence[tuple[int, int]], most: int, wide: type[np.generic]
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Room for the buckets of strips of pixels, [most, strips, width], and that of each, [most, width].
+    """Buffers for the buckets of strips of pixels, [most, strips, width], and for each, [most, width].
 
-    Where strips are of different pixels they lie in one row.  Else those of a strip lie side by side, as
-    numpy wants them: what it takes into other places it copies there.
+    Strips of different pixels share a row.  Otherwise the buckets of a strip are contiguous, so that numpy
+    takes into them without a copy.
     """
     ends = borders([stop - first for first, stop in strips]).tolist()
     if len(set(strips)) == 1:
@@ -173,7 +173,7 @@ def _room(
 
 
 def _take(part: TablePart, strip: Strip, out: np.ndarray) -> None:
-    """The buckets in each pixel of a part, nothing for those beyond the ends of its table."""
+    """Take the buckets in each pixel of a part; buckets beyond the ends of its table are 0."""
     table, skipped = part.table.reshape(-1).view(out.dtype), strip.first - part.number
     if 0 <= skipped < len(table) - strip.last:
         table[skipped:].take(strip.numbers, None, out, "clip")
@@ -184,7 +184,7 @@ def _take(part: TablePart, strip: Strip, out: np.ndarray) -> None:
 
 
 def _mean(pairs: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The weighted mean over the first axis of both bytes of every number, rounded to the nearest; uint16."""
+    """The weighted mean, over the first axis, of both bytes of every number, rounded to nearest; uint16."""
     low = np.full(pairs.shape[1:], 0x80, np.uint16)
     high = low.copy()
     part = np.empty_like(low)
@@ -205,22 +205,22 @@ def _mean(pairs: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -> None:
-    """All parts on one axis, in 1/255 of a pixel: each has room for its pixels, and an edge more.
+    """Put all parts on one axis, in 1/255 of a pixel; each has room for its pixels and another edge.
 
-    What was spent before an edge is known from the span that runs there: the sum of all up to its end,
-    without what of it lies behind the edge.  Sums may overflow: only their differences count.
+    Cycles before an edge follow from the span that runs there: the sum up to the end of the span, minus its
+    part after the edge.  Sums may overflow: only their differences count.
     """
     slots = borders([part.stop - part.first + 1 for part in group])
     axis = _axis(group, slots, pixels)
     edges = int(slots[-1])
     first = axis.begin + np.int32(FULL - 1)
-    first //= FULL  # edge at or behind the begin
+    first //= FULL  # edge at or after the begin
     running = np.bincount(first, minlength=edges)
     running[0] -= 1
-    np.cumsum(running, out=running)  # the last one that has begun; -1 before all of them
+    np.cumsum(running, out=running)  # the last span that has begun; -1 before all
     ahead = axis.end.take(running)
     ahead -= np.arange(0, edges * FULL, FULL, dtype=np.int32)
-    np.maximum(ahead, 0, out=ahead)  # of that one, what lies behind the edge
+    np.maximum(ahead, 0, out=ahead)  # the part of that span after the edge
     words = list[np.ndarray]()
     for number, (phase, table) in enumerate(zip(axis.phases, axis.units, strict=True)):
         behind = ahead
@@ -234,11 +234,11 @@ def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -
         before = np.cumsum(total, out=total).take(running)
         before -= later
         before[: first[0]] = 0
-        shares = later  # in the same room, which stays in the cache
+        shares = later  # in the same buffer, which stays in the cache
         np.subtract(before[1:], before[:-1], out=shares[:-1])
         if words:
-            shares += words[-1] >> 56  # all of the word before
-        shares *= _ONES[table.itemsize]  # each byte and all before it
+            shares += words[-1] >> 56  # the total of the previous word
+        shares *= _ONES[table.itemsize]  # each byte plus all bytes before it
         words.append(shares)
     _add_group(group, picture, [shares.view(np.uint8).reshape(edges, -1) for shares in words], 1)
 
@@ -249,9 +249,9 @@ class _Axis:
 
     begin: np.ndarray  # int32, 1/255 of a pixel
     end: np.ndarray  # int32
-    phases: tuple[np.ndarray, ...]  # int32 each, their lengths, from the last one to the first
+    phases: tuple[np.ndarray, ...]  # int32 each, lengths of phases, from the last to the first
     code: np.ndarray  # int64, kind or state
-    units: np.ndarray  # [phases, codes], what a part of the phase adds to a word of its own
+    units: np.ndarray  # [phases, codes], what a unit of the phase adds to its word
 
 
 def _axis(group: Sequence[SpanPart], slots: np.ndarray, pixels: Pixels) -> _Axis:
@@ -259,7 +259,7 @@ def _axis(group: Sequence[SpanPart], slots: np.ndarray, pixels: Pixels) -> _Axis
     counts = [part.rows.stop - part.rows.start for part in group]
     ends = borders(counts).tolist()
     scale = FULL * pixels.width_px / pixels.window.width
-    # What is before its part counts from the first edge, what is behind it to the last one.
+    # Times before a part count from its first edge, times after it up to its last edge.
     low = [part.first * FULL for part in group]
     high = [part.stop * FULL for part in group]
     bounds = (float(each[0]) if len(set(each)) == 1 else np.repeat(each, counts) for each in (low, high))
@@ -268,7 +268,7 @@ def _axis(group: Sequence[SpanPart], slots: np.ndarray, pixels: Pixels) -> _Axis
     for number, part in enumerate(group):
         own = slice(ends[number], ends[number + 1])
         time[own] = pixels.window.begin - part.spans.base
-        moved[own] = int(slots[number]) * FULL - low[number] + 0.5  # cut off, it is rounded
+        moved[own] = int(slots[number]) * FULL - low[number] + 0.5  # truncation rounds it
     np.subtract(_column(group, "offset"), time, out=time)
 
     def placed() -> np.ndarray:
@@ -290,7 +290,7 @@ def _axis(group: Sequence[SpanPart], slots: np.ndarray, pixels: Pixels) -> _Axis
     issue = placed()
     time += busy
     if not busy.all():
-        time += (busy == 0) & (stall == 0)  # what takes no time counts as a cycle
+        time += (busy == 0) & (stall == 0)  # a token of no length counts as a cycle
     end = placed()
     np.minimum(end[:-1], begin[1:], out=end[:-1])
     np.minimum(issue, end, out=issue)
@@ -305,7 +305,7 @@ def _axis(group: Sequence[SpanPart], slots: np.ndarray, pixels: Pixels) -> _Axis
 
 
 def _split(columns: tuple[np.ndarray, ...], rows: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Make two of each of some tokens: its stall, and its execution as the stall of the kind _APART.
+    """Split some tokens in two: the stall, and the execution as a stall of kind _APART.
 
     The columns are begin, issue, end and kind.
     """

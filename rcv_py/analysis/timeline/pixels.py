@@ -11,13 +11,13 @@ import numpy as np
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.model.window import TimeWindow
 
-WIDE_PX = 3.0  # average width of a token from which on it is drawn as a rectangle
-PARTS = 256  # what the weights of the buckets in a pixel sum to
+WIDE_PX = 3.0  # average width from which on tokens are drawn as rectangles
+PARTS = 256  # sum of the weights of the buckets in a pixel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strip:
-    """The buckets that touch some pixels, counted from the first one."""
+    """The buckets that touch some pixels, counted from the first."""
 
     numbers: np.ndarray  # int64 [most buckets in a pixel, pixels]
     first: int  # number of the bucket at the first cycle
@@ -28,7 +28,7 @@ class Strip:
 class Buckets:
     """The buckets of a size that touch each pixel, with their weights."""
 
-    numbers: np.ndarray  # int64 [most buckets in a pixel, width], from that of the pixel's first cycle on
+    numbers: np.ndarray  # int64 [most buckets in a pixel, width], from the bucket at the first cycle on
     weight: np.ndarray  # uint16, the same shape, share of the pixel in 1/PARTS
     _repeated: dict[int, np.ndarray] = field(default_factory=dict)
     _strips: dict[tuple[int, int], Strip] = field(default_factory=dict)
@@ -47,9 +47,9 @@ class Buckets:
         return self._strips[first, stop]
 
     def weights(self, strips: Sequence[tuple[int, int]], each: int) -> np.ndarray:
-        """The weights of strips [first, stop) of pixels, each so many times: uint16 [buckets, strips, n].
+        """The weights of strips [first, stop) of pixels, `each` times: uint16 [buckets, strips, n].
 
-        One after the other, as a single one, unless they are the same pixels: then once for all of them.
+        Strips are concatenated into one, unless they are the same pixels: then there is one for all.
         """
         if each not in self._repeated:
             self._repeated[each] = np.repeat(self.weight, each, axis=1)
@@ -73,11 +73,11 @@ class Pixels:
 
     @property
     def cycles_per_px(self) -> float:
-        """How many cycles a pixel stands for."""
+        """Cycles of a pixel."""
         return self.window.width / self.width_px
 
     def at(self, time: int) -> int:
-        """The pixel that holds a cycle; may lie outside."""
+        """The pixel that holds a cycle; may lie outside the picture."""
         return ((time - self.window.begin + 1) * self.width_px - 1) // self.window.width
 
     def part(self, begin: int, end: int) -> tuple[int, int]:
@@ -89,7 +89,7 @@ class Pixels:
         return first, min(max(self.at(max(begin, end - 1)) + 1, first), self.width_px)
 
     def buckets(self, bits: int) -> Buckets:
-        """Which buckets of 2^bits cycles touch each pixel, and for what share of it; the shares sum to 1."""
+        """The buckets of 2^bits cycles that touch each pixel, and their shares of it, which sum to 1."""
         if bits not in self._buckets:
             begin, end = self.edges[:-1], np.maximum(self.edges[1:], self.edges[:-1] + 1)
             first = begin >> bits

@@ -1,12 +1,12 @@
-"""Rows of tokens as shares of each pixel, at any zoom, for the price of the pixels.
+"""Rows of tokens as shares of each pixel, at any zoom, at a cost proportional to pixels.
 
 ```
 pixel wider than the finest bucket:  the mean of its buckets         O(pixels)
-narrower:                            the tokens in view themselves   O(pixels + tokens in view)
+narrower:                            the tokens in view              O(pixels + tokens in view)
 ```
 
-Tokens in view are at most a few a pixel there, because buckets are; where there are more than MAX_SPANS in
-all, rows with many show their finest buckets, wider than a pixel.
+At that zoom there are at most a few tokens a pixel, as buckets have; if there are more than MAX_SPANS in
+total, rows with many tokens show their finest buckets, wider than a pixel.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.waves import WaveLod
 from rcv_py.model.window import TimeWindow
 
-MAX_SPANS = 120_000  # tokens, or states, that a picture may look at one by one
-NEAR_PX = 2  # how wide a bucket of states may be for the finest table to do
+MAX_SPANS = 120_000  # tokens or states that a picture may read individually
+NEAR_PX = 2  # largest width of a bucket of states for which the finest table is used
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """One piece of a row: the life of a wave, or everything a unit did."""
+    """A piece of a row: the life of a wave, or all work of a unit."""
 
     begin: int  # cycles, aligned
     end: int
     tokens: Tokens
     states: States
     lod: WaveLod
-    key: int = -1  # what the row's owner knows it by, e.g. the row of the wave index
+    key: int = -1  # identifies it for the row's owner, e.g. the row of the wave index
 
     @classmethod
     def of(
         cls, tokens: Tokens, states: States, lod: WaveLod | None, span: TimeWindow, key: int = -1
     ) -> Segment:
-        """Make a segment, with its tables built here if nobody has built them."""
+        """Make a segment; build its tables if they are not given."""
         return cls(span.begin, span.end, tokens, states, lod or build(tokens, states), key)
 
     @cached_property
     def reach(self) -> int:
-        """How far before a window a token may start that reaches into it."""
+        """The longest time before a window at which a token that reaches into it may start."""
         return 0 if self.tokens.lane is None else self.tokens.longest
 
     @cached_property
     def lanes(self) -> int:
-        """How many sub-rows the tokens need."""
+        """Number of sub-rows that the tokens need."""
         return 1 if self.tokens.lane is None else int(self.tokens.lane.max(initial=0)) + 1
 
     def rows_in(self, window: TimeWindow) -> slice:
@@ -68,13 +68,13 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """Segments of a row in order of time, and one table for all of them."""
+    """Segments of a row in order of time, with a common table."""
 
     segments: tuple[Segment, ...]
 
     @cached_property
     def lod(self) -> WaveLod | None:
-        """The table, if there are several."""
+        """The common table, if there are several segments."""
         return joined([segment.lod for segment in self.segments]) if len(self.segments) > 1 else None
 
     def visible(self, window: TimeWindow) -> tuple[Segment, ...]:
@@ -88,9 +88,9 @@ class Joined:
 
 @dataclass(frozen=True, eq=False)
 class TokenRow:
-    """A row on screen: segments in order of time that do not overlap.
+    """A row on screen: disjoint segments in order of time.
 
-    `known` are the first of them, joined before: while waves arrive they are not joined again.
+    `known` are its first segments, already joined: while waves arrive they are not joined again.
     """
 
     segments: tuple[Segment, ...]
@@ -98,7 +98,7 @@ class TokenRow:
 
     @cached_property
     def parts(self) -> tuple[Joined, ...]:
-        """All segments in order of time, those of a part with one table."""
+        """All segments in order of time; the segments of a part share a table."""
         if self.known is None:
             return (Joined(self.segments),)
         return self.known, Joined(self.segments[len(self.known.segments) :])
@@ -115,7 +115,7 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """A segment in view whose tokens and states themselves are looked at, not its table."""
+    """A segment in view that is drawn from its tokens and states, not from its table."""
 
     row: int
     segment: Segment
@@ -125,11 +125,11 @@ class Piece:
 
     @property
     def count(self) -> int:
-        """How many tokens may be in view."""
+        """Number of tokens that may be in view."""
         return self.tokens.stop - self.tokens.start
 
     def is_wide(self, cycles_per_px: float) -> bool:
-        """Whether there are few tokens, a pixel wide on average: few that are narrower show their share."""
+        """Whether tokens are few and at least a pixel wide on average; narrower tokens show as shares."""
         if self.count * WIDE_PX >= self.stop - self.first:
             return False
         tokens, rows = self.segment.tokens, self.tokens
@@ -139,7 +139,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """What of some rows is in a window, looked up once a picture."""
+    """The visible parts of some rows in a window, looked up once a picture."""
 
     rows: int
     pixels: Pixels
@@ -147,14 +147,14 @@ class View:
     pieces: list[Piece]
 
     def wide(self, most: float = inf) -> list[Piece]:
-        """Pieces whose tokens are wide enough to be drawn one by one; none if `most` tokens are exceeded."""
+        """Pieces whose tokens are wide enough to be drawn individually; none if over `most` tokens."""
         if sum(piece.count for piece in self.pieces) > most:
             return []
         return [piece for piece in self.pieces if piece.is_wide(self.pixels.cycles_per_px)]
 
 
 def look(rows: Sequence[TokenRow], pixels: Pixels) -> View:
-    """Find what of each row is in view."""
+    """Find the visible parts of each row."""
     view, window, cycles = View(len(rows), pixels, [], []), pixels.window, pixels.cycles_per_px
     for number, part in ((number, part) for number, row in enumerate(rows) for part in row.parts):
         if part.lod is not None and part.lod.level(cycles) >= 0:
@@ -172,7 +172,7 @@ def look(rows: Sequence[TokenRow], pixels: Pixels) -> View:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Raster:
-    """What each pixel of each row shows: running shares of its time in 1/255, from the bottom."""
+    """The contents of each pixel of each row: running shares of its time in 1/255, from the bottom."""
 
     kind: np.ndarray  # uint8 [rows, width, ACTIVITY_COUNT], of `activity.ACTIVITIES`
     state: np.ndarray  # uint8 [rows, width, 4], of `activity.STATE_ORDER`; width 0 without states
@@ -180,7 +180,7 @@ class Raster:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What is to be drawn, put together so that it is done in few calls."""
+    """Parts to draw, grouped so that few calls suffice."""
 
     picture: Raster
     kinds: list[SpanPart] = field(default_factory=list)
@@ -189,7 +189,7 @@ class _Work:
 
 
 def raster(view: View, with_states: bool = True, without: Sequence[Piece] = ()) -> Raster:
-    """Return the pictures of rows; of the pieces in `without` only the states."""
+    """Return the pictures of rows; for the pieces in `without` only the states."""
     width = view.pixels.width_px
     kind = _planes(view.rows, width, ACTIVITY_COUNT)
     state = _planes(view.rows, width if with_states else 0, len(STATE_ORDER))
@@ -209,12 +209,12 @@ def raster(view: View, with_states: bool = True, without: Sequence[Piece] = ()) 
 
 
 def _planes(rows: int, width: int, parts: int) -> np.ndarray:
-    """uint8 [rows, width, parts], in memory part by part, as `stack` goes through them."""
+    """uint8 [rows, width, parts], stored part by part, in the order in which `stack` reads them."""
     return np.zeros((parts, rows, width), np.uint8).transpose(1, 2, 0)
 
 
 def tokens_in(segment: Segment, window: TimeWindow) -> int:
-    """How many tokens touch a window, for example a pixel: those that start in it, and one before."""
+    """Number of tokens that touch a window, for example a pixel: tokens that start in it, and one before."""
     tokens = segment.tokens
     before = find(tokens.offset, window.begin - tokens.base, "left")
     started = find(tokens.offset, window.end - tokens.base, "left") - before
@@ -222,7 +222,7 @@ def tokens_in(segment: Segment, window: TimeWindow) -> int:
 
 
 def shares_in(segment: Segment, window: TimeWindow) -> np.ndarray:
-    """Return what share of a window each kind executes and stalls in a segment, float64 [2, KIND_COUNT].
+    """Return the share of a window that each kind executes and stalls in a segment, float64 [2, KIND_COUNT].
 
     Row 0 is execution, row 1 stall; tokens that overlap may sum to more than 1.
     """
@@ -239,7 +239,7 @@ def shares_in(segment: Segment, window: TimeWindow) -> np.ndarray:
 
 
 def _look_closer(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
-    """Choose tokens themselves, or the finest buckets where there would be too many."""
+    """Choose tokens, or the finest buckets if there are too many tokens."""
     most = _most([piece.count for piece in pieces])
     for piece in pieces:
         if piece.count > most:
@@ -252,7 +252,7 @@ def _look_closer(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
 
 
 def _look_at_states(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
-    """Choose states themselves, or the finest buckets where those do or there would be too many."""
+    """Choose states, or the finest buckets if these suffice or there are too many states."""
     rows = [_states_in(piece.segment, pixels.window) for piece in pieces]
     most = _most([part.stop - part.start for part in rows])
     for piece, part in zip(pieces, rows, strict=True):
@@ -265,7 +265,7 @@ def _look_at_states(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> Non
 
 
 def _most(counts: list[int]) -> float:
-    """How many spans a segment may have for all of them to stay within MAX_SPANS."""
+    """Largest number of spans of a segment that keeps the total within MAX_SPANS."""
     return inf if sum(counts) <= MAX_SPANS else MAX_SPANS / len(counts)
 
 
@@ -276,7 +276,7 @@ def _states_in(segment: Segment, window: TimeWindow) -> slice:
 
 
 def _put_lanes(piece: Piece, picture: np.ndarray, pixels: Pixels) -> None:
-    """Sum tokens that overlap sub-row by sub-row; an overfilled pixel shows parts of the sum."""
+    """Sum overlapping tokens sub-row by sub-row; an overfilled pixel shows parts of the sum."""
     segment, tokens, rows = piece.segment, piece.segment.tokens, piece.tokens
     assert tokens.lane is not None
     shares = picture[piece.row, piece.first : piece.stop]
@@ -301,7 +301,7 @@ def _put_lanes(piece: Piece, picture: np.ndarray, pixels: Pixels) -> None:
 
 
 def _look_up(lod: WaveLod, pixels: Pixels, pictures: Sequence[np.ndarray], row: int, work: _Work) -> None:
-    """Take a level of the tables of what these are the pictures of, kinds or states."""
+    """Choose a level of the tables for these pictures, of kinds or states."""
     level = max(0, lod.level(pixels.cycles_per_px))
     bits = lod.shift + level
     number, count = lod.base >> bits, len(lod.kind[level])

@@ -1,16 +1,16 @@
-"""Columns of pixels filled from the bottom, each part as high as its share.
+"""Columns of pixels filled from the bottom, each part with a height equal to its share.
 
 ```
-shares of 1/3 and 1/3       column of 4     the next ones, whose lines begin a little lower or higher
+shares of 1/3 and 1/3       column of 4     next columns, whose lines begin slightly lower or higher
                             .               .  .  b
                             b               b  b  b
                             b               a  b  a
                             a               a  a  a
 ```
 
-A line of pixels is filled where a running share is above its place.  The places differ from column to column,
-spread evenly, so that a stretch of pixels holds the shares to far less than a line: a share of 1/100 is one
-pixel in 100 even where no column is that high.
+A line of pixels is filled where a running share is above its threshold.  Thresholds vary evenly from column
+to column (dithering), so that a run of pixels shows shares much finer than a line: a share of 1/100 is one
+pixel in 100 at any column height.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from rcv_py.analysis.timeline.pixel_shares import FULL
 from rcv_py.analysis.timeline.pixels import Pixels
 
 _GOLDEN = 0.6180339887498949
-_CACHED = 1 << 19  # pixels that are worked on at once
-_HEAD = 1 << 10  # of them, in which planes that differ nearly always do
+_CACHED = 1 << 19  # pixels that are processed at once
+_HEAD = 1 << 10  # of them: planes that differ nearly always differ here
 
 
 def stacked(shares: np.ndarray, height: int, pixels: Pixels, lowest: int = 0) -> np.ndarray:
-    """Return the number of the part that fills each pixel, uint8 [rows, height, width]; line 0 is the top.
+    """Return the part that fills each pixel, uint8 [rows, height, width]; line 0 is the top.
 
-    `shares` is uint8 [rows, width, parts], running; where nothing is, the number is that of all parts.
-    Numbers count from `lowest`.
+    `shares` is uint8 [rows, width, parts], running; an empty pixel gets the number of parts.  Numbers count
+    from `lowest`.
     """
     rows, width, parts = shares.shape
     planes = shares.transpose(2, 0, 1).reshape(parts, -1)
-    # The place of a column depends on its time alone, so that a picture that is moved stays the same.
+    # The threshold of a column depends only on its time, so that panning does not change the picture.
     column = round(pixels.window.begin / pixels.cycles_per_px) + np.arange(width)
     place = np.arange(height)[:, np.newaxis] + column * _GOLDEN % 1.0
     at_once = min(rows, max(1, _CACHED // max(1, width * height)))
@@ -56,7 +56,7 @@ def _count(planes: np.ndarray, limits: np.ndarray, lines: np.ndarray) -> None:
             and np.array_equal(plane[:_HEAD], after[:_HEAD])
             and np.array_equal(plane, after)
         ):
-            steps += 1  # a part that occurs nowhere: the next plane counts for it
+            steps += 1  # an absent part: the next plane counts for it
             continue
         np.less_equal(plane, limits, out=below)
         if steps > 1:

@@ -1,4 +1,4 @@
-"""Everything worth knowing of one executed instruction."""
+"""Details of a single executed instruction."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rcv_py.model.waves import Wave
 
 @dataclass(frozen=True, slots=True)
 class TokenDetails:
-    """One token: when, how long, after what, waiting for what."""
+    """A token: times, predecessors, wave states."""
 
     line: int  # code row, -1 if none matched
-    hit: int  # how often the wave ran the line before
-    hits: int  # how often the wave runs the line
+    hit: int  # earlier executions of the line by the wave
+    hits: int  # all executions of the line by the wave
     start: int  # cycles, aligned
     stall: int
     busy: int
@@ -29,7 +29,7 @@ class TokenDetails:
 
 @dataclass(frozen=True, slots=True)
 class LineTotals:
-    """One code line over all traced waves, and what the shares are taken of."""
+    """A code line over all traced waves, and the whole of its shares."""
 
     hits: int
     latency: int
@@ -39,7 +39,7 @@ class LineTotals:
 
 
 def hit_of(tokens: Tokens, row: int) -> tuple[int, int]:
-    """Return (how often the wave ran this token's line before, how often it runs it at all)."""
+    """Return (earlier, all) executions by the wave of this token's line."""
     same = tokens.line == tokens.line[row]
     return int(np.count_nonzero(same[:row])), int(np.count_nonzero(same))
 
@@ -70,7 +70,7 @@ def state_cycles(wave: Wave, begin: int, end: int) -> tuple[int, ...]:
 
 
 def line_totals(code: CodeTable, line: int) -> LineTotals:
-    """Return what one code line costs over all traced waves."""
+    """Return the cost of a code line over all traced waves."""
     columns = (code.hits, code.latency, code.stall, code.idle)
     hits, latency, stall, idle = (int(column[line]) for column in columns)
     return LineTotals(hits, latency, stall, idle, int(code.latency.sum() + code.idle.sum()))
@@ -79,8 +79,8 @@ def line_totals(code: CodeTable, line: int) -> LineTotals:
 def producers(waits: Waits | None, line: int, hit: int | None, hits: int) -> tuple[int, ...]:
     """Return the code rows that a wait waited for in its n-th of `hits` executions, or in any of them.
 
-    The list has an entry only for executions that released something, and two for one that waited on two
-    counters; so one execution can be told apart only where there are as many entries as executions.
+    The list has entries only for executions that released something, and two for an execution that waited on
+    two counters; so executions can be matched only if there are as many entries as executions.
     """
     if waits is None:
         return ()

@@ -1,4 +1,4 @@
-"""Where waves were, and which waves belong together."""
+"""Places of waves, and groups of waves by unit and kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def place_name(trace: Trace, se: int, sa: int, cu: int) -> str:
 
 
 def waves_of_unit(trace: Trace, row: int | None) -> np.ndarray:
-    """Index rows of the waves on the compute unit of one of them; all of them for None."""
+    """Index rows of the waves on the compute unit of the wave at `row`; all waves for None."""
     index = trace.waves
     if row is None:
         return np.arange(len(index))
@@ -27,7 +27,7 @@ def waves_of_unit(trace: Trace, row: int | None) -> np.ndarray:
 
 
 def waves_of_kernels(trace: Trace, rows: np.ndarray, hidden: Collection[str]) -> np.ndarray:
-    """Index rows without the waves of hidden kernels, which are symbols."""
+    """Index rows without the waves of hidden kernels, given by symbol."""
     if not hidden:
         return rows
     ids = [number for number, name in trace.occupancy.names.items() if name in hidden]
@@ -35,7 +35,7 @@ def waves_of_kernels(trace: Trace, rows: np.ndarray, hidden: Collection[str]) ->
 
 
 def traced_waves(trace: Trace, lives: Residencies) -> np.ndarray:
-    """Return the index row of each life, int64; -1 for those whose instructions were not traced."""
+    """Return the index row of each life, int64; -1 if its instructions were not traced."""
     index = trace.waves
     columns = (index.se, index.simd, index.slot, index.begin, index.end)
     row_of = {key: row for row, key in enumerate(zip(*(column.tolist() for column in columns), strict=True))}
