@@ -1,7 +1,7 @@
-"""What the time of a wave is shared among, in the order in which a pixel's column stacks it from the bottom.
+"""Activities of a wave, in the order in which a pixel's column stacks them from the bottom.
 
-A column of a timeline is filled up to the share of its time that is taken; each activity has a part of the
-height.  Work lies at the bottom, stall above it, nothing on top.
+A column of a timeline is filled up to the share of its time with any activity; each activity has a part of
+the height.  Work is at the bottom, stall above it, nothing on top.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import numpy as np
 
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 
-# (kind, whether it is its stall).  Kinds that are rare and alike share one, and all stall of the scalar side;
-# a wait is nothing but stall.
+# (kind, whether it is its stall).  Rare, similar kinds share an activity, as do all scalar stalls; a wait is
+# only stall.
 ACTIVITIES: tuple[tuple[TokenKind, bool], ...] = (
     (TokenKind.MATRIX, False),
     (TokenKind.VALU, False),

@@ -15,9 +15,9 @@ class Kernel:
     """A run of code lines that belongs to one kernel."""
 
     name: str  # raw symbol
-    demangled: str  # for people; equals `name` if nothing better is known
+    demangled: str  # for display; equals `name` if unknown
     first: int  # first row of the code table, its label
-    stop: int  # row after the last one
+    stop: int  # row after the last
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class CodeTable(PickledByCopy):
     """One row an ISA line, in program order.  Totals are sums over all traced waves of all SEs.
 
     A line's source is a chain of places, innermost first: row i owns `chain_first[i]:chain_first[i + 1]`
-    of `chain_file` (index into `Trace.sources`) and `chain_line` (1-based; 0 if the compiler made it up).
+    of `chain_file` (index into `Trace.sources`) and `chain_line` (1-based; 0 if compiler-generated).
     """
 
     text: tuple[str, ...]
@@ -57,7 +57,7 @@ class CodeTable(PickledByCopy):
 
     @property
     def main_kernel(self) -> Kernel | None:
-        """The kernel with most traced cycles, or the only one; None if there is none."""
+        """The kernel with most traced cycles, or the only kernel; None if there is none."""
         return max(
             self.kernels, key=lambda kernel: self.latency[kernel.first : kernel.stop].sum(), default=None
         )
@@ -70,7 +70,7 @@ class CodeTable(PickledByCopy):
 
     @cached_property
     def row_of_number(self) -> np.ndarray:
-        """Rows by LineNumber, int32, -1 where there is none; the first of duplicates wins."""
+        """Rows by LineNumber, int32, -1 if missing; of duplicates the first counts."""
         usable = (self.number >= 0) & (self.number < max(4 * len(self.number), 1 << 22))
         rows = np.flatnonzero(usable)
         size = int(self.number[rows].max()) + 1 if len(rows) else 0
@@ -80,7 +80,7 @@ class CodeTable(PickledByCopy):
 
     @cached_property
     def mapped_rows(self) -> int:
-        """How many lines, labels aside, have a source place."""
+        """Number of lines, without labels, that have a source place."""
         return int(np.count_nonzero((self.leaf >= 0) & ~self.is_label))
 
 
@@ -88,6 +88,6 @@ class CodeTable(PickledByCopy):
 class SourceFile:
     """A source file that code lines refer to."""
 
-    path: str  # exactly as the debug information spells it
+    path: str  # exactly as in the debug information
     lines: tuple[str, ...] | None  # the copy made when recording; None if there is none
     note: str = ""  # why `lines` is None

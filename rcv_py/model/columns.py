@@ -1,6 +1,6 @@
-"""Dataclasses whose fields are columns: some of their rows, and several of them as one.
+"""Dataclasses whose fields are columns: selection of rows, and concatenation.
 
-Every array field must have one row a row of the table; other fields are taken over from the first table.
+Every array field must have one entry a row of the table; other fields are copied from the first table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def of_rows(table: Table, rows: np.ndarray | slice) -> Table:
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """Return the rows of all tables, one after the other; ValueError if there is no table."""
+    """Concatenate the rows of all tables; ValueError if there is no table."""
     if not tables:
         raise ValueError("no table to join")
     parts = [_arrays(table) for table in tables]

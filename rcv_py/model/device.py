@@ -1,4 +1,4 @@
-"""What happened on the whole device: waves everywhere, dispatches, events, clocks, counters, shader data."""
+"""Records of the whole device: waves, dispatches, events, clocks, counters, shader data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveEvents:
-    """A wave began or ended, on any compute unit of the traced shader engines; sorted by (time, is_start)."""
+    """Begins and ends of waves on all compute units of traced shader engines, by (time, is_start)."""
 
     time: np.ndarray  # int64, cycles, aligned
     se: np.ndarray  # int16
@@ -45,7 +45,7 @@ class HardwareEvents:
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """One launch of a kernel as the trace saw it."""
+    """A launch of a kernel as recorded in the trace."""
 
     time: int  # cycles, aligned
     se: int
@@ -69,21 +69,21 @@ class CounterSamples:
 
     se: int
     time: np.ndarray  # int64, cycles, aligned
-    value: np.ndarray  # int32 [n, 4], counts since the sample before
+    value: np.ndarray  # int32 [n, 4], counts since the previous sample
     cu: np.ndarray  # int16
     bank: np.ndarray  # int16: value column c is counter 4 * bank + c
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpmSeries:
-    """One streamed performance monitor: a counter at one place."""
+    """A streamed performance monitor: a counter at one place."""
 
     counter: str
     se: int
     instance: int
     time: np.ndarray  # int64, as in the file: not aligned, and of an unknown clock
     value: np.ndarray  # float64
-    is_xcc: bool = False  # `se` is the number of a die, the counter one of all of it
+    is_xcc: bool = False  # `se` is the number of a die, and the counter covers the whole die
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +100,7 @@ class OtherSimd:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShaderData:
-    """Values the kernel wrote with s_ttracedata, one shader engine, in file order."""
+    """Values that a kernel wrote with s_ttracedata, of one shader engine, in file order."""
 
     se: int
     time: np.ndarray  # int64, cycles, aligned
@@ -124,7 +124,7 @@ class MarkerName:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StateCurve:
-    """How many traced waves were in one state, as the writer counted (clocks not aligned)."""
+    """Number of traced waves in a state, as counted by the writer (clocks not aligned)."""
 
     state: int
     time: np.ndarray  # int64, cycles
@@ -133,23 +133,23 @@ class StateCurve:
 
 @dataclass(frozen=True, slots=True)
 class PmcDispatch:
-    """A launch that counters were read for."""
+    """A launch with counter values."""
 
     kernel: str
-    number: str  # dispatch id as the table writes it
-    agent: str  # "" if the table does not tell
+    number: str  # dispatch id as in the table
+    agent: str  # "" if the table has none
 
 
 @dataclass(frozen=True, eq=False)
 class PmcTable:
     """One row a value: a counter of a dispatch in a file.
 
-    A pass of the profiler is a file; the same dispatch may be in several.  Rows of one file with the same
-    dispatch and counter are parts of one number (instances of the block) and add up.
+    Each pass of the profiler is a file; a dispatch may be in several.  Rows of a file with the same dispatch
+    and counter are parts of one number (instances of the block) and add up.
     """
 
     dispatches: tuple[PmcDispatch, ...]
-    nanoseconds: np.ndarray  # float64 [dispatches], length, NaN if not told; mean over files
+    nanoseconds: np.ndarray  # float64 [dispatches], duration, NaN if unknown; mean over files
     counters: tuple[str, ...]  # names in upper case, `_sum` below, without the number of an instance
     files: tuple[str, ...]
     dispatch: np.ndarray  # int32, row of `dispatches`
@@ -164,7 +164,7 @@ class PmcTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClockSamples:
-    """Moments at which one shader engine wrote both clocks, sorted by shader clock."""
+    """Times at which a shader engine wrote both clocks, sorted by shader clock."""
 
     shader: np.ndarray  # int64 [n], cycles of that shader engine, not aligned
     realtime: np.ndarray  # int64 [n], ticks of the constant clock
@@ -172,11 +172,11 @@ class ClockSamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clock:
-    """What is known of time.
+    """Clock alignment and rates.
 
-    `offsets` holds the cycles that were added to every time of a shader engine to align it (absent
-    means 0); `ticks_per_cycle` is realtime ticks a shader cycle, 0.0 if unknown; `frequency` is the
-    realtime clock in Hz.
+    `offsets` are the cycles added to every time of a shader engine to align it (absent means 0);
+    `ticks_per_cycle` is realtime ticks a shader cycle, 0.0 if unknown; `frequency` is the realtime clock in
+    Hz.
     """
 
     frequency: int = 100_000_000

@@ -1,17 +1,17 @@
-"""Small, frozen, ordered names of things in a trace."""
+"""Identifiers of waves and slots: small, frozen, ordered."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-MAX_SHOWN = 60  # characters of a text that is no name
+MAX_SHOWN = 60  # characters shown of an invalid id
 _WAVE = re.compile(r"se(\d{1,18})/simd(\d{1,18})/slot(\d{1,18})/wv(\d{1,18})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class WaveId:
-    """Names a traced wave: shader engine, SIMD, slot and the ordinal of the wave in its slot."""
+    """Identifies a traced wave: shader engine, SIMD, slot and the ordinal of the wave in its slot."""
 
     se: int
     simd: int
@@ -23,7 +23,7 @@ class WaveId:
 
     @classmethod
     def parse(cls, text: str) -> WaveId:
-        """Read back what `str` wrote; raise ValueError for anything else."""
+        """Parse the result of `str`; raise ValueError for anything else."""
         match = _WAVE.fullmatch(text.strip())
         if match is None:
             raise ValueError(f"{text[:MAX_SHOWN]!r} does not name a wave")
@@ -32,7 +32,7 @@ class WaveId:
 
 @dataclass(frozen=True, slots=True, order=True)
 class SlotId:
-    """A place on the device where one wave at a time lives."""
+    """A slot of the device, which holds one wave at a time."""
 
     se: int
     sa: int

@@ -6,9 +6,9 @@ from enum import IntEnum
 
 
 class TokenKind(IntEnum):
-    """What unit a token belongs to; the number is the one in the files (MATRIX is ours).
+    """The unit of a token; values are as in the files (MATRIX is this viewer's own).
 
-    The names are those of documents and columns; people read `KIND_NAME` and `KIND_TEXT`.
+    Documents and columns use the member names; people read `KIND_NAME` and `KIND_TEXT`.
     """
 
     NONE = 0
@@ -58,7 +58,7 @@ KIND_TEXT = {
 
 
 def kind_name(data: str) -> str:
-    """Return the name for people of a kind as documents name it, `wait` of `IMMED`; else the text."""
+    """Return the display name of a kind given its document name, `wait` for `IMMED`; else the text."""
     return KIND_NAME[TokenKind[data]] if data in TokenKind.__members__ else data
 
 
@@ -66,7 +66,7 @@ MATRIX_PREFIXES = ("v_mfma", "v_smfma", "v_wmma", "v_swmma")
 
 
 class WaveState(IntEnum):
-    """What a wave is doing during a segment of its timeline."""
+    """The state of a wave in a segment of its timeline."""
 
     EMPTY = 0
     IDLE = 1
@@ -128,7 +128,7 @@ class EventKind(IntEnum):
 
 
 class MarkerKind(IntEnum):
-    """What a marker of an instrumented kernel stands for."""
+    """The type of a marker of an instrumented kernel."""
 
     FUNCTION = 0
     KERNEL = 1

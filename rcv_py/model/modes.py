@@ -1,11 +1,11 @@
-"""Choices of what a cost means, shared by analyses, panels and commands."""
+"""Definitions of cost to choose from, shared by analyses, panels and commands."""
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import Literal, get_args
 
-Sum = Literal["latency", "stall", "idle", "hits"]  # what costs are ranked by
+Sum = Literal["latency", "stall", "idle", "hits"]  # columns that rank costs
 LibraryOrder = Literal["duration", "latency", "waves", "stall", "health", "occupancy", "kernel", "capture"]
 SUMS: tuple[str, ...] = get_args(Sum)
 MEASURES = ("latency", "stall", "idle", "since")  # of an execution
@@ -13,7 +13,7 @@ LIBRARY_ORDERS: tuple[str, ...] = get_args(LibraryOrder)
 
 
 class LatencyMode(Enum):
-    """Which number the cost columns show."""
+    """The number that cost columns show."""
 
     SUM_ALL = "Sum (all waves)"
     MEAN_ALL = "Mean (all waves)"
@@ -31,7 +31,7 @@ class SourceCost(Enum):
 
 
 class ReferenceRule(Enum):
-    """Whether a compared function follows our rule or the reference viewer's."""
+    """Whether a function follows this viewer's rule or the reference viewer's."""
 
     OURS = "ours"
     REFERENCE = "reference"

@@ -1,4 +1,4 @@
-"""Notes that people and agents write about a capture, and what can be changed of them."""
+"""Notes that people and agents write about a capture, and changes of notes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rcv_py.model.window import TimeWindow
 
 TITLE_LETTERS = 200
 TEXT_LETTERS = 20_000
-MAX_INSTRUCTIONS = 1000  # of one note
+MAX_INSTRUCTIONS = 1000  # of a note
 _NAMED = 3  # instructions that the text of a place names
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What a note is about; any part may be absent, and together they are one place.
+    """The place of a note; any part may be absent, and together they are one place.
 
-    `instructions` are rows of the code table, `source` is a path as the capture spells it and a 1-based line,
+    `instructions` are rows of the code table, `source` is a path as in the capture and a 1-based line,
     `span` is in aligned cycles; a moment is one cycle wide.
     """
 
@@ -38,7 +38,7 @@ class Anchor:
 
     @property
     def when(self) -> str:
-        """Its time in words, "" if it has none."""
+        """Its time as text, "" if it has none."""
         if self.span is None:
             return ""
         return f"cycle {self.span.begin:,}" if self.is_moment else f"cycles {self.span}"
@@ -57,11 +57,11 @@ class Anchor:
         return ", ".join(named) or "the capture"
 
     def place_in(self, trace: Trace) -> tuple[int, int] | None:
-        """Return (index of the source file, line) in a trace; None if it names none that is there."""
+        """Return (index of the source file, line) in a trace; None if the trace has no such place."""
         return None if self.source is None else source_place(trace.sources, self.source)
 
     def known(self, trace: Trace) -> Anchor:
-        """Return the parts of it that a trace has."""
+        """Return the parts that exist in a trace."""
         wave = self.wave
         return Anchor(
             instructions=tuple(row for row in self.instructions if 0 <= row < len(trace.code)),
@@ -86,9 +86,9 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A title and a text about a place, and how much it matters.
+    """A title and a text about a place, and its importance.
 
-    Both are texts of strangers and nothing else: no markup.  The title is one line.  `kept_in` names the file
+    Both are untrusted plain texts, without markup.  The title is one line.  `kept_in` is the name of the file
     that it was read from.
     """
 
@@ -98,7 +98,7 @@ class Note:
     severity: Severity = Severity.INFO
     anchor: Anchor = Anchor()
     author: str = ""
-    written: str = ""  # when, ISO 8601 in UTC; "" if it is not known
+    written: str = ""  # time, ISO 8601 in UTC; "" if unknown
     kept_in: str = ""
 
     @property
@@ -109,7 +109,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class NoteChanges:
-    """Changes that are not in a file yet: notes that are new or other ones, and the ids of removed ones."""
+    """Changes that are not saved yet: new and changed notes, and the ids of removed notes."""
 
     put: tuple[Note, ...] = ()
     removed: frozenset[str] = frozenset()
@@ -118,21 +118,21 @@ class NoteChanges:
         return bool(self.put or self.removed)
 
     def then(self, later: NoteChanges) -> NoteChanges:
-        """Return both, one after the other."""
+        """Return both changes in sequence."""
         gone = later.removed | {note.id for note in later.put}
         kept = tuple(note for note in self.put if note.id not in gone)
         added = frozenset(note.id for note in later.put)
         return NoteChanges(put=(*kept, *later.put), removed=(self.removed - added) | later.removed)
 
     def without(self, saved: NoteChanges) -> NoteChanges:
-        """Return what is left to save after `saved` was: later changes of the same notes stay."""
+        """Return the changes still to save after `saved`: later changes of the same notes stay."""
         return NoteChanges(
             put=tuple(note for note in self.put if note not in saved.put),
             removed=self.removed - saved.removed,
         )
 
     def on(self, notes: Iterable[Note]) -> tuple[Note, ...]:
-        """Return notes with these changes: another version of a note takes its place, new ones come last."""
+        """Return notes with these changes: a changed note replaces the old, new notes come last."""
         by_id = {note.id: note for note in notes if note.id not in self.removed}
         for note in self.put:
             by_id[note.id] = note
@@ -140,12 +140,12 @@ class NoteChanges:
 
 
 def one_line(text: str, letters: int = TITLE_LETTERS) -> str:
-    """Return a text on one line, with escapes for what is not seen, and cut at so many letters."""
+    """Return a text on one line, with escapes for invisible characters, cut at `letters`."""
     return elide_right(visible(" ".join(text.split())), letters)
 
 
 def source_place(sources: Sequence[SourceFile], place: tuple[str, int]) -> tuple[int, int] | None:
-    """Return (index of the file, line) of a place; None unless one file alone has the path or its end."""
+    """Return (index of the file, line) of a place; None unless exactly one file has the path or its end."""
     path, line = place
     exact = [at for at, file in enumerate(sources) if file.path == path]
     ending = "/" + path.lstrip("/")

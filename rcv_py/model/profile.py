@@ -1,4 +1,4 @@
-"""What a profiler tells of a run: devices, kernels, launches, counters and PC samples; no waves."""
+"""A profiler's database of a run: devices, kernels, launches, counters and PC samples; no waves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rcv_py.model.device import SpmSeries
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A processor of the machine; -1 where the database does not tell."""
+    """A processor of the machine; -1 if the database has no value."""
 
     id: int
     name: str  # such as gfx950
@@ -42,30 +42,30 @@ class LoadedCode:
 
 @dataclass(frozen=True, slots=True)
 class KernelSymbol:
-    """A kernel of a code object; -1 where the database does not tell."""
+    """A kernel of a code object; -1 if the database has no value."""
 
     id: int
-    name: str  # for people if there is one
+    name: str  # demangled if known
     symbol: str
     code_object: int
     vgprs: int = -1
     accum_vgprs: int = -1
     sgprs: int = -1
-    lds: int = -1  # bytes a workgroup, of what is static
+    lds: int = -1  # bytes a workgroup, static part
     scratch: int = -1  # bytes a lane
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Launches:
-    """One row a launch, as the database has them."""
+    """One row a launch, as in the database."""
 
     dispatch: np.ndarray  # int64, number within the process
-    kernel: np.ndarray  # int32, row of `Profile.kernels`, -1 if it is none of them
-    agent: np.ndarray  # int32, row of `Profile.agents`, -1 if it is none of them
-    begin: np.ndarray  # int64, nanoseconds; 0 if not told
+    kernel: np.ndarray  # int32, row of `Profile.kernels`, -1 if not listed
+    agent: np.ndarray  # int32, row of `Profile.agents`, -1 if not listed
+    begin: np.ndarray  # int64, nanoseconds; 0 if unknown
     end: np.ndarray  # int64, nanoseconds
-    lds: np.ndarray  # int64, bytes a workgroup, -1 if not told
-    scratch: np.ndarray  # int64, bytes a lane, -1 if not told
+    lds: np.ndarray  # int64, bytes a workgroup, -1 if unknown
+    scratch: np.ndarray  # int64, bytes a lane, -1 if unknown
     workgroup: np.ndarray  # int64 [n, 3], threads
     grid: np.ndarray  # int64 [n, 3], threads
 
@@ -75,7 +75,7 @@ class Launches:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CounterValues:
-    """One row a counter that was read for a launch; parts of the same number add up."""
+    """One row a counter value of a launch; parts of the same counter add up."""
 
     launch: np.ndarray  # int32, row of `Profile.launches`
     counter: np.ndarray  # int32, row of `Profile.counters`
@@ -89,18 +89,18 @@ class PcSamples:
     code_object: np.ndarray  # int64
     offset: np.ndarray  # uint64, bytes inside the code object
     samples: np.ndarray  # int64
-    issued: np.ndarray  # int64, of those that tell it
+    issued: np.ndarray  # int64, of samples that state it
     text: tuple[str, ...]  # the instruction, "" if the file has none
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Everything that is used of a database."""
+    """All data read from a database."""
 
     path: Path
     form: str  # "rocpd" or "results.json"
-    version: str  # of its schema, "" if it does not say
-    command: str  # that was profiled, "" if it does not say
+    version: str  # of its schema, "" if unknown
+    command: str  # that was profiled, "" if unknown
     agents: tuple[Agent, ...]
     code: tuple[LoadedCode, ...]
     kernels: tuple[KernelSymbol, ...]

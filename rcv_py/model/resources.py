@@ -1,4 +1,4 @@
-"""What a launch of a kernel takes from a compute unit, as tables of a run tell it."""
+"""Resources of a kernel launch and of its device, from the tables of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KernelResources:
-    """One launch of a kernel by `*_kernel_trace.csv`; -1 where the table has no such column."""
+    """One launch of a kernel, from `*_kernel_trace.csv`; -1 if the table has no such column."""
 
     kernel: str
     dispatch: int
@@ -19,7 +19,7 @@ class KernelResources:
     workgroup: tuple[int, int, int]  # threads
     grid: tuple[int, int, int]  # threads
     file: str  # name of the table
-    ns: int = -1  # nanoseconds from start to end, of the run that the table is of
+    ns: int = -1  # nanoseconds from start to end, in the run of the table
 
     @property
     def threads(self) -> int:
@@ -30,13 +30,13 @@ class KernelResources:
 
 @dataclass(frozen=True, slots=True)
 class AgentFacts:
-    """One kind of GPU by `*_agent_info.csv`; 0 where the table has no such column."""
+    """One kind of GPU, from `*_agent_info.csv`; 0 if the table has no such column."""
 
     name: str  # such as gfx950
     waves_per_simd: int
     simds_per_cu: int
     wave_size: int
-    lds: int  # bytes a compute unit, as reported: the tool tells 64 KB for devices that have more
+    lds: int  # bytes a compute unit, as reported: the tool reports 64 KB for devices with more
     cus: int
     file: str
     engines: int = 0  # shader engines of the device
@@ -44,11 +44,11 @@ class AgentFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What the tables beside a capture tell about it."""
+    """Facts about a capture from the tables next to it."""
 
     kernel: KernelResources | None = None
     agent: AgentFacts | None = None
     notes: tuple[str, ...] = ()  # why something is missing, as sentences
     command: tuple[str, ...] = ()  # the program and its arguments, as the profiler ran it
-    command_file: str = ""  # name of the file that tells it
-    files: tuple[str, ...] = ()  # paths of the tables that kernel and device are from
+    command_file: str = ""  # name of the file with the command
+    files: tuple[str, ...] = ()  # paths of the tables of kernel and device

@@ -25,16 +25,16 @@ def find(column: np.ndarray, value: int, side: Literal["left", "right"]) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """The instructions one wave issued, one row each, sorted by start.  15 to 21 bytes a row.
+    """The instructions that a wave issued, one row each, sorted by start.  15 to 21 bytes a row.
 
-    Starts are kept relative to `base` so that 32 bits do; all columns are read-only.
+    Starts are relative to `base` so that 32 bits suffice; all columns are read-only.
     """
 
     base: int  # cycles, aligned: what `offset` counts from
-    offset: np.ndarray  # int32 (int64 if it must), cycles: start of the first attempt to issue
-    stall: np.ndarray  # int32 (int64 if it must), cycles it had to wait
-    busy: np.ndarray  # int32 (int64 if it must), cycles issuing (gfx9) or executing (gfx10 and later)
-    kind: np.ndarray  # uint8, TokenKind; numbers we do not know are kept
+    offset: np.ndarray  # int32 (int64 if needed), cycles: start of the first attempt to issue
+    stall: np.ndarray  # int32 (int64 if needed), cycles it had to wait
+    busy: np.ndarray  # int32 (int64 if needed), cycles issuing (gfx9) or executing (gfx10 and later)
+    kind: np.ndarray  # uint8, TokenKind; unknown numbers are kept
     line: np.ndarray  # int16 or int32, row of the code table; -1 if none matched
     lane: np.ndarray | None = None  # uint8, sub-row for tokens that overlap; None if none do
 
@@ -62,13 +62,13 @@ class Tokens:
         return TimeWindow(begin, begin + int(self.stall[row]) + int(self.busy[row]))
 
     def at(self, time: int) -> int:
-        """Row of the last token that started at or before `time`; -1 before the first one."""
+        """Row of the last token that started at or before `time`; -1 before the first."""
         return find(self.offset, time - self.base, "right") - 1
 
     def rows_in(self, window: TimeWindow, reach: int | None = None) -> slice:
         """The rows that may touch the window: exact without lanes, a superset with them.
 
-        `reach` is how far before a window a token may start that reaches into it, if that is known.
+        `reach`, if known, is the longest time before a window at which a token that reaches into it starts.
         """
         if reach is None:
             reach = 0 if self.lane is None else self.longest
@@ -86,7 +86,7 @@ class Tokens:
 class States:
     """The wave-state timeline of one wave: segment i lasts from offset[i] to offset[i + 1].
 
-    Segments of no length and neighbours in the same state are kept as they were recorded.
+    Segments of no length, and neighbours in the same state, are kept as recorded.
     """
 
     base: int  # cycles, aligned
@@ -116,7 +116,7 @@ class States:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waits:
-    """Which wait waited for which instructions, one row an executed wait, in execution order."""
+    """Producers of executed waits, one row a wait, in execution order."""
 
     line: np.ndarray  # int32 [n], row of the code table of the wait; -1 if none matched
     first: np.ndarray  # int32 [n + 1], where the row's producers begin in `depends_on`

@@ -1,4 +1,4 @@
-"""A trace: every table of one capture, and what was wrong with it."""
+"""A trace: every table of a capture, and its problems."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
 from rcv_py.model.window import TimeWindow
 
-INFERRED = "inferred from the instructions"  # what told a target that no file names
+INFERRED = "inferred from the instructions"  # source of a target that no file names
 
 
 class WaveReader(Protocol):
@@ -41,33 +41,33 @@ class WaveReader(Protocol):
 
     @property
     def base_clock(self) -> int:
-        """The smallest step of time in cycles; tokens may overlap by so much and still share a lane."""
+        """The smallest step of time in cycles; tokens that overlap by at most this share a lane."""
 
     def read(self, rows: list[int]) -> WaveBatch:
-        """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
+        """Read the waves at these rows of the index; the batch lists waves that cannot be read."""
 
     def columns(self, rows: list[int]) -> WaveColumns:
         """The same as arrays alone."""
 
 
 class BatchStreams(Protocol):
-    """Remembers streams of batches by a key."""
+    """A cache of streams of batches by key."""
 
     def stream(
         self, key: tuple[Hashable, ...], read: Callable[[WaveReader], Iterator[WaveBatch]]
     ) -> Iterator[WaveBatch]:
-        """Yield what is remembered under a key; else what `read` yields, given the plain reader."""
+        """Yield the cached stream of a key; else what `read` yields, given the plain reader."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trace(PickledByCopy):
-    """One capture.  Its waves' tokens are not here: `reader` reads them, the wave store keeps them."""
+    """One capture, without the tokens of waves: `reader` reads them, the wave store keeps them."""
 
     path: Path
     name: str  # the folder's name
-    version: str  # of the format, "" if it does not say
+    version: str  # of the format, "" if unknown
     gfxip: int  # 9, 10, 11, 12: major version of the graphics IP
-    target: str  # "gfx950" if something tells, else "gfx9"
+    target: str  # "gfx950" if known, else "gfx9"
     has_thread_trace: bool
     has_pc_samples: bool
     waves: WaveIndex
@@ -88,14 +88,14 @@ class Trace(PickledByCopy):
     marker_layout: tuple[tuple[int, int, int], ...] = ()  # code object, clock bits, clock shift
     marker_payloads: tuple[tuple[int, int, int], ...] = ()  # code object, marker, words
     state_curves: tuple[StateCurve, ...] = ()
-    target_from: str = ""  # what told the target, for people; "" if it is only the generation
-    facts: RunFacts | None = None  # what tables of the run say, of a capture that has them inside
-    is_part: bool = False  # it is the beginning of a capture, the rest of which is being decoded
-    batch_cache: BatchStreams | None = None  # where batches of its waves are kept by a long-running process
+    target_from: str = ""  # source of the target, as text; "" if only the generation is known
+    facts: RunFacts | None = None  # from tables of the run, for a capture that includes them
+    is_part: bool = False  # it is the beginning of a capture that is still being decoded
+    batch_cache: BatchStreams | None = None  # cache of batches of its waves in a long-running process
 
     @property
     def isa(self) -> str:
-        """The generation, e.g. `gfx9`: decides waitcnt rules and the meaning of a duration."""
+        """The generation, e.g. `gfx9`, which determines waitcnt rules and the meaning of a duration."""
         return f"gfx{self.gfxip}"
 
     @property
@@ -105,13 +105,13 @@ class Trace(PickledByCopy):
 
     @property
     def unit_name(self) -> str:
-        """What a compute unit is called: `CU`, from gfx10 on `WGP`, since a WGP is what one trace sees."""
+        """The name of a compute unit: `CU`, from gfx10 on `WGP`, which is the unit that is traced."""
         return "CU" if self.gfxip <= 9 else "WGP"
 
     def wave_row(self, name: str) -> int:
         """Return the index row of a wave by its name, such as se0/simd2/slot5/wv3.
 
-        Raise UsageError if that is no name of a wave, or of none of this capture.
+        Raise UsageError if it is not the name of a wave of this capture.
         """
         try:
             row = self.waves.row(WaveId.parse(name))
@@ -130,7 +130,7 @@ class Trace(PickledByCopy):
 
     @cached_property
     def span(self) -> TimeWindow:
-        """From the first to the last time anything is known of."""
+        """From the first to the last known time."""
         times = [column for column in (self.waves.begin, self.waves.end, self.occupancy.time) if len(column)]
         if not times:
             return TimeWindow(0, 1)
@@ -146,11 +146,11 @@ class Trace(PickledByCopy):
 
     @property
     def title(self) -> str:
-        """What people call the capture: its kernel, dispatch and the folder around it."""
+        """The title of the capture: its kernel, dispatch and parent folder."""
         return capture_title(self.path, self.kernel_name)
 
     def problems_about(self, *data: Affects) -> tuple[Problem, ...]:
-        """The problems that explain why any of these kinds of data is missing."""
+        """The problems that explain missing data of any of these kinds."""
         return tuple(problem for problem in self.problems if not set(data).isdisjoint(problem.affects))
 
 
@@ -160,9 +160,9 @@ KERNEL_LETTERS = 40  # of a title
 
 
 def capture_title(path: Path, kernel: str) -> str:
-    """Return the kernel, as far as it is known, the dispatch, and the folder that the capture lies in.
+    """Return the kernel, if known, the dispatch, and the parent folder of the capture.
 
-    A capture whose folder or file names no dispatch was given a name by people: that one is told.
+    If the folder or file names no dispatch, a user chose its name: then this name is used.
     """
     name = path.name.removesuffix(".rcvz")
     dispatch = DISPATCH.search(name) or RAW_DISPATCH.search(name)
@@ -172,27 +172,27 @@ def capture_title(path: Path, kernel: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CaptureEntry:
-    """A capture found below a folder, told without opening its waves; -1 is a number that is not known."""
+    """A capture found below a folder, described without opening its waves; -1 is an unknown number."""
 
     path: Path
     name: str
     kernel: str  # short name, "" if unknown
     waves: int = 0
-    instructions: int = -1  # code rows, labels aside
+    instructions: int = -1  # code rows, without labels
     executed: int = -1  # of them with hits
     mapped: int = 0  # of them with a source place
     hits: int = -1  # sum of hit counts
     latency: int = -1  # cycles
-    note: str = ""  # why it is a placeholder or cannot be opened; "" if all is well
-    about: str = ""  # what names of raw files tell: process, agent, dispatch, shader engines, size
+    note: str = ""  # why it is a placeholder or cannot be opened; "" if neither
+    about: str = ""  # from names of raw files: process, agent, dispatch, shader engines, size
     agent: int = -1
     dispatch: int = -1
     cycles: int = -1  # from the first begin to the last end of its waves
     size: int = -1  # bytes of its files of waves, or of its only file
     recorded: str = ""  # when its files were written, local time, such as 2026-11-23 13:05:10
-    is_part: bool = False  # it is not decoded yet: the kernel is that of its beginning, numbers are not known
+    is_part: bool = False  # not decoded yet: the kernel comes from its beginning, numbers are unknown
 
     @property
     def title(self) -> str:
-        """As of an open capture."""
+        """The title, as for an open capture."""
         return capture_title(self.path, self.kernel)

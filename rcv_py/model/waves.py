@@ -1,4 +1,4 @@
-"""Waves: the index of all of them, one of them with its tokens, and many of them as a few long arrays."""
+"""Waves: the index of all, a wave with its tokens, and batches of waves as a few long arrays."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class WaveIndex(PickledByCopy):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wave:
-    """One traced wave with everything its file says."""
+    """A traced wave with all content of its file."""
 
     row: int  # of the index
     id: WaveId
@@ -65,7 +65,7 @@ class Wave:
     end: int  # cycles, aligned
     tokens: Tokens
     states: States
-    waits: Waits | None  # None: the file says nothing (as opposed to: it never waited)
+    waits: Waits | None  # None: the file has no waits (as opposed to: the wave never waited)
     workgroup: int = -1
     cluster: int = -1
     me: int = -1
@@ -74,12 +74,12 @@ class Wave:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class WaveBatch:
-    """The waves that one loader job read.
+    """The waves that a loader job read.
 
-    `columns` are the token columns of all of them, one after the other, so that analyses run over a
-    few hundred batches instead of thousands of waves; wave i owns rows `first[i]:first[i + 1]` and its
-    own tables are views into them.  `missing` lists (index row, sentence) of waves that could not be read,
-    `notes` of waves that were read but are doubtful.
+    `columns` are the concatenated token columns of all waves, so that analyses run over a few hundred batches
+    instead of thousands of waves; wave i owns rows `first[i]:first[i + 1]` and its own tables are views into
+    them.  `missing` lists (index row, sentence) of waves that could not be read, `notes` of waves that were
+    read but are doubtful.
     """
 
     waves: tuple[Wave, ...]
@@ -90,19 +90,19 @@ class WaveBatch:
     line: np.ndarray  # int16 or int32
     missing: tuple[tuple[int, str], ...] = ()
     nbytes: int = 0  # resident bytes of all columns
-    lod: tuple[WaveLod, ...] = ()  # of each wave, once they are built
+    lod: tuple[WaveLod, ...] = ()  # of each wave, once built
     notes: tuple[tuple[int, str], ...] = ()
-    _source: WaveColumns | None = field(default=None, init=False)  # what `replace` makes has none
+    _source: WaveColumns | None = field(default=None, init=False)  # None after `replace`
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
-        """Cross a process border as a few long arrays, not as some for each wave."""
+        """Pickle as a few long arrays, not as several for each wave."""
         if self._source is not None:
             return WaveColumns.batch, (self._source,)
         return object.__reduce_ex__(self, protocol)
 
     @classmethod
     def empty(cls, missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
-        """A batch without waves, that may say which could not be read."""
+        """A batch without waves; `missing` lists waves that could not be read."""
         column = np.zeros(0, dtype=np.int32)
         return cls(
             waves=(),
@@ -120,9 +120,9 @@ class WaveBatch:
         return np.array([wave.row for wave in self.waves], dtype=np.int64)
 
     def some(self, rows: np.ndarray) -> Iterable[Wave]:
-        """The waves that are at these rows of the index, to iterate over, perhaps in another process.
+        """The waves at these rows of the index, to iterate over, perhaps in another process.
 
-        There no others become objects, and levels of detail do not cross.
+        In another process only these become objects, and levels of detail are not sent.
         """
         at = np.flatnonzero(np.isin(self.rows, rows))
         if self._source is None:
@@ -135,11 +135,11 @@ WAVE_FACTS = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveColumns:
-    """The waves of a batch as a few long arrays, which is how they are prepared and cross a process border.
+    """The waves of a batch as a few long arrays, the form in which they are prepared and sent to processes.
 
     Wave i owns `token_first[i]:token_first[i + 1]`, and so on.  `facts` are its index row, shader engine,
     SIMD, slot, ordinal in the slot, compute unit, begin, end, workgroup, cluster, micro engine, pipe, bases
-    of its tokens and states, cycles of its states, and how many waits it has (-1: its file says nothing).
+    of its tokens and states, cycles of its states, and number of waits (-1: its file has none).
     """
 
     facts: np.ndarray  # int64 [waves, WAVE_FACTS]
@@ -153,7 +153,7 @@ class WaveColumns:
     state_offset: np.ndarray  # int32 or int64
     state: np.ndarray  # uint8
     wait_line: np.ndarray  # int32, all waits of all waves
-    wait_first: np.ndarray  # int32, `Waits.first` of all waves that have waits, one after the other
+    wait_first: np.ndarray  # int32, concatenated `Waits.first` of all waves with waits
     depends_on: np.ndarray  # int32
     _: KW_ONLY
     lane: np.ndarray | None = None  # uint8, of the waves with `has_lanes`
@@ -185,7 +185,7 @@ class WaveColumns:
         return batch
 
     def waves(self, at: Iterable[int]) -> Iterator[Wave]:
-        """The waves at these places as objects; all their arrays are views of the columns."""
+        """The waves at these positions as objects; all their arrays are views of the columns."""
         facts, tokens, states = self.facts.tolist(), _slices(self.token_first), _slices(self.state_first)
         waits, lanes = self._waits(), self._lanes()
         for i in at:
@@ -216,7 +216,7 @@ class WaveColumns:
             )
 
     def _waits(self) -> Callable[[int], Waits | None]:
-        """What says the waits of the wave at a place."""
+        """A function that returns the waits of the wave at a position."""
         count = self.facts[:, WAVE_FACTS - 1]
         has_waits = count >= 0
         line, edge = borders(np.maximum(count, 0)), borders(count + 1)
@@ -246,7 +246,7 @@ class _SomeWaves:
     """Some waves of a batch, which become objects each time they are iterated over."""
 
     columns: WaveColumns
-    at: np.ndarray  # int64, places in the columns
+    at: np.ndarray  # int64, positions in the columns
 
     def __iter__(self) -> Iterator[Wave]:
         return self.columns.waves(self.at.tolist())
@@ -256,11 +256,11 @@ class _SomeWaves:
 class WaveLod:
     """Buckets of 2^(shift + level) cycles, aligned to absolute time, halved in number at every level.
 
-    Bucket i of level k covers the cycles of number `(base >> (shift + k)) + i`, that is
-    `number << (shift + k)` up to the next one.  Both tables hold running shares of the bucket in 1/255, so
-    that the last column says how much of it is filled: `kind[k]` (uint8 [n, ACTIVITY_COUNT]) of
-    `activity.ACTIVITIES`, `state[k]` (uint8 [n, 4]) of `activity.STATE_ORDER`.  A remainder below 1/255 is
-    rounded up in as many buckets as it is worth, so that no rare activity is lost in a long row.
+    Bucket i of level k covers the cycles of number `(base >> (shift + k)) + i`, that is from
+    `number << (shift + k)` up to the next bucket.  Both tables hold running shares of the bucket in 1/255, so
+    that the last column is the filled part: `kind[k]` (uint8 [n, ACTIVITY_COUNT]) of `activity.ACTIVITIES`,
+    `state[k]` (uint8 [n, 4]) of `activity.STATE_ORDER`.  Remainders below 1/255 are rounded up in a
+    proportional number of buckets, so that no rare activity is lost in a long row.
     """
 
     base: int  # cycles, aligned
@@ -270,11 +270,11 @@ class WaveLod:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that are held in memory."""
+        """Bytes held in memory."""
         return sum(level.nbytes for level in (*self.kind, *self.state))
 
     def level(self, cycles_per_px: float) -> int:
-        """The coarsest level whose bucket is not wider than a pixel; -1: use the tokens themselves."""
+        """The coarsest level whose bucket is not wider than a pixel; -1: use tokens."""
         return min(int(cycles_per_px).bit_length() - 1 - self.shift, len(self.kind) - 1)
 
 

@@ -35,21 +35,21 @@ class TimeWindow:
         return begin < self.end and end > self.begin
 
     def moved(self, cycles: int) -> TimeWindow:
-        """Return the same width, later by `cycles`."""
+        """Return the window shifted by `cycles`."""
         return TimeWindow(self.begin + cycles, self.end + cycles)
 
     def zoomed(self, factor: float, at: int) -> TimeWindow:
         """Return a window `factor` times as wide with the cycle `at` at the same place.
 
-        The place is kept as the fraction (at - begin) / width in integer arithmetic, rounding down,
-        so that the cycle under the mouse stays under the mouse to within one new cycle.
+        The fraction (at - begin) / width is kept in integer arithmetic, rounded down, so that the cycle under
+        the mouse stays there to within one new cycle.
         """
         width = max(1, round(self.width * factor))
         begin = at - (at - self.begin) * width // self.width
         return TimeWindow(begin, begin + width)
 
     def clamped(self, outer: TimeWindow) -> TimeWindow:
-        """Return this window moved, and if it must be narrowed, to lie inside `outer`."""
+        """Return this window shifted, and narrowed if necessary, to lie inside `outer`."""
         width = min(self.width, outer.width)
         begin = min(max(self.begin, outer.begin), outer.end - width)
         return TimeWindow(begin, begin + width)

@@ -1,1 +1,1 @@
-"""Synthetic captures, made by a small simulator of waves: any size, every file variant, the truth known."""
+"""Synthetic captures from a small wave simulator: any size, every file variant, with ground truth."""

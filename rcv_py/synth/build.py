@@ -1,4 +1,4 @@
-"""From launches to a capture: simulate every shader engine, name the waves, fill the other compute units."""
+"""Building of a capture from launches: simulate shader engines, name waves, fill other compute units."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from rcv_py.synth.wave_state import (
 
 _TICKS_PER_CYCLE = 1 / 20  # of the 100 MHz clock, at 2.0 GHz
 _TICKS_BEGIN = 236_566_044_489_914
-_SLOT_GAP = 28  # cycles a slot stays empty between two waves, at least
+_SLOT_GAP = 28  # minimum cycles that a slot stays empty between two waves
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to simulate.
 
-    `launches` are those of one compute unit; every shader engine runs them with numbers of its own.
-    `offsets` are the cycles that a shader engine's clock lags behind the first one's.
+    `launches` run on one compute unit of every shader engine, with other random numbers on each.
+    `offsets` are the cycles by which each shader engine's clock lags the first.
     """
 
     hardware: Hardware
@@ -55,7 +55,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Simulated:
-    """What a plan gave: the capture, and the waves of each shader engine as the simulator left them."""
+    """The result of a plan: the capture, and the simulated waves of each shader engine."""
 
     capture: Capture
     live: dict[int, list[LiveWave]]
@@ -110,7 +110,7 @@ def build(plan: Plan) -> Simulated:
 
 
 def _run(plan: Plan, se: int, rng: random.Random, lines: np.ndarray, rows: list[int]) -> list[LiveWave]:
-    """Run all launches on one shader engine; add what its traced waves cost to `lines`."""
+    """Run all launches on one shader engine; add the costs of its traced waves to `lines`."""
     up, offset = plan.hardware.up, plan.offsets[se]
     skew = up(24 * rng.random())
     waves: list[LiveWave] = []
@@ -132,7 +132,7 @@ def _run(plan: Plan, se: int, rng: random.Random, lines: np.ndarray, rows: list[
 def _traced(
     plan: Plan, se: int, wave: LiveWave, names: Mapping[int, tuple[int, int, int]], first_row: int
 ) -> tuple[WaveRun, WaveTruth]:
-    """What the file of a wave holds, and what is true of it."""
+    """The content of a wave's file, and the truth about it."""
     table = np.array(wave.rows, dtype=np.int64)
     tokens = table[:, :5].copy()
     tokens[:, INSTRUCTION] += first_row
@@ -183,7 +183,7 @@ def _by_cause(rows: list[dict[int, int]], default: int) -> np.ndarray:
 
 
 def _residencies(plan: Plan, se: int, waves: list[LiveWave], rng: random.Random) -> list[list[int]]:
-    """Rows (se, cu, simd, slot, begin, end, kernel, workgroup): the target CU, and others much like it."""
+    """Rows (se, cu, simd, slot, begin, end, kernel, workgroup): the target CU, and similar others."""
     found = []
     for place, cu in enumerate(plan.cus):
         if cu == plan.target_cu:
@@ -198,7 +198,7 @@ def _residency(place: tuple[int, int], wave: LiveWave, begin: int, end: int, shi
 
 
 def _neighbour(plan: Plan, se: int, place: int, waves: list[LiveWave], rng: random.Random) -> list[list[int]]:
-    """A CU that ran the same kind of work a bit slower or faster, and maybe not the last workgroups."""
+    """A CU that ran similar work slightly slower or faster, perhaps without the last workgroups."""
     pace = 0.94 + 0.12 * rng.random()
     last = waves[-1].launch.index, waves[-1].group.number
     is_short = rng.random() < 0.4
@@ -220,7 +220,7 @@ def _neighbour(plan: Plan, se: int, place: int, waves: list[LiveWave], rng: rand
 def realtime(
     residencies: Sequence[Sequence[int]], offsets: Mapping[int, int]
 ) -> dict[int, list[tuple[int, int]]]:
-    """Two clock samples a shader engine, all taken at the same two moments: (cycle, 100 MHz tick)."""
+    """Two clock samples a shader engine, all at the same two times: (cycle, 100 MHz tick)."""
     first = min(row[4] + offsets[row[0]] for row in residencies) - 64_000
     first = max(first, max(offsets.values()) + 4_000)
     last = max(row[5] + offsets[row[0]] for row in residencies) + 12_000

@@ -1,4 +1,4 @@
-"""A synthetic capture in memory: what will be written, and the truth about it."""
+"""A synthetic capture in memory: its content, and the truth about it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rcv_py.synth.program import SOURCES, Kernel, Source
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveRun:
-    """One traced wave as its file will tell it.  Times are raw cycles of its shader engine."""
+    """A traced wave as in its file.  Times are raw cycles of its shader engine."""
 
     se: int
     simd: int
@@ -33,7 +33,7 @@ class WaveRun:
 
     @property
     def key(self) -> tuple[int, int, int, int]:
-        """What names the wave: shader engine, SIMD, slot, ordinal in the slot."""
+        """Key of the wave: shader engine, SIMD, slot, ordinal in the slot."""
         return (self.se, self.simd, self.slot, self.wid)
 
     @property
@@ -63,15 +63,15 @@ class Capture:
 
     @property
     def has_code(self) -> bool:
-        """Whether anything ran that code is recorded of."""
+        """Whether anything with recorded code ran."""
         return bool(self.waves) or self.pc_samples is not None
 
 
 def timeline(tokens: np.ndarray, begin: int, end: int) -> np.ndarray:
     """Return the wave states between begin and end, int64 [m, 2]: state, duration.
 
-    Stalls of waits and the whole last instruction are WAIT, other stalls STALL, what is left EXEC; IDLE
-    before the first token and after the last one.
+    Stalls of waits and the whole last instruction are WAIT, other stalls STALL, the rest EXEC; IDLE before
+    the first token and after the last.
     """
     time, kind, stall, duration, _ = tokens.T
     is_end = kind == TokenKind.MSG
@@ -93,28 +93,28 @@ class Cause(IntEnum):
     """Why a token stalled, or why there was a gap before it."""
 
     NONE = 0
-    FETCH = 1  # instruction not in the cache, or the way there after a branch
-    DEPENDENCY = 2  # a result of the matrix unit was not there yet
-    COUNTER = 3  # s_waitcnt: memory had not answered
-    SLEEP = 4  # s_nop and its like: the program asked for it
-    BARRIER = 5  # other waves of the workgroup were not there yet
+    FETCH = 1  # instruction not in the cache, or fetch after a branch
+    DEPENDENCY = 2  # a result of the matrix unit was not ready
+    COUNTER = 3  # s_waitcnt: memory had not returned
+    SLEEP = 4  # s_nop and similar: delays in the program
+    BARRIER = 5  # other waves of the workgroup had not arrived
     ARBITER = 6  # another wave had the unit in this cycle
     PIPE = 7  # the unit, or the queue before it, was full
-    DRAIN = 8  # s_endpgm: stores were on their way
+    DRAIN = 8  # s_endpgm: stores were in flight
     LAUNCH = 9  # before the first instruction
-    OWN_UNIT = 10  # the wave's own instruction before still had the unit
-    UNTOLD = 11  # held back for a reason that no file tells
+    OWN_UNIT = 10  # the wave's own previous instruction still held the unit
+    UNTOLD = 11  # held for a reason that no file records
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveTruth:
-    """What the simulator knows of one wave; one row a token unless said otherwise."""
+    """Ground truth of a wave; one row a token unless stated otherwise."""
 
     instruction: np.ndarray  # int32, instruction of the kernel
     cause: np.ndarray  # uint8, Cause of the stall
     gap_cause: np.ndarray  # uint8, Cause of the gap before the token
     producer: np.ndarray  # int32, token it waited for, -1 if none
-    returned: np.ndarray  # int64, cycle at which its memory operation was done, -1 if it is none
+    returned: np.ndarray  # int64, cycle at which its memory operation was done, -1 if not a memory operation
     releases: tuple[tuple[int, tuple[int, ...]], ...]  # (wait token, tokens it released), as in the file
     iterations: Mapping[str, tuple[int, ...]]  # of loops by label, of each visit
     kernel: int  # index of the launch's kernel
@@ -123,7 +123,7 @@ class WaveTruth:
         np.ndarray
     )  # int32, instruction of any wave that made it stall, or -1: producer, holder of the unit
     blamed_wave: np.ndarray  # int64 [n, 3], simd, slot and wid of the wave that made it stall; -1 if none
-    held: np.ndarray  # int64 [n, causes], cycles of the stall that each cause alone explains: they overlap
+    held: np.ndarray  # int64 [n, causes], cycles of the stall that each cause alone explains; they overlap
     holder: np.ndarray  # int32 [n, causes], instruction of any wave to blame for each of these, -1 if none
 
 

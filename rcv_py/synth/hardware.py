@@ -1,4 +1,4 @@
-"""The numbers of a compute unit: latencies, pipe times, chances.  One record a generation."""
+"""Parameters of a compute unit: latencies, pipe times, probabilities.  One record a generation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-# Issue time in cycles and how often it is that long, by unit; the last one takes the rest.
+# Issue time in cycles and its probability, by unit; the last time takes the rest.
 _GFX9_ISSUE = {
     "smem": ((8, 0.004), (4, 1.0)),
     "salu": ((8, 0.015), (4, 1.0)),
@@ -17,7 +17,7 @@ _GFX9_ISSUE = {
     "branch": ((8, 0.02), (4, 1.0)),
     "message": ((4, 1.0),),
 }
-# On later generations a token lasts until its result is there; stalls are few and time is fine-grained.
+# On later generations a token lasts until its result is ready; stalls are few and time is fine-grained.
 _RDNA_BUSY = {
     "smem": ((2, 0.2), (1, 1.0)),
     "salu": ((3, 0.1), (2, 1.0)),
@@ -37,11 +37,11 @@ class Hardware:
     generation: int
     step: int  # cycles, smallest time; everything is a multiple of it
     simds: int = 4
-    slots: int = 2  # waves a SIMD takes at once (what the kernel's registers allow)
+    slots: int = 2  # resident waves a SIMD (as the kernel's registers allow)
     issue: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=lambda: _GFX9_ISSUE)
     lds_latency: int = 64
     smem_latency: int = 180
-    near_latency: int = 420  # a vector load that a cache serves
+    near_latency: int = 420  # a vector load served by a cache
     far_latency: int = 1800  # a vector load from memory
     store_latency: int = 560
     jitter: float = 0.12  # longest relative surplus of a latency
@@ -49,18 +49,18 @@ class Hardware:
     vmem_queue: int = 48  # cycles of work the pipes hold before they refuse
     lds_queue: int = 40
     fetch_cold: int = 560  # first cache line of a kernel
-    fetch_next: int = 72  # a later line nobody has fetched yet
+    fetch_next: int = 72  # a later line that no wave has fetched yet
     fetch_branch: int = 12  # after a taken branch
     launch: int = 28  # wave begin to first instruction
-    untold: float = 0.0  # how often an instruction is held back for a reason that no file tells
-    untold_turns: int = 16  # how long at most
-    barrier_spread: int = 0  # turns after its first release at which a barrier lets the last wave go, at most
+    untold: float = 0.0  # probability that an instruction is held for a reason that no file records
+    untold_turns: int = 16  # maximum steps of such a hold
+    barrier_spread: int = 0  # maximum steps from a barrier's first release to its last
     splits_barriers: bool = False  # s_barrier_signal arrives, s_barrier_wait waits only if others have not
     fetch_stalls: bool = False  # whether a missing instruction counts as stall; else it is a gap
-    # Abilities that are off unless a plan asks for them.
-    oldest_first: bool = False  # of waves that want a unit in one cycle: highest s_setprio, then the oldest
-    near_bytes_per_cycle: float = 0.0  # what the cache serves, beside the memory behind it; 0: both are one
-    outstanding: Mapping[str, int] = field(default_factory=dict)  # by counter: operations of a wave, at most
+    # Features that are off unless a plan enables them.
+    oldest_first: bool = False  # order of waves that want a unit in a cycle: highest s_setprio, then oldest
+    near_bytes_per_cycle: float = 0.0  # cache bandwidth, separate from memory; 0: both share one bandwidth
+    outstanding: Mapping[str, int] = field(default_factory=dict)  # by counter: maximum operations of a wave
     valu_latency: int = 0  # cycles until the next arithmetic instruction can read a result; 0: at once
 
     def up(self, cycles: float) -> int:
@@ -70,11 +70,11 @@ class Hardware:
         return -(-whole // self.step) * self.step
 
     def latency(self, base: float, rng: random.Random) -> int:
-        """A latency with its jitter: mostly short, with a tail."""
+        """A random latency: mostly short, with a tail."""
         return self.up(base * (1.0 + self.jitter * rng.random() ** 3))
 
     def busy(self, unit: str, rng: random.Random) -> int:
-        """Cycles a token lasts after its stall."""
+        """Cycles of a token after its stall."""
         draw = rng.random()
         for cycles, share in self.issue[unit]:
             if draw < share:

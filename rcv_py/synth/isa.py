@@ -1,4 +1,4 @@
-"""What the text of an instruction tells: its unit, its registers, its size, what it counts and waits for."""
+"""Decoding of instruction texts: unit, registers, size, and the counters raised and waited for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 
-# Prefix, unit, kind.  The first row that fits wins, so exceptions come first.
+# Prefix, unit, kind.  The first matching row counts, so exceptions come first.
 _UNITS = (
     ("s_endpgm", "end", TokenKind.MSG),
     ("s_waitcnt", "wait", TokenKind.IMMED),
@@ -35,7 +35,7 @@ _UNITS = (
     ("scratch_", "vmem", TokenKind.FLAT),
 )
 
-# Cycles the matrix unit is taken, by what the mnemonic contains.
+# Cycles that the matrix unit is busy, by a part of the mnemonic.
 _PASSES = (
     ("f32_32x32x8_f16", 32),
     ("f32_32x32x8_bf16", 32),
@@ -67,29 +67,29 @@ _COUNT = re.compile(r"\b(vmcnt|lgkmcnt|expcnt|vscnt)\((\d+)\)")
 _SEPARATE = re.compile(r"^s_wait_((?:[a-z]+cnt_?)+)\s+(0x[0-9a-f]+|\d+)")
 _WIDTH = re.compile(r"(?:x|_b|_u|_f|_i)(\d+)")
 _NO_DESTINATION = ("global_store", "buffer_store", "scratch_store", "flat_store", "ds_write", "ds_store")
-# Their first operand is read too: it is what they add to.
+# Instructions that also read their first operand, because they add to it.
 _ACCUMULATES = ("v_fmac_", "v_pk_fmac_", "v_dot2c_")
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What one instruction does, as far as time is concerned."""
+    """The timing-relevant properties of an instruction."""
 
-    unit: str  # who executes it: a key of the simulator's table of units
-    port: str  # where it is issued: that of the unit, or the one that it shares with another
-    kind: int  # TokenKind as it stands in a file; branches not taken
+    unit: str  # unit that executes it: a key of the simulator's table of units
+    port: str  # issue port: the unit's own, or a port shared with another unit
+    kind: int  # TokenKind as in a file; for branches, not taken
     size: int  # bytes
     reads: frozenset[str]  # registers
     writes: frozenset[str]  # registers
     counts: tuple[str, ...]  # counters of outstanding operations that it raises
     waits: tuple[tuple[str, int], ...]  # (counter, highest value that lets it pass)
-    passes: int  # cycles its pipe is taken
-    width: int  # bytes a lane moves; 0 if it is no memory operation
+    passes: int  # cycles that its pipe is busy
+    width: int  # bytes a lane moves; 0 if not a memory operation
     is_store: bool
 
 
 def meaning(text: str, generation: int) -> Meaning:
-    """Return what an instruction of this text does on the given generation (9, 11 or 12)."""
+    """Return the meaning of an instruction text on the given generation (9, 11 or 12)."""
     name = text.split(maxsplit=1)[0]
     unit, kind = _unit(name, generation)
     reads, writes = _registers(name, text)

@@ -1,17 +1,17 @@
-"""A kernel as the simulator runs it: instructions with their meaning, written as assembly in `kernels/*.s`.
+"""A kernel for the simulator: instructions with their meaning, from assembly in `kernels/*.s`.
 
 The text has one instruction a line, comments start with `;`, and directives such as `.symbol NAME` describe
-the kernel.  Lines that start with `@` say where the following instructions come from:
+the kernel.  Lines that start with `@` give the source of the following instructions:
 `@ inner: fragment -> outer: fragment`, innermost place first; a place is the nickname of a source and the
-first text line of it that contains the fragment.  `name:` is a label.  After `//` stand notes:
+first text line of it that contains the fragment.  `name:` is a label.  Notes follow `//`:
 
     s_cbranch_scc1 loop  // iterations=K   taken K - 1 times, then not
     s_cbranch_scc1 skip  // last=K         taken only the K-th time
-    s_cbranch_vccz out   // chance=0.2     taken now and then
+    s_cbranch_vccz out   // chance=0.2     taken with this probability
     s_cbranch_scc1 half  // waves=0-3      taken by these waves of a workgroup
     global_load_dword …  // near=1         served by a cache
     ds_read_b128 …       // conflict=4     bank conflicts: four times the cycles
-    global_load_dword …  // slow=1.2       takes so many times as long to answer
+    global_load_dword …  // slow=1.2       latency multiplied by this
     s_ttracedata         // marker=10      value written to the trace
 """
 
@@ -28,14 +28,14 @@ from rcv_py.synth.isa import Meaning, meaning
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source file the kernels were made from; `is_copied` says whether the capture holds a copy."""
+    """A source file of the kernels; `is_copied` states whether the capture has a copy."""
 
     path: str
     text: str = ""
     is_copied: bool = True
 
     def place(self, fragment: str) -> str:
-        """Return `path:line` of the first line that contains the fragment, or of the line so numbered."""
+        """Return `path:line` of the first line with the fragment, or of the line with this number."""
         if fragment.isdigit():
             return f"{self.path}:{fragment}"
         for number, line in enumerate(self.text.splitlines(), start=1):
@@ -75,7 +75,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel: its instructions and where they lie."""
+    """A kernel: its instructions and their addresses."""
 
     symbol: str
     demangled: str
@@ -103,7 +103,7 @@ def first_rows(kernels: Iterable[Kernel]) -> list[int]:
 
 @cache
 def kernel(name: str, address: int | None = None) -> Kernel:
-    """Return a kernel of `kernels/`, at another address than its own if one is given."""
+    """Return a kernel of `kernels/`, at `address` if given, else at its own."""
     text = (Path(__file__).parent / "kernels" / f"{name}.s").read_text(encoding="utf-8")
     head = dict(line[1:].split(" ", 1) for line in text.splitlines() if line.startswith("."))
     return assemble(
@@ -125,7 +125,7 @@ def assemble(
     demangled: str = "",
     address: int = 0x1600,
 ) -> Kernel:
-    """Make a kernel from the assembly text described above; ValueError for a line without sense."""
+    """Make a kernel from the assembly text described above; ValueError for an invalid line."""
     lines: list[tuple[str, str, str]] = []  # instruction, notes, source
     labels: dict[str, int] = {}
     source = ""

@@ -1,4 +1,4 @@
-"""What else the hardware records while waves run: counters, shader data, events, PC samples."""
+"""Other records of the hardware: counters, shader data, events, PC samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNTERS = (
 _ACTIVE = (TokenKind.VALU, TokenKind.LDS, TokenKind.FLAT)
 
 PERIOD = 48  # cycles between two PC samples of a wave
-UNIT_SKEW = 8  # cycles by which each further compute unit lags behind the traced one
+UNIT_SKEW = 8  # cycles by which each further compute unit lags the previous
 MONITOR_INTERVAL = 512  # cycles between two values of a performance monitor
 _VMEM = (TokenKind.VMEM, TokenKind.FLAT)
 _LEVELS = (_VMEM, (TokenKind.LDS,), (TokenKind.SMEM,))
@@ -48,7 +48,7 @@ SHADER_MONITORS = (
     "SQ_BUSY_CYCLES",
 )
 
-_REASONS = {  # of the other causes a sampler says nothing
+_REASONS = {  # a sampler does not report the other causes
     Cause.FETCH: StallReason.FETCH,
     Cause.DEPENDENCY: StallReason.ALU_DEPENDENCY,
     Cause.COUNTER: StallReason.WAITCNT,
@@ -64,9 +64,9 @@ _REASONS = {  # of the other causes a sampler says nothing
 def counters(capture: Capture, se: int, units: int = 1) -> np.ndarray:
     """Return the samples of `COUNTERS`, int64 [n, 7] by time: time, four values, cu, bank.
 
-    A sample covers the cycles since the one before it; levels are those of its moment.  Where no wave
-    is resident there is no sample.  Of several compute units the first is the target CU; each of the others
-    does the same `UNIT_SKEW` cycles later.
+    A sample covers the cycles since the previous sample; levels are instantaneous.  While no wave is resident
+    there is no sample.  Of several compute units the first is the target CU; each further unit does the same
+    `UNIT_SKEW` cycles later.
     """
     waves = [wave for wave in capture.waves if wave.se == se]
     tokens = np.concatenate([wave.tokens for wave in waves])
@@ -96,7 +96,7 @@ def _level(tokens: np.ndarray, returned: np.ndarray, kinds: Sequence[int], time:
 
 
 def _active(tokens: np.ndarray, kind: int, time: np.ndarray) -> np.ndarray:
-    """Quad-cycles of issue that began since the sample before."""
+    """Quad-cycles of issue that began since the previous sample."""
     chosen = tokens[:, 1] == kind
     place = np.searchsorted(time, (tokens[:, 0] + tokens[:, 2])[chosen])
     cycles = (tokens[:, 3] - tokens[:, 2])[chosen] // 4
@@ -123,7 +123,7 @@ def _cycles_since(moments: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def shader_data(waves: Sequence[LiveWave], cu: int) -> np.ndarray:
-    """Return the markers the waves wrote, int64 [n, 6]: time, value, cu, simd, slot, flags; by time."""
+    """Return the markers that waves wrote, int64 [n, 6]: time, value, cu, simd, slot, flags; by time."""
     rows = [(time, value, cu, wave.simd, wave.slot, 0) for wave in waves for time, value in wave.markers]
     return np.array(sorted(rows, key=lambda row: row[0]), dtype=np.int64)
 
@@ -141,7 +141,7 @@ def sibling(waves: Sequence[LiveWave], simd: int) -> np.ndarray:
 
 
 def events(capture: Capture) -> dict[int, list[dict[str, Any]]]:
-    """Return the records of an occupancy file of version 3.1: dispatches and what was around them."""
+    """Return the records of an occupancy file of version 3.1: dispatches and related events."""
     found: dict[int, list[dict[str, Any]]] = {}
     lives = capture.truth.residencies
     for se in np.unique(lives[:, 0]).tolist():
@@ -188,7 +188,7 @@ def _dispatch(time: int, index: int, kernel: Kernel) -> dict[str, Any]:
 
 
 def monitors(capture: Capture, names: Sequence[str], interval: int = MONITOR_INTERVAL) -> dict[str, Any]:
-    """Return spm.json: instructions, waves and their cycles per interval; intervals without any are left out.
+    """Return spm.json: instructions, waves and their cycles per interval; empty intervals are left out.
 
     Times are shader cycles of the engine: the end of the interval, as differences.
     """
@@ -224,7 +224,7 @@ def _monitored(waves: list[WaveRun], edges: np.ndarray) -> dict[str, np.ndarray]
 
 
 def _counted(moments: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """How many moments lie in each [edge, next edge)."""
+    """Number of times in each [edge, next edge)."""
     return np.diff(np.searchsorted(np.sort(moments), edges))
 
 
@@ -241,9 +241,9 @@ def _union(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pc_samples(capture: Capture) -> tuple[np.ndarray, np.ndarray]:
-    """Return samples that issued, int64 [rows], and that did not, by reason, int64 [rows, 10].
+    """Return issued samples, int64 [rows], and stalled samples by reason, int64 [rows, 10].
 
-    Every wave is looked at every `PERIOD` cycles; between two instructions it is stalled on the later one.
+    Every wave is sampled every `PERIOD` cycles; between two instructions it is stalled on the later.
     """
     issued = np.zeros(first_rows(capture.kernels)[-1], dtype=np.int64)
     reasons = np.zeros((len(issued), len(StallReason)), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Every sample by name: what is simulated, what is added to it, and the layout in which it is written."""
+"""All samples by name: the simulated plan, additions to it, and the layout of its files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MARKERS = (
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A capture by name: `text` says in a sentence what is in it."""
+    """A named capture; `text` describes it in a sentence."""
 
     name: str
     text: str
@@ -40,18 +40,18 @@ class Sample:
     layout: Layout = NATIVE
 
     def write(self, folder: Path, seed: int = 0) -> Truth:
-        """Write the folder and return the truth about it; a seed gives the same bytes each time."""
+        """Write the folder and return the truth about it; the same seed gives the same bytes."""
         return self.write_simulated(simulated(self.plan, seed), folder)
 
     def write_simulated(self, done: Simulated, folder: Path) -> Truth:
-        """Write the folder of what its plan gave, and return the truth about it."""
+        """Write the folder of a simulated plan, and return the truth about it."""
         capture = self.extend(done)
         write_folder(capture, folder, self.layout)
         return capture.truth
 
 
 def simulated(plan: Callable[[], Plan], seed: int = 0) -> Simulated:
-    """Return what a plan gives with a seed."""
+    """Simulate a plan with a seed."""
     return build(replace(plan(), seed=seed))
 
 
@@ -67,7 +67,7 @@ def _alone(
     cus: tuple[int, ...] = (1,),
     traced_simds: tuple[int, ...] = (0, 1, 2, 3),
 ) -> Callable[[], Plan]:
-    """Return what makes the plan of a single kernel."""
+    """Return a function that makes the plan of a single kernel."""
 
     def plan() -> Plan:
         launch = Launch(
@@ -83,7 +83,7 @@ def _alone(
 
 
 def _in_a_row(*names: str) -> list[Kernel]:
-    """Return kernels that lie one after the other in the code object, each at a multiple of 256 bytes."""
+    """Return kernels at consecutive addresses of the code object, each at a multiple of 256 bytes."""
     kernels: list[Kernel] = []
     for name in names:
         kernels.append(kernel(name, -(-kernels[-1].stop // 256) * 256 if kernels else None))
@@ -105,13 +105,13 @@ def _kernels() -> Plan:
 
 
 def _several_groups() -> Plan:
-    """Five workgroups of three waves on a compute unit at a time, in whatever slots are free; then of six."""
+    """Five workgroups of three waves on a compute unit at a time, in any free slots; then of six waves."""
     tiles, ping_pong = _in_a_row("tiles", "ping_pong")
     small = Launch(tiles, 10, {"n": (5, 8, 6)}, waves_per_group=3)
     return Plan(_MEETING, (small, Launch(ping_pong, 4, {"n": (5,)}, waves_per_group=6)), _ENGINES[:2])
 
 
-# As seen on gfx9: 4 or 8 cycles from the last arrival to the first release, releases 0 or 4 cycles apart.
+# As observed on gfx9: 4 or 8 cycles from the last arrival to the first release, releases 0 or 4 cycles apart.
 _MEETING = replace(CDNA, slots=4, barrier_spread=1)
 _SMALL = _alone("matmul_tiled", 3, {"K": (4, 6)}, cus=(0, 1, 2))
 _VECTOR = _alone("vector_add", 24, {}, replace(CDNA, slots=8), offsets=_ENGINES, cus=(0, 1, 3, 4, 5))
@@ -120,7 +120,7 @@ _GFX12 = _alone("matmul_gfx12", 6, {"K": (8, 11)}, RDNA4, offsets=(0, 287), cus=
 
 
 def _tutorial(name: str) -> Callable[[], Plan]:
-    """A wave a SIMD, and a scale for each block that a cache serves."""
+    """One wave a SIMD, and a scale for each block that is served by a cache."""
     return _alone(name, 4, {"n": (24,)}, CDNA, resident=2, offsets=_ENGINES)
 
 
@@ -157,7 +157,7 @@ def _with_sibling(simulated: Simulated) -> Capture:
 
 
 def _placeholder(simulated: Simulated) -> Capture:
-    """Occupancy of other compute units, but nothing ran on the traced one."""
+    """Occupancy of other compute units, but no wave on the traced unit."""
     full = simulated.capture
     elsewhere = full.truth.residencies[full.truth.residencies[:, 1] != full.waves[0].cu]
     none = np.zeros((0, 4), dtype=np.int64)

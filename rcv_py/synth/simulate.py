@@ -1,9 +1,9 @@
-"""A compute unit that runs waves: who issues when, who waits for what.
+"""Simulation of a compute unit: when waves issue, and what they wait for.
 
-Waves take turns through a heap of moments.  At its moment a wave asks whether its next instruction can
-issue now: units give one issue a SIMD at a time, shared pipes refuse when their queue is full, results of
-the matrix unit must be there, counters must have come down, everybody must have reached the barrier.
-If not, the wave comes back when it may be possible and the first question decides about the stall's begin.
+Waves are scheduled by a heap of times.  At its time a wave tries to issue its next instruction: units accept
+one issue a SIMD at a time, shared pipes refuse when their queue is full, results of the matrix unit must be
+ready, counters must have dropped, and all waves must have reached the barrier.  If it cannot issue, the wave
+tries again when it may be possible; the stall begins with the first attempt.
 
     attempt ── stall ──► issue ── busy ──► end ── gap (fetch, arbitration) ──► next attempt
 """
@@ -21,31 +21,31 @@ from rcv_py.synth.program import Instruction
 from rcv_py.synth.wave_state import Group, Launch, LiveWave
 
 _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs
-_MEET = ("barrier", "end")  # units whose moment of arrival counts for others
+_MEET = ("barrier", "end")  # units whose time of arrival affects other waves
 _DRAIN = 20  # cycles s_endpgm takes with nothing outstanding
-_NOBODY: tuple[int, LiveWave | None] = (-1, None)  # holds a unit
-# Members of an enum are looked up by name each time, and hashed by it: tokens are counted by plain numbers.
+_NOBODY: tuple[int, LiveWave | None] = (-1, None)  # the holder of a free unit
+# Enum members are slow to look up and hash: tokens are counted by plain integers.
 _NONE, _FETCH, _ARBITER, _OWN_UNIT = map(int, (Cause.NONE, Cause.FETCH, Cause.ARBITER, Cause.OWN_UNIT))
 _PIPE, _DEPENDENCY, _UNTOLD = map(int, (Cause.PIPE, Cause.DEPENDENCY, Cause.UNTOLD))
 _COUNTER, _SLEEP, _BARRIER, _DRAINING = map(int, (Cause.COUNTER, Cause.SLEEP, Cause.BARRIER, Cause.DRAIN))
 _IMMED, _MSG, _JUMP, _NEXT = map(int, (TokenKind.IMMED, TokenKind.MSG, TokenKind.JUMP, TokenKind.NEXT))
-_FREE: tuple[int, int, int, int, LiveWave | None] = (0, _NONE, -1, -1, None)  # nothing blocked a wave yet
+_FREE: tuple[int, int, int, int, LiveWave | None] = (0, _NONE, -1, -1, None)  # nothing has blocked a wave yet
 
 
 class ComputeUnit:
-    """One compute unit; `run` simulates a launch and returns its waves in the order they began."""
+    """A compute unit; `run` simulates a launch and returns its waves in the order of their begins."""
 
     def __init__(self, hardware: Hardware, rng: random.Random) -> None:
         self._hw = hardware
         self._step = hardware.step
         self._rng = rng
-        # moment, s_setprio and age if they count, ticket
+        # time, s_setprio and age if they count, ticket
         self._heap: list[tuple[int, int, int, int, LiveWave]] = []
         self._tickets = 0
         self._port_free: dict[tuple[int, str], int] = {}  # (simd, unit): cycle
         self._pipe_free: dict[str, int] = {}  # shared pipe: cycle
         self._matrix_free: dict[int, int] = {}  # simd: cycle
-        # (simd, unit), -1 for all SIMDs: instruction that took it last, and its wave
+        # (simd, unit), -1 for all SIMDs: the last instruction that used it, and its wave
         self._held_by: dict[tuple[int, str], tuple[int, LiveWave | None]] = {}
         self._memory_free = 0.0
         self._cache_free = 0.0
@@ -76,7 +76,7 @@ class ComputeUnit:
             self._ask(wave, now)
         return sorted(self._done, key=lambda wave: (wave.begin, wave.simd, wave.slot))
 
-    # Workgroups come and go
+    # Start and end of workgroups
 
     def _has_room(self, launch: Launch) -> bool:
         free = self._hw.simds * (launch.resident or self._hw.slots) - len(self._slots)
@@ -113,10 +113,10 @@ class ComputeUnit:
             latest = max(member.end for member in wave.group.waves)
             self._start_group(wave.launch, self._hw.up(latest + 60 + 240 * self._rng.random()))
 
-    # Moments
+    # Times
 
     def _schedule(self, wave: LiveWave, attempt: int) -> None:
-        """Let the wave ask for its next instruction as soon as that has been fetched."""
+        """Schedule the wave's next attempt as soon as its instruction has been fetched."""
         fetched = self._fetch(wave, attempt)
         wave.blocked, wave.held, wave.holder = _FREE, {}, {}
         wave.attempt = fetched
@@ -137,7 +137,7 @@ class ComputeUnit:
         heapq.heappush(self._heap, (moment, *rank, self._tickets, wave))
 
     def _fetch(self, wave: LiveWave, now: int) -> int:
-        """When the instruction is there: the first wave to come along pays for the cache line."""
+        """When the instruction is available; the first wave to need a cache line waits for its fetch."""
         launch = wave.launch
         line = launch.cache_lines[wave.pc]
         key = (launch.index, line)
@@ -163,9 +163,9 @@ class ComputeUnit:
             self._issue(wave, instruction, now)
 
     def _ready(self, wave: LiveWave, what: Meaning, now: int) -> int:
-        """The first cycle at which everything known now would let the instruction pass.
+        """The first cycle at which the instruction could issue, by what is known now.
 
-        What is over by now is left out, which is nearly all of it.
+        Events that are over by now, which are most, are left out.
         """
         simd, ready = wave.simd, now
         over = now - self._step
@@ -202,7 +202,7 @@ class ComputeUnit:
         blamed: int = -1,
         by: LiveWave | None = None,
     ) -> int:
-        """Count what keeps the instruction until a moment, and return when it lets go; now if it does not."""
+        """Count what holds the instruction until a time, and return when it ends; now if nothing does."""
         moment = self._hw.up(until)
         if moment <= now:
             return now
@@ -210,14 +210,14 @@ class ComputeUnit:
         return moment
 
     def _pipe(self, unit: str, simd: int) -> tuple[int, tuple[int, str]]:
-        """When the pipe behind a unit takes more, 0 without one, and who holds it in `_held_by`."""
+        """When the pipe of a unit accepts more, 0 without a pipe, and its key in `_held_by`."""
         if unit in _SHARED:
             depth = self._hw.lds_queue if unit == "lds" else self._hw.vmem_queue
             return self._pipe_free.get(unit, 0) - depth, (-1, unit)
         return (self._matrix_free.get(simd, 0) if unit == "matrix" else 0), (simd, "matrix")
 
     def _room(self, wave: LiveWave, counter: str, over: int) -> int:
-        """When the counter of a wave can count one more operation: it has few bits."""
+        """When the counter of a wave, which has few bits, can count another operation."""
         most = self._hw.outstanding.get(counter, 0)
         due = sorted(returned for returned, _ in wave.pending.get(counter, ()) if returned > over)
         return due[len(due) - most] if most and len(due) >= most else over
@@ -250,7 +250,7 @@ class ComputeUnit:
     # Memory
 
     def _send(self, wave: LiveWave, instruction: Instruction, now: int, token: int) -> int:
-        """Put a memory operation on its way; return when it will be done, -1 for other instructions."""
+        """Start a memory operation; return when it will be done, -1 for other instructions."""
         what = instruction.meaning
         if what.unit not in _SHARED:
             return -1
@@ -261,7 +261,7 @@ class ComputeUnit:
         done = self._answer(instruction, start + what.passes * conflict)
         for counter in what.counts:
             queue = wave.pending.setdefault(counter, [])
-            # Vector memory and LDS each answer in the order of the questions; scalar loads do not.
+            # Vector memory and LDS each return in order; scalar loads do not.
             if queue and what.unit != "smem" and wave.unit_of(queue[-1][1]) == what.unit:
                 done = max(done, queue[-1][0] + self._step)
             queue.append((done, token))
@@ -288,7 +288,7 @@ class ComputeUnit:
     # Instructions that are their own unit
 
     def _wait(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
-        """Wait until so few operations are outstanding; known at once, because issue is in order."""
+        """Wait until few enough operations are outstanding; known at once, because issue is in order."""
         release, producer = now + self._step, -1
         for counter, keep in instruction.meaning.waits:
             queue = sorted(wave.pending.get(counter, ()))
@@ -315,7 +315,7 @@ class ComputeUnit:
         self._immediate(wave, now + turns * self._step)
 
     def _immediate(self, wave: LiveWave, release: int) -> None:
-        """Record a token that is all stall, and go on after it."""
+        """Record a token that is all stall, and continue after it."""
         self._record(wave, _IMMED, release, 0, -1)
         self._advance(wave, wave.pc + 1, release)
 
@@ -327,7 +327,7 @@ class ComputeUnit:
             self._open_barrier(wave.group)
 
     def _signalled(self, group: Group) -> None:
-        """Open a split barrier once every wave that is left has signalled it."""
+        """Open a split barrier once every remaining wave has signalled it."""
         alive = [wave for wave in group.waves if not wave.end]
         turn = len(group.opened)
         if alive and all(len(wave.signals) > turn for wave in alive):
@@ -336,7 +336,7 @@ class ComputeUnit:
             self._pass_split(group)
 
     def _pass_split(self, group: Group) -> None:
-        """Let waves go on whose barrier is open; one that comes later is not held at all."""
+        """Release waves whose barrier is open; a wave that comes later is not held at all."""
         for wave in [wave for wave in group.arrived if wave.waits < len(group.opened)]:
             group.arrived.remove(wave)
             opened, latest = group.opened[wave.waits]
@@ -348,7 +348,7 @@ class ComputeUnit:
             self._immediate(wave, release)
 
     def _open_barrier(self, group: Group) -> None:
-        """Let all pass when as many have arrived as are left: the last one came, or another one ended."""
+        """Release all waves when all remaining waves have arrived: the last came, or another wave ended."""
         if not group.arrived or len(group.arrived) < group.alive:
             return
         latest = max(group.arrived, key=lambda wave: wave.attempt)
@@ -373,7 +373,7 @@ class ComputeUnit:
         self._advance(wave, instruction.target if is_taken else wave.pc + 1, now + busy, away)
 
     def _end(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
-        """Drain what is outstanding: mostly in the token, now and then before it."""
+        """Drain outstanding operations: mostly in the token, sometimes before it."""
         pending = [item for queue in wave.pending.values() for item in queue]
         drained, producer = max(pending, default=(now, -1))
         drained = self._hw.up(max(drained, now + _DRAIN, wave.last_end))
@@ -388,7 +388,7 @@ class ComputeUnit:
         self._leave(wave)
 
     def _end_skew(self) -> int:
-        """Wave end and last token differ by a step at times, as in real captures."""
+        """Difference of wave end and last token, sometimes a step, as in real captures."""
         draw = self._rng.random()
         if draw < 0.3:
             return -self._step
@@ -422,7 +422,7 @@ class ComputeUnit:
         totals[3] += gap
 
     def _advance(self, wave: LiveWave, target: int, end: int, away: int = 0) -> None:
-        """Go to the next instruction; memory units take a moment longer to be asked."""
+        """Go to the next instruction; attempts at memory units start slightly later."""
         before, busy = wave.instruction.meaning, wave.rows[-1][3] - wave.rows[-1][2]
         wave.pc = target
         after = wave.instruction.meaning
@@ -430,6 +430,6 @@ class ComputeUnit:
         if before.unit == "valu" and after.unit in ("lds", "vmem"):
             gap += self._step * (1 + int(2 * self._rng.random()))
         elif before.unit == "salu" and busy > self._step == 4 and after.kind == _IMMED:
-            gap -= self._step  # the one overlap that real gfx9 captures show
+            gap -= self._step  # the only overlap in real gfx9 captures
         wave.gap_cause = _FETCH if away else _ARBITER if gap else _NONE
         self._schedule(wave, end + gap)

@@ -1,4 +1,4 @@
-"""A wave while it is being simulated, and what is left of it afterwards."""
+"""State of a wave during simulation, and its record afterwards."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ CACHE_LINE = 64  # bytes of instructions that are fetched at once
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel as one compute unit gets to run it."""
+    """A kernel's launch on one compute unit."""
 
     kernel: Kernel
-    groups: int  # workgroups the unit runs, one after the other as slots get free
+    groups: int  # workgroups that the unit runs, as slots become free
     iterations: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of loops by name, by workgroup
     waves_per_group: int = 4
     begin: int = 70_000  # raw cycle of the first wave
     index: int = 0  # number of the kernel in the capture
     first_group: int = 0
     group_step: int = 1
-    resident: int = 0  # waves a SIMD takes of this kernel; 0: as many as the hardware has slots
+    resident: int = 0  # resident waves of this kernel a SIMD; 0: all slots of the hardware
     cache_lines: tuple[int, ...] = ()  # of each instruction; made by itself
 
     def __post_init__(self) -> None:
@@ -53,7 +53,7 @@ class Group:
 
 @dataclass(slots=True)
 class LiveWave:
-    """A wave on its way through a kernel."""
+    """A wave that runs a kernel."""
 
     launch: Launch
     group: Group
@@ -62,13 +62,13 @@ class LiveWave:
     begin: int
     end: int = 0
     pc: int = 0
-    attempt: int = 0  # when it first tried to issue the instruction at pc
-    last_end: int = 0  # when the token before it ended
+    attempt: int = 0  # time of the first attempt to issue the instruction at pc
+    last_end: int = 0  # end of the previous token
     gap_cause: int = Cause.LAUNCH
     # The longest wait so far: cycles, cause, producer (token of this wave), instruction to blame, its wave
     blocked: tuple[int, int, int, int, LiveWave | None] = (0, int(Cause.NONE), -1, -1, None)
-    held: dict[int, int] = field(default_factory=dict)  # cause: cycles in which it kept the instruction
-    untold: int = 0  # until when nothing lets the instruction pass, 0: it may
+    held: dict[int, int] = field(default_factory=dict)  # cause: cycles in which it held the instruction
+    untold: int = 0  # end of an unrecorded hold of the instruction, 0: none
     blamed_waves: list[LiveWave | None] = field(default_factory=list)  # of each token
     held_rows: list[dict[int, int]] = field(default_factory=list)  # of each token
     holder: dict[int, tuple[int, int]] = field(default_factory=dict)  # cause: (cycles, instruction to blame)
@@ -78,7 +78,7 @@ class LiveWave:
     ready: dict[str, tuple[int, int]] = field(
         default_factory=dict
     )  # register: (cycle, token of the matrix unit)
-    all_ready: int = 0  # when everything in `ready` is there
+    all_ready: int = 0  # time at which everything in `ready` is available
     visits: dict[int, int] = field(default_factory=dict)  # branch: iterations so far
     iterations: dict[str, list[int]] = field(default_factory=dict)  # label: of each visit
     markers: list[tuple[int, int]] = field(default_factory=list)  # (cycle, value)
@@ -97,7 +97,7 @@ class LiveWave:
         return self.launch.kernel.instructions[self.pc]
 
     def instruction_of(self, token: int) -> int:
-        """The instruction of a token, -1 of none."""
+        """The instruction of a token, -1 if none."""
         return self.rows[token][INSTRUCTION] if token >= 0 else -1
 
     def unit_of(self, token: int) -> str:
@@ -117,16 +117,16 @@ class LiveWave:
         self.hold(cause, cycles, blamed)
 
     def hold(self, cause: int, cycles: int, blamed: int = -1) -> None:
-        """Count cycles of the stall of the current instruction in which a cause would have been enough.
+        """Count cycles in which a cause alone would stall the current instruction.
 
-        Of the instructions to blame for a cause the one for most cycles at once is kept.
+        For each cause the instruction to blame for most cycles at once is kept.
         """
         self.held[cause] = self.held.get(cause, 0) + cycles
         if cycles > self.holder.get(cause, _NOT_HELD)[0]:
             self.holder[cause] = (cycles, blamed)
 
     def mark(self, cycle: int, value: int) -> None:
-        """Write a marker into the trace, and do what it means."""
+        """Write a marker into the trace, and open or close its scopes."""
         self.markers.append((cycle, value))
         if value & 1 and self.open_scopes:
             begin, marker = self.open_scopes.pop()
@@ -137,7 +137,7 @@ class LiveWave:
             self.scopes.append((cycle, cycle, len(self.open_scopes), value >> 2, 1))
 
     def takes_branch(self, instruction: Instruction, rng: random.Random) -> bool:
-        """Decide a branch by its notes, and count the iterations of loops."""
+        """Decide a branch by its notes, and count loop iterations."""
         notes = instruction.notes
         if "chance" in notes:
             return rng.random() < float(notes["chance"])

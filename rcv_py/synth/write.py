@@ -1,4 +1,4 @@
-"""A capture to a folder, in the layout of either tool that writes such folders."""
+"""Writing of a capture to a folder, in the layout of either tool."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rcv_py.synth.capture import Capture, WaveRun
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a tool writes: its version and its habits."""
+    """The file layout of a tool: its version and its variants."""
 
     version: str
     is_indented: bool
@@ -56,7 +56,7 @@ PACKED = Layout(version="", is_indented=False, empty=None, first_number=0, is_pa
 
 
 def write_folder(capture: Capture, folder: Path, layout: Layout = NATIVE) -> None:
-    """Write all files of a capture; the folder is made if it is not there."""
+    """Write all files of a capture; create the folder if it is missing."""
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[str, Any] = {
         "filenames.json": index_table(capture, layout),
@@ -87,13 +87,13 @@ def index_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
             table[key] = {str(se): [[part_name(name, se), *stretch_of(rows)]] for se, rows in columns.items()}
     if capture.pc_samples is not None:
         table |= {"thread_trace": False, "pc_sampling": True, "is_pcs_stochastic": True}
-    if layout.is_packed:  # such a folder only tells the family, and names of waves
+    if layout.is_packed:  # such a folder names only the family, and the waves
         del table["version"], table["gfxip"]
     return table
 
 
 def code_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
-    """The content of `code.json`: ten columns a row, and those of PC samples."""
+    """The content of `code.json`: ten columns a row, plus columns of PC samples."""
     code: list[list[Any]] = []
     header: str | list[str] = CODE_HEADER
     if capture.pc_samples is not None:
@@ -134,7 +134,7 @@ def code_rows(capture: Capture, layout: Layout = NATIVE) -> list[list[Any]]:
 
 
 def occupancy_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
-    """occupancy.json: six columns, eleven, or one packed number an event."""
+    """The content of `occupancy.json`: six columns, eleven, or one packed number an event."""
     table: dict[str, Any] = {str(se): rows for se, rows in _occupancy_rows(capture, layout).items()}
     names = {"0": "0 / 0x0"}
     names.update({str(index + 1): kernel.symbol for index, kernel in enumerate(capture.kernels)})
@@ -189,7 +189,7 @@ def wait_lists(wave: WaveRun, first_number: int = 0) -> list[Any]:
 
 
 def _states(capture: Capture, layout: Layout) -> dict[str, Any]:
-    """The wstates files: how many traced waves are in each state, clocks not aligned."""
+    """The wstates files: number of traced waves in each state, clocks not aligned."""
     if not layout.has_states or not capture.waves:
         return {}
     spans = np.concatenate([wave.timeline for wave in capture.waves])
@@ -207,7 +207,7 @@ def _states(capture: Capture, layout: Layout) -> dict[str, Any]:
 
 
 def _side_files(capture: Capture) -> dict[str, Any]:
-    """Clock, counters, shader data, other SIMD and monitor files, as far as the capture has them."""
+    """Clock, counters, shader data, other SIMD and monitor files that the capture has."""
     files: dict[str, Any] = {}
     if capture.realtime:
         files["realtime.json"] = realtime_table(capture.realtime)
@@ -223,7 +223,7 @@ def _side_files(capture: Capture) -> dict[str, Any]:
 
 
 def write_sources(capture: Capture, folder: Path, layout: Layout = NATIVE) -> None:
-    """Copy the sources the kernels refer to, and write the tree that says which copy is which file."""
+    """Copy the sources of the kernels, and write the tree that maps copies to files."""
     paths = {
         place.rpartition(":")[0]
         for kernel in capture.kernels

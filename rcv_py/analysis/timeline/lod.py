@@ -295,7 +295,7 @@ def _shares(running: np.ndarray, number: np.ndarray, full: np.ndarray) -> np.nda
     total, width = running[:, -1], running.shape[1]
     room = np.maximum(total, full)
     turn = (2 * (number * _SPREAD & 255) + 1) * room >> 9
-    # For a joined row both the running sums and `full` have the factor FULL, so nothing is divided.
+    # For a joined row both the running sums and `full` have the factor FULL: cancelled, a shift can divide.
     factor, divisor = (1, FULL) if np.any(full & (full - 1)) else (FULL, 1)
     dtype = np.int32 if int(room.max(initial=0)) < _SUMMED * divisor else np.int64
     shares = np.multiply(running, factor, dtype=dtype)
