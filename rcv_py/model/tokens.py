@@ -48,7 +48,7 @@ class Tokens:
 
     @property
     def duration(self) -> np.ndarray:
-        """Stall plus busy, int64: what the screen calls latency."""
+        """Stall plus busy, int64: the latency shown on screen."""
         return self.stall.astype(np.int64) + self.busy
 
     @property

@@ -33,7 +33,7 @@ class Layout:
 
     version: str
     is_indented: bool
-    empty: Any  # what stands for an empty list of waves, code, waits
+    empty: Any  # the value for an empty list of waves, code, waits
     first_number: int  # LineNumber of the first code row
     forces_underscore: bool = False  # before the kernel's name in its label row
     has_states: bool = True  # writes wstates files

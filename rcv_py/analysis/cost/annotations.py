@@ -5,7 +5,7 @@ mode            lanes  parts, from the left
 TOTAL             1    stall, issue, idle
 NONHIDDEN         1    stall, issue, idle that nothing hid, then what was hidden
 KINDS             1    idle, and the latency by kind of token
-REASONS           1    stalled PC samples by reason, and those that issued
+REASONS           1    stalled PC samples by reason, and issued samples
 CAUSES            1    stall by cause, then idle
 LATENCY_STALL     2    latency and idle above, stall below
 MEMORY            1    stall, issue, mean memory latency; whiskers of one standard deviation

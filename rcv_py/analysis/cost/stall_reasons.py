@@ -29,7 +29,7 @@ class StallReasons:
 
     issued: int  # samples whose instruction issued
     stalled: int  # samples whose instruction did not
-    count: np.ndarray  # int64 [k], stalled samples by reason; reasons beyond those known are kept
+    count: np.ndarray  # int64 [k], stalled samples by reason, including unknown reasons
 
     @property
     def samples(self) -> int:
@@ -60,10 +60,10 @@ def stall_reasons(code: CodeTable, rows: slice | None = None) -> StallReasons:
 
 
 def reason_name(reason: int) -> str:
-    """Return the name of a reason; numbers beyond the known ones keep their number."""
+    """Return the name of a reason, or its number if unknown."""
     return REASON_TEXT[StallReason(reason)] if 0 <= reason < len(StallReason) else f"reason {reason}"
 
 
 def reason_meaning(reason: int) -> str:
-    """Return what a reason means, "" for numbers beyond the known ones."""
+    """Return the meaning of a reason, "" if unknown."""
     return REASON_MEANING[StallReason(reason)] if 0 <= reason < len(StallReason) else ""

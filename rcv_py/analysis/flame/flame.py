@@ -40,7 +40,7 @@ class What(IntEnum):
     NO_KERNEL = 5  # code lines before the first label
     BLOCK = 6  # second: row of the code table at which the basic block begins
     MARKER = 7  # first: kind of marker, second: place in the list of names
-    NO_SCOPE = 8  # what ran outside of every marker
+    NO_SCOPE = 8  # executions outside all markers
 
 
 @dataclass(frozen=True, eq=False)
