@@ -66,12 +66,13 @@ COMPOSED = (  # what parts of the program say together, and no text of it says a
     "SIMDs do nothing in {0} of their cycles, while the matrix pipe is {1} busy",
     "{0} of their time, {1} of it stalled",
     "Predicted by playing {0} instructions again.",
+    "Predicted by replaying {0} instructions.",
     "{0} of {1} stalled and {2} of {3} idle cycles explained in {4}.",
     "{0} of files: `rcv info` lists them.",
     "Cycles are attributed, not elapsed: several waves stall at once.",
     "Only traced waves can be seen to use a unit.",
-    "Peaks are those of data sheets, by compute unit and cycle.",
-    "Bytes and VALU operations are of full waves, and caches may serve bytes: at most.",
+    "Peaks are from data sheets, per compute unit and cycle.",
+    "Bytes and VALU operations count full waves, and caches may serve bytes: both are upper bounds.",
 )
 
 PLACE = re.compile(r"\{[^{}\s]*\}")

@@ -98,7 +98,7 @@ def library(
     cluster: str | None = None,
     findings: bool = False,
 ) -> Answer[tuple[LibraryRow, ...]]:
-    """Return one row a capture below a folder, ranked, as `rcv index` shows them; `jobs` processes open them.
+    """Return one row per capture below a folder, ranked, as `rcv index` shows them; `jobs` processes open them.
 
     `cluster` is the address of a Dask scheduler, such as `tcp://HOST:8786`, whose workers do it instead;
     paths are absolute then.

@@ -245,7 +245,7 @@ class Capture(CaptureTables):
         metric: Literal["total", "nonhidden", "stall", "hits"] = "total",
         order: Literal["heavy", "execution", "name"] = "heavy",
     ) -> Answer[FlameTree]:
-        """Return the flamegraph: one row a frame, `parent` is the row of the frame around it, -1 for none.
+        """Return the flamegraph: one row per frame, `parent` is the row of the frame around it, -1 for none.
 
         `content` is `source`, `kernel`, `markers` or `both`; `metric` is `total`, `nonhidden`, `stall` or
         `hits`; `order` is `heavy`, `execution` or `name`.  Raises UsageError where the capture cannot tell.
@@ -322,11 +322,11 @@ class Capture(CaptureTables):
         return Answer.of(cause_table(self.trace, groups, by, total), found, facts)
 
     def wait_costs(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
-        """Return one row a wait instruction that ran, most stall first: `rcv waits`."""
+        """Return one row per wait instruction that ran, most stall first: `rcv waits`."""
         return self._waits(waits.wait_table, waves)
 
     def wait_producers(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
-        """Return one row a wait and an instruction it waited for; a wait's stall is charged to the newest."""
+        """Return one row per wait and an instruction it waited for; a wait's stall is charged to the newest."""
         return self._waits(waits.producer_table, waves)
 
     def wait_latency(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
@@ -336,7 +336,7 @@ class Capture(CaptureTables):
     def load_order(self, waves: Waves = WORKING, *, predict: bool = True) -> Answer[LoadOrder]:
         """Return waits for loads issued behind others that are needed later: `rcv waits --inverted`.
 
-        One row a wait and a load to move; `predicted` is what the moves would change, unless `predict` is
+        One row per wait and a load to move; `predicted` is what the moves would change, unless `predict` is
         not set, by playing the recording again.
         """
         found = self._explained(LOAD_ORDER, waves)
@@ -461,7 +461,7 @@ class Capture(CaptureTables):
     def registers(
         self, by: Literal["file", "instruction"] = "file", *, line: int | None = None
     ) -> Answer[LiveRegisters]:
-        """Return how many registers hold what is still needed, one row a register `file` or `instruction`.
+        """Return how many registers hold what is still needed, one row per register `file` or `instruction`.
 
         With `line`, an instruction, which are held and which are free there.  `result` has the sets of
         registers of each instruction.  Raises UsageError if there is no such instruction.

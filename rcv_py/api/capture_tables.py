@@ -210,12 +210,12 @@ class CaptureTables:
 
     @property
     def code(self) -> Table:
-        """The program: one row a line, with its costs over all traced waves and its source."""
+        """The program: one row per line, with its costs over all traced waves and its source."""
         return self._table("code")
 
     @property
     def waves(self) -> Table:
-        """One row a traced wave; no wave file is opened for it."""
+        """One row per traced wave; no wave file is opened for it."""
         return self._table("waves")
 
     @property
@@ -230,15 +230,15 @@ class CaptureTables:
 
     @property
     def counters(self) -> Table:
-        """One row a sample of a hardware counter."""
+        """One row per sample of a hardware counter."""
         return self._table("counters")
 
     def tokens(self, waves: Waves = None) -> Table:
-        """One row an executed instruction, wave after wave, in order of time."""
+        """One row per executed instruction, wave after wave, in order of time."""
         return self._table("tokens", waves)
 
     def states(self, waves: Waves = None) -> Table:
-        """One row a segment of a wave's timeline: what the wave was doing."""
+        """One row per segment of a wave's timeline: what the wave was doing."""
         return self._table("states", waves)
 
     def waits(self, waves: Waves = None) -> Table:
@@ -403,6 +403,6 @@ class CaptureTables:
 
 
 def _problems(found: Iterable[Problem], more: Collection[tuple[str, str, str, str]] = ()) -> Table:
-    """One row a problem, then rows of severity, where, text and hint."""
+    """One row per problem, then rows of severity, where, text and hint."""
     rows = [(str(problem.severity), problem.where, problem.text, problem.hint) for problem in found]
     return of_rows(PROBLEMS, [*rows, *more])

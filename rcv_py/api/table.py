@@ -179,7 +179,7 @@ class Table(dict[str, np.ndarray | Words]):
         return self._at(slice(0, max(0, rows)))
 
     def sums(self, by: str, *names: str) -> Table:
-        """Return one row a value of `by` with how many `rows` have it and the sums of the named columns."""
+        """Return one row per value of `by` with how many `rows` have it and the sums of the named columns."""
         column = self.raw(by)
         key = column.code if isinstance(column, Words) else column
         if key.dtype == object:

@@ -1,4 +1,4 @@
-"""Timelines as pictures: a row a slot of a SIMD, its waves one after the other, for notebooks and files."""
+"""Timelines as pictures: one row per slot of a SIMD, its waves one after the other, for notebooks and files."""
 
 from __future__ import annotations
 

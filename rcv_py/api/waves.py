@@ -70,12 +70,12 @@ class Wave:
 
     @cached_property
     def tokens(self) -> Table:
-        """One row an executed instruction, in order of time."""
+        """One row per executed instruction, in order of time."""
         return batch_table(self._trace, "tokens", batch_of([self.record]))
 
     @cached_property
     def states(self) -> Table:
-        """One row a segment of its timeline: what it was doing."""
+        """One row per segment of its timeline: what it was doing."""
         return batch_table(self._trace, "states", batch_of([self.record]))
 
     @cached_property

@@ -19,8 +19,8 @@ class ExitCode(IntEnum):
 
 EXIT_TEXT = {
     ExitCode.DONE: "done",
-    ExitCode.BUG: "a bug in rcv; what is printed belongs into a report",
-    ExitCode.USAGE: "something to put right: the sentence on stderr says what",
+    ExitCode.BUG: "a bug in rcv; please report what it prints",
+    ExitCode.USAGE: "an error that you can fix: the sentence on stderr says which",
     ExitCode.GATE: "the gate of rcv compare --fail-on tripped",
     ExitCode.STRICT: "rcv check --strict found a warning or an error",
     ExitCode.STOPPED: "stopped with Ctrl+C",

@@ -301,7 +301,7 @@ def announced(waves: ChosenWaves, options: OfWaves) -> Iterator[Answers]:
     if lost and options.form:
         print(f"rcv: {translated(lost)}", file=sys.stderr)
     elif lost:
-        print(translated(f"{lost} What needs them is of the others.") + "\n")
+        print(translated(f"{lost} Results that need them cover the other waves.") + "\n")
 
 
 def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveChoice:

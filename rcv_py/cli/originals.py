@@ -117,7 +117,7 @@ def _occupancy(report: LegacyReport, generation: Generation, is_named: bool, tar
     yield f"  VGPR:           {found.given} / {found.pool}  -> {found.limits[0][2]} waves/SIMD"
     group = 1 if launch is None else -(-launch.threads // _WAVE) or 1
     for name, used, waves in found.limits[1:]:
-        of = f" bytes ({group} waves a workgroup)" if name == "LDS" else ""
+        of = f" bytes ({group} waves per workgroup)" if name == "LDS" else ""
         yield f"  {name + ':':<15} {used}{of}  -> {waves} waves/SIMD"
     yield f"  occupancy:      {found.waves} waves/SIMD  (bound by {found.bound})"
     if found.next_registers >= 0 and found.waves < MAX_WAVES:

@@ -62,7 +62,7 @@ _VALUE = {
 _WAVES = (
     TEXT("chosen", "What was chosen: `working`, `all`, or the id of a population"),
     WHOLE("counted", "Waves whose costs are summed"),
-    WHOLE("read", "Waves that could be read; those that do not count still occupy units"),
+    WHOLE("read", "Waves that could be read; waves that are not counted still occupy units"),
     WHOLE("traced", "Waves that the capture names; more than were read if files are missing"),
     TEXT("text", "The choice in words"),
 )
@@ -77,13 +77,13 @@ _ABOUT = (
     Field(
         "problems",
         texts("A sentence; of several captures it begins with the name of the capture."),
-        "What is wrong with the files of these captures, and so with numbers below",
+        "Problems of the files of these captures, which affect the numbers below",
     ),
     Field(
         "waves",
         record(*_WAVES),
-        "Whose costs are summed, in documents of which `--waves` chooses the waves; "
-        "of both sides together in a comparison, of all captures together in a list of reports",
+        "Waves whose costs are summed, in documents whose waves `--waves` chooses; over "
+        "both sides in a comparison, over all captures in a list of reports",
         is_optional=True,
     ),
     Field(
@@ -94,8 +94,9 @@ _ABOUT = (
     ),
     TEXT(
         "alarm",
-        "That the instruction texts are missing, or belong to other code than was traced, so that "
-        "nothing said of them holds; empty if they fit. In documents of commands that look",
+        "Warning that the instruction texts are missing or belong to other code than was "
+        "traced, so that no statement about them holds; empty if they fit. In documents of "
+        "commands that check this",
         is_optional=True,
     ),
 )
@@ -216,7 +217,7 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "schedule",
-            "How long hot blocks take in the order that ran, and in the best order that was found.",
+            "How long hot blocks take in the executed order, and in the best order found.",
             (*schedule.FACTS, schedule.DOCUMENT.field()),
             version=1,
         ),
@@ -228,7 +229,7 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "registers",
-            "Registers that hold what is still needed, and where most do.",
+            "Registers that hold values still needed, and where the most do.",
             forms=tuple(
                 Form(words, (*facts, spec.field())) for spec, facts, words in registers.VARIANTS.values()
             ),
@@ -236,7 +237,7 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "occupancy_limits",
-            "What limits the waves of a SIMD, and what the next step takes (--limits).",
+            "What limits the waves of a SIMD, and what the next step requires (--limits).",
             occupancy.LIMITS_DOCUMENT,
         ),
         Schema("counters", "Hardware counters and formulas over them.", counters.FACTS),
@@ -280,7 +281,7 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "latency",
-            "What of the latency other waves hide, or how long memory takes by counters.",
+            "How much latency other waves hide, or how long memory takes by counters.",
             forms=tuple(
                 _form(words, (*latency.FACTS, sums), "kind", kind, spec)
                 for kind, (spec, sums, words) in latency.VARIANTS.items()
@@ -288,7 +289,7 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "flame",
-            "A flamegraph: frames in frames, parents before children.",
+            "A flamegraph: nested frames, parents before children.",
             (*flame.FACTS, flame.FRAMES.field("frames")),
         ),
         Schema(
@@ -308,7 +309,7 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "hotspot.places",
-            "Source lines, instructions, or the tree of places with what they are charged (--charge).",
+            "Source lines, instructions, or the tree of places, with the cost charged to each (--charge).",
             (*hotspot.PLACES_FACTS, hotspot.places_spec("instruction", "cycles").field()),
         ),
         Schema(
@@ -324,12 +325,12 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "compare.flame",
-            "The flamegraph of B with what each frame takes in both (--by flame).",
+            "The flamegraph of B with the cost of each frame in both (--by flame).",
             (*compare.VIEW_FACTS, compare.FRAMES.field("frames")),
         ),
         Schema(
             "waves",
-            "Traced waves: where and when they lived, and what they did.",
+            "Traced waves: where and when they ran, and what they did.",
             (*waves.HEAD, waves.WAVES.field()),
         ),
         Schema(
@@ -339,7 +340,7 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "waves.populations",
-            "Ways that waves took through the code, and which of them work (--populations).",
+            "Paths that waves took through the code, and which of them work (--populations).",
             (*waves.POPULATION_FACTS, waves.POPULATIONS.field()),
         ),
         Schema(
@@ -353,23 +354,23 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "place",
-            "What is known of places: an instruction, a wave, one execution of an instruction by a wave.",
+            "Facts about places: an instruction, a wave, one execution of an instruction by a wave.",
             (CAPTURE, place.PLACES),
             command="line",
         ),
         Schema(
             "record",
-            "Runs of rocprofv3, and the capture that came of them.",
+            "Runs of rocprofv3, and the resulting capture.",
             (*recording.HEAD, recording.DOCUMENT.field("runs")),
         ),
         Schema(
             "whatif",
-            "What changes of the kernel would gain, predicted by playing the recording again.",
+            "What changes of the kernel would gain, predicted by replaying the recording.",
             (*whatif.FACTS, whatif.PREDICTIONS.field("experiments")),
         ),
         Schema(
             "whatif.path",
-            "The critical path: what the span of the compute units is made of (--path).",
+            "The critical path, which makes up the span of the compute units (--path).",
             (*whatif.PATH_FACTS, whatif.PATH.field()),
         ),
         Schema(
@@ -391,7 +392,7 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "triage",
-            "What limits the kernel, and findings with evidence and remedy, by what its duration can gain.",
+            "What limits the kernel, and findings with evidence and remedy, by possible gain.",
             (*triage.HEAD, triage.FINDINGS.field("findings"), *triage.FOOT),
         ),
         Schema(
@@ -450,12 +451,12 @@ def schemas() -> tuple[Schema, ...]:
         ),
         Schema(
             "compare.several",
-            "Several captures, each compared with the same one.",
+            "Several captures, each compared with the same baseline.",
             (*trend.SEVERAL_FACTS, trend.TREND.field("captures")),
         ),
         Schema(
             "trend",
-            "The captures below a folder in order, each compared with the one before of the same kernel.",
+            "The captures below a folder in order, each compared with the previous one of the same kernel.",
             (*trend.TREND_FACTS, trend.TREND.field("captures")),
         ),
         Schema("notes", "Notes about a capture.", (*notes.FACTS, notes.NOTES.field()), version=1),
@@ -466,23 +467,23 @@ def schemas() -> tuple[Schema, ...]:
         Schema("decode", "A capture that was written as a folder.", written.PACKED, version=1),
         Schema(
             "samples",
-            "Synthetic samples: those there are, or those that were written.",
+            "Synthetic samples: the available ones, or the written ones.",
             written.SYNTH,
             command="synth",
         ),
         Schema(
             "isa-docs",
-            "What is kept of AMD's machine-readable ISA files, or what was added.",
+            "AMD's machine-readable ISA files that are kept, or the file that was added.",
             (instruction_help.DOCS.field(),),
             version=1,
         ),
         Schema(
             "documents",
-            "What a command prints of several captures: a document each (check and summary).",
+            "What a command prints for several captures: one document each (check and summary).",
             (Field("documents", _DOCUMENTS, "In the order of the captures"),),
             command="check",
         ),
-        Schema("schemas", "The schemas there are.", written.LIST, command="schema"),
+        Schema("schemas", "All schemas.", written.LIST, command="schema"),
     )
 
 
@@ -508,7 +509,7 @@ def schema_document(name: str) -> dict[str, Any]:
     if not found:
         names = sorted({ENVELOPE, *(one.command for one in SCHEMAS), *(one.name for one in SCHEMAS)})
         near = difflib.get_close_matches(name, names, 1)
-        hint = f"Did you mean `rcv schema {near[0]}`?" if near else "`rcv schema` lists what there is."
+        hint = f"Did you mean `rcv schema {near[0]}`?" if near else ("`rcv schema` lists all of them.")
         raise UsageError(f"There is no schema called {name}.", hint=hint)
     if len(found) == 1:
         return found[0].as_json()

@@ -27,11 +27,11 @@ _WAYS = (
 
 BUBBLES = Spec.of(
     "bubbles",
-    "Instructions by bubbles, the most first.",
+    "Instructions by bubbles, the largest first.",
     "instruction",
     INDEX_OR_NONE,
     INSTRUCTION_TEXT,
-    _CHARGED("bubbles", "Bubbles that are charged to it", key="total"),
+    _CHARGED("bubbles", "Bubbles charged to the instruction", key="total"),
     kinds.SHARE("share_of_bubbles", "Part of all bubbles", "share"),
     *_WAYS,
     SOURCE_PLACE,
@@ -43,33 +43,33 @@ BUBBLES = Spec.of(
 _SUMS = (
     kinds.CYCLES("simd_cycles", "Time with a traced wave", key="resident"),
     kinds.CYCLES("issuing", "Time in which a wave issued"),
-    kinds.CYCLES("no_issue", "Time with a wave and none that issued"),
+    kinds.CYCLES("no_issue", "Time with a wave while no wave issued"),
     kinds.CYCLES(
-        "mfma", "Time with a wave in which the MFMA unit worked; 0 with the reference's rule", key="matrix"
+        "mfma", "Time with a wave in which the MFMA unit worked; 0 under the reference's rule", key="matrix"
     ),
     kinds.CYCLES(
         "bubbles",
-        "Time with a wave in which nothing happened; with the reference's rule: none issued",
+        "Time with a wave in which nothing happened; under the reference's rule, in which no wave issued",
         key="bubble",
     ),
 )
 _TOTALS = (
     *_SUMS,
-    kinds.SHARE("issuing_share_of_simd_cycles", "Part of the time with a wave in which one issued"),
+    kinds.SHARE("issuing_share_of_simd_cycles", "Part of the time with a wave in which a wave issued"),
     *_WAYS,
 )
 SIMDS = Spec.of(
     "bubbles simds",
-    "One row a SIMD.",
+    "One row per SIMD.",
     "SIMD",
-    kinds.WHOLE("se", "Shader engine, a number"),
-    kinds.WHOLE("simd", "SIMD, a number"),
+    kinds.WHOLE("se", "Number of the shader engine"),
+    kinds.WHOLE("simd", "Number of the SIMD"),
     *_SUMS,
 )
 _FROM_0 = replace(kinds.FROM_0, ending=", from 0.", digits=6)
 FACTS = (
     CAPTURE,
-    Field("rule", kinds.choice("ours", "reference"), "Our rules, or those of the reference"),
+    Field("rule", kinds.choice("ours", "reference"), "Which rules: ours or the reference viewer's"),
     WAVES_READ,
     kinds.WAVES("traced", "Traced waves"),
     record_field("totals", "Sums over SIMDs; null if no wave was read", *unknown(*_TOTALS)),
@@ -78,14 +78,14 @@ FACTS = (
         "How busy MFMA units were",
         kinds.CYCLES("mfma_busy", "MFMA instructions by the cycles each takes", is_unknown=True),
         _FROM_0("share_of_simd_cycles", "Part of the time with a traced wave", is_unknown=True),
-        kinds.TEXT("assumption", "What the number takes for granted, as a sentence"),
+        kinds.TEXT("assumption", "What the number assumes, as a sentence"),
     ),
     SIMDS.field("simds"),
 )
 
 
 def bubble_table(trace: Trace, found: Bubbles) -> Table:
-    """Return one row an instruction that is charged anything, most first."""
+    """Return one row per instruction that is charged anything, most first."""
     texts = [trace.code.text[line] if line >= 0 else NO_INSTRUCTION for line in found.line.tolist()]
     columns: Columns = {
         "text": texts,

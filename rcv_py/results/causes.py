@@ -20,7 +20,7 @@ SHARE_OF_STALL = kinds.SHARE(
     "share_of_stall", "Part of all stall; null without stall", "share", is_unknown=True
 )
 TIMES = kinds.COUNT("hits", "Executions", key="count")
-GUESSED = kinds.CYCLES("guessed", "Stall and gaps of which the producer is a guess, one of several that fit")
+GUESSED = kinds.CYCLES("guessed", "Stall and gaps whose producer is a guess among several that fit")
 _COSTS = (common.STALL, SHARE_OF_STALL, common.IDLE, TIMES, GUESSED)
 _PLACE = (replace(common.INSTRUCTION_INDEX, is_unknown=True), common.INSTRUCTION_TEXT, common.SOURCE_PLACE)
 _NOTHING = "No wave ever stalled or idled."
@@ -30,8 +30,8 @@ _BY_CAUSE = Spec.of(
     "cause",
     _CAUSE,
     kinds.TEXT("name", "The cause in a few words"),
-    kinds.NOTE("because", "Completes: stalled because"),
-    kinds.NOTE("evidence", "What has to be seen before a cycle is given this cause"),
+    kinds.NOTE("because", 'Reason; completes the phrase "stalled because"'),
+    kinds.NOTE("evidence", "Evidence required to attribute a cycle to this cause"),
     kinds.FLAG("is_certain", "Whether the instruction or a replay proves it"),
     *_COSTS,
     nothing=_NOTHING,
@@ -68,7 +68,7 @@ DOCUMENTS = {by: spec.with_field(_PARTS) for by, spec in BY.items()}
 BLAMED = replace(_BY_LINE, name="causes by producer", fields=(*_BLAMED, *_COSTS))
 EACH = Spec.of(
     "causes by each",
-    "One row a late instruction, cause and instruction to blame.",
+    "One row per late instruction, cause and instruction to blame.",
     "cause of an instruction",
     *_PLACE[:2],
     _CAUSE,
@@ -100,7 +100,7 @@ FACTS = (
             "explained_share_of_idle", "Part of the gaps with a cause; null without gaps", is_unknown=True
         ),
     ),
-    kinds.TEXT("assumption", "What the attribution takes for granted, as a sentence"),
+    kinds.TEXT("assumption", "What the attribution assumes, as a sentence"),
 )
 
 
@@ -124,20 +124,20 @@ def _rounded(share: float | None) -> float | None:
 
 
 def cause_table(trace: Trace, groups: Attribution, by: str, total_stall: int) -> Table:
-    """Return one row a cause, instruction or producer of `groups`; shares are of `total_stall`."""
+    """Return one row per cause, instruction or producer of `groups`; shares are of `total_stall`."""
     about = _causes(groups.cause) if by == "cause" else placed(trace, keys(groups, by))
     return Table.of(BY[by], groups, about | _share(groups, total_stall))
 
 
 def each_table(trace: Trace, found: Attribution, total_stall: int) -> Table:
-    """Return one row a late instruction, cause and instruction to blame; shares are of `total_stall`."""
+    """Return one row per late instruction, cause and instruction to blame; shares are of `total_stall`."""
     columns = placed(trace, found.line) | placed(trace, found.producer, "producer_")
     cause = Words([cause.name.lower() for cause in Cause], found.cause.astype(np.int64))
     return Table.of(EACH, found, columns | {"cause": cause} | _share(found, total_stall))
 
 
 def blamed_table(trace: Trace, groups: Attribution, total_stall: int) -> Table:
-    """Return one row an instruction to blame; shares are of `total_stall`."""
+    """Return one row per instruction to blame; shares are of `total_stall`."""
     columns = placed(trace, groups.producer, "producer_") | _share(groups, total_stall)
     return Table.of(BLAMED, groups, columns)
 

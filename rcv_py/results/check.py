@@ -15,13 +15,13 @@ from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, of_analysis, rows
 from rcv_py.results.table import Columns, Spec, Table
 
-SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "How much it costs the reader")
+SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "Severity")
 _OPTION = json_types.either("Value of the option.", "string", "integer", "boolean", "array")
 OPTIONS = Kind(json=lambda sentence: json_types.named(sentence, _OPTION), is_nested=True, document=dict)
 _MEASURED = (
     kinds.TEXT("name", "What was measured"),
     kinds.VALUE("value", "The value, in the unit that the text names"),
-    kinds.TEXT("text", "The value with its unit and what it is a part of"),
+    kinds.TEXT("text", "The value with its unit and denominator"),
 )
 _EVIDENCE = replace(
     rows(*_MEASURED),
@@ -31,7 +31,7 @@ _EVIDENCE = replace(
 _TITLE = kinds.TEXT("title", "The note in one line")
 _REASONS = (
     _TITLE,
-    _EVIDENCE("evidence", "The numbers that show it"),
+    _EVIDENCE("evidence", "The numbers that support it"),
     kinds.TEXT("consequence", "What it means for the reader", "impact"),
     kinds.TEXT("remedy", "What to do about it", "fix"),
 )
@@ -40,17 +40,17 @@ _NOTE = kinds.TEXT("note", "Stable name of the check", key="name")
 
 NOTES = Spec.of(
     "check notes",
-    "What speaks against trusting it, the worst first.",
+    "Reasons not to trust the capture, the most severe first.",
     "note",
     replace(_NOTE, name="name"),
     SEVERITY,
     *_REASONS,
     SETTINGS,
 )
-NOTE_ROWS = Spec.of("check", "One row a note.", "note", _NOTE, SEVERITY, *_REASONS)
+NOTE_ROWS = Spec.of("check", "One row per note.", "note", _NOTE, SEVERITY, *_REASONS)
 NUMBERS = Spec.of(
     "check numbers",
-    "One row a number that a note rests on.",
+    "One row per number that supports a note.",
     "number",
     _NOTE,
     SEVERITY,
@@ -62,25 +62,27 @@ HEAD = (
     CAPTURE,
     kinds.NAME("path", "Path of the folder"),
     kinds.NAME("kernel", "Name of the kernel"),
-    kinds.TEXT("verdict", "The answer in one sentence"),
+    kinds.TEXT("verdict", "The verdict in one sentence"),
     kinds.FLAG("is_serious", "Whether a note is a warning or an error; --strict then exits with 4"),
 )
 FOOT = (
-    Field("checked", kinds.texts("A few words."), "What was looked at"),
+    Field("checked", kinds.texts("A few words."), "What was checked"),
     Field("problems", kinds.texts("A sentence."), "What is wrong with the files"),
     SETTINGS,
-    kinds.TEXT("input_yaml", "An input file for rocprofv3 that records it better; empty if none is needed"),
+    kinds.TEXT(
+        "input_yaml", "An input file for rocprofv3 that makes a better recording; empty if none is needed"
+    ),
     kinds.TEXT("command", "How to use that file"),
 )
 
 
 def note_table(notes: Sequence[HealthNote], spec: Spec = NOTES) -> Table:
-    """Return one row a note: those of documents, or `NOTE_ROWS`, without settings."""
+    """Return one row per note: those of documents, or `NOTE_ROWS`, without settings."""
     return Table.of(spec, notes, {"severity": [str(note.severity) for note in notes]})
 
 
 def number_table(notes: Sequence[HealthNote]) -> Table:
-    """Return one row a number that a note rests on."""
+    """Return one row per number that a note rests on."""
     pairs = [(note, one) for note in notes for one in note.evidence]
     columns: Columns = {
         "note": [note.name for note, _ in pairs],

@@ -31,33 +31,35 @@ TOP = 8  # rows of a part
 
 RANGE_PARTS = Spec.of(
     "range",
-    "Causes, instructions, source lines and units, most cycles of each first.",
+    "Causes, instructions, source lines and units, each with most cycles first.",
     "row",
     kinds.choice(*TITLES)("part", "What the row is about", at=At.DATA),
     kinds.NOTE("name", "The cause, the text of the instruction, the source line or the unit"),
     kinds.PLACE(
         "instruction", "Index of the instruction in the program, counted from 0; -1 if there is none", "#"
     ),
-    kinds.COUNT("hits", "Executions; of a unit: how many of them there are"),
-    kinds.CYCLES("cycles", "Stall, issue (gfx9) or execution, and gaps in the range; of a unit: busy"),
+    kinds.COUNT("hits", "Executions; for a unit, the number of such units"),
+    kinds.CYCLES(
+        "cycles", "Stall, issue (gfx9) or execution, and gaps in the range; for a unit, its busy time"
+    ),
     kinds.SHARE(
         "share_of_range",
-        "Part of the cycles of waves in the range; of a unit: of the time of all of them",
+        "Part of the wave cycles in the range; for a unit, of the time of all such units",
         "share",
     ),
     kinds.SOURCE("source", "Source place of an instruction or a line as file:line; else empty"),
-    nothing="No wave was there.",
+    nothing="No wave was resident in the range.",
 )
 BETWEEN = record_field(
     "between",
-    "From the start of one instruction to the end of the next execution of another; null if not asked for",
+    "From the start of one instruction to the end of the next execution of another; null if not requested",
     kinds.ROW("first", "Index of the instruction it begins with"),
     kinds.ROW("last", "Index of the instruction it ends with"),
-    kinds.COUNT("count", "Iterations of all waves that count"),
-    kinds.CYCLES("min", "The shortest"),
-    kinds.RANK_CYCLES("median", "The middle one"),
-    kinds.CYCLES("max", "The longest"),
-    kinds.MEAN_CYCLES("mean", "Their mean"),
+    kinds.COUNT("count", "Iterations of all counted waves"),
+    kinds.CYCLES("min", "Shortest iteration"),
+    kinds.RANK_CYCLES("median", "Median iteration"),
+    kinds.CYCLES("max", "Longest iteration"),
+    kinds.MEAN_CYCLES("mean", "Mean iteration"),
     is_unknown=True,
 )
 FACTS = (
@@ -65,24 +67,25 @@ FACTS = (
     kinds.CYCLE_RANGE("range", "The range; the whole capture if none was given"),
     kinds.CYCLES("cycles", "Length of the range"),
     kinds.NANOSECONDS("duration_ns", "Length of the range; null if the clock is not known", is_unknown=True),
-    kinds.WAVES("waves", "Traced waves that lived in it"),
-    kinds.CYCLES("wave_cycles", "Their time in it, summed"),
-    kinds.COUNT("hits", "Executions that issued in it"),
+    kinds.WAVES("waves", "Traced waves resident in the range"),
+    kinds.CYCLES("wave_cycles", "Time that these waves spent in the range, summed"),
+    kinds.COUNT("hits", "Executions that issued in the range"),
     kinds.FROM_0("flop", "Operations of the MFMA or WMMA instructions that issued in it"),
     kinds.FROM_0(
-        "tflops", "The same a second, of traced waves alone; null if the clock is not known", is_unknown=True
+        "tflops", "The same per second, of traced waves alone; null if the clock is unknown", is_unknown=True
     ),
     kinds.FROM_0(
         "valu_flop",
-        "Floating-point operations of the VALU instructions that issued in it, where mnemonics tell them, by "
-        "all lanes of a wave: at most so many, for the execution mask is not recorded",
+        "Upper bound of the floating-point operations of the VALU instructions that issued "
+        "in it, where the mnemonic gives them: counts all lanes of a wave, because the "
+        "execution mask is not recorded",
     ),
     kinds.FROM_0(
         "valu_tflops",
-        "The same a second, of traced waves alone; null if the clock is not known",
+        "The same per second, of traced waves alone; null if the clock is unknown",
         is_unknown=True,
     ),
-    kinds.TEXT("assumption", "What the causes take for granted, as a sentence"),
+    kinds.TEXT("assumption", "What the causes assume, as a sentence"),
     BETWEEN,
 )
 

@@ -9,7 +9,7 @@ from rcv_py.results import kinds
 from rcv_py.results.field import At, Field
 from rcv_py.results.table import Spec
 
-CAPTURE = kinds.NAME("capture", "Name of the capture: that of its folder")
+CAPTURE = kinds.NAME("capture", "Name of the capture, which is the name of its folder")
 INSTRUCTION_INDEX = kinds.ROW(
     "instruction", "Index of the instruction in the program, counted from 0", "#", key="line"
 )
@@ -28,10 +28,10 @@ WAVE_START = kinds.CYCLE("start", "When the wave started")
 WAVE_END = kinds.CYCLE("end", "When it ended")
 TOKEN = (  # one execution
     kinds.INDEX("token", "Row among the wave's instructions, counted from 0"),
-    kinds.CYCLE("start", "When it was first tried"),
+    kinds.CYCLE("start", "When the wave first tried to issue it"),
     kinds.CYCLES("stall", "Time until it could issue"),
     kinds.CYCLES("issue", "Time of issue (gfx9) or execution", key="busy"),
-    kinds.CYCLES("idle", "Gap in front of it in its wave"),
+    kinds.CYCLES("idle", "Gap before it in its wave"),
 )
 STALL = kinds.CYCLES("stall", "Stall")
 IDLE = kinds.CYCLES("idle", "Gaps between instructions")
@@ -41,7 +41,7 @@ COSTS = (
     kinds.CYCLES(
         "stall", "Part of the latency in which the instruction could not issue, summed over all waves"
     ),
-    kinds.CYCLES("idle", "Gaps in front of the instruction in its own wave, summed over all waves"),
+    kinds.CYCLES("idle", "Gaps before the instruction in its own wave, summed over all waves"),
 )
 SUMS = tuple(field.name for field in COSTS)
 COST_SHARE = kinds.SHARE(
@@ -53,7 +53,7 @@ MEASURE = kinds.TEXT(
 WAVE_ASKED = kinds.TEXT("wave", "The wave that was chosen; null for all", is_unknown=True)
 WAVES_READ = kinds.WAVES("waves", "Waves that could be read")
 RANGE = kinds.CYCLE_RANGE("range", "The range that was chosen; null for all", is_unknown=True)
-TOTAL_ROWS = kinds.COUNT("total_rows", "Rows there are, of which --top may have left some out")
+TOTAL_ROWS = kinds.COUNT("total_rows", "All rows, including rows that --top omits")
 _NOT_SAMPLED = ("hits", "idle")
 _SAMPLED = {"latency": "samples", "stall": "stalled"}  # the titles of costs that are PC samples
 

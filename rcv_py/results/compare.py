@@ -34,11 +34,11 @@ def _noise(row: Mapping[str, Any]) -> str:
     return f"{row['noise']:,.1f}" if row["noise"] is not None and row["is_noise_known"] else "unknown"
 
 
-_NOISE = _CYCLES("noise", "How far the difference may be off", is_unknown=True)
-_REAL = kinds.YES_NO("is_beyond_noise", "Whether it is more than noise", "beyond noise", key="is_real")
+_NOISE = _CYCLES("noise", "Uncertainty of the difference", is_unknown=True)
+_REAL = kinds.YES_NO("is_beyond_noise", "Whether it exceeds noise", "beyond noise", key="is_real")
 _LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A")
 _LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B")
-_STATUS = kinds.TEXT("status", "What became of it: same, changed, moved, inserted or removed")
+_STATUS = kinds.TEXT("status", "Match of the instruction: same, changed, moved, inserted or removed")
 _SOURCE_A, _SOURCE_B = (
     replace(
         SOURCE_PLACE,
@@ -49,30 +49,30 @@ _SOURCE_A, _SOURCE_B = (
     for side in "ab"
 )
 _FIELDS = (
-    kinds.SOURCE("label", "What the row is called", at=At.TEXT),
-    kinds.TEXT("name", "What the row is called"),
+    kinds.SOURCE("label", "Name of the row", at=At.TEXT),
+    kinds.TEXT("name", "Name of the row"),
     kinds.CODE("text", "Instruction or source text"),
     _LINE_A,
     _LINE_B,
     _STATUS,
     kinds.COUNT("hits_a", "Executions in A", "hits A"),
     kinds.COUNT("hits_b", "Executions in B", "hits B"),
-    _CYCLES("cycles_a", "A wave of A", "cycles A", key="cost_a"),
-    _CYCLES("cycles_b", "A wave of B at the executions of A", "cycles B", key="cost_b"),
+    _CYCLES("cycles_a", "Cost per wave of A", "cycles A", key="cost_a"),
+    _CYCLES("cycles_b", "Cost per wave of B, at the executions of A", "cycles B", key="cost_b"),
     _PART("share_of_cycles_a", "Part of all cycles of A", "share A"),
     _PART("share_of_cycles_b", "Part of all cycles of B", "share B"),
-    Field("delta", replace(_CYCLES, text=lambda value: f"{value:+,.1f}"), "B less A, a wave"),
+    Field("delta", replace(_CYCLES, text=lambda value: f"{value:+,.1f}"), "B minus A, per wave"),
     Field(
         name="ratio",
         kind=replace(kinds.RATIO, text=lambda value: f"{100 * value:+.1f} %"),
-        meaning="Delta over the cycles of A",
+        meaning="Delta divided by the cycles of A",
         title="delta %",
         at=At.ORDER | At.TEXT,
         is_unknown=True,
     ),
     _NOISE,
     replace(_NOISE, name="noise_text", title="noise ±", at=At.TEXT, of=_noise),
-    kinds.FLAG("is_noise_known", "Whether noise is not many times what there is", at=At(0)),
+    kinds.FLAG("is_noise_known", "Whether the noise is not many times the cost", at=At(0)),
     _REAL,
     _SOURCE_A,
     _SOURCE_B,
@@ -123,7 +123,7 @@ CHANGES = {by: _spec(by) for by in UNITS}
 
 
 def change_table(found: Comparison, by: str) -> Table:
-    """Return one row a change, those beyond noise first; no row if nothing can be compared.
+    """Return one row per change, those beyond noise first; no row if nothing can be compared.
 
     Cycles are those a wave, at A's executions.  People see source places as short as is unambiguous.
     """
@@ -173,16 +173,16 @@ def change_table(found: Comparison, by: str) -> Table:
 _COST = replace(kinds.MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}" if value else "")
 LISTING = Spec.of(
     "compare listing",
-    "One row an instruction or a pair, in the order of B.",
+    "One row per instruction or pair, in the order of B.",
     "instruction",
     _LINE_A,
     _LINE_B,
     _STATUS,
     kinds.INSTRUCTION("text_a", "Instruction of A; empty if there is none", "text A"),
     kinds.INSTRUCTION("text_b", "Instruction of B; empty if there is none", "text B"),
-    _COST("cycles_a", "A wave of A", "cycles A", key="cost_a"),
-    _COST("cycles_b", "A wave of B at the executions of A", "cycles B", key="cost_b"),
-    _COST("delta", "B less A, a wave"),
+    _COST("cycles_a", "Cost per wave of A", "cycles A", key="cost_a"),
+    _COST("cycles_b", "Cost per wave of B, at the executions of A", "cycles B", key="cost_b"),
+    _COST("delta", "B minus A, per wave"),
     Field(
         name="ratio",
         kind=replace(kinds.RATIO, digits=None, text=lambda value: f"{100 * value:+.1f} %"),
@@ -210,12 +210,12 @@ FRAMES = Spec.of(
     "frame",
     *only(
         At.DATA,
-        kinds.TEXT("name", "What is written on it"),
-        kinds.TEXT("full_name", "The same in full"),
-        kinds.WHOLE("depth", "Frames around it, as a count"),
+        kinds.TEXT("name", "Label of the frame"),
+        kinds.TEXT("full_name", "Unabbreviated label"),
+        kinds.WHOLE("depth", "Enclosing frames, as a count"),
     ),
-    kinds.CYCLES("cycles_a", "A wave of A", "cycles A"),
-    kinds.CYCLES("cycles_b", "A wave of B at the executions of A", "cycles B"),
+    kinds.CYCLES("cycles_a", "Cost per wave of A", "cycles A"),
+    kinds.CYCLES("cycles_b", "Cost per wave of B, at the executions of A", "cycles B"),
     kinds.CYCLES(
         "delta",
         "B less A",
@@ -224,12 +224,14 @@ FRAMES = Spec.of(
             f"{row['cycles_b'] - row['cycles_a']:+,}" if row["cycles_b"] != row["cycles_a"] else ""
         ),
     ),
-    Field("change", kinds.choice("within noise", "more", "fewer"), "What became of it"),
-    kinds.NOTE("frame", "The frame below those around it", at=At.PEOPLE, of=_indented),
+    Field("change", kinds.choice("within noise", "more", "fewer"), "Match of the frame"),
+    kinds.NOTE(
+        "frame", "Label of the frame, indented below the enclosing frames", at=At.PEOPLE, of=_indented
+    ),
     kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty", at=At.DATA),
     kinds.SOURCE(
         "place",
-        "Place, where the frame does not name it",
+        "Place, if the label does not name it",
         "source",
         at=At.PEOPLE,
         of=lambda row: "" if row["name"].endswith(row["source"]) else row["source"],
@@ -238,9 +240,9 @@ FRAMES = Spec.of(
 _SIDES = (
     kinds.TEXT("a", "Name of the capture before the change"),
     kinds.TEXT("b", "Name of the capture after the change"),
-    kinds.TEXT("verdict", "The answer in a word"),
-    kinds.TEXT("sentence", "The answer"),
-    Field("measure", kinds.choice("cost", "latency", "stall"), "Cycles of what"),
+    kinds.TEXT("verdict", "The verdict in one word"),
+    kinds.TEXT("sentence", "The verdict in a sentence"),
+    Field("measure", kinds.choice("cost", "latency", "stall"), "Which cycles are compared"),
 )
 VIEW_FACTS = (*_SIDES, TOTAL_ROWS)
 
@@ -261,7 +263,7 @@ def _sides(found: Comparison) -> dict[str, Any]:
 
 
 def listing_table(found: Comparison) -> Table:
-    """Return one row an instruction of both programs, in the order of B."""
+    """Return one row per instruction of both programs, in the order of B."""
     table, (row_a, row_b) = found.rows, found.listing
     side_a, side_b = row_a.tolist(), row_b.tolist()
     places_a, places_b = side_places(found.a), side_places(found.b)
@@ -307,36 +309,38 @@ _WORK_ROWS = (  # attribute of WorkCosts, what it is, and its unit
     ("duration_ns", "Launch", "ns"),
     ("clock_mhz", "Clock during the launch", "MHz"),
     ("launch_flop", "MFMA or WMMA operations of the launch", "FLOP"),
-    ("launch_cycles_per_mflop", "The launch, for a million of these operations", "cycles"),
-    ("cycles", "Latency and idle of a wave", "cycles"),
-    ("instructions", "Executions of a wave", "executions"),
-    ("flop", "MFMA or WMMA operations of a wave", "FLOP"),
-    ("bytes", "Bytes that a wave requests, at most", "bytes"),
-    ("cycles_per_kflop", "A wave for 1,000 operations", "cycles"),
-    ("cycles_per_kb", "A wave for 1,000 requested bytes", "cycles"),
-    ("cycles_per_instruction", "A wave for an execution", "cycles"),
+    ("launch_cycles_per_mflop", "Launch per million of these operations", "cycles"),
+    ("cycles", "Latency and idle per wave", "cycles"),
+    ("instructions", "Executions per wave", "executions"),
+    ("flop", "MFMA or WMMA operations per wave", "FLOP"),
+    ("bytes", "Bytes requested per wave, at most", "bytes"),
+    ("cycles_per_kflop", "Cycles per 1,000 operations of a wave", "cycles"),
+    ("cycles_per_kb", "Cycles per 1,000 requested bytes of a wave", "cycles"),
+    ("cycles_per_instruction", "Cycles per execution of a wave", "cycles"),
 )
 WORK = Spec.of(
     "compare work",
-    "One row a measure: what waves and the launch do, and what that costs.",
+    "One row per measure: the work of waves and of the launch, and its cost.",
     "measure",
     kinds.TEXT("name", "Name of the measure", at=At.DATA),
     kinds.NOTE("measure", "What is measured"),
     *unknown(_AMOUNT("a", "Of A", "A"), _AMOUNT("b", "Of B", "B")),
-    kinds.TEXT("unit", "In what"),
+    kinds.TEXT("unit", "Unit"),
     *unknown(
         replace(kinds.RATIO, text=lambda value: f"{100 * (value - 1):+.1f} %")(
             "ratio", "B divided by A", "B against A"
         )
     ),
-    nothing="Nothing ran.",
-    note="The launch is that of the traced shader engines; its operations are those of the waves that count, "
-    "times its waves.",
+    nothing="No instruction ran.",
+    note=(
+        "The launch covers the traced shader engines; its operations are the operations per "
+        "counted wave times the number of its waves."
+    ),
 )
 
 
 def work_table(a: WorkCosts, b: WorkCosts) -> Table:
-    """Return one row a measure that either side has."""
+    """Return one row per measure that either side has."""
     rows = [(name, text, getattr(a, name), getattr(b, name), unit) for name, text, unit in _WORK_ROWS]
     known = [row for row in rows if row[2] > 0 or row[3] > 0]
     return Table.of_rows(WORK, [(*row, row[3] / row[2] if row[2] > 0 else float("nan")) for row in known])
@@ -345,46 +349,51 @@ def work_table(a: WorkCosts, b: WorkCosts) -> Table:
 # -- the comparison as a document ------------------------------------------------------------------------
 
 
-_PAIR = kinds.pair(kinds.NUMBER, "Of A, then of B")
+_PAIR = kinds.pair(kinds.NUMBER, "A, then B")
 _NOISY = record(
     kinds.RATIO("value", "B divided by A"),
-    kinds.NUMBER("noise", "How far it may be off by noise; null if that is not known", is_unknown=True),
+    kinds.NUMBER("noise", "Uncertainty from noise; null if unknown", is_unknown=True),
 )
-_WORK = kinds.listed(_PAIR, "Least and most over groups of traced waves")
+_WORK = kinds.listed(_PAIR, "Minimum and maximum over groups of traced waves")
 _LAUNCH = record(
     _PAIR("duration", "Cycles from the first start of a wave to the last end"),
     _PAIR("waves", "Waves that were launched"),
-    _PAIR("wave_cycles", "Cycles that all these waves lived"),
+    _PAIR("wave_cycles", "Lifetimes of all these waves, summed"),
     Field(
         "shader_engines",
         kinds.listed(kinds.listed(kinds.COUNT, "Number"), "Shader engines"),
-        "Of A, then of B",
+        "A, then B",
     ),
-    _WORK("work_per_wave", "Of A, then of B; null if no unit of work is known", is_unknown=True),
-    kinds.TEXT("work_unit", "What work is counted in", is_unknown=True),
-    kinds.FLAG("is_comparable_per_wave", "Whether launches have as many waves, and waves do the same work"),
-    _NOISY("ratio", "Duration of B over that of A"),
+    _WORK("work_per_wave", "A, then B; null if no unit of work is known", is_unknown=True),
+    kinds.TEXT("work_unit", "Unit of work", is_unknown=True),
+    kinds.FLAG(
+        "is_comparable_per_wave",
+        "Whether both launches have the same number of waves and their waves do the same work",
+    ),
+    _NOISY("ratio", "Duration of B divided by the duration of A"),
 )
 _KERNEL = record(
     _PAIR("waves", "Waves"),
-    _PAIR("hits_per_wave", "Executions a wave"),
-    _PAIR("cycles_per_wave", "Cycles a wave, without what waves drain under s_endpgm"),
-    _PAIR("cycles_per_hit", "The same cycles an execution"),
-    _PAIR("common_share_of_cycles", "Part of the cycles on instructions that both have, from 0 to 1"),
+    _PAIR("hits_per_wave", "Executions per wave"),
+    _PAIR("cycles_per_wave", "Cycles per wave, without the end-of-kernel drain under s_endpgm"),
+    _PAIR("cycles_per_hit", "The same cycles per execution"),
+    _PAIR(
+        "common_share_of_cycles", "Part of the cycles on instructions that both programs have, from 0 to 1"
+    ),
     _NOISY("ratio_at_equal_hits", "Cycles at equal executions"),
-    _NOISY("ratio_per_wave", "Cycles a wave"),
+    _NOISY("ratio_per_wave", "Cycles per wave"),
     _LAUNCH(
         "launch", "The launches on the traced shader engines; null if a capture does not say", is_unknown=True
     ),
 )
 FACTS = (
     *_SIDES,
-    kinds.TEXT("per", "What cycles were put against"),
-    Field("notes", kinds.texts("A sentence."), "What to bear in mind"),
+    kinds.TEXT("per", "What the cycles are divided by"),
+    Field("notes", kinds.texts("A sentence."), "Caveats"),
     kinds.FLAG("is_same_program", "Whether both ran the same program"),
     Field("by", kinds.choice(*UNITS), "What a row is"),
     TOTAL_ROWS,
-    kinds.COUNT("rows_beyond_noise", "Rows whose difference is more than noise"),
+    kinds.COUNT("rows_beyond_noise", "Rows whose difference exceeds noise"),
     _KERNEL("kernel", "The kernel as a whole; null if nothing can be compared", is_unknown=True),
 )
 

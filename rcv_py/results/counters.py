@@ -33,16 +33,16 @@ _VALUE = replace(kinds.NUMBER, ending=", in the unit.", digits=None, text=_numbe
 _SUM = replace(kinds.NUMBER, digits=None, text=_number)
 COUNTERS = Spec.of(
     "counter_numbers",
-    "One row a counter or formula.",
+    "One row per counter or formula.",
     "counter",
     kinds.TEXT("name", "Its name", title="counter"),
     Field("kind", kinds.choice("raw", "derived"), "Counted by the hardware, or a formula", at=At.DATA),
-    kinds.NOTE("from", "Where it is from", key="group"),
+    kinds.NOTE("from", "Where it comes from", key="group"),
     kinds.TEXT("unit", "Unit of min, mean and max"),
     _VALUE("min", "Smallest value", is_unknown=True),
     _VALUE("mean", "Mean", is_unknown=True),
     _VALUE("max", "Largest value", is_unknown=True),
-    _SUM("total", "Sum; null if a sum means nothing", is_unknown=True, at=At.DATA),
+    _SUM("total", "Sum; null if a sum is meaningless", is_unknown=True, at=At.DATA),
     Field("sum", replace(kinds.TEXT, is_number=True), "Sum", title="total", at=At.TEXT, of=_total),
     kinds.COUNT("points", "Steps of its curve", at=At.DATA),
     order="name min mean max sum unit from",
@@ -56,15 +56,15 @@ FACTS = (
     rows_field("counters", COUNTERS.row[:-1], *COUNTERS.at(At.DATA)),
     rows_field(
         "errors",
-        "Formulas that do not work; the exit code is then 2",
-        kinds.TEXT("file", "Where the formula is from"),
-        kinds.TEXT("kind", "Kind of the mistake"),
+        "Formulas with errors; the exit code is then 2",
+        kinds.TEXT("file", "Where the formula comes from"),
+        kinds.TEXT("kind", "Kind of error"),
         kinds.TEXT("text", "A sentence"),
     ),
 )
 RECORDED = Spec.of(
     "counters list",
-    "One row a counter.",
+    "One row per counter.",
     "counter",
     kinds.TEXT("name", "Its name", title="counter"),
     kinds.CYCLES("interval", "Time between samples", title="every"),
@@ -77,7 +77,7 @@ RECORDED_FACTS = (CAPTURE, rows_field("counters", RECORDED.row[:-1], *RECORDED.f
 
 
 def counter_table(found: Sequence[CounterRow]) -> Table:
-    """Return one row a counter or formula."""
+    """Return one row per counter or formula."""
     extents = np.array([row.extent for row in found]).reshape(-1, 3)
     columns: Columns = {
         "kind": ["raw" if row.is_raw else "derived" for row in found],
@@ -88,7 +88,7 @@ def counter_table(found: Sequence[CounterRow]) -> Table:
 
 
 def recorded(found: Counters) -> Table:
-    """Return one row a counter that was recorded."""
+    """Return one row per counter that was recorded."""
     columns: Columns = {
         "samples": [len(counter.samples) for counter in found.raw],
         "engines": [_listed(counter.samples.se.tolist()) for counter in found.raw],

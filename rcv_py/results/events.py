@@ -13,22 +13,22 @@ EVENTS = Spec.of(
     "Entries by time.",
     "event",
     kinds.CYCLE("start", "When it began", key="time"),
-    kinds.CYCLES("duration", "How long it took; null if it is a moment", is_unknown=True),
+    kinds.CYCLES("duration", "Duration; null for an instant", is_unknown=True),
     Field("kind", kinds.choice(*ENTRY_TEXT.values()), "What it is"),
     kinds.NOTE("name", "Its name"),
     kinds.TEXT("place", "Where it happened"),
-    kinds.NOTE("detail", "What else is known"),
-    nothing="No event of these kinds is there.",
+    kinds.NOTE("detail", "Further details"),
+    nothing="There is no event of these kinds.",
 )
 FACTS = (
     CAPTURE,
     Field("kinds", kinds.texts("dispatch, event, marker or shader."), "Kinds that are listed"),
-    Field("problems", kinds.texts("A sentence."), "What does not fit among markers"),
+    Field("problems", kinds.texts("A sentence."), "Inconsistent markers"),
 )
 
 
 def events(found: EventTable) -> Table:
-    """Return one row an entry; the duration of a moment is below 0."""
+    """Return one row per entry; the duration of a moment is below 0."""
     words = {
         "kind": Words(tuple(ENTRY_TEXT.values()), found.kind),
         "name": Words(found.texts, found.name),

@@ -19,11 +19,11 @@ from rcv_py.results.field import Field
 from rcv_py.results.table import Spec, Table
 
 _COST = replace(kinds.WHOLE, ending=", in the unit.")
-_SELF = _COST("self", "What the frame has besides its children")
+_SELF = _COST("self", "Own part of the frame, without its children")
 _NAMES = (
     kinds.TEXT("what", "Kind of the frame, such as file, source or instruction"),
-    kinds.NOTE("name", "What is written on it"),
-    kinds.TEXT("full_name", "The same in full"),
+    kinds.NOTE("name", "Label of the frame"),
+    kinds.TEXT("full_name", "Unabbreviated label"),
     replace(INSTRUCTION_INDEX, is_unknown=True),
     kinds.SOURCE("source", "Place of an instruction or a source line as file:line; empty for other frames"),
 )
@@ -34,46 +34,48 @@ FRAMES = Spec.of(
     "frame",
     *_NAMES,
     kinds.ROW("parent", "Index of the parent in this list; null for the outermost", is_unknown=True),
-    kinds.COUNT("depth", "Frames around it"),
+    kinds.COUNT("depth", "Enclosing frames"),
     _BEGIN,
     _SELF,
     _COST("total", "The frame with its children"),
 )
 SANDWICH = Spec.of(
     "flame sandwich",
-    "Frames row by row, those furthest above first, from left to right.",
+    "Frames row by row, the topmost row first, from left to right.",
     "frame",
     *_NAMES,
     kinds.ROW(
         "parent",
-        "Index of the frame next to it on the side of the place; null for the place",
+        "Index of the adjacent frame toward the place; null for the place",
         is_unknown=True,
     ),
-    kinds.SIGNED_INDEX("depth", "Rows below the place; less than 0 for what leads to it"),
+    kinds.SIGNED_INDEX("depth", "Rows below the place; negative for frames that lead to it"),
     _BEGIN,
     replace(
         _SELF,
-        meaning="What the frame has besides the frames below it; above the place what has no frame "
-        "further away",
+        meaning=(
+            "Own part of the frame, without the frames below it; above the place, the part "
+            "without a frame further up"
+        ),
     ),
-    _COST("total", "What goes through the frame and the place"),
+    _COST("total", "Value of the paths through both the frame and the place"),
 )
 MEASURED = (
     Field("metric", kinds.choice(*METRICS), "What is measured"),
     Field("order", kinds.choice(*(order.value for order in Order)), "Order of siblings"),
-    Field("unit", kinds.choice("cycles", "samples", "executions"), "What numbers count"),
+    Field("unit", kinds.choice("cycles", "samples", "executions"), "What the numbers count"),
 )
 FACTS = (
     CAPTURE,
     Field("content", kinds.choice(*CONTENTS), "What frames are"),
     *MEASURED,
-    _COST("total", "All frames without a parent"),
+    _COST("total", "Sum over the frames without a parent"),
 )
-SANDWICH_FACTS = (*MEASURED, _COST("total", "All that leads through the place"))
+SANDWICH_FACTS = (*MEASURED, _COST("total", "Sum over the paths through the place"))
 
 
 def frames(trace: Trace, tree: FlameTree, metric: Metric, order: Order) -> Table:
-    """Return one row a frame, those further out first; `parent` is the row of the frame around it."""
+    """Return one row per frame, those further out first; `parent` is the row of the frame around it."""
     texts = labels(trace, tree)
     return placed(trace, tree, metric, layout(tree, metric, order, texts), texts)
 

@@ -47,7 +47,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
         Field(
             "name",
             kinds.SOURCE if by == "source" else replace(kinds.TEXT, text=kind_name),
-            "What the row is called: an instruction, a source place, a kind or a class",
+            "Name of the row: an instruction, a source place, a kind or a class",
             title=by,
             at=At.DATA if is_line else At.EVERYWHERE,
         ),
@@ -66,7 +66,9 @@ def ranking_spec(by: str, measure: str) -> Spec:
         ),
         *COSTS,
         *issued,
-        kinds.SHARE("share_of_total", "Part of what the ranking is by", "share", key="share"),
+        kinds.SHARE(
+            "share_of_total", "Part of the total of the column that ranks the rows", "share", key="share"
+        ),
         kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none", at=data_or_all),
         order=f"{first} hits latency {' '.join(field.name for field in issued)} stall idle share_of_total "
         "instructions text",
@@ -78,7 +80,11 @@ RANKING_FACTS = (
     CAPTURE,
     LIMITS_IN_SHORT("occupancy", "How many waves fit on a SIMD, as in the header of the text"),
     Field("by", kinds.choice(*NOUNS), "What a row is"),
-    Field("sort", kinds.choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
+    Field(
+        "sort",
+        kinds.choice("latency", "stall", "idle", "hits"),
+        "Column that ranks the rows, the largest first",
+    ),
     MEASURE,
     record_field("totals", "Sums over the whole program", *COSTS),
     TOTAL_ROWS,
@@ -106,7 +112,7 @@ def _kinds(row: Mapping[str, Any]) -> str:
 
 BINS = Spec.of(
     "hotspot bins",
-    "One row a range, in program order.",
+    "One row per range, in program order.",
     "range",
     kinds.ROW("first_instruction", "First instruction, counted from 0", "first"),
     kinds.ROW("last_instruction", "Last instruction, counted from 0", "last"),
@@ -123,13 +129,13 @@ BINS_FACTS = (
     CAPTURE,
     kinds.WHOLE("se", "Shader engine whose waves count; null for all", is_unknown=True),
     RANGE,
-    kinds.COUNT("step", "Instructions of a range"),
+    kinds.COUNT("step", "Instructions per range"),
     kinds.CYCLES("total", "All ranges"),
 )
 
 
 def bins_table(found: Bins) -> Table:
-    """Return one row a bin; kinds are unknown to no wave."""
+    """Return one row per bin; kinds are unknown to no wave."""
     columns = {"first_instruction": found.first, "last_instruction": found.stop - 1, "total": found.totals}
     return Table(BINS, columns | {"kinds": found.cycles[:, : len(TokenKind)]})
 
@@ -141,21 +147,21 @@ def places_spec(by: str, unit: str) -> Spec:
     """Return the fields of places; `unit` is what costs are counted in."""
     return Spec.of(
         "hotspot places",
-        "Places by cost; of one file in its order; of a tree parents before children.",
+        "Places by cost; with one file, in the order of the file; in a tree, parents before children.",
         "place",
         *only(
             At.DATA,
-            kinds.TEXT("name", "What the place is called"),
+            kinds.TEXT("name", "Name of the place"),
             kinds.NAME("path", "Path of the source file, or instructions of a block; empty if there is none"),
             INDEX_OR_NONE,
             kinds.ROW_OR_NONE("source_line", "Line of the source file, counted from 1; -1 if none"),
-            kinds.WHOLE("depth", "Places around it, as a count; 0 without a tree"),
+            kinds.WHOLE("depth", "Enclosing places, as a count; 0 without a tree"),
         ),
-        kinds.WHOLE("cost", "What it is charged, in the unit", title=unit),
+        kinds.WHOLE("cost", "Cost charged to it, in the unit", title=unit),
         kinds.SHARE("share_of_total", "Part of the whole program", "share"),
         kinds.NOTE(
             "place",
-            "What the place is called, below those around it",
+            "Name of the place, indented below the enclosing places",
             at=At.TEXT,
             of=lambda row: f"{'  ' * row['depth']}{row['name']}",
         ),
@@ -174,11 +180,11 @@ PLACES_FACTS = (
     Field(
         "charge",
         kinds.choice("self", "inclusive"),
-        "Who is charged: the innermost place, or all of an inline chain",
+        "Which places are charged: the innermost one, or the whole inline chain",
     ),
-    kinds.FLAG("is_idle_charged", "Whether gaps in front of instructions are charged as well"),
+    kinds.FLAG("is_idle_charged", "Whether gaps before instructions are charged as well"),
     RANGE,
-    Field("unit", kinds.choice("cycles", "samples"), "What numbers count"),
+    Field("unit", kinds.choice("cycles", "samples"), "What the numbers count"),
     kinds.WHOLE("total", "The whole program, in the unit"),
     TOTAL_ROWS,
 )

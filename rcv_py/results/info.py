@@ -36,14 +36,14 @@ _CODE = (
     kinds.COUNT("samples_stalled", "PC samples that stalled", is_unknown=True),
 )
 _OCCUPANCY = (
-    kinds.WAVES("waves", "How many there were", is_unknown=True),
-    kinds.COUNT("compute_units", "Compute units that held one", is_unknown=True),
-    kinds.WAVES("peak", "Most at a time", is_unknown=True),
+    kinds.WAVES("waves", "Waves, traced or not", is_unknown=True),
+    kinds.COUNT("compute_units", "Compute units that held a wave", is_unknown=True),
+    kinds.WAVES("peak", "Maximum at a time", is_unknown=True),
     kinds.MEAN_WAVES("mean", "Mean over time", is_unknown=True),
-    kinds.WAVES("unfinished", "Whose end was not seen", is_unknown=True),
+    kinds.WAVES("unfinished", "Waves whose end was not recorded", is_unknown=True),
 )
 _PROBLEM = (
-    kinds.TEXT("where", "The file or the part that is concerned"),
+    kinds.TEXT("where", "The file or part affected"),
     kinds.TEXT("text", "A sentence"),
     kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
 )
@@ -55,7 +55,7 @@ FACTS = (
         "What was recorded",
         kinds.TEXT("version", "Version of the format"),
         kinds.TEXT("target", "Name of the GPU, such as gfx950"),
-        kinds.TEXT("target_from", "Its origin; empty if only the generation is known, such as gfx9"),
+        kinds.TEXT("target_from", "Source of that name; empty if only the generation is known, such as gfx9"),
         kinds.WHOLE("gfxip", "Generation of the instruction set, a number"),
         kinds.FLAG("has_thread_trace", "Whether waves were traced"),
         kinds.FLAG("has_pc_samples", "Whether there are PC samples"),
@@ -65,13 +65,13 @@ FACTS = (
     record_field(
         "waves",
         "Traced waves",
-        kinds.WAVES("count", "How many there are"),
+        kinds.WAVES("count", "Number of traced waves"),
         kinds.WHOLE("bytes", "Size of their files, in bytes"),
         Field("by_shader_engine", kinds.mapping(kinds.WAVES, (), "Traced"), "Waves by shader engine"),
         kinds.COUNT("slots", "Places that held a wave"),
-        kinds.CYCLES("min_cycles", "Shortest life"),
-        kinds.CYCLES("max_cycles", "Longest life"),
-        kinds.CYCLES("cycles", "Sum of all lives"),
+        kinds.CYCLES("min_cycles", "Shortest lifetime"),
+        kinds.CYCLES("max_cycles", "Longest lifetime"),
+        kinds.CYCLES("cycles", "Sum of all lifetimes"),
     ),
     record_field("code", "The program; null if the capture has none", *_CODE),
     record_field(
@@ -87,10 +87,11 @@ FACTS = (
         "How instructions are mapped to sources",
         _MAPPED,
         kinds.COUNT("files", "Source files"),
-        kinds.COUNT("files_with_text", "Source files whose text is there"),
+        kinds.COUNT("files_with_text", "Source files with text"),
         kinds.COUNT("source_lines", "Source lines that are named"),
         kinds.NUMBER(
-            "effective_source_lines", "Lines that would carry the instructions if spread evenly, a count"
+            "effective_source_lines",
+            "Effective number of lines: how many would carry the instructions if spread evenly",
         ),
         kinds.TEXT("top_source", "The line with most instructions, as file:line"),
         kinds.SHARE("top_share_of_instructions", "Part of the instructions on it"),
@@ -115,7 +116,7 @@ FACTS = (
         Field(
             "offsets",
             kinds.mapping(kinds.SIGNED_CYCLES, (), "Offset"),
-            "What was added to times, by shader engine",
+            "Offset added to times, by shader engine",
         ),
     ),
     record_field(
@@ -126,11 +127,13 @@ FACTS = (
         kinds.COUNT("events", "Events of the hardware", is_unknown=True),
         kinds.COUNT("markers", "Kinds of markers"),
     ),
-    rows_field("problems", "What is wrong, also what the tables say about themselves", SEVERITY, *_PROBLEM),
+    rows_field(
+        "problems", "Problems of the files, including those that the tables report", SEVERITY, *_PROBLEM
+    ),
 )
 CAPTURES = Spec.of(
     "captures",
-    "One row a capture.",
+    "One row per capture.",
     "capture",
     kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
     *only(
@@ -140,19 +143,21 @@ CAPTURES = Spec.of(
     ),
     kinds.CODE("kernel", "Name of the kernel"),
     *unknown(
-        kinds.INDEX("agent", "Number of the GPU; null if no name tells", at=At.DATA),
-        kinds.INDEX("dispatch", "Number of the launch; null if no name tells"),
+        kinds.INDEX("agent", "Number of the GPU; null if no name gives it", at=At.DATA),
+        kinds.INDEX("dispatch", "Number of the launch; null if no name gives it"),
     ),
     kinds.WAVES("waves", "Traced"),
     *_INSTRUCTIONS,
     _MAPPED,
     *_COSTS,
     *unknown(
-        kinds.CYCLES("cycles", "From the first to the last time that anything is known of", "duration"),
-        kinds.BYTES("size", "Files of waves, or the only file"),
+        kinds.CYCLES("cycles", "From the first to the last recorded time", "duration"),
+        kinds.BYTES("size", "Wave files, or the only file"),
     ),
-    kinds.TEXT("recorded", "When its files were written, local time; empty if nothing says"),
-    kinds.FLAG("is_part", "Whether it is raw and not decoded yet, so that numbers are not known", at=At.DATA),
+    kinds.TEXT("recorded", "When its files were written, local time; empty if unknown"),
+    kinds.FLAG(
+        "is_part", "Whether it is raw and not decoded yet, so that its numbers are unknown", at=At.DATA
+    ),
     kinds.NOTE("note", "What is wrong with it; empty if nothing is"),
     order="place dispatch waves instructions executed mapped hits latency cycles size recorded",
 )
@@ -160,7 +165,7 @@ BELOW = (CAPTURES.field("captures"),)
 
 
 def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Table:
-    """Return one row a capture; `places` is how people call each."""
+    """Return one row per capture; `places` is how people call each."""
     return Table.of(CAPTURES, entries, {"path": [str(entry.path) for entry in entries], "place": places})
 
 

@@ -14,24 +14,24 @@ from rcv_py.results.table import Columns, Spec, Table
 
 HELP = Spec.of(
     "instruction_help",
-    "One row a mnemonic of the program that was asked for.",
+    "One row per requested mnemonic.",
     "mnemonic",
     kinds.TEXT("mnemonic", "The mnemonic"),
-    kinds.NOTE("what", "What it does, by the family of its mnemonic; empty if none is known", "what it does"),
+    kinds.NOTE("what", "What it does, by the family of its mnemonic; empty if unknown", "what it does"),
     kinds.TEXT("unit", "The unit that executes it"),
     kinds.NOTE("kind", "Its class, in words"),
-    kinds.CYCLES("cycles", "Time in which its unit takes nothing else, at least; 0: none"),
+    kinds.CYCLES("cycles", "Minimum time during which its unit accepts nothing else; 0: none"),
     kinds.COUNT("passes", "Passes of the matrix unit, 4 cycles each; 0 for others"),
     kinds.COUNT("flop", "Operations of one execution, of the wave for matrix instructions, else of a lane"),
-    kinds.texts("A counter.")("counters", "Counters that it raises, or waits for"),
-    kinds.texts("A sentence.")("distances", "What must lie between it and who needs its result"),
+    kinds.texts("A counter.")("counters", "Counters that it increments or waits for"),
+    kinds.texts("A sentence.")("distances", "What must lie between it and a consumer of its result"),
     kinds.NOTE("described", "What the machine-readable ISA file says; empty without one"),
     kinds.COUNT("hits", "Executions of all instructions of that mnemonic by all traced waves"),
     nothing="No instruction of the program has that mnemonic.",
 )
 DOCS = Spec.of(
     "isa_docs",
-    "One row a family of GPUs of which AMD's machine-readable ISA file was read.",
+    "One row per GPU family whose machine-readable ISA file from AMD was read.",
     "file",
     kinds.TEXT("family", "The family of GPUs, such as cdna3"),
     kinds.TEXT("architecture", "Its name in the file"),
@@ -60,7 +60,7 @@ def asked(trace: Trace, wanted: str) -> list[str]:
 
 
 def help_table(trace: Trace, texts: Sequence[str], described: Mapping[str, str]) -> Table:
-    """Return one row a text; `described` has what a file says of mnemonics."""
+    """Return one row per text; `described` has what a file says of mnemonics."""
     found = [help_of(trace, text) for text in texts]
     hits: dict[str, int] = {}
     for text, count in zip(trace.code.text, trace.code.hits.tolist(), strict=True):

@@ -32,7 +32,7 @@ LINES = Spec.of(
     kinds.TEXT("block", "Name of the basic block"),
     kinds.NUMBER(
         "bar",
-        "Length of the bar of --bars, in cycles; reasons: in samples",
+        "Length of the bar of --bars, in cycles; for reasons, in samples",
         digits=3,
         is_unknown=True,
         is_optional=True,
@@ -51,7 +51,7 @@ BLOCKS = Spec.of(
     kinds.COUNT("hits", "Executions of its first instruction"),
     *common.COSTS[1:],
     _SHARE,
-    kinds.COUNT("loops", "Loops around it"),
+    kinds.COUNT("loops", "Loops that contain it"),
     kinds.NOTE("name", "Name of the block"),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
 )
@@ -60,12 +60,10 @@ BRANCHES = Spec.of(
     "Branches in the order of the program; with --top by executions.",
     "branch",
     _ROW,
-    kinds.ROW_OR_NONE(
-        "target_instruction", "Instruction that it leads to; -1 if that is not known", "target"
-    ),
+    kinds.ROW_OR_NONE("target_instruction", "Target instruction; -1 if unknown", "target"),
     *unknown(
         kinds.COUNT("taken", "Executions that jumped; null if no wave was traced"),
-        kinds.COUNT("not_taken", "Executions that went on; null if no wave was traced"),
+        kinds.COUNT("not_taken", "Executions that fell through; null if no wave was traced"),
         kinds.SHARE("taken_share_of_hits", "Part of the executions that jumped; null if there was none"),
     ),
     _INSTRUCTION,

@@ -34,13 +34,13 @@ _CYCLES = (
     kinds.CYCLES("total", "Latency and idle"),
     kinds.CYCLES("not_hidden", "Part that no other wave of the SIMD hid", key="seen"),
     kinds.CYCLES("hidden", "Part in which another wave of the SIMD was busy"),
-    kinds.CYCLES("hidden_idle", "Hidden part of the gaps in front", key="idle"),
+    kinds.CYCLES("hidden_idle", "Hidden part of the gaps before it", key="idle"),
     kinds.CYCLES("hidden_stall", "Hidden part of the stall", key="stall"),
     kinds.CYCLES("hidden_issue", "Hidden part of the issue or execution", key="issue"),
 )
 HIDDEN = Spec.of(
     "hidden_latency",
-    "Instructions by what is not hidden, the largest first.",
+    "Instructions by cycles that are not hidden, the largest first.",
     "instruction",
     INSTRUCTION_INDEX,
     *_CYCLES,
@@ -58,9 +58,9 @@ _COUNTED = (
     _MEAN("stall", "Mean stall"),
 )
 _BY_WAITS = (
-    _COUNT("exact", "Executions that a wait stalled for until the result was there", is_unknown=True),
+    _COUNT("exact", "Executions that a wait stalled for until their result arrived", is_unknown=True),
     _MEAN("median", "Median of their latencies", is_unknown=True),
-    _MEAN("p90", "Latency that nine tenths of them do not exceed", is_unknown=True),
+    _MEAN("p90", "90th percentile of their latencies", is_unknown=True),
 )
 BY_COUNTERS = ("counter", *(field.name for field in _COUNTED))
 BY_WAITS = tuple(field.name for field in _BY_WAITS)
@@ -76,7 +76,7 @@ MEMORY = Spec.of(
 )
 MEMORY_AND_WAITS = Spec.of(
     "memory_latency",
-    "Instructions that counters or waits measure; null where one of them does not.",
+    "Instructions that counters or waits measure; a value is null if its source does not measure it.",
     "instruction",
     INSTRUCTION_INDEX,
     kinds.TEXT("counter", "Counter that measured it; empty if only waits did"),
@@ -102,18 +102,23 @@ ACCESSES = Spec.of(
     "instruction",
     INSTRUCTION_INDEX,
     replace(kinds.TEXT, width=6)("unit", "LDS or VMEM"),
-    kinds.BYTES("width", "Bytes a lane"),
+    kinds.BYTES("width", "Bytes per lane"),
     kinds.COUNT("hits", "Executions"),
-    kinds.COUNT("refused", "Executions that stalled behind another access of the unit"),
+    kinds.COUNT("refused", "Executions that stalled while another access held the unit"),
     kinds.CYCLES("stall", "Stall of these"),
-    kinds.COUNT("samples", "Executions of which it is seen how long they held the unit", at=At.DATA),
+    kinds.COUNT("samples", "Executions whose time in the unit was observed", at=At.DATA),
     *unknown(
-        kinds.RANK_CYCLES("held", "Median time that one held the unit, seen while others were refused"),
+        kinds.RANK_CYCLES(
+            "held", "Median time that an execution held the unit, observed while others were refused"
+        ),
     ),
-    kinds.CYCLES("needed", "What its width and issue take at least"),
+    kinds.CYCLES("needed", "Minimum time by its width and issue"),
     *unknown(
         replace(kinds.RATIO, text="{:.1f}".format)(
-            "times_needed", "Time that one held the unit, by what it needs", "times", key="factor"
+            "times_needed",
+            "Time that an execution held the unit, divided by the minimum",
+            "times",
+            key="factor",
         ),
     ),
     kinds.NOTE("judgement", "What that means, inferred", at=At.PEOPLE, of=_judged),
@@ -127,7 +132,7 @@ FETCHES = Spec.of(
     "code line",
     kinds.ROW("first_instruction", "Index of its first instruction", "first", key="first"),
     kinds.ROW("last_instruction", "Index of its last instruction", "last", key="last"),
-    kinds.COUNT("arrivals", "Times that a wave came to it from another line, or by a jump"),
+    kinds.COUNT("arrivals", "Times that a wave reached it from another line or by a jump"),
     kinds.COUNT("slow", "Times that it was not in the instruction cache"),
     kinds.COUNT("again", "Of these: a wave of the compute unit had run it before"),
     kinds.CYCLES("cycles", "Time that waves waited for it"),
@@ -137,16 +142,19 @@ FETCHES = Spec.of(
     window="first_instruction last_instruction text source",
 )
 ACCESS_NOTE = (
-    "Inferred: accesses that were refused one after the other tell how long each held its unit; a trace has "
-    "no addresses."
+    "Inferred: accesses that were refused in a row show how long each held its unit; a "
+    "trace has no addresses."
 )
-_ACCESS_PART = "Some SIMDs of the compute unit were not traced: their accesses count as if these had held it."
-FETCH_NOTE = f"A gap of {SLOW} cycles or more in front of a code line or behind a branch is a slow fetch."
+_ACCESS_PART = (
+    "Some SIMDs of the compute unit were not traced: time that their accesses held the "
+    "unit counts for the traced ones."
+)
+FETCH_NOTE = f"A gap of {SLOW} cycles or more before a code line or after a branch is a slow fetch."
 FACTS = (
     CAPTURE,
-    Field("rule", kinds.choice("ours", "reference"), "Our estimate, or the one of the reference viewer"),
-    kinds.TEXT("assumption", "What the numbers take for granted, as a sentence"),
-    kinds.TEXT("reason", "Why there are no rows; empty if there are"),
+    Field("rule", kinds.choice("ours", "reference"), "Our estimate or the reference viewer's"),
+    kinds.TEXT("assumption", "What the numbers assume, as a sentence"),
+    kinds.TEXT("reason", "Why there are no rows; empty if there are some"),
     TOTAL_ROWS,
 )
 HIDDEN_TOTALS = record_field(
@@ -167,10 +175,13 @@ MEMORY_TOTALS = record_field(
 ACCESS_TOTALS = record_field(
     "totals",
     "Sums over all rows",
-    kinds.COUNT("refused", "Executions that stalled behind another access of their unit"),
+    kinds.COUNT("refused", "Executions that stalled while another access held their unit"),
     kinds.CYCLES("stall", "Stall of these"),
     kinds.COUNT("longer", "Instructions that held their unit much longer than their width needs"),
-    kinds.FLAG("is_part", "Whether SIMDs of a compute unit were not traced: then others seem to hold it"),
+    kinds.FLAG(
+        "is_part",
+        "Whether SIMDs of a compute unit were not traced: the traced ones then seem to hold the unit longer",
+    ),
     kinds.SHARE(
         "conflict_share_of_lds_cycles",
         "Cycles of LDS that were lost to bank conflicts, by hardware counters",
@@ -183,7 +194,7 @@ FETCH_TOTALS = record_field(
     kinds.COUNT("slow", "Fetches that were not served by the instruction cache"),
     kinds.COUNT("again", "Of these: of lines that a wave of the compute unit had run before"),
     kinds.CYCLES("cycles", "Time that waves waited for them"),
-    kinds.CYCLES("elsewhere", "Gaps as long where no new code line begins, which have other causes"),
+    kinds.CYCLES("elsewhere", "Equally long gaps where no new code line begins, which have other causes"),
     kinds.BYTES("cache_size", "Instruction cache that compute units share", is_unknown=True),
     kinds.BYTES("largest_loop", "Code of the largest loop that ran, from its head to its branch"),
     kinds.COUNT("loops_beyond_cache", "Loops that ran whose code is larger than the cache"),
@@ -202,7 +213,7 @@ VARIANTS = {  # kind of the document → its table, its totals, and what asks fo
 
 
 def hidden_rows(trace: Trace, found: HiddenTable) -> Table:
-    """Return one row an instruction that costs anything, the largest remainder first."""
+    """Return one row per instruction that costs anything, the largest remainder first."""
     return Table.of(HIDDEN, found, placed(trace, found.line))
 
 
@@ -214,12 +225,12 @@ def hidden_totals(table: Table, matrix: MatrixUse) -> dict[str, int | None]:
 
 
 def memory_rows(trace: Trace, found: MemoryLatency) -> Table:
-    """Return one row a counter and instruction, the longest mean first."""
+    """Return one row per counter and instruction, the longest mean first."""
     return Table.of(MEMORY, found, placed(trace, found.line))
 
 
 def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None) -> Table:
-    """Return one row an instruction that counters or waits know; `waits` is None until they are known."""
+    """Return one row per instruction that counters or waits know; `waits` is None until they are known."""
     line, by_counter, by_wait = matched_lines(found, waits)
     told = None if waits is None or not len(waits.line) else waits
     nothing = np.full(len(line), np.nan)
@@ -236,7 +247,7 @@ def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency 
 
 
 def access_rows(trace: Trace, found: AccessHolds) -> Table:
-    """Return one row an LDS or vector memory instruction, most stall first."""
+    """Return one row per LDS or vector memory instruction, most stall first."""
     units = np.array([UNITS[unit] for unit in found.unit.tolist()], dtype=object)
     return Table.of(ACCESSES, found, placed(trace, found.line) | {"unit": units})
 
@@ -275,7 +286,7 @@ def _conflicts(trace: Trace) -> float | None:
 
 
 def fetch_rows(trace: Trace, found: CodeFetches) -> Table:
-    """Return one row a code line that waves waited for, most cycles first."""
+    """Return one row per code line that waves waited for, most cycles first."""
     places = {"text": instructions(trace, found.first), "source": sources(trace, found.first)}
     return Table.of(FETCHES, found, places)
 

@@ -1,4 +1,4 @@
-"""The library: captures below a folder, one row a capture."""
+"""The library: captures below a folder, one row per capture."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _replicate(row: Record) -> str:
 _NOISE = replace(kinds.NUMBER, digits=6)
 LIBRARY = Spec.of(
     "library",
-    "One row a capture.",
+    "One row per capture.",
     "capture",
     kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
     *only(
@@ -85,14 +85,15 @@ LIBRARY = Spec.of(
         *unknown(
             kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end"),
             kinds.NANOSECONDS(
-                "duration_ns", "The same in nanoseconds; without it that of the table of launches"
+                "duration_ns",
+                "The same in nanoseconds; without a clock rate, the duration in the table of launches",
             ),
         ),
         kinds.TEXT("class", "Class such as memory-bound; empty without --findings", key="bound"),
         kinds.TEXT("finding", "The first finding; empty without --findings"),
         *unknown(
-            kinds.WAVES("waves_per_simd", "That fit on a SIMD", key="fit"),
-            kinds.WAVES("max_waves_per_simd", "That a SIMD has room for", key="most_fit"),
+            kinds.WAVES("waves_per_simd", "Waves that fit on a SIMD", key="fit"),
+            kinds.WAVES("max_waves_per_simd", "Waves that a SIMD can hold", key="most_fit"),
         ),
         kinds.TEXT("limiter", "Resource that limits the waves of a SIMD; empty if none does"),
     ),
@@ -102,7 +103,7 @@ LIBRARY = Spec.of(
     _shown(
         "waves_of_simd",
         kinds.WAVES,
-        "Waves that fit on a SIMD, of those that it has room for",
+        "Waves that fit on a SIMD, out of the number that it can hold",
         _waves_of_simd,
         "waves/SIMD",
     ),
@@ -130,7 +131,7 @@ LIBRARY = Spec.of(
         replace(SOURCE_PLACE, name="top_source"),
         *unknown(
             kinds.MEAN_WAVES("mean_waves", "Mean of resident waves over time"),
-            kinds.WAVES("peak_waves", "Most resident at a time"),
+            kinds.WAVES("peak_waves", "Maximum resident at a time"),
         ),
         kinds.TEXT("health", "The worst note on its health"),
         kinds.TEXT("verdict", "Whether it can be trusted, in one sentence"),
@@ -138,7 +139,7 @@ LIBRARY = Spec.of(
         kinds.TEXT("replicate", "Another capture of the same instructions; empty if there is none"),
         _NOISE(
             "replicate_noise",
-            "By how much cycles per hit of the two differ, from 0; 0.1 being 10 percent",
+            "Relative difference of the cycles per hit of both, from 0; 0.1 is 10 percent",
             is_unknown=True,
         ),
         kinds.TEXT("error", "Why it cannot be opened; empty if it can"),
@@ -157,7 +158,7 @@ LIBRARY = Spec.of(
     ),
     kinds.NOTE("most_stall_at", "The instruction with most stall", at=At.PEOPLE, of=_top),
     _shown(
-        "resident", kinds.WAVES, "Resident waves over time, mean and most", _resident, "waves mean / peak"
+        "resident", kinds.WAVES, "Resident waves over time, mean and peak", _resident, "waves mean / peak"
     ),
     kinds.NOTE(
         "trust",
@@ -178,7 +179,7 @@ _UNKNOWN = float("nan")
 
 
 def library_table(rows: Sequence[LibraryRow], root: Path | None = None) -> Table:
-    """Return one row a capture; `root` is the folder below which people look for their places."""
+    """Return one row per capture; `root` is the folder below which people look for their places."""
     places = [row.name if root is None else _below(root, row) for row in rows]
     values = {name: [value(row) for row in rows] for name, value in _VALUES.items()}
     return Table.of(LIBRARY, rows, {"place": places, **values})

@@ -21,8 +21,10 @@ from rcv_py.results.table import Spec, Table
 _MEASURES = (
     kinds.CYCLES_OR_NEVER("latency", "Stall and issue or execution of the hit", is_unknown=True),
     kinds.CYCLES_OR_NEVER("stall", "Time until it could issue", is_unknown=True),
-    kinds.CYCLES_OR_NEVER("idle", "Gap in front of it", is_unknown=True),
-    kinds.CYCLES_OR_NEVER("since", "Time since the wave ran it before; null the first time", is_unknown=True),
+    kinds.CYCLES_OR_NEVER("idle", "Gap before it", is_unknown=True),
+    kinds.CYCLES_OR_NEVER(
+        "since", "Time since the wave last ran it; null for the first execution", is_unknown=True
+    ),
 )
 HITS = Spec.of(
     "line",
@@ -36,15 +38,15 @@ HITS = Spec.of(
 _SPREAD = (
     kinds.COUNT("hits", "Executions"),
     kinds.SIGNED_CYCLES("min", "Smallest value"),
-    kinds.RANK_CYCLES("median", "Median: of an even count the mean of the two in the middle"),
-    kinds.SIGNED_CYCLES("p95", "Value that 95 percent of the hits do not exceed"),
+    kinds.RANK_CYCLES("median", "Median; for an even count, the mean of the middle two"),
+    kinds.SIGNED_CYCLES("p95", "95th percentile of the hits"),
     kinds.SIGNED_CYCLES("max", "Largest value"),
     Field("mean", replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=None), "Mean"),
     kinds.SIGNED_CYCLES("total", "Sum", title="sum"),
 )
 SPREADS = Spec.of(
     "line measures",
-    "One row a measure.",
+    "One row per measure.",
     "measure",
     kinds.TEXT("measure", "What is measured"),
     _SPREAD[0],
@@ -52,10 +54,10 @@ SPREADS = Spec.of(
 )
 SAMPLES = Spec.of(
     "samples",
-    "One row a reason, after what issued.",
+    "One row per reason, after the issued samples.",
     "reason",
     kinds.TEXT("reason", "Why it did not issue"),
-    kinds.COUNT("samples", "How many samples"),
+    kinds.COUNT("samples", "Number of samples"),
 )
 _HEAD = (CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE)
 FACTS = (
@@ -97,7 +99,7 @@ def spreads(hits: LineHits) -> dict[str, Spread | None]:
 
 
 def spread_table(found: Mapping[str, Spread | None]) -> Table:
-    """Return one row a measure; of one without a value only that there is no hit."""
+    """Return one row per measure; of one without a value only that there is no hit."""
     nothing = dict.fromkeys((field.name for field in _SPREAD), np.nan) | {"hits": 0}
     rows = [nothing if spread is None else of_analysis(_SPREAD, spread) for spread in found.values()]
     columns = {field.name: [row[field.name] for row in rows] for field in _SPREAD}

@@ -51,7 +51,7 @@ _STATISTIC = "of the iterations between two jumps back"
 
 LOOPS = Spec.of(
     "loops loops",
-    "One row a loop.",
+    "One row per loop.",
     "loop",
     replace(_BRANCH, at=At.DATA | At.TEXT | At.REPORT),
     kinds.ROW(
@@ -65,12 +65,12 @@ LOOPS = Spec.of(
     ),
     kinds.COUNT("taken", "Jumps back, in all waves"),
     kinds.WAVES("waves", "Waves that jumped back"),
-    kinds.MEAN_COUNT("per_wave", "Jumps back a wave", at=At.DATA | At.TEXT),
+    kinds.MEAN_COUNT("per_wave", "Jumps back per wave", at=At.DATA | At.TEXT),
     kinds.COUNT("iterations", "Iterations between two jumps back", at=At.DATA, key="between"),
     kinds.CYCLES("cycles", "Time of all iterations", at=At.REPORT),
     kinds.RANK_CYCLES("min", f"Shortest {_STATISTIC}", is_unknown=True, key="shortest"),
     kinds.RANK_CYCLES("median", f"Median {_STATISTIC}", is_unknown=True),
-    kinds.RANK_CYCLES("p90", f"What nine tenths {_STATISTIC} do not exceed", is_unknown=True),
+    kinds.RANK_CYCLES("p90", f"90th percentile {_STATISTIC}", is_unknown=True),
     kinds.RANK_CYCLES("max", f"Longest {_STATISTIC}", is_unknown=True, key="longest"),
     _DATA_STALL,
     _DATA_IDLE,
@@ -81,18 +81,18 @@ LOOPS = Spec.of(
         "head_source", "Source place of the head as file:line; empty if there is none", at=At.DATA | At.TEXT
     ),
     replace(_BRANCH_SOURCE, at=At.DATA | At.TEXT | At.WINDOW),
-    nothing="No wave that counts jumped back to an instruction it had run.",
+    nothing="No counted wave jumped back to an instruction it had run.",
     note="Cycles of iterations between two jumps back; split: what their cycles were spent on.",
 )
 _NOT_REPORTED = At.DATA | At.TEXT | At.WINDOW
 ITERATIONS = Spec.of(
     "loops iterations",
-    "One row an iteration between two jumps back, the longest of its loop first; with --loop every "
-    "iteration of that loop.",
+    "One row per iteration between two jumps back, the longest of its loop first; with "
+    "--loop every iteration of that loop.",
     "iteration",
     replace(_BRANCH, at=At.DATA | At.TEXT),
     kinds.WAVE(
-        "wave", "A wave, such as se0/simd2/slot5/wv3: shader engine, SIMD, slot, and which of the slot"
+        "wave", "A wave, such as se0/simd2/slot5/wv3: shader engine, SIMD, slot, and number in the slot"
     ),
     kinds.WHOLE("iteration", "Which iteration of the wave, counted from 0", key="number"),
     kinds.CYCLE("start", "Begin", key="begin"),
@@ -111,27 +111,30 @@ ITERATIONS = Spec.of(
     Field(
         "note",
         kinds.choice("", "entry", "last", "outlier"),
-        "With --loop: what it is; empty for an ordinary one; entry and last are not in the statistics",
+        "With --loop: kind of iteration; empty for an ordinary one; entry and last are not in the statistics",
         at=At.DATA | At.WINDOW,
         is_optional=True,
     ),
     order="branch wave iteration start cycles median stall idle is_outlier",
-    nothing="No loop was continued twice, so no iteration lies between two jumps back.",
-    note="An outlier took much longer than others: beyond the third quartile by 1.5 times their distance.",
+    nothing="No loop jumped back twice, so no iteration lies between two jumps back.",
+    note=(
+        "An outlier took much longer than others: more than 1.5 interquartile ranges above "
+        "the third quartile."
+    ),
 )
 PHASE_COSTS = Spec.of(
     "loops phases",
-    "One row a wave that ran the dominant loop.",
+    "One row per wave that ran the dominant loop.",
     "wave",
     kinds.WAVE("wave", "A wave, such as se0/simd2/slot5/wv3"),
     *(kinds.CYCLES(name, f"The {name}") for name in PHASES),
     *(kinds.CYCLES(f"{name}_stall", f"Stall of the {name}") for name in PHASES),
     nothing="No wave ran a loop twice, so there is no steady state.",
-    note="Cycles before, in and behind the loop that the kernel is about.",
+    note="Cycles before, in and after the dominant loop.",
 )
 FIRST = Spec.of(
     "loops first",
-    "One row an instruction that stalled, by the stall of its first execution in each wave.",
+    "One row per instruction that stalled, by the stall of its first execution in each wave.",
     "instruction",
     common.INSTRUCTION_INDEX,
     kinds.WAVES("waves", "Waves that ran it"),
@@ -142,18 +145,21 @@ FIRST = Spec.of(
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
     nothing="No instruction stalled.",
-    note="Stall of the first execution in each wave, which no better loop removes, and of all later ones.",
+    note=(
+        "Stall of the first execution in each wave, which a better loop does not remove, "
+        "and of all later executions."
+    ),
 )
 _TO_WAIT = "From issue to the first wait that required it"
 DISTANCE = Spec.of(
     "loops distance",
-    "One row an operation that a wait required.",
+    "One row per operation that a wait required.",
     "operation",
     common.INSTRUCTION_INDEX,
     kinds.COUNT("hits", "Executions that a wait required", key="n"),
-    kinds.SIGNED_CYCLES("p10", f"{_TO_WAIT}, a tenth being less", at=At.DATA),
+    kinds.SIGNED_CYCLES("p10", f"{_TO_WAIT}, 10th percentile", at=At.DATA),
     kinds.SIGNED_CYCLES("median", f"{_TO_WAIT}, median"),
-    kinds.SIGNED_CYCLES("p90", f"{_TO_WAIT}, nine tenths being less"),
+    kinds.SIGNED_CYCLES("p90", f"{_TO_WAIT}, 90th percentile"),
     kinds.WHOLE("mfma_between", "MFMA instructions in between, median count", "MFMA", key="matrix"),
     kinds.WHOLE("valu_between", "VALU instructions in between, median count", "VALU", key="vector"),
     kinds.COUNT("short_hits", "Executions whose wait came sooner than the measured latency", key="short"),
@@ -176,7 +182,7 @@ DISTANCE = Spec.of(
 )
 CHAINS = Spec.of(
     "loops chains",
-    "One row a chain of cross-lane operations.",
+    "One row per chain of cross-lane operations.",
     "chain",
     kinds.ROW("first_instruction", "Index of its first operation", "first", key="first"),
     kinds.ROW("last_instruction", "Index of its last wait", "last", key="last"),
@@ -191,7 +197,10 @@ CHAINS = Spec.of(
         "last_source", "Source place of the last wait as file:line; empty if there is none", at=At.DATA
     ),
     nothing="No chain of cross-lane operations was found.",
-    note="Each link waits for the one before. Whether it must, or DPP could do it, is not looked at.",
+    note=(
+        "Each link waits for the previous link. Whether it must wait, or DPP could replace "
+        "it, is not analysed."
+    ),
 )
 _BEGIN = replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row != OUTSIDE else "begin")
 _END = replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row != OUTSIDE else "end")
@@ -205,11 +214,11 @@ def _meanwhile(row: Mapping[str, Any]) -> str:
 
 SEGMENTS = Spec.of(
     "loops segments",
-    "One row a segment: what waves do from one barrier to the next, most cycles first.",
+    "One row per segment: what waves do from one barrier to the next, most cycles first.",
     "segment",
     _BEGIN(
         "first_instruction",
-        "Index of the barrier behind which it begins; -1: the begin of the wave",
+        "Index of the barrier after which it begins; -1: the start of the wave",
         "from",
         key="first",
     ),
@@ -220,42 +229,52 @@ SEGMENTS = Spec.of(
     kinds.COUNT("hits", "Executions"),
     kinds.CYCLES("cycles", "Time of all executions, from leaving a barrier to leaving the next"),
     kinds.RANK_CYCLES("median", "Median of an execution", is_unknown=True),
-    kinds.RANK_CYCLES("p90", "What nine tenths of them do not exceed", is_unknown=True, at=At.DATA),
+    kinds.RANK_CYCLES("p90", "90th percentile of the executions", is_unknown=True, at=At.DATA),
     kinds.CYCLES("barrier_wait", "Time in the barrier at its end", "in barrier", key="waiting"),
     kinds.SHARE(
         "last_share_of_hits",
-        "Part of the executions whose wave came last to that barrier, of those met by others",
-        "came last",
+        "Part of the executions whose wave arrived last at that barrier, of those where "
+        "other waves arrived too",
+        "arrived last",
         is_unknown=True,
     ),
     _DATA_STALL,
     _DATA_IDLE,
     kinds.CYCLES("mfma_busy", "Passes of its MFMA or WMMA instructions", key="matrix_busy", at=At.DATA),
     kinds.SHARE(
-        "mfma_busy_share_of_cycles", "Passes of its MFMA or WMMA instructions, part of its time", "MFMA busy"
+        "mfma_busy_share_of_cycles",
+        "Passes of its MFMA or WMMA instructions as a part of its time",
+        "MFMA busy",
     ),
     _BEGIN(
         "beside_first_instruction",
-        "Barrier behind which that begins which others of the workgroup mostly run meanwhile",
+        "Barrier after which the segment begins that other waves of the workgroup mostly "
+        "run at the same time",
         at=At.DATA,
         key="beside_first",
     ),
-    _END("beside_last_instruction", "Barrier in which that ends", at=At.DATA, key="beside_last"),
+    _END("beside_last_instruction", "Barrier in which that segment ends", at=At.DATA, key="beside_last"),
     kinds.SHARE(
         "beside_share_of_hits",
-        "Part of the executions beside it; 0: all waves of the workgroup run the same meanwhile",
+        "Part of the executions that overlap that segment; 0: all waves of the workgroup "
+        "run the same segment",
         at=At.DATA,
     ),
-    kinds.NOTE("meanwhile", "What others of the workgroup mostly run", at=At.PEOPLE, of=_meanwhile),
+    kinds.NOTE(
+        "meanwhile",
+        "Segment that other waves of the workgroup mostly run at the same time",
+        at=At.PEOPLE,
+        of=_meanwhile,
+    ),
     _KINDS,
     _SPLIT,
     kinds.SOURCE("source", "Source place of the barrier at its end as file:line; empty if none"),
-    nothing="No wave that counts went through a barrier.",
+    nothing="No counted wave passed a barrier.",
     note="A segment lasts from leaving a barrier to leaving the next; split: cycles outside of the barrier.",
 )
 BARRIERS = Spec.of(
     "loops barriers",
-    "One row a meeting at a barrier, the largest skew first.",
+    "One row per meeting at a barrier, the largest skew first.",
     "barrier",
     common.INSTRUCTION_INDEX,
     kinds.CYCLE("arrived", "When the first wave arrived"),
@@ -265,12 +284,15 @@ BARRIERS = Spec.of(
     kinds.WAVES("waves", "Traced waves that met"),
     kinds.CYCLES("skew", "From the first to the last arrival"),
     kinds.CYCLES("release_spread", "From the first to the last release", key="spread"),
-    kinds.CYCLES("stall", "Stall of all of them"),
+    kinds.CYCLES("stall", "Total stall"),
     kinds.WAVE("last_wave", "The wave that arrived last, such as se0/simd2/slot5/wv3"),
     common.SOURCE_PLACE,
     nothing="No barrier was run by two traced waves of a workgroup.",
-    note="Skew: cycles from the first to the last arrival of a workgroup's traced waves. Waves are of one "
-    "workgroup if the capture says so; if it does not, those whose barriers always opened together.",
+    note=(
+        "Skew: cycles from the first to the last arrival of a workgroup's traced waves. "
+        "Without workgroup numbers in the capture, waves whose barriers always opened "
+        "together form a workgroup."
+    ),
 )
 
 _PHASE = record(
@@ -281,7 +303,7 @@ FACTS = (
     common.CAPTURE,
     common.WAVE_ASKED,
     common.WAVES_READ,
-    kinds.ROW_OR_NONE("dominant_loop", "Row of the loop the kernel is about, of --by loops; -1 if none"),
+    kinds.ROW_OR_NONE("dominant_loop", "Row of the dominant loop in --by loops; -1 if none"),
     record_field(
         "phases",
         "A phase; null without a loop that a wave ran twice",
@@ -298,8 +320,8 @@ FACTS = (
             kinds.CYCLES("max_skew", "Largest skew"),
             kinds.CYCLES("max_release_spread", "Largest time between the releases of one meeting"),
         ),
-        kinds.COUNT("dropped", "Executions that fit no meeting"),
-        kinds.FLAG("is_group_guessed", "Whether a workgroup is only known by the starts of its waves"),
+        kinds.COUNT("dropped", "Executions that match no meeting"),
+        kinds.FLAG("is_group_guessed", "Whether workgroups are inferred only from the starts of waves"),
         Field(
             "groups_known_by",
             kinds.choice("capture", "barriers"),
@@ -330,7 +352,7 @@ class Inputs:
 
 
 def loop_table(trace: Trace, loops: LoopTable) -> Table:
-    """Return one row a loop; kinds, stall and idle are sums over the iterations between two jumps."""
+    """Return one row per loop; kinds, stall and idle are sums over the iterations between two jumps."""
     columns: Columns = {
         "text": instructions(trace, loops.branch),
         "head_source": sources(trace, loops.head),
@@ -433,7 +455,7 @@ def _segments(inputs: Inputs) -> Table:
 
 
 def segment_table(trace: Trace, found: Segments) -> Table:
-    """Return one row a segment, most cycles first."""
+    """Return one row per segment, most cycles first."""
     hits, cycles = np.maximum(1, found.hits), np.maximum(1, found.cycles)
     columns: Columns = {
         "last_share_of_hits": np.where(found.met > 0, found.came_last / np.maximum(1, found.met), np.nan),

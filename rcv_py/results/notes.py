@@ -20,19 +20,19 @@ _FILE_LINE = replace(kinds.WHOLE, json=partial(json_types.whole, least=1))
 _MOMENT = replace(kinds.CYCLE, text=str)
 NOTES = Spec.of(
     "notes",
-    "One row a note.",
+    "One row per note.",
     "note",
-    kinds.TEXT("id", "Names the note"),
-    Field("severity", kinds.choice("info", "warning", "error"), "How much it matters"),
+    kinds.TEXT("id", "Id of the note"),
+    Field("severity", kinds.choice("info", "warning", "error"), "Severity"),
     kinds.CODE("title", "What it says, on one line"),
     kinds.NOTE("place", "What it is about, in words", "about"),
-    kinds.CODE("text", "What else it says"),
+    kinds.CODE("text", "Further text"),
     Field("instructions", _ROWS, "The instructions that it is about; none if it names none", at=At.DATA),
     kinds.TEXT("file", "Path of the source file; empty if it names none", at=At.DATA),
     _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=At.DATA),
     replace(WAVE_NAME, meaning="The wave, such as se0/simd2/slot5/wv3; empty if it names none", at=At.DATA),
-    _MOMENT("start", "The moment, or when its range of time begins", is_unknown=True, at=At.DATA),
-    _MOMENT("end", "When its range of time ends; of a moment one cycle later", is_unknown=True, at=At.DATA),
+    _MOMENT("start", "The cycle, or the start of the range", is_unknown=True, at=At.DATA),
+    _MOMENT("end", "End of the range; for a single cycle, one cycle later", is_unknown=True, at=At.DATA),
     kinds.NAME("author", "Who wrote it; empty if it does not say"),
     kinds.TEXT("written", "When it was written, ISO 8601; empty if it does not say", at=At.DATA),
     kinds.TEXT("kept_in", "Where it is kept", "kept in", at=At.DATA | At.REPORT),
@@ -50,7 +50,7 @@ FACTS = (
 
 
 def note_table(trace: Trace, notes: Sequence[Note]) -> Table:
-    """Return one row a note, in their order."""
+    """Return one row per note, in their order."""
     spans = [note.anchor.span for note in notes]
     sources = [note.anchor.source for note in notes]
     rows = np.empty(len(notes), dtype=object)

@@ -35,10 +35,10 @@ NUMBERS = (
     kinds.CYCLE("end", "Last change"),
     _AREA("area", "Waves times cycles", at=At.DATA),
     _MEAN("mean", "Mean over time"),
-    kinds.WAVES("peak", "Most at a time"),
+    kinds.WAVES("peak", "Maximum at a time"),
     _SHARE(
         "tail_share_of_time",
-        "Part of the time behind the last moment with more than half of the peak",
+        "Part of the time after the last moment with more than half of the peak",
         "tail",
         key="tail",
     ),
@@ -54,7 +54,7 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
     ids = _IDS("ids", "Numbers of the kernel in the capture", at=At.DATA, is_optional=True)
     return Spec.of(
         "occupancy_numbers",
-        "The first row is all of them.",
+        "The first row is the total.",
         title,
         kinds.NOTE(by, f"{what}, or `all`", title=title),
         *((ids,) if has_ids else ()),
@@ -80,7 +80,7 @@ FACTS = (
 
 
 def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> Table:
-    """Return one row a curve; the first one is that of all."""
+    """Return one row per curve; the first one is that of all."""
     whole = numbers[0].area if numbers else 0
     share = [row.area / whole if whole else 0.0 for row in numbers]
     return Table.of(curves(by), numbers, {by: names, "share_of_wave_cycles": share})
@@ -88,16 +88,16 @@ def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumber
 
 STEPS = Spec.of(
     "occupancy_curves",
-    "One row a step of a curve of resident waves.",
+    "One row per step of a curve of resident waves.",
     "step",
     kinds.TEXT("name", "Which waves"),
-    kinds.CYCLE("cycle", "When the step is"),
+    kinds.CYCLE("cycle", "Time of the step"),
     kinds.WAVES("waves", "Resident waves until the next row"),
 )
 
 
 def step_table(names: Sequence[str], curves: Sequence[StepCurve]) -> Table:
-    """Return one row a step of each curve."""
+    """Return one row per step of each curve."""
     owner = np.repeat(np.arange(len(curves)), [len(curve.time) for curve in curves])
     none = np.zeros(0, dtype=np.int64)
     columns: Columns = {
@@ -114,63 +114,65 @@ def _next_step(row: Mapping[str, Any]) -> str:
 
 LIMIT = (  # fields that the header of a ranking has too
     kinds.TEXT("name", "Name of the resource", title="resource"),
-    kinds.WHOLE("used", "What a wave takes (LDS: a workgroup) before rounding, in units of the resource"),
+    kinds.WHOLE("used", "What a wave (for LDS, a workgroup) takes before rounding, in units of the resource"),
     kinds.WHOLE(
         "allocated",
-        "What it is given, rounded up to what is given at a time, in units of the resource",
+        "What is allocated, rounded up to the allocation granularity, in units of the resource",
     ),
-    kinds.WHOLE("available", "What there is, in units of the resource"),
-    kinds.NOTE("source", "Where the number is from"),
+    kinds.WHOLE("available", "What is available, in units of the resource"),
+    kinds.NOTE("source", "Where the number comes from"),
 )
 _STEP = replace(kinds.TEXT, is_number=True)  # aligned like one
 LIMITS = Spec.of(
     "occupancy_limits",
-    "One row a resource that is known.",
+    "One row per resource that is known.",
     "resource",
     *LIMIT[:4],
     kinds.TEXT("unit", "Unit of the resource", at=At.DATA),
-    kinds.WAVES("waves", "Waves of a SIMD that it has room for", title="waves/SIMD"),
+    kinds.WAVES("waves", "Waves of a SIMD that it allows", title="waves/SIMD"),
     LIMIT[4],
     *only(
         At.DATA,
-        kinds.ROW_OR_NONE("max_used", "What may be used for the next step, in the unit; -1: nothing helps"),
-        kinds.WHOLE("excess", "What is too much for the next step, in the unit"),
+        kinds.ROW_OR_NONE(
+            "max_used", "Most that may be used for the next step, in the unit; -1: nothing helps"
+        ),
+        kinds.WHOLE("excess", "Excess over that, in the unit"),
     ),
-    _STEP("next_step", "What the next step takes", at=At.TEXT, of=_next_step),
+    _STEP("next_step", "What the next step requires", at=At.TEXT, of=_next_step),
     order="name used allocated available waves next_step source",
 )
 LIMIT_FACTS = (
     kinds.WAVES("waves_per_simd", "Waves of this kernel that fit on a SIMD"),
-    kinds.WAVES("max_waves_per_simd", "Waves that a SIMD has room for"),
-    kinds.TEXT("binding", "Name of the resource that binds; null if none does", is_unknown=True),
+    kinds.WAVES("max_waves_per_simd", "Waves that a SIMD can hold"),
+    kinds.TEXT("binding", "Name of the limiting resource; null if there is none", is_unknown=True),
 )
 LIMITS_DOCUMENT = (
     CAPTURE,
     kinds.TEXT("target", "Name of the GPU"),
-    kinds.TEXT("device", "The device whose numbers were taken"),
+    kinds.TEXT("device", "The device whose numbers were used"),
     *LIMIT_FACTS,
-    rows_field("limits", "One row a resource that is known", *LIMITS.at(At.DATA)),
-    kinds.TEXT("next_step", "What the next step takes; empty if nothing binds"),
+    rows_field("limits", "One row per resource that is known", *LIMITS.at(At.DATA)),
+    kinds.TEXT("next_step", "What the next step requires; empty if nothing limits it"),
     kinds.WAVES("goal", "Waves of a SIMD after that step", is_unknown=True),
     record_field(
         "resident",
         "Traced waves of a SIMD at a time",
         kinds.WAVES("peak", "Most"),
         _MEAN("mean", "Mean over time"),
-        kinds.COUNT("simds", "SIMDs that were looked at"),
+        kinds.COUNT("simds", "SIMDs examined"),
     ),
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
 )
 # The same in short, as the header of a ranking has it.
 LIMITS_IN_SHORT = record(
     *LIMIT_FACTS,
-    rows_field("limits", "One row a resource that is known", *LIMIT),
-    kinds.WAVES("resident_peak", "Most traced waves on a SIMD at a time"),
+    rows_field("limits", "One row per resource that is known", *LIMIT),
+    kinds.WAVES("resident_peak", "Maximum of traced waves on a SIMD at a time"),
 )
 
 
 def limit_table(found: OccupancyLimits) -> Table:
-    """Return one row a resource that limits the waves of a SIMD."""
+    """Return one row per resource that limits the waves of a SIMD."""
     return Table.of(LIMITS, found.limits)
 
 

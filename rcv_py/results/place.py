@@ -24,7 +24,7 @@ TOTALS = (
     kinds.COUNT("hits", "Executions"),
     kinds.CYCLES("latency", "Latency"),
     kinds.CYCLES("stall", "Stall"),
-    kinds.CYCLES("idle", "Gaps in front of it"),
+    kinds.CYCLES("idle", "Gaps before it"),
     kinds.CYCLES("program_total", "Latency and gaps of the whole program"),
 )
 _WAITED_FOR = (*common.PLACE, kinds.SIGNED_CYCLES("cycles_before", "From its issue to the start of the wait"))
@@ -35,13 +35,13 @@ _RELEASED_BY = (
 )
 _CAUSES = (
     kinds.TEXT("cause", "Stable name of the cause"),
-    kinds.TEXT("because", "Completes: late because"),
-    kinds.CYCLES("cycles", "Part of the stall, or of the gap in front"),
-    kinds.FLAG("is_idle", "Whether it is of the gap in front, not of the stall"),
+    kinds.TEXT("because", 'Reason; completes the phrase "late because"'),
+    kinds.CYCLES("cycles", "Part of the stall, or of the gap before it"),
+    kinds.FLAG("is_idle", "Whether it is part of the gap before the execution, not of the stall"),
     replace(common.INSTRUCTION_INDEX, name="producer", is_unknown=True),
     kinds.INSTRUCTION("producer_text", "Text of the producer; empty if there is none"),
     replace(common.SOURCE_PLACE, name="producer_source"),
-    kinds.FLAG("is_guess", "Whether the producer is a guess, one of several that fit"),
+    kinds.FLAG("is_guess", "Whether the producer is a guess among several that fit"),
 )
 _GIVEN = (
     kinds.TEXT("argument", "The place as it was given"),
@@ -70,7 +70,7 @@ _OF_EXECUTION = (
 )
 PLACES = rows_field(
     "places",
-    "One row a place, in the order they were given; an instruction, a wave and a hit each add fields",
+    "One row per place, in the order given; an instruction, a wave and a hit each add fields",
     *_GIVEN,
     *(
         replace(field, is_optional=True)

@@ -18,7 +18,7 @@ _NUMBER = replace(kinds.NUMBER, digits=None)
 _SHARE = replace(kinds.SHARE, digits=None)
 _COUNTED = {
     "hits": "Requests that found their line in L2",
-    "misses": "Requests that did not",
+    "misses": "Requests that did not find their line in L2",
     "requests": "Requests to L2",
     "l1_reads": "Reads that L1 sent to L2",
     "reads": "Reads from memory",
@@ -32,9 +32,9 @@ _COUNTED = {
     "writes_64": "Writes to memory of 64 bytes",
 }
 _RANGES = {
-    "read": "bytes that were read from memory a dispatch, in bytes",
-    "written": "bytes that were written to memory a dispatch, in bytes",
-    "over_fetch": "bytes read through ideal bytes; null without --ideal-mb",
+    "read": "bytes read from memory per dispatch, in bytes",
+    "written": "bytes written to memory per dispatch, in bytes",
+    "over_fetch": "bytes read divided by ideal bytes; null without --ideal-mb",
     "hit_rates": "L2 hit rate of a dispatch, from 0 to 1",
 }
 _BOUNDS = {"min": "Lower bound of", "max": "Upper bound of"}
@@ -42,9 +42,9 @@ _TESTS = rows(
     kinds.TEXT("name", "Stable name of the test"),
     kinds.TEXT("question", "The question"),
     *unknown(
-        *(kinds.NUMBER(name, f"{bound} the value, a share or a quotient") for name, bound in _BOUNDS.items())
+        *(kinds.NUMBER(name, f"{bound} the value, a share or a ratio") for name, bound in _BOUNDS.items())
     ),
-    kinds.NUMBER("limit", "What the value is compared with, a share or a quotient"),
+    kinds.NUMBER("limit", "What the value is compared with, a share or a ratio"),
     kinds.TEXT("answer", "The answer: yes, no or unknown"),
     kinds.TEXT("means", "What follows from it"),
 )
@@ -88,7 +88,7 @@ def _kernel(row: Mapping[str, Any]) -> str:
 
 PMC = Spec.of(
     "pmc",
-    "Kernels or dispatches by reads from memory, the most first; means of a dispatch.",
+    "Kernels or dispatches by reads from memory, the largest first; means per dispatch.",
     "kernel",
     kinds.NOTE("kernel_name", "Kernel and dispatch", "kernel", at=At.PEOPLE, of=_kernel),
     kinds.TEXT("kernel", "Name of the kernel", at=At.DATA),
@@ -100,7 +100,7 @@ PMC = Spec.of(
     _shown("of_32_bytes", "32 B", "Part of the reads that are of 32 bytes", _share("partial_share_of_reads")),
     _shown("bytes_read", "read", "Bytes read from memory", _span("read", byte_size)),
     _shown("bytes_written", "written", "Bytes written to memory", _span("written", byte_size)),
-    _shown("through_ideal", "over-fetch", "Bytes read through ideal bytes", _span("over_fetch", ratio)),
+    _shown("through_ideal", "over-fetch", "Bytes read divided by ideal bytes", _span("over_fetch", ratio)),
     *unknown(
         *only(
             At.DATA,
@@ -116,30 +116,30 @@ PMC = Spec.of(
             _NUMBER("duration_ns", "Mean duration, in nanoseconds, while counters were recorded"),
         )
     ),
-    kinds.TEXT("branch", "Name of what the numbers say"),
+    kinds.TEXT("branch", "Stable name of the conclusion"),
     *only(
         At.DATA,
         kinds.TEXT("because", "The same as a sentence"),
         kinds.TEXT("remedy", "What to do"),
         kinds.TEXT("decided_by", "Name of the test that decided; null if none did", is_unknown=True),
-        _TESTS("tests", "The tests that lead there, in order"),
+        _TESTS("tests", "The tests that led to it, in order"),
         Field("missing", kinds.texts("Name of a counter."), "Counters that would show more"),
-        Field("record", kinds.texts("A line."), "Lines for rocprofv3 that record them, a run each"),
+        Field("record", kinds.texts("A line."), "Lines for rocprofv3 that record them, one run each"),
     ),
 )
 FACTS = (
     Field("files", kinds.texts("A name."), "Names of the files that were read"),
     Field("by", kinds.choice("kernel", "dispatch"), "What a row is"),
     kinds.TEXT("kernel", "Part of the kernel's name that was given; null for all", is_unknown=True),
-    kinds.NUMBER("ideal_bytes", "What a dispatch has to read at least, in bytes", is_unknown=True),
-    kinds.WHOLE("channels", "Channels whose sums were recorded apart, as a count"),
+    kinds.NUMBER("ideal_bytes", "Minimum that a dispatch has to read, in bytes", is_unknown=True),
+    kinds.WHOLE("channels", "Channels whose sums were recorded separately, as a count"),
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
     TOTAL_ROWS,
 )
 
 
 def pmc_table(found: Sequence[tuple[Traffic, Decision]], family: str) -> Table:
-    """Return one row a kernel or dispatch; `family` is how the GPU calls its counters."""
+    """Return one row per kernel or dispatch; `family` is how the GPU calls its counters."""
     rows = [_row(one, decided, family) for one, decided in found]
     return Table(PMC, {field.name: [row[field.name] for row in rows] for field in PMC.at(At.DATA)})
 

@@ -46,13 +46,13 @@ AGENTS = Spec.of(
     "GPUs of the machine.",
     "GPU",
     kinds.TEXT("name", "Its target, such as gfx950", "GPU"),
-    kinds.NOTE("product", "What people call it"),
+    kinds.NOTE("product", "Product name"),
     kinds.COUNT("launches", "Launches on it"),
     *unknown(
         _COUNT("cus", "Compute units", "CUs"),
         _COUNT("engines", "Shader engines"),
         _COUNT("dies", "Dies with compute units (XCCs)", "XCCs"),
-        _COUNT("waves_per_simd", "Waves that a SIMD holds", "waves a SIMD"),
+        _COUNT("waves_per_simd", "Waves that a SIMD can hold", "waves per SIMD"),
         _BYTES("lds", "LDS of a compute unit", "LDS"),
     ),
     nothing="It lists no GPU.",
@@ -64,7 +64,7 @@ COUNTERS = Spec.of(
     kinds.TEXT("counter", "Name of the counter"),
     kinds.COUNT("launches", "Launches that it was read for"),
     kinds.NUMBER("total", "Sum over these launches"),
-    kinds.NUMBER("mean", "Mean of a launch"),
+    kinds.NUMBER("mean", "Mean per launch"),
     nothing="It has no counters.",
 )
 SAMPLES = Spec.of(
@@ -85,13 +85,13 @@ DISPATCHES = Spec.of(
     kinds.NOTE(
         "name", "Short name of the kernel", "kernel", at=At.PEOPLE, of=lambda row: short_kernel(row["kernel"])
     ),
-    *only(At.DATA, kinds.TEXT("kernel", "Name of the kernel; empty if the file does not tell")),
+    *only(At.DATA, kinds.TEXT("kernel", "Name of the kernel; empty if the file does not say")),
     *unknown(
         _INDEX("dispatch", "Number of the launch"),
         kinds.NANOSECONDS("begin_ns", "When it began, from the first launch, in nanoseconds", "begin ns"),
         kinds.NANOSECONDS("duration_ns", "How long it took, in nanoseconds", "duration ns"),
     ),
-    kinds.TEXT("gpu", "Target of its GPU; empty if the file does not tell", "GPU"),
+    kinds.TEXT("gpu", "Target of its GPU; empty if the file does not say", "GPU"),
     kinds.COUNT("workgroup", "Threads of a workgroup"),
     kinds.COUNT("grid", "Threads of the launch", "threads"),
     *unknown(_BYTES("lds", "LDS of a workgroup", "LDS"), _BYTES("scratch", "Scratch memory of a lane")),
@@ -103,8 +103,8 @@ CODE_OBJECTS = Spec.of(
     "code object",
     kinds.INDEX("code_object", "Its number", "code object"),
     *unknown(
-        replace(kinds.ADDRESS, has_minus_one=True)("address", "Where it lies"),
-        _BYTES("size", "How long it is"),
+        replace(kinds.ADDRESS, has_minus_one=True)("address", "Load address"),
+        _BYTES("size", "Size"),
     ),
     kinds.COUNT("kernels", "Kernels that it holds"),
     kinds.SOURCE("uri", "Where it came from"),
@@ -126,7 +126,7 @@ FACTS = (
     kinds.COUNT("launches", "Launches of kernels"),
     kinds.COUNT("code_objects", "Code objects that were loaded"),
     Field("files", kinds.texts("Name of a file."), "Raw traces and code objects of the run that it names"),
-    kinds.COUNT("spm_series", "Streamed counters: a series a counter and place"),
+    kinds.COUNT("spm_series", "Streamed counters: one series per counter and place"),
     kinds.TEXT("trace", "Whether a thread trace is inside, a sentence"),
     Field("problems", kinds.texts("A sentence."), "What could not be read"),
     *(spec.field(name) for name, spec in TABLES.items()),

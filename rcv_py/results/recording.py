@@ -12,20 +12,20 @@ from rcv_py.results.field import Field, unknown
 from rcv_py.results.table import Spec, Table
 
 _RUN = (
-    kinds.INDEX("run", "Which run it was, counted from 1", "run"),
-    kinds.NOTE("why", "Why it was recorded; of the first run empty", "why"),
+    kinds.INDEX("run", "Number of the run, counted from 1", "run"),
+    kinds.NOTE("why", "Why it was recorded; empty for the first run", "why"),
     kinds.TEXT("folder", "The folder that it was recorded into"),
     *unknown(kinds.TEXT("capture", "The capture with most waves; null if none was written")),
     kinds.COUNT("captures", "Captures that were written"),
-    kinds.INDEX("exit_code", "How rocprofv3 ended", "exit code"),
+    kinds.INDEX("exit_code", "Exit code of rocprofv3", "exit code"),
     kinds.NOTE("verdict", "What `rcv check` says of the capture"),
 )
-RUNS = Spec.of("record runs", "One row a run of rocprofv3.", "run", *_RUN)
-DOCUMENT = Spec.of("runs", "One row a run of rocprofv3.", "run", *_RUN, SETTINGS)
+RUNS = Spec.of("record runs", "One row per run of rocprofv3.", "run", *_RUN)
+DOCUMENT = Spec.of("runs", "One row per run of rocprofv3.", "run", *_RUN, SETTINGS)
 HEAD = (
     *unknown(kinds.TEXT("capture", "Path of the capture to look at")),
     *unknown(kinds.TEXT("replicate", "Path of another run with the same settings; null without one")),
-    kinds.FLAG("is_serious", "Whether the capture is still cut or empty, or otherwise not to be trusted"),
+    kinds.FLAG("is_serious", "Whether the capture is still truncated, empty or otherwise not trustworthy"),
     Field("command", kinds.texts("A word."), "The last command that recorded"),
 )
 
@@ -45,5 +45,5 @@ class Run:
 
 
 def run_table(runs: Sequence[Run], spec: Spec = RUNS) -> Table:
-    """Return one row a run: those of documents, or `RUNS`, without settings."""
+    """Return one row per run: those of documents, or `RUNS`, without settings."""
     return Table.of(spec, runs)

@@ -24,16 +24,16 @@ _LETTERS = ("v", "a", "s")
 _FILE = kinds.TEXT("file", "VGPR, AGPR or SGPR; VGPR+AGPR: both, which share a file")
 FILES = Spec.of(
     "registers",
-    "One row a register file.",
+    "One row per register file.",
     "register file",
     _FILE,
-    kinds.COUNT("peak", "Registers that must be held at a time, at most"),
-    kinds.ROW("instruction", "Index of the first instruction where that many are", "at", is_unknown=True),
-    kinds.COUNT("named", "Registers that the program names: the highest number, and one"),
-    kinds.COUNT("allocated", "Registers that a wave is given; null if no table tells", is_unknown=True),
+    kinds.COUNT("peak", "Maximum of registers that must be held at a time"),
+    kinds.ROW("instruction", "Index of the first instruction with that many", "at", is_unknown=True),
+    kinds.COUNT("named", "Registers that the program names: the highest number plus one"),
+    kinds.COUNT("allocated", "Registers allocated to a wave; null if no table gives them", is_unknown=True),
     kinds.COUNT(
         "most_for_next_step",
-        "Registers at most for the next step of occupancy; null: they do not bind",
+        "Most registers that allow the next step of occupancy; null: they are not the limit",
         "for the next step",
         is_unknown=True,
     ),
@@ -49,7 +49,7 @@ FILES = Spec.of(
 )
 ROWS = Spec.of(
     "registers by instruction",
-    "One row an instruction; registers that must be held at a time.",
+    "One row per instruction; registers that must be held at a time.",
     "instruction",
     common.INSTRUCTION_INDEX,
     kinds.COUNT("vgprs", "VGPRs held", "VGPRs"),
@@ -61,18 +61,18 @@ ROWS = Spec.of(
 )
 PLACE = Spec.of(
     "registers at a place",
-    "One row a register file.",
+    "One row per register file.",
     "register file",
     _FILE,
-    kinds.COUNT("held", "Registers that are needed before or behind the instruction, or written by it"),
-    kinds.COUNT("free", "Registers of those that the program names, which are not held there"),
+    kinds.COUNT("held", "Registers that are needed before or after the instruction, or written by it"),
+    kinds.COUNT("free", "Registers that the program names and that are not held there"),
     kinds.NOTE("held_registers", "Which are held", "held"),
     kinds.NOTE("free_registers", "Which are free", "free"),
 )
 FACTS = (
     common.CAPTURE,
-    kinds.TEXT("next_step", "What the next step of occupancy takes; empty if nothing binds"),
-    kinds.TEXT("method", "How it is known"),
+    kinds.TEXT("next_step", "What the next step of occupancy requires; empty if nothing limits it"),
+    kinds.TEXT("method", "How the numbers were determined"),
 )
 PLACE_FACTS = (common.CAPTURE, *common.PLACE)
 VARIANTS = {  # what a row is → its fields, and how it is asked for
@@ -80,7 +80,10 @@ VARIANTS = {  # what a row is → its fields, and how it is asked for
     "instruction": (ROWS, (common.CAPTURE,), "Instructions: --by instruction."),
     "place": (PLACE, PLACE_FACTS, "What is held at an instruction: --line."),
 }
-METHOD = "Live ranges over the control-flow graph, by texts; calls of other functions are not followed."
+METHOD = (
+    "Live ranges over the control-flow graph, from instruction texts; calls of other "
+    "functions are not followed."
+)
 
 
 def main_rows(trace: Trace) -> range:
@@ -101,7 +104,7 @@ def register_facts(limits: OccupancyLimits) -> dict[str, Any]:
 
 
 def file_table(trace: Trace, found: LiveRegisters, limits: OccupancyLimits) -> Table:
-    """Return one row a register file that the kernel with most traced cycles uses."""
+    """Return one row per register file that the kernel with most traced cycles uses."""
     rows, use = main_rows(trace), main_use(trace)
     named = (use.vector, use.accumulation, use.scalar)
     known = {limit.name: limit for limit in limits.limits}
@@ -137,7 +140,7 @@ def file_table(trace: Trace, found: LiveRegisters, limits: OccupancyLimits) -> T
 
 
 def instruction_table(trace: Trace, found: LiveRegisters) -> Table:
-    """Return one row an instruction of the program, labels aside."""
+    """Return one row per instruction of the program, labels aside."""
     rows = np.flatnonzero(~trace.code.is_label)
     held = {
         name: found.pressure[rows, at]

@@ -28,21 +28,21 @@ def _compact(value: float) -> str:
 
 
 _FLOP = replace(kinds.NUMBER, unit="FLOP", ending=", in FLOP.", text=_compact, digits=0)
-_RATE = replace(kinds.NUMBER, unit="FLOP per cycle", ending=", in FLOP a cycle and compute unit.", digits=3)
+_RATE = replace(kinds.NUMBER, unit="FLOP per cycle", ending=", in FLOP per cycle and compute unit.", digits=3)
 _BYTE_RATE = replace(
-    kinds.NUMBER, unit="bytes per cycle", ending=", in bytes a cycle and compute unit.", digits=3
+    kinds.NUMBER, unit="bytes per cycle", ending=", in bytes per cycle and compute unit.", digits=3
 )
-_INTENSITY = replace(kinds.NUMBER, unit="FLOP per byte", ending=", in FLOP a byte.", digits=3)
+_INTENSITY = replace(kinds.NUMBER, unit="FLOP per byte", ending=", in FLOP per byte.", digits=3)
 _BYTES = replace(kinds.NUMBER, unit="bytes", ending=", in bytes.", text=_compact, digits=0)
 _OF = kinds.RATIO
 _SHARE = replace(kinds.SHARE, json=_OF.json, ending=_OF.ending)  # requested bytes exceed what memory delivers
 _COMPUTED = (
     kinds.TEXT("unit", "What computes: MFMA/WMMA or VALU"),
     kinds.TEXT("type", "Type of its operands; f8: eight bits, f6f4: six or four"),
-    _FLOP("flop", "Operations; of VALU at most, as if all lanes were on"),
+    _FLOP("flop", "Operations; for VALU an upper bound, as if all lanes were active"),
     *unknown(
-        _RATE("rate", "Operations a cycle"),
-        _RATE("peak", "What the unit can do of that type at most"),
+        _RATE("rate", "Operations per cycle"),
+        _RATE("peak", "Peak of the unit for that type"),
         _SHARE("share_of_peak", "The rate as a part of the peak", key="share"),
     ),
 )
@@ -50,20 +50,27 @@ ROOFLINE = Spec.of(
     "roofline",
     "The kernel, then its loops, those with most operations first.",
     "scope",
-    kinds.TEXT("scope", "What it is of: kernel or loop"),
+    kinds.TEXT("scope", "Scope: kernel or loop"),
     kinds.ROW("first_instruction", "First instruction, counted from 0", "first", key="first"),
     kinds.ROW("last_instruction", "Last instruction, counted from 0", "last", key="last"),
     replace(kinds.MEAN_CYCLES, digits=0, text=lambda cycles: count(round(cycles)))(
         "cycles", "Cycles in which a compute unit held a wave in it, summed over compute units"
     ),
-    kinds.TEXT("type", "Type of most operations"),
+    kinds.TEXT("type", "Type with most operations"),
     _FLOP("matrix_flop", "Operations of matrix instructions", "MFMA FLOP"),
-    _FLOP("vector_flop", "Operations of vector instructions, at most", "VALU FLOP", at=At.DATA | At.WINDOW),
+    _FLOP(
+        "vector_flop",
+        "Operations of vector instructions, an upper bound",
+        "VALU FLOP",
+        at=At.DATA | At.WINDOW,
+    ),
     *unknown(
-        _RATE("rate", "Operations a cycle of the type with most of them", "FLOP/cycle"),
-        _RATE("peak", "What a compute unit can do of that type at most"),
+        _RATE("rate", "Operations per cycle of the type with most operations", "FLOP/cycle"),
+        _RATE("peak", "Peak of a compute unit for that type"),
         _SHARE(
-            "share_of_peak", "Part of the cycles that its unit needs at the peaks of all types", "of peak"
+            "share_of_peak",
+            "Part of the cycles that its unit would need at the peaks of all types",
+            "of peak",
         ),
         _SHARE(
             "mfma_busy_share_of_simd_cycles",
@@ -72,13 +79,13 @@ ROOFLINE = Spec.of(
             key="matrix_busy",
         ),
     ),
-    _BYTES("bytes", "Bytes that vector memory instructions request, at most", "bytes requested"),
-    _BYTES("local_bytes", "Bytes that LDS instructions request, at most", at=At.DATA | At.WINDOW),
+    _BYTES("bytes", "Bytes that vector memory instructions request, an upper bound", "bytes requested"),
+    _BYTES("local_bytes", "Bytes that LDS instructions request, an upper bound", at=At.DATA | At.WINDOW),
     *unknown(
-        _BYTE_RATE("byte_rate", "Requested bytes a cycle", "B/cycle"),
-        _BYTE_RATE("memory_peak", "What memory delivers to a compute unit at most", "memory", key="roof"),
-        _INTENSITY("intensity", "All operations a requested byte", "FLOP/B"),
-        _INTENSITY("ridge", "Intensity from which on computing is the roof"),
+        _BYTE_RATE("byte_rate", "Requested bytes per cycle", "B/cycle"),
+        _BYTE_RATE("memory_peak", "Most that memory delivers to a compute unit", "memory", key="roof"),
+        _INTENSITY("intensity", "Operations of all types per requested byte", "FLOP/B"),
+        _INTENSITY("ridge", "Intensity from which compute is the roof"),
     ),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
     nothing="The capture has no instructions.",
@@ -91,7 +98,7 @@ FACTS = (
     common.WAVES_READ,
     kinds.TEXT("target", "The instruction set, such as gfx942"),
     replace(kinds.NUMBER, unit="waves", ending=", in waves.")(
-        "waves_per_simd", "Traced waves of a SIMD in the mean, while there are any", is_unknown=True
+        "waves_per_simd", "Mean number of traced waves on a SIMD while there are any", is_unknown=True
     ),
     kinds.WAVES(
         "launch_waves",
@@ -100,19 +107,19 @@ FACTS = (
     ),
     _FLOP(
         "launch_flop",
-        "Operations of matrix instructions of the whole launch, if all waves are like those that count",
+        "Operations of matrix instructions of the whole launch, if all waves are like the counted ones",
         is_unknown=True,
     ),
-    kinds.TEXT("note", "How the numbers are meant"),
+    kinds.TEXT("note", "How to read the numbers"),
 )
 NOTE = (
-    "Bytes and VALU operations are of full waves, and caches may serve bytes: at most.  Peaks are those of "
-    "data sheets, by compute unit and cycle."
+    "Bytes and VALU operations count full waves, and caches may serve bytes: both are upper bounds.  "
+    "Peaks are from data sheets, per compute unit and cycle."
 )
 
 
 def roofline_table(trace: Trace, found: Roofline) -> Table:
-    """Return one row a scope."""
+    """Return one row per scope."""
     scopes = found.scopes
     main = [_main(one) for one in scopes]
     columns: Columns = {
@@ -137,7 +144,7 @@ def _main(scope: Scope) -> Computed | None:
 
 def roofline_rows(trace: Trace, found: Roofline) -> list[dict[str, Any]]:
     """Return the rows of the document."""
-    spec = Spec.of("computed", "One row a unit and type.", "type", *_COMPUTED)
+    spec = Spec.of("computed", "One row per unit and type.", "type", *_COMPUTED)
     rows = roofline_table(trace, found).rows()
     return [
         row | {"computed": Table.of(spec, scope.computed).rows()}
@@ -166,6 +173,6 @@ def computed_texts(found: Sequence[Computed]) -> list[str]:
     texts = []
     for one in found:
         of = "" if np.isnan(one.peak) else f" of {count(int(one.peak))}"
-        rate = "" if np.isnan(one.rate) else f", {one.rate:,.1f}{of} FLOP a cycle"
+        rate = "" if np.isnan(one.rate) else f", {one.rate:,.1f}{of} FLOP per cycle"
         texts.append(f"{one.unit} {one.type}: {_compact(one.flop)} FLOP{rate}")
     return texts

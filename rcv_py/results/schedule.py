@@ -16,12 +16,12 @@ from rcv_py.results.table import Columns, Spec, Table
 
 _MOVE = (
     kinds.ROW("instruction", "Index of the load that is moved"),
-    kinds.ROW("before", "Instruction that it should stand before"),
-    kinds.CYCLES("saved", "Cycles of one execution of the block that this alone saves"),
+    kinds.ROW("before", "Instruction before which it should stand"),
+    kinds.CYCLES("saved", "Cycles that this move alone saves per execution of the block"),
 )
 SCHEDULES = Spec.of(
     "schedules",
-    "One row a block, the costliest first; cycles of one execution by one wave alone.",
+    "One row per block, the costliest first; cycles of one execution by one wave alone.",
     "block",
     kinds.INDEX("block", "Number of the block, counted from 0"),
     kinds.ROW("first_instruction", "First instruction, counted from 0", "first", key="first"),
@@ -30,32 +30,34 @@ SCHEDULES = Spec.of(
     kinds.COUNT("hits", "Executions"),
     kinds.SHARE("share_of_total", "Part of latency and idle time of all instructions", "of all"),
     replace(kinds.MEAN_CYCLES, text=lambda cycles: f"{cycles:,.0f}")(
-        "measured", "Latency and idle time of one execution, as recorded beside other waves"
+        "measured", "Latency and idle time of one execution, as recorded along with other waves"
     ),
-    kinds.CYCLES("length", "In the order that ran, under measured latencies", "in its order"),
-    kinds.CYCLES("best", "In the best order that was found, all dependencies kept", "best order"),
+    kinds.CYCLES("length", "Time in the executed order, under measured latencies", "executed order"),
+    kinds.CYCLES("best", "Time in the best order found, with all dependencies kept", "best order"),
     kinds.SHARE(
         "saved_share_of_length", "Part of the length that the best order saves", "saved", key="saved"
     ),
-    kinds.CYCLES("bound", "No order takes less: cycles of issue, in a loop of its busiest unit", "bound"),
+    kinds.CYCLES(
+        "bound", "Lower bound for any order: cycles of issue, in a loop of its busiest unit", "bound"
+    ),
     kinds.CYCLES(
         "llvm_mca",
-        "One pass in the order that ran, by llvm-mca without measured latencies; null: it does not say",
+        "One pass in the executed order, by llvm-mca without measured latencies; null: no estimate",
         "llvm-mca",
         is_unknown=True,
         is_optional=True,
     ),
     kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
-    note="Predicted for a wave alone: waves beside it cover stalls, and a compiler may be free to do more.",
-    nothing="No block that costs a hundredth of all cycles ran.",
+    note=("Predicted for a wave alone: other waves hide stalls, and a compiler may be free to do more."),
+    nothing="No block that ran costs 1 % of all cycles.",
 )
 DOCUMENT = SCHEDULES.with_field(
-    rows_field("moves", "Loads that pay when each alone is moved up, the best first", *_MOVE)
+    rows_field("moves", "Loads that gain when each alone is moved up, the best first", *_MOVE)
 ).with_field(Field("order", kinds.listed(kinds.ROW, "An instruction"), "Instructions in the best order"))
 FACTS = (
     common.CAPTURE,
-    kinds.TEXT("note", "How the numbers are meant"),
-    kinds.TEXT("llvm_mca_target", "The GPU that llvm-mca took", is_optional=True),
+    kinds.TEXT("note", "How to read the numbers"),
+    kinds.TEXT("llvm_mca_target", "The GPU that llvm-mca used", is_optional=True),
     kinds.COUNT("llvm_mca_left_out", "Instructions that llvm-mca does not know", is_optional=True),
 )
 
@@ -66,7 +68,7 @@ def schedule_table(
     total: int,
     estimates: Sequence[float] | None = None,
 ) -> Table:
-    """Return one row a block; `total` are the cycles of latency and idle of all instructions.
+    """Return one row per block; `total` are the cycles of latency and idle of all instructions.
 
     `estimates` are those of llvm-mca, cycles of each block, nan where it is silent; None: it was not asked.
     """

@@ -25,15 +25,19 @@ HITS = Spec.of(
     ),
     kinds.CODE("text", "The text in which it occurs"),
     replace(INSTRUCTION_INDEX, is_unknown=True, at=At.DATA),
-    kinds.TEXT("file", "Path of the source file; empty if it is none", at=At.DATA),
+    kinds.TEXT("file", "Path of the source file; empty for other hits", at=At.DATA),
     _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=At.DATA),
     kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty"),
 )
-FACTS = (CAPTURE, kinds.TEXT("match", "What was looked for; the arguments say how it was meant"), TOTAL_ROWS)
+FACTS = (
+    CAPTURE,
+    kinds.TEXT("match", "The text searched for; the arguments say how it is matched"),
+    TOTAL_ROWS,
+)
 
 
 def hits(trace: Trace, found: Hits) -> Table:
-    """Return one row a hit."""
+    """Return one row per hit."""
     files = [trace.sources[file].path if file >= 0 else "" for file, _ in found.places]
     columns: Columns = {
         "where": found.where,

@@ -21,7 +21,7 @@ from rcv_py.results.table import Column, Columns, Spec, Table
 
 _CAUSE = kinds.NOTE("cause", "What most of its stall waits for; empty if it has none or causes were not read")
 _LINE = kinds.INDEX(
-    "source_line", "Line of the source file, counted from 1; 0 if the compiler made it up", "line"
+    "source_line", "Line of the source file, counted from 1; 0 for code of the compiler's own", "line"
 )
 _INSTRUCTIONS = kinds.COUNT("instructions", "Instructions of the program", title="ISA")
 FILES = Spec.of(
@@ -35,7 +35,7 @@ FILES = Spec.of(
     common.COST_SHARE,
     _CAUSE,
     replace(_LINE, name="hottest_source_line", title="hottest", is_unknown=True),
-    kinds.TEXT("note", "Why its text is not there; empty if it is", at=At.DATA),
+    kinds.TEXT("note", "Why its text is missing; empty if it is not", at=At.DATA),
 )
 LINES = Spec.of(
     "source lines",
@@ -46,7 +46,7 @@ LINES = Spec.of(
     *common.COSTS,
     common.COST_SHARE,
     _CAUSE,
-    kinds.CODE("text", "Text of the line; empty if it is not there"),
+    kinds.CODE("text", "Text of the line; empty if it is missing"),
 )
 INSTRUCTIONS = Spec.of(
     "source instructions",
@@ -65,7 +65,7 @@ FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
 FACTS = (
     common.CAPTURE,
     *unknown(kinds.TEXT("file", "The source file that was chosen; null for all"), replace(_LINE)),
-    kinds.FLAG("is_inlined", "Whether a line has also what was inlined into it"),
+    kinds.FLAG("is_inlined", "Whether a line includes code that was inlined into it"),
     common.MEASURE,
     kinds.WHOLE("total", "Latency and idle time of all instructions, in cycles; of PC samples, in samples"),
     kinds.WHOLE("unmapped", "Part of it without a source place, in the same unit"),
@@ -76,7 +76,7 @@ FACTS = (
 def file_table(
     trace: Trace, costs: CostColumns, lines: SourceLines, how: SourceCost, why: Reasons | None
 ) -> Table:
-    """Return one row a file that costs anything, the most first; `lines` are all its lines."""
+    """Return one row per file that costs anything, the most first; `lines` are all its lines."""
     found = source_files(trace.code, costs, how, why)
     rows = found.ranked()
     files = [int(found.file[row]) for row in rows]

@@ -20,10 +20,10 @@ from rcv_py.results.table import Spec, Table
 
 SUMMARY = Spec.of(
     "summary",
-    "One row a number.",
+    "One row per number.",
     "number",
     kinds.TEXT("section", "What it belongs to"),
-    kinds.TEXT("name", "What it is called"),
+    kinds.TEXT("name", "Displayed name"),
     kinds.VALUE("value", "The value"),
     kinds.TEXT("unit", "Unit, or what it is a part of"),
 )
@@ -55,16 +55,16 @@ def _of_unit(name: str, meaning: str) -> Field:
 
 
 _UNIT = (
-    kinds.WHOLE("se", "Shader engine, a number"),
-    kinds.WHOLE("sa", "Shader array, a number", is_optional=True),
-    kinds.WHOLE("cu", "Compute unit, a number"),
-    _of_unit("waves", "Waves that lived on it, a count"),
+    kinds.WHOLE("se", "Number of the shader engine"),
+    kinds.WHOLE("sa", "Number of the shader array", is_optional=True),
+    kinds.WHOLE("cu", "Number of the compute unit"),
+    _of_unit("waves", "Waves that ran on it, a count"),
     _of_unit("traced", "Waves whose instructions were recorded, a count"),
-    _of_unit("mean", "Mean over the duration of all, in waves"),
-    _of_unit("peak", "Most at a time, in waves"),
-    _of_unit("cycles", "Sum of the lives of its waves, in cycles"),
-    _of_unit("start", "First start, in cycles after the first start of all"),
-    _of_unit("end", "Last end, in cycles after the first start of all"),
+    _of_unit("mean", "Mean over the whole duration, in waves"),
+    _of_unit("peak", "Maximum at a time, in waves"),
+    _of_unit("cycles", "Sum of the lifetimes of its waves, in cycles"),
+    _of_unit("start", "First start, in cycles after the first start on any compute unit"),
+    _of_unit("end", "Last end, in cycles after the first start on any compute unit"),
 )
 DOCUMENT = (
     CAPTURE,
@@ -72,12 +72,12 @@ DOCUMENT = (
         "facts",
         "Single numbers",
         kinds.TEXT("id", "Stable name"),
-        kinds.TEXT("name", "What it is called"),
+        kinds.TEXT("name", "Displayed name"),
         kinds.VALUE("value", "The value, in the unit of `unit` or of the name; a name is a text"),
         kinds.TEXT("unit", "Unit, or what it is a part of"),
     ),
     record_field(
-        "waves", "Waves", kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "That could be read")
+        "waves", "Waves", kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "Waves that could be read")
     ),
     Field(
         "activity",
@@ -97,7 +97,7 @@ DOCUMENT = (
     Field(
         "simds",
         _open_rows("One SIMD.", SIMD, _PIPE.shape),
-        "One row a SIMD with traced waves; besides these fields one for each pipe that was used",
+        "One row per SIMD with traced waves; in addition to these fields, one field per pipe used",
         is_optional=True,
     ),
     Field(
@@ -109,7 +109,7 @@ DOCUMENT = (
     Field(
         "units",
         _open_rows("One compute unit.", _UNIT, _COUNTER.shape),
-        "One row a compute unit; besides these fields one for each counter",
+        "One row per compute unit; in addition to these fields, one field per counter",
         is_optional=True,
     ),
 )

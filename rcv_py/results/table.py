@@ -51,7 +51,7 @@ class Spec:
     """What the rows of a table are, and every field of them once."""
 
     name: str  # such as "loops iterations": how the reference of the API calls it
-    row: str  # a sentence: "One row a loop."
+    row: str  # a sentence: "One row per loop."
     noun: str  # what one row is: "loop"
     fields: tuple[Field, ...]  # in the order of documents and CSV
     order: tuple[str, ...] = ()  # for people, where theirs differs: these first, then the others

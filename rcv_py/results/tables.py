@@ -25,11 +25,11 @@ _SIMD = kinds.PLACE("simd", "SIMD")
 _SLOT = kinds.PLACE("slot", "Slot of the SIMD")
 _BUSY = kinds.CYCLES("busy", "Time after the stall: issuing, on gfx10 and later executing")
 _KERNEL = kinds.NAME("kernel", "Name of the kernel")
-_TIME = kinds.CYCLE("time", "When it was")
+_TIME = kinds.CYCLE("time", "Time")
 
 CODE = Spec.of(
     "code",
-    "One row an instruction of the program; costs are sums over all traced waves.",
+    "One row per instruction of the program; costs are sums over all traced waves.",
     "instruction",
     _LINE,
     kinds.INDEX("number", "Number of the row in the file"),
@@ -40,7 +40,7 @@ CODE = Spec.of(
     _KERNEL,
     kinds.TEXT("block", "Name of the basic block"),
     kinds.FLAG("is_label", "Whether it is a label instead of an instruction"),
-    kinds.COUNT("hits", "How often it was executed"),
+    kinds.COUNT("hits", "Executions"),
     kinds.CYCLES("latency", "Stall and busy time"),
     replace(STALL, meaning="Time it waited to issue"),
     replace(IDLE, meaning="Time before it in which its wave did nothing"),
@@ -51,20 +51,20 @@ CODE = Spec.of(
 )
 WAVES = Spec.of(
     "waves",
-    "One row a traced wave, without opening it.",
+    "One row per traced wave, without reading its file.",
     "wave",
     *(_WAVE, _SE, _SA, _CU, _SIMD, _SLOT),
     kinds.INDEX("wid", "Number of the wave in its slot"),
     kinds.CYCLE("start", "When it began"),
     kinds.CYCLE("end", "When it ended"),
-    kinds.CYCLES("duration", "How long it took"),
+    kinds.CYCLES("duration", "Duration"),
     _KERNEL,
     kinds.BYTES("bytes", "Size of its file"),
     kinds.TEXT("file", "Name of its file"),
 )
 TOKENS = Spec.of(
     "tokens",
-    "One row an executed instruction.",
+    "One row per executed instruction.",
     "instruction",
     *(_WAVE, _START),
     replace(STALL, meaning="Time it waited to issue"),
@@ -75,10 +75,10 @@ TOKENS = Spec.of(
 )
 STATES = Spec.of(
     "states",
-    "One row a segment of a wave's timeline.",
+    "One row per segment of a wave's timeline.",
     "segment",
     *(_WAVE, _START),
-    kinds.CYCLES("duration", "How long it took"),
+    kinds.CYCLES("duration", "Duration"),
     Field("state", kinds.choice(*(state.name for state in WaveState), "unknown"), "What the wave was doing"),
 )
 WAITS = Spec.of(
@@ -90,8 +90,8 @@ WAITS = Spec.of(
     kinds.TEXT("counter", "Name of the counter"),
     kinds.INDEX("left", "How many operations may be outstanding after the wait"),
     kinds.ROW_OR_NONE("producer", "Index of the instruction that it waited for; -1: none is known"),
-    kinds.CYCLE("producer_start", "When that began"),
-    kinds.FLAG("is_newest", "Whether the wait's stall is charged to this one"),
+    kinds.CYCLE("producer_start", "When that instruction began"),
+    kinds.FLAG("is_newest", "Whether the wait's stall is charged to this instruction"),
 )
 OCCUPANCY = Spec.of(
     "occupancy",
@@ -106,49 +106,49 @@ OCCUPANCY = Spec.of(
 )
 EVENTS = Spec.of(
     "events",
-    "One row a dispatch, hardware event, marker or value of shader data.",
+    "One row per dispatch, hardware event, marker or value of shader data.",
     "event",
     _START,
-    kinds.CYCLES("duration", "How long it took; -1: a moment"),
+    kinds.CYCLES("duration", "Duration; -1: an instant"),
     Field("kind", kinds.choice(*ENTRY_TEXT.values()), "What it is"),
     kinds.TEXT("name", "Its name"),
-    kinds.TEXT("place", "Where it was"),
-    kinds.TEXT("detail", "What else is known"),
+    kinds.TEXT("place", "Where it happened"),
+    kinds.TEXT("detail", "Further details"),
 )
 COUNTERS = Spec.of(
     "counters",
-    "One row a sample of a counter.",
+    "One row per sample of a counter.",
     "sample",
     kinds.TEXT("counter", "Name of the counter"),
-    kinds.TEXT("family", "Which unit counted"),
+    kinds.TEXT("family", "Unit that counted"),
     _TIME,
-    kinds.PLACE("xcc", "Die, the accelerator complex"),
+    kinds.PLACE("xcc", "Die (accelerator complex)"),
     *(_SE, _CU),
-    Field("value", replace(kinds.NUMBER, unit="counts"), "What was counted since the sample before"),
+    Field("value", replace(kinds.NUMBER, unit="counts"), "Count since the previous sample"),
 )
 
 SOURCES = Spec.of(
     "sources",
-    "One row a source file that instructions come from.",
+    "One row per source file that instructions come from.",
     "file",
     kinds.NAME("path", "Path as the debug information spells it"),
     kinds.COUNT("lines", "Lines of the copy, 0 if there is none"),
     kinds.FLAG("has_text", "Whether the capture holds a copy"),
-    kinds.TEXT("note", "Why it does not"),
+    kinds.TEXT("note", "Why it holds none"),
 )
 PROBLEMS = Spec.of(
     "problems",
-    "One row a problem.",
+    "One row per problem.",
     "problem",
-    kinds.TEXT("severity", "How much it costs the reader: info, warning or error"),
+    kinds.TEXT("severity", "Severity: info, warning or error"),
     kinds.TEXT("where", "What it is about"),
     kinds.TEXT("text", "What is wrong"),
     kinds.TEXT("hint", "What to do"),
 )
-ROWS = kinds.COUNT("rows", "Rows that it stands for")
+ROWS = kinds.COUNT("rows", "Rows that it represents")
 HELP = Spec.of(
     "help",
-    "One row a column of a table.",
+    "One row per column of a table.",
     "column",
     kinds.TEXT("column", "Name of the column"),
     kinds.TEXT("type", "Type of its values"),
@@ -157,8 +157,8 @@ HELP = Spec.of(
 )
 CURVE = Spec.of(
     "counter_curve",
-    "One row a step of the curve of a counter or formula.",
+    "One row per step of the curve of a counter or formula.",
     "step",
     _TIME,
-    kinds.NUMBER("value", "What is counted until the next row"),
+    kinds.NUMBER("value", "Value until the next row"),
 )

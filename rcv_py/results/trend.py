@@ -1,4 +1,4 @@
-"""Captures of several builds, each beside an earlier one: a row a capture."""
+"""Captures of several builds, each beside an earlier one: one row per capture."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def _of_first(row: Mapping[str, Any]) -> str:
 
 TREND = Spec.of(
     "trend",
-    "One row a capture, in order.",
+    "One row per capture, in order.",
     "capture",
     kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
     *only(At.DATA, kinds.TEXT("capture", "Name of the capture"), kinds.TEXT("path", "Path of its folder")),
-    kinds.TEXT("written", "When its index was written, in UTC; empty if that cannot be seen"),
+    kinds.TEXT("written", "When its index was written, in UTC; empty if unknown"),
     kinds.CODE("kernel", "Name of the kernel"),
-    kinds.WAVES("waves", "Whose costs are compared", at=At.DATA, is_unknown=True),
+    kinds.WAVES("waves", "Waves whose costs are compared", at=At.DATA, is_unknown=True),
     *unknown(
         kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end", at=At.DATA),
         kinds.NANOSECONDS(
             "duration_ns",
-            "The same in nanoseconds; without it that of the table of launches",
+            "The same in nanoseconds; without a clock rate, the duration in the table of launches",
             at=At.DATA,
         ),
     ),
@@ -52,10 +52,10 @@ TREND = Spec.of(
         At.DATA,
         *unknown(
             kinds.NUMBER("clock_mhz", "Clock during the launch, in MHz"),
-            kinds.MEAN_CYCLES("cycles_per_kflop", "A wave for 1,000 MFMA or WMMA operations", digits=4),
-            kinds.MEAN_CYCLES("cycles_per_kb", "A wave for 1,000 bytes that it requests", digits=4),
+            kinds.MEAN_CYCLES("cycles_per_kflop", "Wave cycles per 1,000 MFMA or WMMA operations", digits=4),
+            kinds.MEAN_CYCLES("cycles_per_kb", "Wave cycles per 1,000 requested bytes", digits=4),
             kinds.MEAN_CYCLES(
-                "launch_cycles_per_mflop", "The launch for a million of its MFMA or WMMA operations", digits=4
+                "launch_cycles_per_mflop", "Launch time per million of its MFMA or WMMA operations", digits=4
             ),
         ),
     ),
@@ -63,7 +63,7 @@ TREND = Spec.of(
     Field(
         name="of_first",
         kind=kinds.RATIO,
-        meaning="Its launch over that of the first capture of the kernel",
+        meaning="Its launch time divided by the launch time of the first capture of the kernel",
         at=At.DATA,
         is_unknown=True,
     ),
@@ -74,20 +74,22 @@ TREND = Spec.of(
     *only(
         At.DATA,
         *unknown(
-            kinds.RATIO("ratio", "Cycles over those of the capture it is compared with"),
-            kinds.RATIO("noise", "How far the ratio may be off by noise"),
+            kinds.RATIO("ratio", "Cycles divided by the cycles of the capture it is compared with"),
+            kinds.RATIO("noise", "Uncertainty of the ratio from noise"),
         ),
     ),
-    kinds.RATIO("change", "Cycles, and how far that may be off", "change (noise)", at=At.PEOPLE, of=_change),
+    kinds.RATIO(
+        "change", "Change of the cycles, with its uncertainty", "change (noise)", at=At.PEOPLE, of=_change
+    ),
     Field(
         "verdict",
         kinds.choice("", *(verdict.value for verdict in Verdict)),
-        "What may be said of it; empty if it is compared with none",
+        "The verdict; empty if it is compared with no capture",
         at=At.DATA,
     ),
     kinds.NOTE(
         "said",
-        "What may be said of it, or why it cannot be read",
+        "The verdict, or why the capture cannot be read",
         "verdict",
         at=At.PEOPLE,
         of=lambda row: row["error"] or row["verdict"],
@@ -99,7 +101,7 @@ TREND = Spec.of(
     ),
 )
 _FOLDER = kinds.TEXT("folder", "The folder, as it was given")
-_METRIC = Field("metric", kinds.choice("cost", "latency", "stall"), "Cycles of what")
+_METRIC = Field("metric", kinds.choice("cost", "latency", "stall"), "Which cycles are compared")
 TREND_FACTS = (
     _FOLDER,
     _METRIC,
@@ -116,7 +118,7 @@ SEVERAL_FACTS = (
 
 
 def trend_table(rows: Sequence[Step], places: Sequence[str]) -> Table:
-    """Return one row a capture, in their order; people see their places."""
+    """Return one row per capture, in their order; people see their places."""
     columns = {name: [of(row) for row in rows] for name, of in _VALUES.items()}
     work = [
         None if row.build.costs is None else work_costs(row.build.costs, row.build.duration_ns)

@@ -22,7 +22,7 @@ _EVIDENCE = (
     Field(
         "kind",
         kinds.choice("instruction", "wave", "token", "window", "source"),
-        "Which of the other fields are there",
+        "Which of the other fields are present",
     ),
     kinds.TEXT("text", "What is seen there"),
     replace(INSTRUCTION_INDEX, is_optional=True),
@@ -40,10 +40,12 @@ _PLACES = replace(
 )
 _WINDOW, _FOR_PROGRAMS = At.DATA | At.WINDOW, At.DATA
 GAIN = kinds.SHARE(
-    "gain", "What the kernel's duration can gain at most; an estimate if that is no upper bound", at=_WINDOW
+    "gain",
+    "Most of the kernel's duration that can be saved; an estimate if it is not an upper bound",
+    at=_WINDOW,
 )
 PREDICTED = replace(kinds.RATIO, ending=", 1 being all; below 0 it would take longer.", text=signed_percent)
-AT_STAKE = kinds.WHOLE("cycles", "What is at stake, in cycles or, of PC samples, in samples", at=_WINDOW)
+AT_STAKE = kinds.WHOLE("cycles", "Amount at stake, in cycles or, for PC samples, in samples", at=_WINDOW)
 
 FINDINGS = Spec.of(
     "triage",
@@ -54,15 +56,19 @@ FINDINGS = Spec.of(
     Field("rank", kinds.choice("ranked", "context", "caution"), "How it is listed", at=_FOR_PROGRAMS),
     GAIN,
     AT_STAKE,
-    kinds.FLAG("is_upper_bound", "Whether no change of this alone can win more than that", at=_WINDOW),
-    kinds.SHARE("share_of_unit", "What is at stake, of the unit", at=_WINDOW, key="share"),
+    kinds.FLAG("is_upper_bound", "Whether a change of this alone cannot save more than that", at=_WINDOW),
+    kinds.SHARE("share_of_unit", "Amount at stake as a part of the unit", at=_WINDOW, key="share"),
     kinds.TEXT("unit", "What the share is a part of", "of", at=_WINDOW),
     kinds.CYCLES(
         "exposed", "Part of it in which nothing happened on the SIMD, summed over waves", at=_WINDOW
     ),
-    kinds.CYCLES("attributed", "Stalled and idle time of all waves, covered by others or not", at=_WINDOW),
+    kinds.CYCLES(
+        "attributed", "Stalled and idle time of all waves, hidden by other waves or not", at=_WINDOW
+    ),
     kinds.FLAG(
-        "is_small", "Whether it shares a line with others, since it gains less than 2 %", at=_FOR_PROGRAMS
+        "is_small",
+        "Whether it is listed on one line with others because it gains less than 2 %",
+        at=_FOR_PROGRAMS,
     ),
     kinds.NOTE("sentence", "What is seen, with numbers", at=_WINDOW),
     kinds.NOTE("remedy", "What to do", at=_WINDOW),
@@ -75,20 +81,20 @@ FINDINGS = Spec.of(
     *unknown(
         PREDICTED(
             "predicted_gain",
-            "What the remedy is predicted to gain of the kernel's duration, by playing the recording again",
+            "Part of the kernel's duration that the remedy is predicted to save, by replaying the recording",
             "predicted",
             at=_WINDOW,
         ),
-        PREDICTED("predicted_low", "The least of it under all guesses", "from", at=_WINDOW),
-        PREDICTED("predicted_high", "The most of it", "to", at=_WINDOW),
+        PREDICTED("predicted_low", "Minimum of the prediction under all guesses", "from", at=_WINDOW),
+        PREDICTED("predicted_high", "Maximum of the prediction under all guesses", "to", at=_WINDOW),
     ),
-    kinds.NOTE("experiment", "What was changed for that; empty if nothing was played", at=_WINDOW),
+    kinds.NOTE("experiment", "Change that was replayed; empty if there was no replay", at=_WINDOW),
     kinds.FLAG(
         "is_limit",
-        "Whether that is not what the remedy does, but the most that can be done about the finding",
+        "Whether the replayed change is not the remedy, but the most that can be done about the finding",
         at=_FOR_PROGRAMS,
     ),
-    kinds.NOTE("assumption", "What is taken for granted", at=_FOR_PROGRAMS),
+    kinds.NOTE("assumption", "What the finding assumes", at=_FOR_PROGRAMS),
     _PLACES("evidence", "Where it can be seen", at=_WINDOW),
     csv="rank name title gain cycles is_upper_bound share_of_unit unit exposed attributed sentence remedy "
     "remedy_id effort predicted_gain predicted_low predicted_high experiment evidence assumption",
@@ -96,25 +102,25 @@ FINDINGS = Spec.of(
 
 _BOUND_CLASS = record(
     Field("name", kinds.choice(*CLASS_NAMES), "The class"),
-    kinds.TEXT("sentence", "It with the number that shows it"),
+    kinds.TEXT("sentence", "The class with the number that supports it"),
     rows_field(
         "numbers",
-        "The numbers that show it, the deciding one first",
+        "The numbers that support it, the deciding one first",
         Field("id", kinds.choice(*SHOWN_NAMES), "What it is"),
-        kinds.FROM_0("value", "A share from 0 to 1; `rate`: bytes a compute unit and cycle"),
-        kinds.TEXT("text", "The number with what it is a part of"),
+        kinds.FROM_0("value", "A share from 0 to 1; `rate`: bytes per compute unit and cycle"),
+        kinds.TEXT("text", "The number with its denominator"),
     ),
 )
 _NUMBERS = (
     kinds.TEXT("id", "Stable name"),
-    kinds.TEXT("name", "What it is called"),
+    kinds.TEXT("name", "Displayed name"),
     kinds.TEXT("text", "The number with its unit"),
     kinds.TEXT("part_of", "What it is a part of", key="of"),
 )
 _TOTALS = unknown(
     kinds.CYCLES(
         "simd_cycles",
-        "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave",
+        "Time in which a SIMD held a traced wave, summed over SIMDs; null without waves",
         key="resident",
     ),
     kinds.CYCLES("no_issue", "Part of it in which no wave issued"),
@@ -125,7 +131,7 @@ HEAD = (
     kinds.NAME("kernel", "Name of the kernel"),
     record_field(
         "waves",
-        "How much was looked at",
+        "How much was analysed",
         kinds.WAVES("read", "Waves that were read"),
         kinds.WAVES("traced", "Traced waves"),
         kinds.WAVES("counted", "Waves whose costs are ranked"),
@@ -138,22 +144,22 @@ HEAD = (
     ),
     _BOUND_CLASS("class", "What limits the kernel; null if nothing can be concluded", is_unknown=True),
     kinds.TEXT("headline", "The first finding in one line"),
-    kinds.COUNT("total_findings", "Findings, of which --top may have left some out"),
-    kinds.COUNT("below_threshold", "Findings with less than 2 % of the kernel's duration to gain"),
+    kinds.COUNT("total_findings", "All findings, including findings that --top omits"),
+    kinds.COUNT("below_threshold", "Findings that can save less than 2 % of the kernel's duration"),
 )
 FOOT = (
-    kinds.TEXT("assumption", "What all findings take for granted"),
+    kinds.TEXT("assumption", "What all findings assume"),
     Field(
         "predictions_assume",
         kinds.texts("A sentence."),
-        "What predicted gains take for true, if there are any",
+        "What predicted gains assume, if there are any",
     ),
-    kinds.TEXT("note", "Why there is nothing, or what is missing; empty if nothing is"),
+    kinds.TEXT("note", "Why there is nothing, or what is missing; empty if nothing is missing"),
 )
 
 
 def finding_table(found: Sequence[Finding]) -> Table:
-    """Return one row a finding."""
+    """Return one row per finding."""
     return Table.of(FINDINGS, found)
 
 
@@ -203,7 +209,7 @@ class Judged:
 FOLDER_FACTS = (kinds.TEXT("folder", "The folder, as it was given"),)
 CAPTURES = Spec.of(
     "triage folder",
-    "One row a capture.",
+    "One row per capture.",
     "capture",
     kinds.TEXT("path", "Path of the capture", at=At.DATA),
     kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.TEXT),
@@ -214,7 +220,7 @@ CAPTURES = Spec.of(
     kinds.TEXT("name", "Stable name of the first finding's pattern", at=At.DATA, is_unknown=True),
     kinds.SHARE(
         "gain_text",
-        "What the kernel's duration can gain by it at most",
+        "Most of the kernel's duration that it can save",
         "gain",
         at=At.PEOPLE,
         of=lambda row: "" if row["gain"] is None or not row["is_ranked"] else gain_percent(row["gain"]),
@@ -229,12 +235,12 @@ CAPTURES = Spec.of(
     *only(
         At.DATA,
         kinds.NOTE("headline", "The first finding in one line"),
-        replace(GAIN, meaning="What the kernel's duration can gain by it at most", is_unknown=True),
+        replace(GAIN, meaning="Most of the kernel's duration that it can save", is_unknown=True),
         replace(AT_STAKE, is_unknown=True),
         Field(
             "share_of_unit",
             replace(kinds.SHARE, digits=None),
-            "What is at stake, of its unit",
+            "Amount at stake as a part of its unit",
             is_unknown=True,
         ),
         kinds.NOTE("note", "Why there is no finding"),
@@ -244,7 +250,7 @@ CAPTURES = Spec.of(
 
 
 def capture_table(judged: Sequence[Judged], root: Path) -> Table:
-    """Return one row a capture, with its first finding; people see its place below `root`."""
+    """Return one row per capture, with its first finding; people see its place below `root`."""
     paths = [row.entry.path for row in judged]
     first = [row.first for row in judged]
     columns: Columns = {

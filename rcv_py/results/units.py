@@ -15,7 +15,7 @@ from rcv_py.results.table import Columns, Spec, Table
 
 UNITS = Spec.of(
     "units",
-    "One row a unit that was used.",
+    "One row per unit that was used.",
     "unit",
     replace(kinds.TEXT, text=unit_title)(
         "unit", "Name of the unit with the number of its SIMD; shared units have none"
@@ -34,7 +34,7 @@ FACTS = (
 
 
 def units(found: UnitBusy, window: TimeWindow) -> Table:
-    """Return one row a unit that was used, of what `unit_busy` found in the window."""
+    """Return one row per unit that was used, of what `unit_busy` found in the window."""
     busy = np.array([cycles for _, cycles in found], dtype=np.int64)
     columns: Columns = {
         "unit": [name for name, _ in found],

@@ -23,16 +23,16 @@ if TYPE_CHECKING:  # it imports a compiler, and the window shows waits without t
 
 _LATENCY = replace(kinds.MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
 _STATISTICS = (
-    _LATENCY("p10", "Value that a tenth of the exact samples does not exceed", is_unknown=True),
+    _LATENCY("p10", "10th percentile of the exact samples", is_unknown=True),
     _LATENCY("median", "Median of the exact samples", is_unknown=True),
-    _LATENCY("p90", "Value that nine tenths of the exact samples do not exceed", is_unknown=True),
+    _LATENCY("p90", "90th percentile of the exact samples", is_unknown=True),
     _LATENCY("mean", "Mean of the exact samples", is_unknown=True),
 )
 _SAMPLED = (
-    kinds.COUNT("exact", "Samples in which a wait stalled until the result was there"),
+    kinds.COUNT("exact", "Samples in which a wait stalled until the result arrived"),
     kinds.COUNT(
         "bounds",
-        "Samples in which the result was there before, which only bounds the latency",
+        "Samples in which the result arrived before the wait, which only bounds the latency",
         key="censored",
     ),
     *_STATISTICS,
@@ -54,9 +54,7 @@ WAITS = Spec.of(
     nothing=_NOTHING,
 )
 _N = kinds.COUNT("hits", "Executions of the wait that required it", key="n")
-_CHARGED = kinds.CYCLES(
-    "stall", "Stall that is charged to it, as the newest that was required", key="charged"
-)
+_CHARGED = kinds.CYCLES("stall", "Stall charged to it as the newest required operation", key="charged")
 _PART = kinds.SHARE("share_of_wait_stall", "Part of the stall of the wait")
 _PRODUCER_LINE = replace(
     common.INSTRUCTION_INDEX,
@@ -69,7 +67,7 @@ _PRODUCER_TEXT = kinds.INSTRUCTION("producer_text", "What it waited for")
 MEDIAN = _LATENCY("median_latency", "Median of the exact samples of what it waited for", is_unknown=True)
 PRODUCERS = Spec.of(
     "wait_producers",
-    "One row a wait and an instruction that it waited for.",
+    "One row per wait and instruction that it waited for.",
     "instruction that was waited for",
     *common.PLACE,
     _PRODUCER_LINE,
@@ -83,7 +81,8 @@ PRODUCERS = Spec.of(
 )
 FLAT = Spec.of(
     "waits and producers",
-    "One row a wait and an instruction that it waited for; a wait that waited for nothing has one without.",
+    "One row per wait and instruction that it waited for; a wait that waited for "
+    "nothing has one row without an instruction.",
     "instruction that was waited for",
     common.INSTRUCTION_INDEX,
     common.INSTRUCTION_TEXT,
@@ -140,7 +139,7 @@ def totals(found: WaitSummary) -> dict[str, int]:
 
 
 def wait_table(trace: Trace, found: WaitSummary) -> Table:
-    """Return one row a wait instruction that ran, most stall first."""
+    """Return one row per wait instruction that ran, most stall first."""
     waits = found.blocking
     share: dict[str, Column] = {"share_of_stall": waits.stall / max(1, int(waits.stall.sum()))}
     return Table.of(WAITS, waits, placed(trace, waits.line) | share)
@@ -157,7 +156,7 @@ def waits_about(found: WaitSummary, line: int | None) -> np.ndarray:
 
 
 def producer_table(trace: Trace, found: WaitSummary) -> Table:
-    """Return one row a wait and an instruction that it waited for, in the order of waits."""
+    """Return one row per wait and an instruction that it waited for, in the order of waits."""
     table, wait = found.blocking, _wait_of(found)
     blamed = placed(trace, table.producer, "producer_")
     numbers = {
@@ -168,7 +167,7 @@ def producer_table(trace: Trace, found: WaitSummary) -> Table:
 
 
 def latency_table(trace: Trace, found: WaitSummary) -> Table:
-    """Return one row an instruction that was waited for, most exact samples first."""
+    """Return one row per instruction that was waited for, most exact samples first."""
     line = found.latency.line
     return Table(LATENCIES, {**placed(trace, line), **_latency(found, line)})
 
@@ -250,30 +249,33 @@ def _picked(column: np.ndarray, at: np.ndarray, has: np.ndarray) -> np.ndarray:
 
 LOAD_ORDER = Spec.of(
     "load_order",
-    "One row an inverted wait and a load that it waits for, issued behind loads that are needed later.",
+    "One row per inverted wait and load that it waits for, where the load was issued "
+    "after loads that are needed later.",
     "inverted wait",
     common.INSTRUCTION_INDEX,
     common.INSTRUCTION_TEXT,
     replace(common.SOURCE_PLACE, at=At.DATA),
     replace(_N, meaning="Executions of the wait that were inverted", key="hits"),
-    kinds.CYCLES("stall", "Stall of those"),
+    kinds.CYCLES("stall", "Stall of these executions"),
     kinds.CYCLES("bound", "Cycles that the move can save at most, summed over waves", "at most"),
-    kinds.SHARE("share_of_wave_cycles", "The bound, as a part of all cycles of waves", "of wave cycles"),
+    kinds.SHARE("share_of_wave_cycles", "The bound as a part of all wave cycles", "of wave cycles"),
     CHANGE(
         "predicted",
-        "Predicted change of the span of the traced compute units, with the moves of `goes_with`; "
-        "null if it was not tried",
+        "Predicted change of the span of the traced compute units, with the moves of "
+        "`goes_with`; null if not tried",
         is_unknown=True,
     ),
-    CHANGE("low", "The least that it can be under all guesses", "from", is_unknown=True),
-    CHANGE("high", "The most that it can be", "to", is_unknown=True),
+    CHANGE("low", "Minimum of the change under all guesses", "from", is_unknown=True),
+    CHANGE("high", "Maximum of the change under all guesses", "to", is_unknown=True),
     kinds.ROW("load", "The load that is needed first"),
     kinds.INSTRUCTION("load_text", "Its text", at=At.DATA | At.WINDOW | At.REPORT),
     kinds.SOURCE("load_source", "Its source place as file:line; empty if it has none", "source of the load"),
     replace(kinds.ROW_OR_NONE, text=lambda row: str(row) if row >= 0 else "nowhere")(
-        "before", "Instruction that it should stand before; -1: nowhere above is legal"
+        "before", "Instruction before which it should stand; -1: no earlier place is legal"
     ),
-    kinds.COUNT("registers", "Registers more that it takes there", "more registers", at=At.DATA | At.WINDOW),
+    kinds.COUNT(
+        "registers", "Additional registers that it takes there", "extra registers", at=At.DATA | At.WINDOW
+    ),
     Field(
         "leaves",
         kinds.listed(kinds.ROW, "A load"),
@@ -283,26 +285,26 @@ LOAD_ORDER = Spec.of(
     Field(
         "goes_with",
         kinds.listed(kinds.ROW, "A wait"),
-        "Other inverted waits behind which the same loads are left outstanding: moves that help together",
+        "Other inverted waits that leave the same loads outstanding: moves that help together",
         at=At.DATA,
     ),
     kinds.ROW("limit", "Instruction that the load cannot be moved above", at=At.DATA),
     kinds.NOTE("why", "Why not", "no further, because", at=At.DATA | At.WINDOW),
-    nothing="No wait is inverted: none waits for a load that was issued behind others that are needed later.",
+    nothing=("No wait is inverted: none waits for a load that was issued after loads that are needed later."),
 )
 LOAD_FACTS = (
     common.CAPTURE,
     common.WAVE_ASKED,
     common.WAVES_READ,
-    kinds.CYCLES("wave_cycles", "Cycles that all of them lived"),
+    kinds.CYCLES("wave_cycles", "Lifetimes of all these waves, summed"),
     CHANGE("predicted", "Predicted change with all moves that were tried; null: none", is_unknown=True),
-    CHANGE("low", "The least that it can be under all guesses", is_unknown=True),
-    CHANGE("high", "The most that it can be", is_unknown=True),
+    CHANGE("low", "Minimum of the change under all guesses", is_unknown=True),
+    CHANGE("high", "Maximum of the change under all guesses", is_unknown=True),
 )
 
 
 def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> Table:
-    """Return one row an inverted wait and a load; predictions are those that were tried."""
+    """Return one row per inverted wait and a load; predictions are those that were tried."""
     from rcv_py.analysis.whatif.hoist import goes_with  # noqa: PLC0415 - as above
 
     of_row = {} if tried is None else tried.of_row

@@ -26,19 +26,19 @@ from rcv_py.results.places import placed
 from rcv_py.results.table import Columns, Spec, Table
 
 STATE_MEANING = {
-    WaveState.EXEC: "Part of the life in which it executed",
+    WaveState.EXEC: "Part of the lifetime in which it executed",
     WaveState.WAIT: "Part in which it waited",
     WaveState.STALL: "Part in which it stalled",
     WaveState.IDLE: "Part in which it was idle",
 }
-UNIT = kinds.PLACE("cu", "Compute unit, a number; -1 if it is not known")
+UNIT = kinds.PLACE("cu", "Number of the compute unit; -1 if unknown")
 LIVED = kinds.CYCLES("cycles", "From begin to end")
 _KERNEL = kinds.CODE("kernel", "Name of the kernel; empty if it is not known")
 HEAD = (common.CAPTURE, common.RANGE, common.TOTAL_ROWS)
 
 WAVES = Spec.of(
     "waves",
-    "One row a wave, by place and begin; of a range those that touch it.",
+    "One row per wave, by place and start; with a range, the waves that touch it.",
     "wave",
     common.WAVE_NAME,
     UNIT,
@@ -63,13 +63,13 @@ def _if_known(number: int) -> str:
 
 RESIDENT = Spec.of(
     "waves resident",
-    "One row a wave, by place and begin.",
+    "One row per wave, by place and start.",
     "wave",
-    Field("se", replace(kinds.WHOLE, text=str), "Shader engine, a number"),
-    kinds.PLACE("sa", "Shader array, a number"),
-    kinds.PLACE("cu", "Compute unit, a number"),
-    kinds.PLACE("simd", "SIMD, a number"),
-    kinds.PLACE("slot", "Slot of the SIMD, a number"),
+    Field("se", replace(kinds.WHOLE, text=str), "Number of the shader engine"),
+    kinds.PLACE("sa", "Number of the shader array"),
+    kinds.PLACE("cu", "Number of the compute unit"),
+    kinds.PLACE("simd", "Number of the SIMD"),
+    kinds.PLACE("slot", "Number of the slot in the SIMD"),
     common.WAVE_START,
     common.WAVE_END,
     Field(
@@ -85,21 +85,21 @@ RESIDENT = Spec.of(
 _MEDIAN = replace(kinds.FROM_0, digits=None, text=lambda value: f"{value:,.1f}".removesuffix(".0"))
 POPULATIONS = Spec.of(
     "populations",
-    "One row a population: those that work first, then by executions.",
+    "One row per population: working populations first, then by executions.",
     "population",
     kinds.TEXT("id", "What `--waves` takes"),
-    kinds.NOTE("name", "The same for people"),
+    kinds.NOTE("name", "Displayed name"),
     kinds.TEXT("kernel", "Symbol of the kernel; empty if it is not known", at=At.DATA),
     kinds.YES_NO(
         "is_working", "Whether these waves do the work of the kernel", "works", at=At.DATA | At.TEXT
     ),
-    kinds.WHOLE("waves", "Waves that took this way; how often loops ran is left aside"),
+    kinds.WHOLE("waves", "Waves that took this path; loop counts may differ"),
     kinds.WHOLE("cut", "Of them: waves whose record does not reach the end of the program"),
-    _MEDIAN("median_hits", "Executions a wave, median", "executions", key="instructions"),
-    kinds.WHOLE("instructions", "Distinct instructions in the basic blocks of the way", key="reached"),
-    kinds.CYCLES("cycles", "Sum of the lives of these waves"),
+    _MEDIAN("median_hits", "Median executions per wave", "executions", key="instructions"),
+    kinds.WHOLE("instructions", "Distinct instructions in the basic blocks of the path", key="reached"),
+    kinds.CYCLES("cycles", "Sum of the lifetimes of these waves"),
     kinds.SHARE(
-        "share_of_wave_cycles", "Part of the lives of all waves that were read", "share", key="share"
+        "share_of_wave_cycles", "Part of the lifetimes of all waves that were read", "share", key="share"
     ),
     order="id is_working waves cut median_hits instructions cycles share_of_wave_cycles name",
     nothing="The capture has no traced waves.",
@@ -133,7 +133,9 @@ WAVE = (
     common.WAVE_START,
     common.WAVE_END,
     LIVED,
-    kinds.CYCLE_RANGE("range", "The range that states and instructions are of; the life if none was given"),
+    kinds.CYCLE_RANGE(
+        "range", "The range that states and instructions cover; the whole lifetime if none was given"
+    ),
     record_field(
         "states",
         "What it did in that range",
@@ -143,9 +145,9 @@ WAVE = (
         ),
     ),
     kinds.COUNT("hits", "Instructions of its whole life"),
-    kinds.CYCLES("latency", "Latency of all of them"),
-    kinds.CYCLES("stall", "Stall of all of them"),
-    kinds.CYCLES("idle", "Gaps in front of all of them"),
+    kinds.CYCLES("latency", "Latency of all these instructions"),
+    kinds.CYCLES("stall", "Total stall"),
+    kinds.CYCLES("idle", "Total of the gaps before instructions"),
     kinds.WAVES("counted", "Traced waves that touch the range of --clock; without it all"),
     kinds.WAVES("traced", "Traced waves"),
     replace(TOKENS.field("instructions"), is_optional=True),
@@ -201,7 +203,7 @@ def waves(
     read: WaveStates,
     kernels: Sequence[str],
 ) -> Table:
-    """Return one row a wave of these rows of the index; `read` is known of those that could be read.
+    """Return one row per wave of these rows of the index; `read` is known of those that could be read.
 
     `kernels` names the kernel of each row.
     """
@@ -223,7 +225,7 @@ def waves(
 
 
 def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
-    """Return one row a life of the occupancy record; `kernels` names the kernel of each."""
+    """Return one row per life of the occupancy record; `kernels` names the kernel of each."""
     columns: Columns = {
         "start": lives.begin,
         "cycles": lives.end - lives.begin,
@@ -234,7 +236,7 @@ def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
 
 
 def population_table(found: Populations) -> Table:
-    """Return one row a way through the code."""
+    """Return one row per way through the code."""
     return Table.of(POPULATIONS, found)
 
 

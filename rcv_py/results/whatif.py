@@ -1,4 +1,4 @@
-"""What changes would gain: one row an experiment."""
+"""What changes would gain: one row per experiment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def signed(share: float) -> str:
 CHANGE = replace(kinds.RATIO, text=signed, digits=4)
 PREDICTIONS = Spec.of(
     "whatif",
-    "One row an experiment, what gains most first.",
+    "One row per experiment, the largest gain first.",
     "experiment",
     kinds.NOTE("text", "What is changed", "what if"),
     CHANGE(
@@ -36,43 +36,44 @@ PREDICTIONS = Spec.of(
         "Predicted change of the span of the traced compute units, as a part of it",
         "predicted",
     ),
-    CHANGE("low", "The least that the change can be under all guesses and on each compute unit", "from"),
-    CHANGE("high", "The most that it can be", "to"),
-    kinds.CYCLES("before", "Spans of all compute units that were played, summed", at=At.DATA),
+    CHANGE("low", "Minimum of the change under all guesses and on each compute unit", "from"),
+    CHANGE("high", "Maximum of the change under all guesses", "to"),
+    kinds.CYCLES("before", "Spans of all replayed compute units, summed", at=At.DATA),
     kinds.CYCLES("after", "The same with the change, predicted", at=At.DATA),
-    kinds.MEAN_CYCLES("life_before", "Mean life of a wave", at=At.DATA),
-    kinds.MEAN_CYCLES("life_after", "Mean life of a wave with the change, predicted", at=At.DATA),
-    nothing="Nothing was tried.",
+    kinds.MEAN_CYCLES("life_before", "Mean lifetime of a wave", at=At.DATA),
+    kinds.MEAN_CYCLES("life_after", "Mean lifetime of a wave with the change, predicted", at=At.DATA),
+    nothing="No experiment was run.",
 )
 TRIED = Spec.of(
     "whatif tried",
-    "One row an experiment of the window.",
+    "One row per experiment of the window.",
     "experiment",
     PREDICTIONS["text"],
     *unknown(*(PREDICTIONS[name] for name in ("share_of_span", "low", "high"))),
-    kinds.NOTE("origin", "The finding whose remedy it is; empty of one of your own", "suggested by"),
+    kinds.NOTE("origin", "The finding whose remedy it is; empty for your own experiments", "suggested by"),
     kinds.NOTE("why_not", "Why nothing is predicted", "why not"),
-    nothing="Nothing was tried.",
+    nothing="No experiment was run.",
 )
 PATH = Spec.of(
     "whatif path",
-    "One row an instruction and cause of the critical path, what takes most of it first; then those off it.",
+    "One row per instruction and cause of the critical path, the largest part first; "
+    "then instructions off the path.",
     "piece",
     INDEX_OR_NONE,
     *PLACE[1:],
-    kinds.TEXT("cause", "What the cycles were spent on; empty of an instruction that is on no path"),
-    kinds.CYCLES("cycles", "Cycles on the critical paths of all compute units that were played"),
+    kinds.TEXT("cause", "What the cycles were spent on; empty for an instruction off the path"),
+    kinds.CYCLES("cycles", "Cycles on the critical paths of all replayed compute units"),
     kinds.SHARE("share_of_path", "Part of these paths", "share"),
     kinds.COUNT("pieces", "Pieces of these paths"),
-    kinds.CYCLES("slack", "How much later any execution could have been without making the span longer"),
-    nothing="No wave was played.",
+    kinds.CYCLES("slack", "How much later any execution could have been without lengthening the span"),
+    nothing="No wave was replayed.",
 )
 PATH_CAUSES = Spec.of(
     "whatif path causes",
-    "What the critical paths were spent on, most of it first.",
+    "What the critical paths were spent on, the largest part first.",
     "cause",
     kinds.TEXT("cause", "What the cycles were spent on"),
-    kinds.NOTE("meaning", "What that is"),
+    kinds.NOTE("meaning", "Meaning of the cause"),
     kinds.CYCLES("cycles", "Cycles on the paths"),
     kinds.SHARE("share_of_path", "Part of the paths", "share"),
     order="cause cycles share_of_path meaning",
@@ -85,19 +86,22 @@ PATH_FACTS = (
 )
 FACTS = (
     CAPTURE,
-    kinds.COUNT("played_tokens", "Executed instructions that were played"),
-    Field("engines", kinds.listed(kinds.INDEX, "A shader engine."), "Shader engines that were played"),
+    kinds.COUNT("played_tokens", "Executed instructions that were replayed"),
+    Field("engines", kinds.listed(kinds.INDEX, "A shader engine."), "Shader engines that were replayed"),
     kinds.FLAG("is_part", "Whether waves were left out"),
-    Field("assumes", kinds.texts("A sentence."), "What predictions take for true"),
+    Field("assumes", kinds.texts("A sentence."), "What predictions assume"),
 )
 LIMITS = (
-    "The waves of a compute unit run alone with what they share; traffic of others stays as it was.",
-    "Clocks, caches and what a compiler would make of the change stay as they were.",
+    (
+        "The waves of a compute unit run alone with their shared resources; traffic of "
+        "other units stays as recorded."
+    ),
+    "Clocks and caches stay as recorded; the compiler is assumed not to change other code.",
 )
 
 
 def prediction_table(found: Sequence[Prediction]) -> Table:
-    """Return one row an experiment."""
+    """Return one row per experiment."""
     columns: dict[str, Sequence[Any]] = {
         "text": [one.text for one in found],
         "share_of_span": [one.share for one in found],
@@ -122,7 +126,7 @@ def facts(found: Sequence[Prediction], played: Sample) -> dict[str, Any]:
 
 
 def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> Table:
-    """Return one row an experiment: its text, whose remedy it is, what is predicted, else why nothing is."""
+    """Return one row per experiment: its text, whose remedy it is, what is predicted, else why nothing is."""
     nothing = float("nan")
     columns: dict[str, Sequence[Any]] = {
         "text": [text for text, _, _, _ in found],
@@ -141,7 +145,7 @@ def assumptions(found: Prediction) -> list[str]:
 
 
 def path_rows(trace: Trace, found: PathTable) -> Table:
-    """Return one row an instruction and cause of the critical path, then those off it."""
+    """Return one row per instruction and cause of the critical path, then those off it."""
     from rcv_py.analysis.whatif.critical_path import CAUSES  # noqa: PLC0415 - it imports a compiler
 
     names = {int(cause): name for cause, (name, _) in CAUSES.items()}
@@ -157,7 +161,7 @@ def path_rows(trace: Trace, found: PathTable) -> Table:
 
 
 def path_causes(found: PathTable) -> Table:
-    """Return what the paths were spent on, one row a cause that occurs."""
+    """Return what the paths were spent on, one row per cause that occurs."""
     from rcv_py.analysis.whatif.critical_path import CAUSES  # noqa: PLC0415 - as above
 
     length = max(1, found.length)

@@ -9,7 +9,7 @@ from rcv_py.results.table import Spec
 
 REPORTS = Spec.of(
     "reports",
-    "One row a capture, in the order they were named.",
+    "One row per capture, in the order they were named.",
     "report",
     kinds.NAME("path", "Path of the capture"),
     *unknown(kinds.TEXT("file", "The file that was written; null if there is none")),
@@ -28,11 +28,11 @@ PACKED = (
     kinds.COUNT("waves", "Waves in it"),
     kinds.COUNT("instructions", "Instructions that these waves executed"),
     kinds.COUNT("missing", "Waves that could not be read: they are missing there, too"),
-    kinds.COUNT("bytes", "Bytes of what was written"),
+    kinds.COUNT("bytes", "Size of the output in bytes"),
 )
 SAMPLES = Spec.of(
     "samples",
-    "One row a sample.",
+    "One row per sample.",
     "sample",
     kinds.TEXT("name", "Its name", "sample"),
     kinds.NOTE("text", "What is in it", "what is in it"),
@@ -44,10 +44,10 @@ SAMPLES = Spec.of(
 SYNTH = (SAMPLES.field("samples"),)
 SCHEMAS = Spec.of(
     "schemas",
-    "One row a schema.",
+    "One row per schema.",
     "schema",
-    kinds.TEXT("schema", "Name and version, as documents carry them"),
+    kinds.TEXT("schema", "Name and version, as in documents"),
     kinds.NAME("command", "The command that prints such documents"),
-    kinds.NOTE("text", "What they say", "what such documents say"),
+    kinds.NOTE("text", "What such documents contain", "what such documents contain"),
 )
 LIST = (SCHEMAS.field("schemas"),)

@@ -46,7 +46,7 @@ class TooManyFiles(RcvError):
 
     def __init__(self) -> None:
         super().__init__(
-            "Too many files are open to take what another process has read.",
+            "Too many files are open to receive data from another process.",
             "Allow more (ulimit -n 4096), or close other captures, and try again.",
         )
 

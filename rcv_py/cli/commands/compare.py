@@ -136,7 +136,7 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
             unit = plural(len(table), UNITS[options.by], "classes" if options.by == "class" else "")
             yield (
                 f"\n{len(shown):,} of {unit}, {len(real):,} beyond noise. Cycles are "
-                f"{_METRICS[found.measure]} a wave, both at the executions of A."
+                f"{_METRICS[found.measure]} per wave, both at the executions of A."
             )
 
     is_tripped = code == ExitCode.GATE
@@ -163,7 +163,7 @@ def _markdown(found: Comparison, real: Table, options: CompareOptions) -> str:
     elif found.kernel is not None:
         shown, fields = real.head(options.top), [CHANGES[options.by][name] for name in NUMBERS]
         head = ((UNITS[options.by], False), *((field.title, True) for field in fields))
-        of = f"\n{len(shown):,} of {len(real):,} beyond noise; cycles a wave, both at the executions of A."
+        of = f"\n{len(shown):,} of {len(real):,} beyond noise; cycles per wave, both at the executions of A."
         cells = (
             [
                 f"{md_text(row['name'])} {md_code(row['text'])}".rstrip(),
@@ -179,7 +179,7 @@ def _junit(found: Comparison, real: Table, *, is_failed: bool) -> str:
     """One test case: failed if the gate trips, skipped if nothing can be said, passed otherwise."""
     is_open = found.verdict is Verdict.NOT_COMPARABLE
     rows = [
-        f"{row['name']} {row['text']}: {row['cycles_a']:,.1f} to {row['cycles_b']:,.1f} cycles a wave "
+        f"{row['name']} {row['text']}: {row['cycles_a']:,.1f} to {row['cycles_b']:,.1f} cycles per wave "
         f"(±{row['noise']:,.1f})"
         for row in real.head(MAX_IN_JUNIT).records()
     ]

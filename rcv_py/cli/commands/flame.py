@@ -75,7 +75,7 @@ def run(options: FlameOptions) -> Answer:
 def _grid(
     tree: FlameTree, metric: Metric, boxes: FlameLayout, texts: tuple[str, ...], shown: np.ndarray
 ) -> Grid:
-    """A row a frame, below its parents; what leads to a place is marked with an arrow."""
+    """One row per frame, below its parents; what leads to a place is marked with an arrow."""
     rows = []
     for frame in shown.tolist():
         own, width, row = (
@@ -131,7 +131,7 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
     made = sandwich_frames(trace, own, like, element, metric=metric, order=Order(options.order))
     if made is None:
         hint = "Name an instruction that was executed."
-        raise UsageError("Nothing that has a cost leads through this place.", hint=hint)
+        raise UsageError("No cost leads through this place.", hint=hint)
     tree, boxes, texts = made
     table = placed(trace, tree, metric, boxes, texts, spec=SANDWICH)
 

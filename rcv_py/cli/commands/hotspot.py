@@ -132,7 +132,7 @@ def _limit(limit: Limit) -> str:
 
 
 def _histogram(options: HotspotOptions) -> Answer:
-    """One row a range of instructions, cycles by kind."""
+    """One row per range of instructions, cycles by kind."""
     number = options.bins or 1
     wanted = hotspot_bins(number, window_of(options.clock))
     waves = counted_waves(options, (wanted,))

@@ -113,7 +113,7 @@ def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
     totals = memory_totals(found)
     if options.waits:
         table = memory_and_wait_rows(trace, found, waves.of_all(WAITS).latency)
-        footer = "By counters, and beside that by waits: exact latencies, their median and 90th percentile."
+        footer = "By counters and, next to it, by waits: exact latencies, their median and 90th percentile."
         reason = "" if len(table) else found.reason
     else:
         table, reason = memory_rows(trace, found), found.reason

@@ -34,7 +34,7 @@ MAX_EXPLAINED = 3  # kernels whose tests are printed
 MEGABYTE = 1e6
 NOTHING = "No matching counter rows found."  # in the words of pmc_l2_analyzer.py
 _NEEDED = (*PASSES[0][:2], *PASSES[1])  # hits and misses, reads of all sizes
-_OLDER = "gfx942 has no counters of 64 and 128 bytes: there, TCC_BUBBLE_sum counts those of 128."
+_OLDER = "gfx942 has no counters of 64-byte and 128-byte reads: there, TCC_BUBBLE_sum counts 128-byte reads."
 _LIMITS = (
     "Numbers are means of a dispatch. Counters show how much was moved, not how long anything waited; "
     "they count between L2 and memory, so what the Infinity Cache delivers counts as memory. "

@@ -56,7 +56,7 @@ def run(options: RecordOptions) -> Answer | None:
     if options.watch is not None:
         if options.program:
             raise UsageError(
-                "--watch records nothing, so that a command means nothing beside it.",
+                "--watch records nothing, so it takes no command.",
                 hint="Leave out the command, or --watch.",
             )
         _watch(options, options.watch)
@@ -67,7 +67,7 @@ def run(options: RecordOptions) -> Answer | None:
         return _plan(options, settings)
     if not options.program:
         raise UsageError(
-            "There is no command to record.", hint="Write it behind two dashes: rcv record -- ./my_program."
+            "There is no command to record.", hint=("Write it after two dashes: rcv record -- ./my_program.")
         )
     machine = Here() if options.host is None else There.parse(options.host)
     recorder = Recorder(machine, options.rocprofv3, options.program, _teller(options))
@@ -111,7 +111,7 @@ def _why_not_again(options: RecordOptions, run: Run, kept: list[str], changes: l
     if changes:
         return f"It was recorded again {AGAIN} times; {', '.join(map(str, changes))} may help."
     if kept:
-        return f"What would help was given: {', '.join(kept)}."
+        return f"What would help was already set: {', '.join(kept)}."
     is_cut = run.attempt.is_full or run.has_waves
     may = "a shorter launch may fit" if is_cut else "more workgroups or --engines may reach a traced unit"
     return f"No setting of rocprofv3 is known to help; {may}."
@@ -297,7 +297,7 @@ def _watch(options: RecordOptions, folder: Path) -> None:
             else:
                 _look(path, [], before)
         except (TraceError, UsageError) as error:  # the next one may be better
-            tell(options, f"{path} is passed over: {error}")
+            tell(options, f"{path} is skipped: {error}")
             continue
         last = path
 

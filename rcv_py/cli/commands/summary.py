@@ -69,8 +69,8 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
 
 
 def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
-    yield "\nShare of the cycles in which a SIMD had a traced wave; of kinds of instruction: cycles of"
-    yield "issue, and in Other also those of s_endpgm while the last operations of its wave are on the way"
+    yield "\nShare of the cycles in which a SIMD had a traced wave; for kinds of instruction: cycles of"
+    yield "issue; Other includes s_endpgm while the last operations of its wave are outstanding"
     names = ("issuing", "working", "mfma_busy", "no_issue", "bubbles", *pipes.used)
     rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then those of each column
     for place, resident, columns in pipe_rows(found):
@@ -113,7 +113,7 @@ def _unit_times(options: SummaryOptions) -> Answer:
             yield Shown(table, trace)
             what = "cycles of issue" if trace.gfxip <= 9 else "cycles of execution"
             of = f"\nOf {count(window.width)} cycles"
-            yield f"{of}; {what} that no other instruction of the unit covered twice."
+            yield f"{of}; {what}, without counting a cycle twice."
 
     return Answer(
         schema="rcv.units/2",

@@ -64,6 +64,6 @@ def _gate(fail_on: str | None, rows: Sequence[Step]) -> int:
 def _text(rows: Sequence[Step], root: Path, shown: Shown) -> Iterator[Part]:
     changed = sum(row.verdict in (Verdict.MORE, Verdict.FEWER) for row in rows)
     said = f"{count(changed) if changed else 'none'} {'differ' if changed > 1 else 'differs'}"
-    heading = f"{plural(len(rows), 'capture')} below {root}; {said} from the one before beyond noise"
+    heading = f"{plural(len(rows), 'capture')} below {root}; {said} from the previous one beyond noise"
     yield bold(heading, sys.stdout)
     yield from ("", shown, *sentences(rows, root))

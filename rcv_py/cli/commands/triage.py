@@ -26,7 +26,7 @@ from rcv_py.work.executors import executor_for
 from rcv_py.work.findings import findings_of_trace
 from rcv_py.work.opening import open_trace
 
-_SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
+_SECTIONS = {RANKED: "", CONTEXT: "Outside the ranking", CAUTION: "Caution"}
 
 
 def run(options: TriageOptions) -> Answer:

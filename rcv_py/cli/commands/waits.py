@@ -77,7 +77,7 @@ def run(options: WaitsOptions) -> Answer:
             instructions = plural(len(table), "instruction")
             of = f"\n{len(shown):,} of {instructions} in {_waves(waves, summary)}"
             yield f"{of}, cycles from issue to result."
-            yield "Exact: a wait stalled until the result was there.  Bounds: it had come back before."
+            yield ("Exact: a wait stalled until the result arrived.  Bounds: the result had arrived before.")
         else:
             yield from _waits(waves, summary, rows)
 

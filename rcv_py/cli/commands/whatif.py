@@ -30,7 +30,7 @@ def run(options: WhatifOptions) -> Answer:
     """Try what the options say as one experiment; without any, what usually tells most."""
     trace = opened(options)
     if not len(trace.waves):
-        raise UsageError(f"{trace.name} has no traced waves, so nothing can be played.")
+        raise UsageError(f"{trace.name} has no traced waves, so nothing can be replayed.")
     changes = asked(options).changes(trace.code)
     played = sample(trace, EVERYTHING if options.all else MOST_TOKENS)
     player = player_of(trace, played)
@@ -45,11 +45,11 @@ def run(options: WhatifOptions) -> Answer:
         yield Shown(table, trace)
         if not changes and all(abs(one.share) < 0.02 for one in found):
             yield f"\n{NOTHING_HELPS}"
-        yield f"\nPredicted by playing {count(about['played_tokens'])} instructions again."
+        yield f"\nPredicted by replaying {count(about['played_tokens'])} instructions."
         if played.is_part:
             waves = plural(played.of, "wave")
-            yield f"They are those of {len(played.rows):,} of {waves}; --all plays all."
-        yield "Changes are of the span of the traced units; a range is over guesses and units."
+            yield f"They are from {len(played.rows):,} of {waves}; --all replays all."
+        yield "Changes refer to the span of the traced units; a range covers guesses and units."
         for sentence in about["assumes"]:
             yield f"  {sentence}"
 
@@ -71,7 +71,9 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> Answer:
         yield ""
         yield Shown(table, trace)
         yield f"\nThe critical path: {count(found.length)} cycles, the spans of the compute units, summed."
-        yield "What is off it has slack: it can be so much later and the span stays what it is."
+        yield (
+            "Instructions off the path have slack: they can be that much later without lengthening the span."
+        )
 
     return Answer(
         schema="rcv.whatif.path/2",

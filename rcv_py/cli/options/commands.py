@@ -41,7 +41,7 @@ GROUPS: dict[str, tuple[type[Options], ...]] = {
         IsaDocsOptions,
         SynthOptions,
     ),
-    "Give away": (ExportOptions, PackOptions, UnpackOptions, DecodeOptions, ShotOptions),
+    "Export and share": (ExportOptions, PackOptions, UnpackOptions, DecodeOptions, ShotOptions),
     "Agents, scripts and the shell": (SchemaOptions, McpOptions, CompletionOptions, HelpOptions),
 }
 COMMANDS = {command.command: command for commands in GROUPS.values() for command in commands}

@@ -84,17 +84,19 @@ class IsaOptions(
     )
     top: int = number("only the N that cost most (default 0: all)", 0)
     mode: str = option("of all waves or of one (default sum)", "sum", choices=MODES)
-    wave: str | None = shared.wave("whose numbers the modes of one wave show")
+    wave: str | None = shared.wave("the wave that the modes of one wave show")
     hit: int = number("for --mode hit: which, from 1", 1, positive_count)
     bars: str | None = option("add a column: the length of the bars of the window", choices=BARS)
     no_idle: bool = shared.no_idle()
     sort: str | None = shared.sort("program order")
     help_of: str | None = text(
-        "instead: what an instruction does, who executes it, how long, and what waits for it; by its number"
-        " or the begin of its mnemonic",
+        "instead: what an instruction does, which unit executes it, how long it takes, and "
+        "what waits for it; by its number or the start of its mnemonic",
         "NAME",
     )
-    isa_xml: Path | None = path("with --help-of: a machine-readable ISA file of AMD, for its words", "FILE")
+    isa_xml: Path | None = path(
+        "with --help-of: a machine-readable ISA file from AMD, for its descriptions", "FILE"
+    )
 
 
 class SourceOptions(shared.OfAllWaves, shared.Rows, example="rcv source FOLDER kernel.py:62 --context 5"):
@@ -118,18 +120,18 @@ class SourceOptions(shared.OfAllWaves, shared.Rows, example="rcv source FOLDER k
     top: int = shared.top(20, shown="20 files, 10 lines, 20 instructions")
     sort: str | None = shared.sort("cost")
     context: int | None = number("lines above and below (default 3)")
-    inlined: bool = flag("charge callers too with what was inlined into them")
-    no_causes: bool = flag("do not read the waves, which the top cause takes")
-    edit: bool = shared.form("nothing: it opens the place in an editor")
+    inlined: bool = flag("also charge callers for code inlined into them")
+    no_causes: bool = flag("do not read the waves, which the top cause needs")
+    edit: bool = shared.form("print nothing: open the place in an editor")
     editor: str | None = text(
-        "what opens it: code, clion, vim, or words such as 'code --goto {file}:{line}' (default $RCV_EDITOR,"
-        " $VISUAL, $EDITOR, or the first that is found)",
+        "editor to use: code, clion, vim, or a command such as 'code --goto {file}:{line}' "
+        "(default $RCV_EDITOR, $VISUAL, $EDITOR, or the first that is found)",
         "WORDS",
     )
 
 
 class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --top 5"):
-    """Show how long executions took, or all about one of them."""
+    """Show how long executions took, or the details of one of them."""
 
     needs = (
         Need(
@@ -151,10 +153,10 @@ class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --t
         "what is measured of an execution (default latency)", "latency", choices=MEASURES, old={"--by": None}
     )
     top: int = shared.top(10, "hits")
-    log: bool = flag("bars that grow by a constant factor")
+    log: bool = flag("bars whose width grows by a constant factor")
     bars: int | None = number("of the histogram (default 16)", read=at_most(MAX_BINS, 1))
     bar: int | None = number("list the hits of a bar, counted from 0, instead of the slowest")
-    csv: bool = shared.as_csv("the slowest hits, or a row a fact")
+    csv: bool = shared.as_csv("the slowest hits, or one row per fact")
 
 
 class WaitsOptions(shared.OfWaves, shared.Rows, example="rcv waits FOLDER --top 5"):
@@ -162,8 +164,8 @@ class WaitsOptions(shared.OfWaves, shared.Rows, example="rcv waits FOLDER --top 
 
     latency: bool = flag("the memory latency of each instruction instead", one_of="instead")
     inverted: bool = flag(
-        "waits for a load that was issued behind others that are needed later, where it should stand, and"
-        " what that is predicted to gain",
+        "waits for a load that was issued after loads that are needed later, where it "
+        "should stand, and the predicted gain",
         one_of="instead",
     )
     line: int | None = number("only waits at this instruction, and those that waited for it")
@@ -173,7 +175,9 @@ class WaitsOptions(shared.OfWaves, shared.Rows, example="rcv waits FOLDER --top 
 class CausesOptions(shared.OfWaves, shared.Rows, example="rcv causes FOLDER --by producer --top 5"):
     """Show why waves stalled and idled, and what is to blame."""
 
-    by: str = option("what a row is; producer: who is to blame (default cause)", "cause", choices=CAUSES_BY)
+    by: str = option(
+        "what a row is; producer: the instruction to blame (default cause)", "cause", choices=CAUSES_BY
+    )
     top: int = shared.top(12)
     line: int | None = number("only where this instruction is late or to blame")
     sort: str | None = shared.sort("stall and idle")
@@ -197,12 +201,12 @@ class LoopsOptions(shared.OfWaves, shared.Rows, example="rcv loops FOLDER --by i
         old={"--show": None},
     )
     loop: tuple[int, int] | None = option(
-        "with --by iterations: all iterations of one loop as they happened, entry and last one too",
+        "with --by iterations: all iterations of one loop by time, including entry and last",
         read=pair,
         metavar="HEAD:BRANCH",
     )
     iterations_of: str | None = text(
-        "with --loop: only iterations of this wave; what is an outlier is judged by all waves",
+        "with --loop: only iterations of this wave; outliers are judged over all waves",
         "ID",
         old={"--rounds-of": None},
     )
@@ -232,7 +236,7 @@ class BubblesOptions(_Ruled, example="rcv bubbles FOLDER --top 10"):
 
 
 class LatencyOptions(_Ruled, example="rcv latency FOLDER --by memory"):
-    """Show hidden latency, that of memory, and what holds accesses up."""
+    """Show hidden latency, memory latency, and what delays accesses."""
 
     needs = (
         Need("waves wave se clock", is_none("by", "memory"), "--by hidden, access or fetch"),
@@ -249,13 +253,15 @@ class LatencyOptions(_Ruled, example="rcv latency FOLDER --by memory"):
         choices=("hidden", "memory", "access", "fetch"),
         old={"--kind": None},
     )
-    waits: bool = flag("with --by memory: also what waits show, and instructions that only they know")
+    waits: bool = flag(
+        "with --by memory: also latencies that waits show, and instructions that only waits measure"
+    )
     no_idle: bool = shared.no_idle()
-    sort: str | None = shared.sort("what nothing hides, or the mean")
+    sort: str | None = shared.sort("cycles not hidden, or the mean")
 
 
 class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=0.5 --move 319:283"):
-    """Predict what a change would gain, by playing the recording again."""
+    """Predict what a change would gain, by replaying the recording."""
 
     needs = (beside("path", "top"),)
 
@@ -266,47 +272,50 @@ class WhatifOptions(shared.OfCapture, example="rcv whatif FOLDER --latency vmem=
         metavar="WHAT=FACTOR",
     )
     move: list[tuple[int, int]] | None = option(
-        "an instruction stands right before another one; may be repeated",
+        "move an instruction to right before another one; may be repeated",
         repeated=True,
         read=pair,
         metavar="LINE:BEFORE",
     )
     relax: list[tuple[int, int]] | None = option(
-        "a wait leaves so many more operations outstanding; may be repeated",
+        "let a wait leave that many more operations outstanding; may be repeated",
         repeated=True,
         read=pair,
         metavar="LINE:MORE",
     )
     only: list[tuple[int, int]] | None = option(
-        "a wait waits for this load alone; may be repeated, for more loads of it too",
+        "let a wait wait for this load alone; may be repeated, also for more loads of one wait",
         repeated=True,
         read=pair,
         metavar="LINE:LOAD",
     )
     dpp: list[int] | None = option(
-        "a move across lanes becomes an operand of arithmetic (DPP); may be repeated",
+        "turn a move across lanes into an operand of arithmetic (DPP); may be repeated",
         repeated=True,
         read=count,
         metavar="LINE",
     )
     merge: list[tuple[int, int]] | None = option(
-        "an access becomes part of another one, which is as much wider; may be repeated",
+        "merge an access into another one, which becomes wider by as much; may be repeated",
         repeated=True,
         read=pair,
         metavar="LINE:OTHER",
     )
     free: list[int] | None = option(
-        "an instruction takes no time of its own; may be repeated", repeated=True, read=count, metavar="LINE"
+        "let an instruction take no time of its own; may be repeated",
+        repeated=True,
+        read=count,
+        metavar="LINE",
     )
-    no_barriers: bool = flag("nobody waits at barriers")
-    more_waves: int | None = number("so many more waves on each SIMD", read=at_most(32, 1))
-    path: bool = flag("instead: the critical path, what the span is made of, with those changes if any")
+    no_barriers: bool = flag("no wave waits at barriers")
+    more_waves: int | None = number("that many more waves on each SIMD", read=at_most(32, 1))
+    path: bool = flag("instead: the critical path, which makes up the span, with the changes if any")
     top: int = shared.top(20, "instructions of the critical path")
-    all: bool = flag("play all waves, also of a capture with more than 2 million instructions that ran")
+    all: bool = flag("replay all waves, even of a capture with more than 2 million executed instructions")
 
 
 class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall --folded > stacks.txt"):
-    """Show what costs how much inside of what, as a tree."""
+    """Show costs as a tree of nested frames."""
 
     needs = (
         Need("order", lacks("folded"), "a tree", "Stack lines have no order: leave it out."),
@@ -321,35 +330,35 @@ class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall -
     )
 
     metric: str = option("what is measured (default total: latency and idle)", "total", choices=FLAME_METRICS)
-    order: str = option("of siblings (default heavy)", "heavy", choices=("heavy", "execution", "name"))
+    order: str = option("order of siblings (default heavy)", "heavy", choices=("heavy", "execution", "name"))
     content: str = option(
         "what frames are; both: scopes of markers with sources and instructions (default source)",
         "source",
         choices=("source", "kernel", "markers", "both", "sandwich"),
     )
     least: float = option(
-        "leave out frames below this share of all in the tree (default 1)",
+        "omit frames below this percentage of the total (default 1)",
         1.0,
         read=percent,
         metavar="PERCENT",
     )
     around: tuple[str, int] | None = option(
-        "in the middle of --content sandwich: an instruction N, or a source line FILE:N",
+        "the middle of --content sandwich: an instruction N, or a source line FILE:N",
         read=element,
         metavar="PLACE",
     )
     no_idle: bool = shared.no_idle()
     clock: tuple[int, int] | None = range_of(
-        "only waves that touch a range of cycles; then nothing is known of what is hidden", old="--clock"
+        "only waves that touch a range of cycles; hidden cycles are then unknown", old="--clock"
     )
     folded: bool = shared.form("stack lines for flamegraph.pl and speedscope")
-    csv: bool = shared.as_csv("a row a frame")
+    csv: bool = shared.as_csv("one row per frame")
 
 
 class ScheduleOptions(shared.OfWaves, example="rcv schedule FOLDER"):
     """Show what a better order of instructions in hot blocks would gain."""
 
-    mca: bool = flag("beside it what llvm-mca estimates, which must be installed")
+    mca: bool = flag("also show the estimate of llvm-mca, which must be installed")
 
 
 class RooflineOptions(shared.OfWaves, shared.WithRunFiles, example="rcv roofline FOLDER"):
@@ -359,7 +368,7 @@ class RooflineOptions(shared.OfWaves, shared.WithRunFiles, example="rcv roofline
 class RegistersOptions(
     shared.Rows, shared.WithRunFiles, example="rcv registers FOLDER --by instruction --sort vgprs"
 ):
-    """Show how many registers are held, where most are, which are free."""
+    """Show how many registers are held, where the peak is, and which are free."""
 
     needs = (
         without("line", "the list", "by run_files top sort ascending"),
@@ -367,7 +376,7 @@ class RegistersOptions(
     )
 
     by: str = option("what a row is (default file: a register file)", "file", choices=("file", "instruction"))
-    line: int | None = number("which are held and which are free at this instruction instead")
+    line: int | None = number("instead: which registers are held and which are free at this instruction")
     top: int = shared.top(20)
     sort: str | None = shared.sort("program order")
 
@@ -381,7 +390,7 @@ class OccupancyOptions(shared.OfCapture, shared.WithRunFiles, example="rcv occup
     )
 
     by: str = option("what a row is (default se)", "se", choices=OCCUPIED_BY)
-    limits: bool = flag("what limits the waves of a SIMD instead, and the next step")
+    limits: bool = flag("instead: what limits the waves of a SIMD, and the next step")
     se: int | None = shared.engine()
     only: list[str] | None = shared.only("only this row")
     run_files: list[Path] | None = shared.run_files("with --limits: ")
@@ -406,10 +415,10 @@ class WavesOptions(shared.Rows, example="rcv waves FOLDER --sort stall --top 5")
     )
 
     wave: str | None = positional("ID", f"what one wave did, e.g. {WAVE_ID}", None, "?")
-    tokens: bool = flag("of one wave its instructions too, as they ran")
+    tokens: bool = flag("with a wave: also its instructions in execution order")
     resident: bool = flag("every wave that was on the device, also those whose instructions were not traced")
     populations: bool = flag(
-        "one row a way that waves took through the code instead: which work, which left early"
+        "instead: one row per path that waves took through the code: which work, which left early"
     )
     waves: str | None = shared.waves("all")
     se: int | None = shared.engine()
@@ -418,13 +427,13 @@ class WavesOptions(shared.Rows, example="rcv waves FOLDER --sort stall --top 5")
     without_se: list[int] = option("leave out an engine", [], read=count, repeated=True, metavar="N")
     within: tuple[int, int] | None = range_of("count only a range of cycles", old="--within")
     touching: tuple[int, int] | None = option(
-        "of one wave also how many waves touch the cycles A to B",
+        "with a wave: also how many waves touch the cycles A to B",
         read=cycles,
         metavar="A:B",
         old={"--clock": None},
     )
     top: int = shared.top(0, "waves")
-    sort: str | None = shared.sort("place and begin")
+    sort: str | None = shared.sort("place and start")
 
 
 class SearchOptions(shared.Matched, shared.Rows, example="rcv search FOLDER --match buffer_load"):
@@ -468,22 +477,24 @@ class PmcOptions(shared.Forms, example="rcv pmc FOLDER --kernel attn --ideal-mb 
 
     paths: list[Path] = positional(
         "PATH",
-        "CSV files of rocprofv3 --pmc, folders with such files, or a capture beside which they lie",
+        "CSV files of rocprofv3 --pmc, folders with such files, or a capture next to such files",
         nargs="+",
     )
     kernel: str = option("only kernels with this in their name (default: all)", "", metavar="NAME")
     by: str = option("what a row is (default kernel)", "kernel", choices=("kernel", "dispatch"))
     ideal_mb: float | None = option(
-        "megabytes (10^6) that a dispatch has to read at least: shows how much too much is read",
+        "minimum of megabytes (10^6) that a dispatch has to read: shows the excess",
         read=positive,
         metavar="MB",
     )
     channels: int | None = number(
-        "factor on bytes, for counters that see a part of the channels (default 1, of --like 2)",
+        "factor for bytes, for counters that cover part of the channels (default 1, with --like 2)",
         read=positive_count,
     )
     top: int = shared.top(10)
-    like: bool = flag("the text of pmc_l2_analyzer.py, which adds up everything and takes reads for 64 bytes")
+    like: bool = flag(
+        "the text of pmc_l2_analyzer.py, which adds up everything and counts each read as 64 bytes"
+    )
 
 
 class EventsOptions(shared.Matched, shared.Rows, example="rcv events FOLDER --kind dispatch,marker"):

@@ -68,11 +68,11 @@ class ViewOptions(shared.WithRunFiles, shared.OfRawFiles, example="rcv ui_output
     wave: str | None = shared.wave("select a wave")
     line: int | None = number("select an instruction")
     cycle: int | None = number("show this cycle")
-    new_process: bool = flag("start a program of its own, even if a window runs that could show the capture")
+    new_process: bool = flag("start a separate program, even if a running window could show the capture")
     safe: bool = flag(
-        "start with the settings and layout of a first start, and keep nothing: if the window does not start"
+        "start with default settings and layout, and save nothing: for when the window does not start"
     )
-    log: Path | None = path("write what the program does, line by line, into a file", "FILE")
+    log: Path | None = path("log what the program does, line by line, to a file", "FILE")
 
 
 class TriageOptions(
@@ -83,10 +83,10 @@ class TriageOptions(
     folder: Path = shared.folder(help="a ui_output_* folder, or a folder with several of them")
     top: int | None = shared.top(None, "findings", "those with 2 %% of the kernel's duration to gain")
     all: bool = flag(
-        "look at every wave, also of a capture with more than 48 MB of them, and print every finding"
+        "analyse every wave, even of a capture with more than 48 MB of wave files, and print every finding"
     )
     waves: str | None = shared.waves()
-    predict: bool = flag("play the recording again with each remedy, and rank by what that predicts")
+    predict: bool = flag("replay the recording with each remedy, and rank by the predicted gain")
     markdown: bool = shared.form("to paste into a ticket")
 
 
@@ -103,8 +103,8 @@ class InfoOptions(shared.OfCaptures, example="rcv info ."):
     """Print what a capture holds, or list the captures of a folder."""
 
     check: bool = flag("read every wave and look for contradictions")
-    read: bool = flag("read every wave, and name those that cannot be read")
-    csv: bool = shared.as_csv("a row a fact, or a capture")
+    read: bool = flag("read every wave, and name the waves that cannot be read")
+    csv: bool = shared.as_csv("one row per fact, or per capture")
 
 
 class SummaryOptions(shared.OfCaptures, shared.OfWaves, example="rcv summary FOLDER --json"):
@@ -136,7 +136,7 @@ class RangeOptions(shared.OfWaves, example="rcv range FOLDER --from 120000 --to 
         metavar="A:B",
     )
     top: int = shared.top(8, "rows of each part")
-    csv: bool = shared.as_csv("a row a cause, instruction, source line or unit")
+    csv: bool = shared.as_csv("one row per cause, instruction, source line or unit")
 
 
 class HotspotOptions(
@@ -166,10 +166,10 @@ class HotspotOptions(
         beside("detail", "context"),
     )
 
-    top: int = shared.top(20, shown="20, of --like 15")
+    top: int = shared.top(20, shown="20, with --like 15")
     by: str = option("what a row is (default instruction)", "instruction", choices=RANKED_BY)
     sort: str = option(
-        "largest first (default latency; what only --charge knows: its own, default cost)",
+        "largest first (default latency; with --charge cost; cost, share, place and text need --charge)",
         "latency",
         choices=(*SUMS, "cost", "share", "place", "text"),
     )
@@ -178,7 +178,7 @@ class HotspotOptions(
         "a histogram of N ranges of the program by kind instead", read=at_most(MAX_BINS, 1)
     )
     charge: str | None = option(
-        "what places cost: latency and idle, charged to the innermost one or to all of an inline chain",
+        "cost of places: latency and idle, charged to the innermost place or to the whole inline chain",
         choices=("self", "inclusive"),
     )
     file: str | None = text("with --charge: the lines of one source file", "SOURCE")
@@ -192,7 +192,7 @@ class HotspotOptions(
     detail: bool = flag("show the source around the first lines", section=_LIKE)
     context: int | None = number("lines above and below (default 3)", section=_LIKE)
     kernel: str | None = text(
-        "part of the kernel's name in the kernel trace beside the capture", section=_LIKE
+        "part of the kernel's name in the kernel trace next to the capture", section=_LIKE
     )
 
     @property
@@ -223,31 +223,31 @@ class CompareOptions(
         ),
     )
 
-    folder: Path = shared.folder("A", "the capture that is compared with, before the change")
+    folder: Path = shared.folder("A", "the baseline capture, from before the change")
     other: Path = positional(
-        "B", "the capture that is judged, after the change, or a folder with several: a row each"
+        "B", "the capture to judge, from after the change, or a folder with several: one row each"
     )
     more: list[Path] = positional("B", "more captures, or folders with several", nargs="*")
-    twin: Path | None = shared.twin("another capture of the build of A: what it differs by is noise")
+    twin: Path | None = shared.twin("another capture of the build of A: its differences are noise")
     by: str = option(
-        "what a row is; work: what an operation, a byte and the launch cost, also where tiles differ "
-        "(default instruction)",
+        "what a row is; work: what an operation, a byte and the launch cost, even if tiles "
+        "differ (default instruction)",
         "instruction",
         choices=COMPARED_BY,
     )
     metric: str = option(
-        "cycles of what (default cost: latency and idle)", "cost", choices=COMPARED, old={"--measure": None}
+        "which cycles (default cost: latency and idle)", "cost", choices=COMPARED, old={"--measure": None}
     )
     fail_on: str | None = option(
         "exit with 3 if B takes more cycles beyond noise, or any other number of them",
         choices=FAIL_ON,
     )
     least: float | None = option(
-        "differences of the whole below it are noise (default 6, with a replicate 2)",
+        "differences of the whole below this are noise (default 6, with a replicate 2)",
         read=percent,
         metavar="PERCENT",
     )
-    seed: int = number("of the draws that measure the noise (default 0)", 0)
+    seed: int = number("seed of the draws that measure the noise (default 0)", 0)
     waves: str | None = shared.waves()
     beyond_noise: bool = flag("only rows that are beyond noise")
     sort: str | None = shared.sort("beyond noise, then by difference")
@@ -265,7 +265,7 @@ class ReportOptions(
     """Write a report of captures: a page of HTML or Markdown each."""
 
     needs = (
-        Need("format", lacks("out"), "--out-dir", "The ending of --out names the form: leave it out."),
+        Need("format", lacks("out"), "--out-dir", "The ending of --out sets the form: leave it out."),
         Need(
             "interactive",
             lambda options: "md" not in (options.format, str(options.out).lower().rpartition(".")[2]),
@@ -277,11 +277,11 @@ class ReportOptions(
     folders: list[Path] = positional("FOLDER", "captures, or folders that hold several", nargs="+")
     out: Path | None = path("a .html or .md file to write, for one capture", "FILE", one_of="where")
     out_dir: Path | None = path(
-        "a folder to write into: a file a capture, and an index of several (default: here)",
+        "a folder to write into: one file per capture, and an index if there are several (default: here)",
         "DIR",
         one_of="where",
     )
-    format: str = option("of files in a folder (default html)", "html", choices=("html", "md"))
+    format: str = option("form of files in a folder (default html)", "html", choices=("html", "md"))
     waves: str | None = shared.waves()
-    predict: bool = flag("play recordings again: what remedies would gain, and the critical path")
-    interactive: bool = flag("a page of HTML to look around in: timelines, listing, sources and findings")
+    predict: bool = flag("replay recordings: what remedies would gain, and the critical path")
+    interactive: bool = flag("an interactive page of HTML: timelines, listing, sources and findings")

@@ -61,20 +61,20 @@ class TrendOptions(
     shared.OverCaptures,
     example="rcv trend nightly --fail-on regression --cluster tcp://HOST:8786",
 ):
-    """Compare each capture of a folder with the one before, by time."""
+    """Compare each capture of a folder with the previous one, by time."""
 
     folder: Path = shared.folder("DIR", "a folder with captures of several builds")
     more: list[Path] = positional("DIR", "more captures or folders", nargs="*")
     sort: str = option(
-        "what comes first: what was written first, or by path", "time", choices=("time", "path")
+        "order of captures: by the time they were written, or by path", "time", choices=("time", "path")
     )
-    metric: str = option("cycles of what (default cost: latency and idle)", "cost", choices=COMPARED)
+    metric: str = option("which cycles (default cost: latency and idle)", "cost", choices=COMPARED)
     least: float | None = option(
-        "differences of the whole below it are noise (default 6)", read=percent, metavar="PERCENT"
+        "differences of the whole below this are noise (default 6)", read=percent, metavar="PERCENT"
     )
     fail_on: str | None = option(
-        "exit with 3 if the last capture of a kernel takes more cycles than the one before, beyond noise, or"
-        " any other number of them",
+        "exit with 3 if the last capture of a kernel takes more cycles than the previous "
+        "one, beyond noise, or any other number of them",
         choices=FAIL_ON,
     )
     waves: str | None = shared.waves()
@@ -82,7 +82,7 @@ class TrendOptions(
 
 
 class RecordOptions(shared.Forms, example="rcv record --kernel gemm --launch 2 -- python bench.py"):
-    """Record a kernel with rocprofv3, and again if it was cut or empty."""
+    """Record a kernel with rocprofv3; repeat if truncated or empty."""
 
     behind = "program"
     needs = (
@@ -98,13 +98,15 @@ class RecordOptions(shared.Forms, example="rcv record --kernel gemm --launch 2 -
     )
 
     program: list[str] = positional(
-        "COMMAND", "what runs the kernel, behind two dashes: -- ./program ARGS", nargs="*"
+        "COMMAND", "command that runs the kernel, after two dashes: -- ./program ARGS", nargs="*"
     )
     kernel: str | None = text("only kernels whose name matches this regular expression", "REGEX")
     launch: int | None = number(
-        "its launch of this number, counted from 1 (default: the first)", read=positive_count
+        "the launch with this number, counted from 1 (default: the first)", read=positive_count
     )
-    gpu: int | None = number("only this GPU, by its number on the machine, whatever the program sees")
+    gpu: int | None = number(
+        "only this GPU, by its number on the machine, regardless of which GPUs the program sees"
+    )
     cu: int | None = number("the compute unit or WGP to trace (default 1)", read=at_most(15))
     engines: str | None = option("mask of shader engines (default 0x1)", read=mask, metavar="MASK")
     simds: str | None = option("mask of SIMDs; from gfx10 on the number of one", read=simds, metavar="MASK")
@@ -113,18 +115,20 @@ class RecordOptions(shared.Forms, example="rcv record --kernel gemm --launch 2 -
     )
     activity: int | None = number("stream counters of gfx9 with this period, 1 to 16", read=at_most(16, 1))
     out: Path = path(
-        "captures go into numbered folders of it (default rcv_capture)", "DIR", Path("rcv_capture")
+        "folder for captures, which go into numbered subfolders (default rcv_capture)",
+        "DIR",
+        Path("rcv_capture"),
     )
-    once: bool = flag("do not record again, whatever came of it")
-    twin: bool = flag("record once more with the same settings: it measures the noise")
+    once: bool = flag("do not record again, whatever the result")
+    twin: bool = flag("record once more with the same settings, to measure the noise")
     host: str | None = text("record on another machine, by ssh, in its home folder or in DIR", "HOST[:DIR]")
-    rocprofv3: str | None = text("the program that records (default: of the search path, or of ROCm)", "PATH")
+    rocprofv3: str | None = text("path of rocprofv3 (default: from the search path, or from ROCm)", "PATH")
     watch: Path | None = path(
-        "instead: look at each capture that appears in DIR, and compare it with the one before", "DIR"
+        "instead: analyse each capture that appears in DIR, and compare it with the previous one", "DIR"
     )
-    times: int | None = number("end after so many captures", read=positive_count)
+    times: int | None = number("end after this many captures", read=positive_count)
     view: bool = flag("open a window instead of printing what limits the kernel")
-    strict: bool = flag("exit with 4 if the capture is still not to be trusted")
+    strict: bool = flag("exit with 4 if the capture is still not trustworthy")
     yaml: bool = shared.form("only the input file for rocprofv3; nothing is recorded")
 
 
@@ -155,14 +159,12 @@ class NotesOptions(
     line: list[int] | None = number("add: about an instruction; may be repeated", repeated=True)
     source: tuple[str, int] | None = option("add: about a source line", read=element, metavar="FILE:LINE")
     wave: str | None = shared.wave("add: about a wave")
-    at: int | None = option("add: about a moment", read=cycle, metavar="CYCLE")
+    at: int | None = option("add: about a cycle", read=cycle, metavar="CYCLE")
     within: tuple[int, int] | None = range_of("add: about a range of cycles")
     title: str | None = text("add: what the note says, on one line", "TEXT")
-    note: str | None = text("add: what else it says", "TEXT")
-    severity: str | None = option(
-        "add: how much it matters (default info)", choices=("info", "warning", "error")
-    )
-    author: str | None = text("add: who writes it")
+    note: str | None = text("add: further text", "TEXT")
+    severity: str | None = option("add: its severity (default info)", choices=("info", "warning", "error"))
+    author: str | None = text("add: its author")
     id: list[str] | None = option("remove: the note; may be repeated", repeated=True, metavar="ID")
     file: Path | None = path("import: an annotations.json of WaveScope, an agent or rcv", "FILE")
     out: Path | None = path("export: write an annotations.json; entries of others in it stay", "FILE")
@@ -170,7 +172,7 @@ class NotesOptions(
 
 
 class IsaDocsOptions(shared.Forms, example="rcv isa-docs add amdgpu_isa_cdna3.xml"):
-    """List what AMD's ISA files say of instructions; add or remove one."""
+    """List AMD's ISA files, which describe instructions; add or remove one."""
 
     action: str | None = positional(
         "ACTION", f"one of {', '.join(DOC_ACTIONS)} (default list)", None, "?", choices=DOC_ACTIONS
@@ -195,7 +197,7 @@ class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
     names: list[str] = positional("NAME", "samples to write; none: list them", None, "*")
     out: Path = path("where (default sample_traces)", "FOLDER", Path("sample_traces"))
     all: bool = flag("write every sample")
-    seed: int = number("the same seed, the same bytes", 0)
+    seed: int = number("seed: the same seed gives the same bytes", 0)
 
 
 class ExportOptions(shared.OfRawFiles, example="rcv export FOLDER --to perfetto --out trace.pftrace"):
@@ -224,7 +226,7 @@ class PackOptions(shared.OfRawFiles, example="rcv pack FOLDER --out slow-kernel.
     folder: Path = shared.folder()
     out: Path | None = path("the file (default: named as the capture, in the current folder)", "FILE")
     without_sources: bool = flag("leave the text of source files out")
-    with_notes: bool = flag("put the notes about the capture into it, which whoever opens it sees")
+    with_notes: bool = flag("include the notes about the capture, visible to anyone who opens it")
     json: bool = shared.form("for programs: a document, as `rcv schema pack` describes it")
 
 
@@ -259,9 +261,9 @@ class ShotOptions(shared.OfRawFiles, example="rcv shot FOLDER --panel isa --out 
     folder: Path = shared.folder()
     panel: str = option("a panel, e.g. isa, or `window` for all of it", required=True, metavar="NAME")
     out: Path = path("a .png, .svg or .csv file to write", "FILE", required=True)
-    size: tuple[int, int] | None = option("in pixels before scaling", read=size, metavar="WxH")
+    size: tuple[int, int] | None = option("size in pixels before scaling", read=size, metavar="WxH")
     theme: str = option("colours (default light)", "light", choices=("light", "dark"))
-    scale: int = option("device pixels a pixel", 1, read=int, choices=(1, 2, 3))
+    scale: int = option("device pixels per pixel", 1, read=int, choices=(1, 2, 3))
     wave: str | None = shared.wave("select a wave")
     line: int | None = number("select an instruction")
     compare: Path | None = shared.baseline()
@@ -278,8 +280,8 @@ class SchemaOptions(shared.Forms, example="rcv schema hotspot > hotspot.schema.j
 class McpOptions(Options, example="rcv mcp --root captures"):
     """Serve these commands to agents, by Model Context Protocol."""
 
-    root: Path = path("captures are read below it only (default: the current folder)", "DIR", Path())
-    out: Path | None = path("reports and exports are written into it; without it, none are", "DIR")
+    root: Path = path("read captures only below this folder (default: the current folder)", "DIR", Path())
+    out: Path | None = path("folder for reports and exports; without it, none are written", "DIR")
     notes: bool = flag("agents may add and remove notes about captures, not only read them")
 
 

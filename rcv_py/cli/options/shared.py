@@ -61,7 +61,7 @@ def run_files(prefix: str = "") -> Any:
 
 def baseline() -> Any:
     """Declare the option `--compare BASELINE`."""
-    return path("a capture that the first one is compared with", "BASELINE")
+    return path("the baseline that the first capture is compared with", "BASELINE")
 
 
 def twin(help: str = "another capture of the baseline's build: it measures the noise") -> Any:
@@ -103,7 +103,7 @@ def only(help: str) -> Any:
     return option(f"{help}; may be repeated", repeated=True, metavar="NAME")
 
 
-def out(help: str = "write it there instead of printing it") -> Any:
+def out(help: str = "write to this file instead of printing") -> Any:
     """Declare the option `--out FILE`."""
     return path(help, "FILE")
 
@@ -132,11 +132,11 @@ class OfRawFiles(Options):
     """Options of what opens captures, about those that are raw `.att` files."""
 
     decoder: str | None = option(
-        "raw .att files: who decodes them, this program or AMD's library (default auto: this program)",
+        "decoder of raw .att files: this program or AMD's library (default auto: this program)",
         choices=DECODERS,
     )
     source_map: list[str] | None = option(
-        "sources that the compiler saw below FROM lie below TO; may be repeated",
+        "source paths that the compiler recorded below FROM are found below TO; may be repeated",
         read=mapping,
         repeated=True,
         metavar="FROM=TO",
@@ -207,7 +207,7 @@ class OverCaptures(Options):
     needs: ClassVar[Sequence[Need]] = (without("cluster", "work on this machine", "jobs"),)
 
     jobs: int | None = number(
-        "captures at a time, each in a process (default: few 1, many as many as processors)",
+        "captures at a time, each in a process (default: 1 for a few captures, one per processor for many)",
         read=at_most(MAX_JOBS),
     )
     cluster: str | None = text(

@@ -95,7 +95,7 @@ def _loops(inputs: ReportInputs) -> dict[str, Any]:
         head, branch = int(table.head[at]), int(table.branch[at])
         taken = f"taken {plural(int(table.taken[at]), 'time')}"
         median = table.median[at]
-        takes = "" if np.isnan(median) else f" · median {count(round(median))} cycles an iteration"
+        takes = "" if np.isnan(median) else f" · median {count(round(median))} cycles per iteration"
         mark = " · the main loop" if at == table.dominant else ""
         rows.append(_row(f"instructions {head} to {branch}", f"{taken}{takes}{mark}", head))
     return {"title": translated("Loops"), "rows": rows}

@@ -21,8 +21,8 @@ from rcv_py.results.field import At, Field
 
 MARK = "An index of reports, written by rcv"
 _INTRO = (
-    "What the first finding of each has at stake, at most: a bound, not a gain. Shares of different captures "
-    "are of different totals."
+    "Upper bound of what the first finding of each capture has at stake, not a gain. "
+    "Shares of different captures refer to different totals."
 )
 
 

@@ -43,8 +43,8 @@ _ANCHORS = (
     "print it, with --goto, and with Go to place (Ctrl+G)."
 )
 _RECORD = (
-    "The input file sets what this capture was recorded with, and over it what its health needs. "
-    "Choose another file name where one is there already."
+    "The input file has the settings of this capture, changed where its health needs "
+    "it. Choose another file name if the file exists already."
 )
 
 Fact = tuple[str, str, str]  # name, value, where it is from
@@ -60,7 +60,7 @@ def health(inputs: ReportInputs) -> Section:
         first = next(iter(missing.values()))
         parts.append(Note(f"{plural(len(missing), 'wave')} could not be read. {first}", "warning"))
     if not parts:
-        parts.append(Prose("Nothing speaks against the numbers."))
+        parts.append(Prose("There is no reason to distrust the numbers."))
     parts.append(Prose(f"{', '.join(CHECKED)}.", "Looked at", is_quiet=True))
     if trace.has_thread_trace or notes:
         lines = (f"# {command_line()}", *input_yaml(trace, notes).splitlines())
@@ -129,7 +129,7 @@ def _agent(agent: AgentFacts) -> str:
     parts = (
         f"{count(agent.cus)} compute units" if agent.cus else "",
         f"{agent.simds_per_cu} SIMDs each" if agent.simds_per_cu else "",
-        f"{agent.waves_per_simd} waves a SIMD" if agent.waves_per_simd else "",
+        f"{agent.waves_per_simd} waves per SIMD" if agent.waves_per_simd else "",
         f"waves of {agent.wave_size} lanes" if agent.wave_size else "",
     )
     return ", ".join(filter(None, parts))
@@ -150,9 +150,9 @@ def _launch(kernel: KernelResources) -> Iterator[Fact]:
     text = ", ".join(f"{count(value)} {name}" for value, name in registers if value >= 0)
     yield "Registers", text, kernel.file
     if kernel.lds >= 0:
-        yield "LDS", f"{count(kernel.lds)} bytes a workgroup", kernel.file
+        yield "LDS", f"{count(kernel.lds)} bytes per workgroup", kernel.file
     if kernel.scratch >= 0:
-        yield "Scratch", f"{count(kernel.scratch)} bytes a lane", kernel.file
+        yield "Scratch", f"{count(kernel.scratch)} bytes per lane", kernel.file
 
 
 def _three(sizes: tuple[int, int, int]) -> str:

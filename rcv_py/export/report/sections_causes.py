@@ -18,12 +18,14 @@ from rcv_py.results.waits import MEDIAN, SHARE_OF_STALL, TIMES
 TOP = 15
 MAX_PRODUCERS = 3  # of a wait that are named
 _NO_STOPWATCH = (
-    "Counters are replayed by the rules of the generation; the stall of a wait is charged to the newest "
-    "instruction it waited for. A wait is no stopwatch for that instruction."
+    "Counters are replayed by the rules of the generation; the stall of a wait is "
+    "charged to the newest instruction it waited for. A wait does not measure that "
+    "instruction's latency."
 )
 _NO_ISSUE = (
-    "In these cycles no wave of the SIMD issued, and its matrix unit did not work. Each is split among "
-    "the waves that were there. Only recorded waves count, and an issue is no proof of useful work."
+    "In these cycles no wave of the SIMD issued, and its matrix unit did not work. Each "
+    "is split among the resident waves. Only recorded waves count, and an issue is no "
+    "proof of useful work."
 )
 
 
@@ -37,7 +39,7 @@ def causes(inputs: ReportInputs) -> Section | None:
     names = cells.texts("cause", (cause.name for cause in about))
     main = [main_producer(found, cause) for cause in groups.cause.tolist()]
     top = found.where(np.argsort(-found.cycles, kind="stable")[:TOP])
-    note = found.assumption or "It is attribution, not elapsed time: waves stall at once."
+    note = found.assumption or ("This is attribution, not elapsed time: waves stall at the same time.")
     explained, explained_idle = known_percent(found.explained), known_percent(found.explained_idle)
     intro = f"{explained} of the stalled and {explained_idle} of the idle cycles have a cause. {note}"
     parts = (

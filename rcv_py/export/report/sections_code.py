@@ -255,7 +255,7 @@ def pc_map(inputs: ReportInputs) -> Section | None:
         caption=title,
         is_folded=len(chosen) > MAX_UNFOLDED_BLOCKS,
     )
-    intro = "Addresses are those inside of the code object. Open a block to see its instructions."
+    intro = "Addresses are offsets in the code object. Open a block to see its instructions."
     left_out = len(found) - int(fits.sum())
     if left_out:
         rest = f"the instructions of {count(left_out)} cheap ones are left out; rcv isa lists them."

@@ -11,7 +11,7 @@ from rcv_py.export.report import cells, model
 from rcv_py.export.report.inputs import ReportInputs
 
 MAX_BARS = 10
-_RANKS = {CONTEXT: "beside the ranking", CAUTION: "caution"}
+_RANKS = {CONTEXT: "outside the ranking", CAUTION: "caution"}
 
 
 def the_verdict(inputs: ReportInputs) -> model.Section:
@@ -32,7 +32,7 @@ def the_verdict(inputs: ReportInputs) -> model.Section:
         parts.append(model.Note(found.why))
     if found.selection:
         parts.append(
-            model.Note(f"Explained: {found.selection}. Totals of instructions are those of all waves.")
+            model.Note(f"Explained: {found.selection}. Totals of instructions cover all waves.")
         )
     return model.Section("verdict", "Verdict", parts)
 
@@ -86,12 +86,12 @@ def _overview(findings: tuple[Finding, ...]) -> model.Table:
         cells.texts(
             "",
             (_RANKS.get(one.rank, "") for one in findings),
-            "Findings that frame the others, or warn, stand after those that are ranked.",
+            "Findings that give context or warn follow the ranked findings.",
         ),
         cells.texts(
             "bound",
             (bounds[one.is_upper_bound] if one.cycles else "" for one in findings),
-            "At most: no change of this alone can win more.",
+            "At most: changing this alone cannot save more.",
         ),
         cells.numbers("at stake", (one.cycles or None for one in findings)),
         cells.shares("share", (one.share if one.cycles else None for one in findings), 1),
@@ -112,7 +112,7 @@ def _predicted(findings: tuple[Finding, ...]) -> tuple[model.Column, ...]:
         cells.texts(
             "predicted",
             ("" if one.predicted is None else one.predicted.text for one in findings),
-            "What the remedy is predicted to gain of the kernel's duration, with the range of guesses.",
+            "Part of the kernel's duration that the remedy is predicted to save, with the range of guesses.",
         ),
     )
 

@@ -43,7 +43,9 @@ def activity(inputs: ReportInputs) -> Section | None:
             for state in SHOWN
         ]
         parts += _stacked(f"States of {plural(states.waves, 'wave')}, by their timelines", split)
-    intro = "Cycles are summed over waves that ran at once: shares of them are not shares of elapsed time."
+    intro = (
+        "Cycles are summed over waves that ran at the same time: their shares are not shares of elapsed time."
+    )
     return Section("activity", "Where the waves' time went", parts, intro) if parts else None
 
 
@@ -80,7 +82,10 @@ def registers(inputs: ReportInputs) -> Section | None:
         Note(room_text(inputs)),
         *(Note(note, "warning") for note in found.notes),
     )
-    intro = "How many waves could be resident; how many were is shown below. More only help to hide latency."
+    intro = (
+        "How many waves could be resident; the actual number is shown below. More waves "
+        "only help to hide latency."
+    )
     return Section("registers", "Register pressure and room for waves", parts, intro)
 
 
@@ -95,7 +100,7 @@ def occupancy(inputs: ReportInputs) -> Section | None:
         for one, curve in zip(found, curves, strict=True)
     ]
     total = curves[0].steps
-    title = "Waves resident on all compute units that the trace saw, by cycle"
+    title = "Waves resident on all compute units that the trace covers, by cycle"
     shown = cells.table(
         cells.texts("waves", (curve.name for curve in curves)),
         cells.numbers("units", (curve.units for curve in curves)),
@@ -127,10 +132,10 @@ def waves(inputs: ReportInputs) -> Section | None:
     three = of_rows(every, np.array([*named.values()]))
     parts = (
         Bins("Waves by cycles of life", spread.edges.tolist(), spread.totals.tolist()),
-        _waves(inputs, three, list(named), "Three that stand for all"),
+        _waves(inputs, three, list(named), "Three representative waves"),
         _waves(inputs, of_rows(every, shown), [""] * len(shown), caption, is_folded=True),
     )
-    intro = "The name of a wave is a place: --goto of `rcv view` and Go to place in the window take it."
+    intro = "The name of a wave is a place: --goto of `rcv view` and Go to place in the window accept it."
     return Section("waves", "Traced waves", parts, intro)
 
 

@@ -26,8 +26,8 @@ def experiments(inputs: ReportInputs) -> Section | None:
     shown = cells.report_table(prediction_table(found), inputs.trace)
     notes = [Note(sentence) for sentence in assumptions(found[0])]
     intro = (
-        f"Predicted by playing {count(found[0].tokens)} instructions again with each change alone: no "
-        "promise. Changes are of the span of the traced compute units; a range is over guesses and units."
+        f"Predicted by replaying {count(found[0].tokens)} instructions with each change alone: no "
+        "promise. Changes refer to the span of the traced compute units; a range covers guesses and units."
     )
     return Section("whatif", "What if", (shown, *notes), intro)
 
@@ -47,9 +47,9 @@ def critical_path(inputs: ReportInputs) -> Section | None:
         (Series("cycles", causes.plain("cycles"), "accent"),),
     )
     intro = (
-        "The chain of events, each waiting for the one before, that the span consists of: "
-        f"{count(found.length)} cycles over the compute units that were played. What is off it has slack, "
-        "and wins nothing if it is made faster."
+        "The span consists of this chain of events, each waiting for the previous one: "
+        f"{count(found.length)} cycles over the replayed compute units. Events off the chain have slack: "
+        "making them faster saves nothing."
     )
     rows = cells.report_table(path_rows(inputs.trace, found).head(TOP), inputs.trace)
     return Section("critical-path", "The critical path", (bars, rows), intro)
