@@ -1,11 +1,7 @@
-"""rcv as a library: open a capture, take its tables as numpy columns, and ask for every analysis.
+"""rcv as a library: open a capture, read its tables as numpy columns, and run every analysis.
 
-```
-import rcv_py
-capture = rcv_py.open("ui_output_agent_1_dispatch_2")
-capture.hotspot().head()
-```
-Imports no Qt.  docs/api.md shows what can be done with it; errors are RcvError with a sentence and a hint.
+``` import rcv_py capture = rcv_py.open("ui_output_agent_1_dispatch_2") capture.hotspot().head() ``` Imports
+no Qt.  docs/api.md shows how to use it; errors are RcvError with a sentence and a hint.
 """
 
 from __future__ import annotations
@@ -73,10 +69,9 @@ def open(
 ) -> Capture:
     """Open a capture: its folder, a file inside it, or a folder with exactly one capture below.
 
-    Waves are read later, when something needs them: those of large captures by `workers` processes (None: as
-    many as the machine has room for, 0: none), and `memory_gb` gigabytes of them are kept.  `run_files` are
-    tables of the run, or folders with them; none: those near the capture are used.  Raises TraceError with a
-    sentence.
+    Waves are read when needed: for large captures by `workers` processes (None: as many as the machine has
+    room for, 0: none), of which `memory_gb` gigabytes are kept.  `run_files` are tables of the run, or
+    folders with them; by default the tables near the capture are used.  Raises TraceError with a sentence.
     """
     return Capture(path, memory_gb=memory_gb, workers=workers, run_files=run_files)
 
@@ -98,9 +93,9 @@ def library(
     cluster: str | None = None,
     findings: bool = False,
 ) -> Answer[tuple[LibraryRow, ...]]:
-    """Return one row per capture below a folder, ranked, as `rcv index` shows them; `jobs` processes open them.
+    """Return one row per capture below a folder, ranked, as in `rcv index`; `jobs` processes open them.
 
-    `cluster` is the address of a Dask scheduler, such as `tcp://HOST:8786`, whose workers do it instead;
+    `cluster` is the address of a Dask scheduler, such as `tcp://HOST:8786`, whose workers open them instead;
     paths are absolute then.
 
     A capture that cannot be opened has a row whose `error` says why.  `findings` reads the waves too, for the

@@ -1,4 +1,4 @@
-"""A capture, opened: every analysis of it, and the files that can be written from it."""
+"""An open capture: every analysis of it, and the files that can be written from it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ _TO = ("perfetto", "speedscope", *FORMATS)
 class Capture(CaptureTables):
     """One capture.  Tables are read-only; waves are read when they are first needed.
 
-    `trace` is the loader's object, for what has no table.
+    `trace` is the loader's object, for data without a table.
     """
 
     # -- which code costs how much -------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class Capture(CaptureTables):
     def summary(self, waves: Waves = WORKING) -> Answer[DeviceSummary]:
         """Return the page of `rcv summary` as one long table; `result` has its parts.
 
-        Lives, states and cycles are those of `waves`; SIMDs are busy with all of them.
+        Lifetimes, states and cycles are of `waves`; SIMDs are busy with all waves.
         """
         found = self._once("summary", waves, lambda: self._of(summary_by(self._rows(waves)), waves))
         table = summary_table(found)
@@ -152,11 +152,11 @@ class Capture(CaptureTables):
         sort: Sum = "latency",
         waves: Waves = None,
     ) -> Answer[tuple[Ranked, ...]]:
-        """Return the most expensive code, the first first, by `instruction`, `source`, `kind` or `class`.
+        """Return the most expensive code, the costliest first, by `instruction`, `source`, `kind` or `class`.
 
-        `sort` is `latency`, `stall`, `idle` or `hits`; `share_of_total` is the part of it.
-        Sums over all traced waves unless `waves` names some, not elapsed time; `facts["measure"]` says
-        whether they are cycles or PC samples.
+        `sort` is `latency`, `stall`, `idle` or `hits`; `share_of_total` is the part of its total.  Sums over
+        all traced waves unless `waves` names some, not elapsed time; `facts["measure"]` says whether they are
+        cycles or PC samples.
         """
         one_of("by", by, BY)
         one_of("sort", sort, SUMS)
@@ -169,7 +169,7 @@ class Capture(CaptureTables):
     ) -> Answer[Listing]:
         """Return the `lines` of the listing with their blocks, its basic `blocks`, or its `branches`.
 
-        Numbers are those of all waves unless `waves` names some.
+        Numbers cover all waves unless `waves` names some.
         """
         one_of("kind", kind, LISTED)
         found = listing(self._counted(waves), kind, lambda: self._explained(BRANCHES, waves))
@@ -178,11 +178,11 @@ class Capture(CaptureTables):
     def instruction_help(
         self, of: int | str, isa_xml: str | PathLike[str] | None = None
     ) -> Answer[tuple[str, ...]]:
-        """Return what instructions do, by index or the begin of their mnemonic: unit, passes, distances.
+        """Return what instructions do, by index or prefix of their mnemonic: unit, passes, distances.
 
-        `isa_xml` is a machine-readable ISA file of AMD, for its words; None: what `rcv isa-docs add` kept of
-        the GPU's family.  `result` are the instructions.
-        Raises UsageError for an index that there is not, and for what is no such file.
+        `isa_xml` is a machine-readable ISA file from AMD, for its descriptions; None: the file that
+        `rcv isa-docs add` stored for the GPU's family.  `result` has the instructions.  Raises UsageError for
+        an unknown index, and for any other file.
         """
         if isinstance(of, int):
             check_line(self.trace, of)
@@ -192,17 +192,17 @@ class Capture(CaptureTables):
         return Answer.of(table, tuple(texts), {"target": self.trace.target})
 
     def line(self, line: int, waves: Waves = WORKING) -> Answer[LineHits]:
-        """Return every execution of a code line; `facts` tell how latency, stall, idle and distance spread.
+        """Return every execution of a code line; `facts` has spreads of latency, stall, idle and distance.
 
-        By default executions of the waves that work.
-        Raises UsageError if there is no such line.  PC samples know no executions: see `samples`.
+        By default executions of the working waves.  Raises UsageError if there is no such line.  PC samples
+        have no executions: see `samples`.
         """
         check_line(self.trace, line)
         hits = self._of(hits_of(line), waves)
         return Answer.of(hit_table(self.trace, hits), hits, spread_facts(spreads(hits)))
 
     def samples(self, line: int | None = None) -> Answer[StallReasons]:
-        """Return how often PC samples of a code line (None: of all) issued, and why the others did not."""
+        """Return how many PC samples of a code line (None: of all) issued, and why the others did not."""
         if line is not None:
             check_line(self.trace, line)
         found = stall_reasons(self.trace.code, slice(None) if line is None else slice(line, line + 1))
@@ -222,7 +222,7 @@ class Capture(CaptureTables):
         Rows are causes, instructions, source lines and units, at most `top` of each (None: all).  `facts` has
         the sums, with FLOP of matrix and vector instructions; `facts["between"]` is the time from one
         instruction to the next execution of another (indices), if `between` names two.  Raises UsageError for
-        a range that ends before it begins, and instructions that there are not.
+        a range that ends before it begins, and for unknown instructions.
         """
         span = self.trace.span
         first, last = span.begin if begin is None else begin, span.end if end is None else end
@@ -245,10 +245,10 @@ class Capture(CaptureTables):
         metric: Literal["total", "nonhidden", "stall", "hits"] = "total",
         order: Literal["heavy", "execution", "name"] = "heavy",
     ) -> Answer[FlameTree]:
-        """Return the flamegraph: one row per frame, `parent` is the row of the frame around it, -1 for none.
+        """Return the flamegraph: one row per frame, `parent` is the row of the enclosing frame, -1 for none.
 
         `content` is `source`, `kernel`, `markers` or `both`; `metric` is `total`, `nonhidden`, `stall` or
-        `hits`; `order` is `heavy`, `execution` or `name`.  Raises UsageError where the capture cannot tell.
+        `hits`; `order` is `heavy`, `execution` or `name`.  Raises UsageError if the capture lacks the data.
         """
         one_of("content", content, CONTENTS)
         one_of("metric", metric, tuple(METRICS))
@@ -268,11 +268,11 @@ class Capture(CaptureTables):
         row_height: int = 14,
         theme: Literal["light", "dark"] = "light",
     ) -> Timeline:
-        """Return what waves did from one cycle to another, as a picture that notebooks show.
+        """Return a picture of what waves did from one cycle to another, which notebooks show.
 
-        A row is a slot of a SIMD, at most 64 of them.  Without `waves` they are those of the compute unit of
-        the first wave; without cycles it is all of their lives.  Raises UsageError for a range that ends
-        before it begins, and for a picture that is not 16 to 8,000 pixels wide, with rows of 3 to 200.
+        A row is a slot of a SIMD, at most 64 of them.  Without `waves` it shows the compute unit of the first
+        wave; without cycles, the whole lifetimes.  Raises UsageError for a range that ends before it begins,
+        and for a picture that is not 16 to 8,000 pixels wide, with rows of 3 to 200.
         """
         one_of("theme", theme, THEMES)
         if not (16 <= width <= 8_000 and 3 <= row_height <= 200):
@@ -297,11 +297,11 @@ class Capture(CaptureTables):
     def causes(
         self, by: Literal["cause", "instruction", "producer", "each"] = "cause", waves: Waves = WORKING
     ) -> Answer[Attribution]:
-        """Return why waves stalled and idled, `by` cause, late line, producer to blame, or `each` of all.
+        """Return why waves stalled and idled, `by` cause, late instruction, producer, or `each` combination.
 
-        Cycles are attribution, summed over waves; several waves stall at once.  `share_of_stall` is of all
-        stall, `guessed` counts cycles of which the producer is one of several that fit.
-        Waves that are not chosen are read too, and count as competitors.
+        Cycles are attribution, summed over waves; several waves stall at the same time.  `share_of_stall` is
+        of all stall, `guessed` counts cycles whose producer is a guess among several that fit.  Waves
+        that are not chosen are read too, and count as competitors.
         """
         one_of("by", by, CAUSES_BY)
         found = self._explained(ATTRIBUTION, waves)
@@ -326,7 +326,7 @@ class Capture(CaptureTables):
         return self._waits(waits.wait_table, waves)
 
     def wait_producers(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
-        """Return one row per wait and an instruction it waited for; a wait's stall is charged to the newest."""
+        """Return one row per wait and instruction it waited for; a wait's stall is charged to the newest."""
         return self._waits(waits.producer_table, waves)
 
     def wait_latency(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
@@ -334,10 +334,10 @@ class Capture(CaptureTables):
         return self._waits(waits.latency_table, waves)
 
     def load_order(self, waves: Waves = WORKING, *, predict: bool = True) -> Answer[LoadOrder]:
-        """Return waits for loads issued behind others that are needed later: `rcv waits --inverted`.
+        """Return waits for loads issued after loads that are needed later: `rcv waits --inverted`.
 
-        One row per wait and a load to move; `predicted` is what the moves would change, unless `predict` is
-        not set, by playing the recording again.
+        One row per wait and load to move; with `predict`, `predicted` is what the moves would change, by
+        replaying the recording.
         """
         found = self._explained(LOAD_ORDER, waves)
         attempt = tried(self._player(), found) if predict and len(found) else None
@@ -356,7 +356,7 @@ class Capture(CaptureTables):
 
         `show` is `loops`, their `iterations`, `phases` of waves, costs of `first` executions, `distance` from
         loads to their waits, `chains` of cross-lane operations, skew of `barriers`, or `segments` between
-        these.
+        barriers.
         """
         one_of("show", show, tuple(loops.TABLES))
         rows = self.chosen(waves)
@@ -385,7 +385,7 @@ class Capture(CaptureTables):
         return Answer.of(bubble_table(self.trace, found), found, facts)
 
     def hidden_latency(self, rule: Rule = "ours", waves: Waves = WORKING) -> Answer[HiddenLatency]:
-        """Return what of each line's latency other waves hide, an estimate; what nothing hides first."""
+        """Return how much of each instruction's latency other waves hide (estimate); most unhidden first."""
         one_of("rule", rule, RULES)
         found = self._explained(HIDDEN[ReferenceRule(rule)], waves)
         table = latency.hidden_rows(self.trace, hidden_table(self._counted(waves).code, found))
@@ -419,13 +419,13 @@ class Capture(CaptureTables):
     # -- what happened around the waves --------------------------------------------------------------------
 
     def occupancy_numbers(self, by: OccupancyBy = "se") -> Answer[list[OccupancyRow]]:
-        """Return mean, peak, tail and ramp of resident waves: of all, then by `se`, `kernel` or `state`."""
+        """Return mean, peak, tail and ramp of resident waves: in total, then by `se`, `kernel` or `state`."""
         rows = self._occupancy(by)
         table = curve_table("name", [row.name for row in rows], [row.numbers for row in rows])
         return Answer.of(table, rows, {"ns_per_cycle": self.trace.clock.ns(1.0)})
 
     def occupancy_curves(self, by: OccupancyBy = "se") -> Answer[list[OccupancyRow]]:
-        """Return how many waves were resident from each cycle on; the curve `all` is the sum."""
+        """Return how many waves were resident from each cycle on; the curve `all` is the total."""
         rows = self._occupancy(by)
         return Answer.of(step_table([row.name for row in rows], [row.steps for row in rows]), rows)
 
@@ -438,9 +438,9 @@ class Capture(CaptureTables):
         )
 
     def schedules(self, waves: Waves = WORKING) -> Answer[tuple[BlockSchedule, ...]]:
-        """Return how long the costliest blocks take in their order and in a better one: `rcv schedule`.
+        """Return how long the costliest blocks take as ordered and in a better order: `rcv schedule`.
 
-        `result` has the best order of each, and the loads that pay when each alone is moved up.
+        `result` has the best order of each, and the loads that gain when each alone is moved up.
         """
         code = self._counted(waves).code
         known = self._explained(WAITS, waves).latency
@@ -451,7 +451,7 @@ class Capture(CaptureTables):
     def roofline(self, waves: Waves = WORKING) -> Answer[Roofline]:
         """Return how near the kernel and its loops are to the peaks of a compute unit and of memory.
 
-        Rates are a compute unit and cycle; `result` has operations by unit and type.
+        Rates are per compute unit and cycle; `result` has operations by unit and type.
         """
         widths = self._explained(WIDTHS, waves)
         found = roofline(self.trace, widths, self._explained(LOOPS, waves))
@@ -461,10 +461,10 @@ class Capture(CaptureTables):
     def registers(
         self, by: Literal["file", "instruction"] = "file", *, line: int | None = None
     ) -> Answer[LiveRegisters]:
-        """Return how many registers hold what is still needed, one row per register `file` or `instruction`.
+        """Return how many registers hold values still needed, one row per register `file` or `instruction`.
 
-        With `line`, an instruction, which are held and which are free there.  `result` has the sets of
-        registers of each instruction.  Raises UsageError if there is no such instruction.
+        With `line`, an instruction, returns which are held and which are free there.  `result` has the sets
+        of registers of each instruction.  Raises UsageError if there is no such instruction.
         """
         one_of("by", by, ("file", "instruction"))
         found = live_registers(self.trace.code)
@@ -477,7 +477,7 @@ class Capture(CaptureTables):
         return Answer.of(file_table(self.trace, found, limits), found, register_facts(limits))
 
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
-        """Return how many waves of a SIMD each resource allows, and what the next step takes."""
+        """Return how many waves of a SIMD each resource allows, and what the next step requires."""
         found = limits_of(self.trace, self.facts)
         document = limit_document(self.trace, found)
         names = ("waves_per_simd", "max_waves_per_simd", "binding", "next_step", "resident", "notes")
@@ -493,8 +493,8 @@ class Capture(CaptureTables):
     ) -> Answer[tuple[CounterRow, ...]]:
         """Return smallest, mean, largest value and total of each counter, and of formulas over them.
 
-        `formulas` are lines such as `hit_rate = 100 * TCC_HIT / TCC_REQ`, beside the built-in ones; `se` and
-        `cu` choose shader engines and compute units.  Raises UsageError for a formula with a mistake.
+        `formulas` are lines such as `hit_rate = 100 * TCC_HIT / TCC_REQ`, in addition to the built-in ones;
+        `se` and `cu` choose shader engines and compute units.  Raises UsageError for a formula with an error.
         """
         text = formulas if isinstance(formulas, str) else "\n".join(formulas)
         trace, found = self.trace, counters(self.trace)
@@ -526,13 +526,13 @@ class Capture(CaptureTables):
     def triage(
         self, *, every_wave: bool = False, waves: str = WORKING, predict: bool = False
     ) -> Answer[Findings]:
-        """Return the findings, by what the kernel's duration can gain at most.
+        """Return the findings, by the most that the kernel's duration can gain.
 
-        `facts["class"]` says what limits the kernel, with the numbers that show it; `facts["alarm"]` is not
-        empty if nothing may be concluded from the capture.
-        Of more than 48 MB of waves some whole shader engines are looked at, or stretches of the time of a
-        larger one, unless `every_wave`.  `waves` says whose costs are ranked: `working`, `all`, or the id of
-        a population.  With `predict` each remedy is played, and findings are ranked by what that predicts.
+        `facts["class"]` says what limits the kernel, with the numbers that support it; `facts["alarm"]` is
+        not empty if nothing may be concluded from the capture.  With more than 48 MB of waves, some whole
+        shader engines are analysed, or parts of the time of a larger one, unless `every_wave`.  `waves` says
+        whose costs are ranked: `working`, `all`, or the id of a population.  With `predict` each remedy is
+        replayed, and findings are ranked by the predicted gain.
         """
         rows = None if every_wave else chosen_rows(self.trace.waves)
         found = self._once(
@@ -564,9 +564,9 @@ class Capture(CaptureTables):
         return Answer.of(finding_table(found.findings), found, facts)
 
     def check(self, twin: Capture | None = None) -> Answer[tuple[HealthNote, ...]]:
-        """Return what speaks against trusting the capture, worst first; no row if nothing does.
+        """Return reasons not to trust the capture, the most severe first; no row if there are none.
 
-        `twin` is another capture of the same instructions; what it differs by is noise.  Raises UsageError if
+        `twin` is another capture of the same instructions; its differences are noise.  Raises UsageError if
         its instructions differ.
         """
         other = None if twin is None else twin.trace
@@ -592,11 +592,11 @@ class Capture(CaptureTables):
     ) -> Answer[Comparison]:
         """Compare another capture with this one as the baseline, by instruction, source line, block or class.
 
-        Columns of this one end in `_a`, of the other in `_b`; cycles are those a wave, at the executions of
-        this one.  A difference of the kernel below the share `least` is not reported; `twin` is another
-        capture of this build.  `facts["verdict"]` is about the launch where both captures say how long it
-        took, else about cycles a wave or a hit (`facts["per"]`).  `work` is what operations, bytes and the
-        launch cost in both, which also holds where tiles differ.
+        Columns of this capture end in `_a`, of the other in `_b`; cycles are per wave, at the executions of
+        this capture.  A difference of the kernel below the share `least` is not reported; `twin` is another
+        capture of this build.  `facts["verdict"]` is about the launch if both captures have its duration,
+        else about cycles per wave or per hit (`facts["per"]`).  `work` is what operations, bytes and the
+        launch cost in both, which also holds if tiles differ.
         """
         one_of("by", by, COMPARED)
         one_of("measure", measure, MEASURES)
@@ -611,7 +611,7 @@ class Capture(CaptureTables):
         return Answer.of(change_table(found, by), found, _compared(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:
-        """Return what each instruction costs in each group of waves: what comparisons are made from."""
+        """Return the cost of each instruction in each group of waves, the input of comparisons."""
         return self._once(
             "line costs",
             waves,
@@ -638,14 +638,14 @@ class Capture(CaptureTables):
         more_waves: int = 0,
         every: bool = False,
     ) -> Answer[tuple[Prediction, ...]]:
-        """Return what changes would gain, all together; without any, what is worth trying, each alone.
+        """Return what changes would gain, all together; without any, the standard experiments, each alone.
 
-        They are predictions: the recording is played again.  `latency` has factors of `vmem`, `lds`,
-        `smem`, `memory` or an instruction; `move` pairs of an instruction and the one it shall stand before;
-        `relax` waits and how many more operations they leave outstanding; `only` waits and a load
-        that they wait for alone; `dpp` moves across lanes that become operands of arithmetic; `merge`
-        accesses and others that become part of them; `free` instructions that take no time.  Of a large
-        capture some shader engines are played, or a stretch of one, unless `every` is set.
+        The recording is replayed to predict them.  `latency` has factors for `vmem`, `lds`, `smem`, `memory`
+        or an instruction; `move` pairs of an instruction and the instruction to place it before; `relax`
+        waits and how many more operations they leave outstanding; `only` waits and the single load that they
+        wait for; `dpp` moves across lanes that become operands of arithmetic; `merge` accesses and others
+        that become part of them; `free` instructions that take no time.  For a large capture some shader
+        engines are replayed, or part of the time of one, unless `every` is set.
         """
         asked = Asked(
             latency=[(str(what), factor) for what, factor in (latency or {}).items()],
@@ -679,10 +679,10 @@ class Capture(CaptureTables):
         more_waves: int = 0,
         every: bool = False,
     ) -> Answer[PathTable]:
-        """Return what the span of the compute units is made of: instructions and causes on the critical path.
+        """Return the makeup of the span of the compute units: instructions and causes on the critical path.
 
-        Instructions off it follow with their slack.  The arguments are those of `whatif`: with changes it is
-        the path that a kernel so changed is predicted to have.
+        Instructions off it follow with their slack.  Takes the arguments of `whatif`: with changes it returns
+        the predicted path of the changed kernel.
         """
         asked = Asked(
             latency=[(str(what), factor) for what, factor in (latency or {}).items()],
@@ -700,7 +700,7 @@ class Capture(CaptureTables):
         return Answer.of(path_rows(self.trace, found), found, path_facts(found, self.trace))
 
     def _player(self, *, every: bool = False) -> Player:
-        """Return the recordings that experiments play, made once."""
+        """Return the recordings that experiments replay, made once."""
         played = sample(self.trace, EVERYTHING) if every else sample(self.trace)
         return self._once(("player", every), None, lambda: player_of(self.trace, played))
 
@@ -717,8 +717,8 @@ class Capture(CaptureTables):
         """Write the report, a name ending in .html or .md; raise UsageError or ExportError.
 
         `waves` says whose costs are explained: `working`, `all`, or the id of a population.  With `predict`
-        it has what remedies are predicted to gain, and the critical path.  `interactive` writes a page of
-        HTML to look around in: timelines, listing, sources and findings.
+        it has the predicted gains of remedies, and the critical path.  `interactive` writes an interactive
+        page of HTML: timelines, listing, sources and findings.
         """
         target = Path(path)
         inputs = ReportInputs(self._looking(), facts=self.facts, waves=waves)
@@ -741,7 +741,7 @@ class Capture(CaptureTables):
         table: TableName | Literal[""] = "",
         cycles: bool = False,
     ) -> Path:
-        """Write what other tools read: `perfetto`, `speedscope`, `csv` or `parquet`.
+        """Write files for other tools: `perfetto`, `speedscope`, `csv` or `parquet`.
 
         Tables go into a folder, or into one file if `table` names one.  speedscope gets profiles of the
         chosen waves, by default of the first; `cycles` writes a cycle of Perfetto's trace as one nanosecond.
@@ -771,8 +771,8 @@ class Capture(CaptureTables):
     def pack(self, path: str | PathLike[str], *, sources: bool = True, notes: bool = False) -> Path:
         """Write the capture into one small file that `open` takes, a name ending in .rcvz.
 
-        What tables of the run tell goes with it; the text of source files only if `sources` is set, and notes
-        about the capture only with `notes`.  Raises UsageError for another name, and ExportError.
+        It includes facts from the tables of the run; the text of source files only if `sources` is set, and
+        notes about the capture only with `notes`.  Raises UsageError for another name, and ExportError.
         """
         target = Path(path)
         data = NotePlaces.of(self.trace).packed(self.notes.result) if notes else b""
@@ -794,7 +794,7 @@ class Capture(CaptureTables):
 
 
 def _compared(found: Comparison) -> dict[str, Any]:
-    """What is said about all of a comparison."""
+    """The facts of a comparison."""
     facts: dict[str, Any] = {
         "verdict": found.verdict.value,
         "sentence": found.judgement.sentence,

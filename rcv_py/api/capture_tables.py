@@ -1,4 +1,4 @@
-"""What a capture holds: its facts, its waves, and its tables; and what analyses of them share."""
+"""The contents of a capture: its facts, waves and tables, and what their analyses share."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ _ONE_WAVE = (str, int, np.integer, WaveId)
 
 
 def one_of(what: str, word: object, known: Sequence[str]) -> None:
-    """Raise UsageError unless the word is one of those."""
+    """Raise UsageError unless the word is one of these."""
     if word not in known:
         raise UsageError(f"{what}={word!r} is not known.", hint=f"There are: {', '.join(known)}.")
 
 
 def is_population(waves: Waves) -> bool:
-    """Whether waves are meant by `working`, `all` or the id of a population."""
+    """Whether waves are given as `working`, `all` or the id of a population."""
     return isinstance(waves, str) and "/" not in waves
 
 
 def index_rows(trace: Trace, waves: Waves) -> list[int] | None:
-    """Return the rows in the wave index of waves that are given one by one, None for all; UsageError."""
+    """Return the rows in the wave index of waves given one by one, None for all; raise UsageError."""
     if waves is None:
         return None
     if isinstance(waves, _ONE_WAVE):
@@ -141,12 +141,12 @@ class CaptureTables:
 
     @property
     def facts(self) -> RunFacts:
-        """What the profiler's tables beside the capture say: registers, sizes, the device."""
+        """The facts of the profiler's tables near the capture: registers, sizes, the device."""
         trace, files = self.trace, self._run_files
         return self._once("facts", None, lambda: facts_about(trace, files))
 
     def info(self) -> dict[str, Any]:
-        """Return what the capture holds as plain values, as `rcv info --json`; no wave is read."""
+        """Return the facts of the capture as plain values, as `rcv info --json`; no wave is read."""
         return info(self.trace)
 
     # -- waves -------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class CaptureTables:
         raise UsageError(text, hint="The table problems has more.")
 
     def batches(self, waves: Waves = None) -> Iterator[WaveBatch]:
-        """Yield the waves (None: all), some hundred at a time, in no particular order.
+        """Yield the waves (None: all), a few hundred at a time, in no particular order.
 
         They stay in memory until the capture's budget is full; what does not fit is read again each time.
         Waves that cannot be read are left out; the table `problems` lists them from then on.
@@ -173,12 +173,12 @@ class CaptureTables:
         return self._cache.batches(self.chosen(waves))
 
     def chosen(self, waves: Waves) -> list[int] | None:
-        """Return the places in the index of the waves that are meant, None for all.
+        """Return the index rows of the selected waves, None for all.
 
-        `working` are those that do the work of the kernel (all if none does), `all` is all of them, and the
-        id of a population stands for those that took its way: see `populations`.  A wave is its name
-        (`se0/simd2/slot5/wv3`), its place in `waves`, or a WaveId; several are a list of these, a mask over
-        the table `waves`, or any table with a column `wave`.  Raises UsageError.
+        `working` are waves that do the work of the kernel (all if none does), `all` is all waves, and the id
+        of a population stands for its waves: see `populations`.  A wave is its name (`se0/simd2/slot5/wv3`),
+        its place in `waves`, or a WaveId; several are a list of these, a mask over the table `waves`, or any
+        table with a column `wave`.  Raises UsageError.
         """
         if not is_population(waves):
             return index_rows(self.trace, waves)
@@ -195,18 +195,18 @@ class CaptureTables:
 
     @property
     def ways(self) -> Populations:
-        """The ways that waves took through the code: the result that `populations` makes a table of."""
+        """The paths that waves took through the code: the result behind the table `populations`."""
         return self._once("ways", None, lambda: self._of(POPULATIONS))
 
     def populations(self) -> Answer[Populations]:
-        """Return the ways that waves took through the code, and which work: `rcv waves --populations`.
+        """Return the paths that waves took through the code, and which work: `rcv waves --populations`.
 
         The argument `waves` of analyses takes their ids; reads all waves.
         """
         facts = wave_results.population_facts(self.trace, self.ways)
         return Answer.of(wave_results.population_table(self.ways), self.ways, facts)
 
-    # -- tables; cycles are on one clock for all of the capture ---------------------------------------------
+    # -- tables; cycles are on one clock for the whole capture ---------------------------------------------
 
     @property
     def code(self) -> Table:
@@ -246,7 +246,7 @@ class CaptureTables:
         return self._table("waits", waves)
 
     def parts(self, name: Literal["tokens", "states", "waits"], waves: Waves = None) -> Iterator[Table]:
-        """Yield `tokens`, `states` or `waits` piece by piece, for captures larger than memory."""
+        """Yield `tokens`, `states` or `waits` in batches, for captures larger than memory."""
         one_of("name", name, OF_WAVES)
         return (batch_table(self.trace, name, batch) for batch in self.batches(waves) if batch.waves)
 
@@ -267,7 +267,7 @@ class CaptureTables:
         return of_rows(SOURCES, rows)
 
     def source(self, path: str) -> tuple[str, ...]:
-        """Return the lines of a source file by its path, or the end of it; UsageError if there is no copy."""
+        """Return the lines of a source file by its path or path ending; UsageError if there is no copy."""
         files = [file for file in self.trace.sources if file.path == path or file.path.endswith(f"/{path}")]
         if len(files) != 1 or files[0].lines is None:
             why = "several files end so" if len(files) > 1 else "the capture holds no copy of it"
@@ -277,7 +277,7 @@ class CaptureTables:
 
     @property
     def notes(self) -> Answer[tuple[Note, ...]]:
-        """Notes about the capture, as their files hold them now; `result` has them as objects."""
+        """Notes about the capture, as currently stored; `result` has them as objects."""
         book = NotePlaces.of(self.trace).read()
         facts = {"problems": [str(problem) for problem in book.problems]}
         return Answer.of(note_table(self.trace, book.notes), book.notes, facts)
@@ -297,7 +297,7 @@ class CaptureTables:
     ) -> str:
         """Write a note about a place of the capture and return its id; raise UsageError or ExportError.
 
-        `source` is a path, or its end, and a line; `cycles` a moment, or begin and end of a range.  With
+        `source` is a path, or its end, and a line; `cycles` a cycle, or start and end of a range.  With
         `beside` it goes into `annotations.json` in the folder of the capture, else into the user's folder.
         """
         one_of("severity", severity, tuple(Severity))
@@ -314,7 +314,7 @@ class CaptureTables:
         return note.id
 
     def remove_note(self, id: str) -> None:
-        """Remove a note by its id; one that stands in a packed file, or another's, is not shown any more.
+        """Remove a note by its id; a note in a packed file, or by another author, is only hidden.
 
         Raise UsageError if there is none.
         """
@@ -330,7 +330,7 @@ class CaptureTables:
         return _problems(problems(self.trace), rows)
 
     def verify(self) -> Table:
-        """Read every wave and return what contradicts itself, as `rcv info --check` does."""
+        """Read every wave and return contradictions, as `rcv info --check` does."""
 
         def look() -> Table:
             found = self._looking()
@@ -352,7 +352,7 @@ class CaptureTables:
         return self._once(name, waves, make)
 
     def _once(self, key: object, waves: Waves, make: Callable[[], T]) -> T:
-        """Return what was made before for all waves or for waves with a name, else make it."""
+        """Return the cached result for all waves or for named waves, else compute it."""
         if isinstance(waves, str):  # a population that all waves are of is kept as all waves are
             key = key if self.chosen(waves) is None else (key, waves)
         elif waves is not None:
@@ -363,7 +363,7 @@ class CaptureTables:
         return answer
 
     def _explained(self, analysis: Reduction[Part, T] | Staged[Any, Part, T], waves: Waves = None) -> T:
-        """Return an analysis of all waves that explains some of them."""
+        """Return an analysis of all waves that explains some waves."""
         return self._once(analysis, waves, lambda: self._of(analysis, waves))
 
     def _of(self, analysis: Reduction[Part, T] | Staged[Any, Part, T], waves: Waves = None) -> T:
@@ -373,10 +373,10 @@ class CaptureTables:
         return answer
 
     def _looking(self, rows: Sequence[int] | None = None) -> Answers:
-        """Return what answers about all waves, or those at some rows of the index.
+        """Return the provider of answers about all waves, or about some rows of the index.
 
-        Those of a small capture are in memory.  Those of a large one are read for each question, but for
-        those that are in memory for their tokens, and forgotten: what it says is small.
+        Waves of a small capture are in memory.  Waves of a large one are read for each analysis and then
+        dropped, except waves kept in memory for their tokens: results are small.
         """
         if rows is None and self._reading is not None:
             return self._reading
@@ -388,7 +388,7 @@ class CaptureTables:
         return reading
 
     def _rows(self, waves: Waves) -> frozenset[int] | None:
-        """Rows of the wave index that are meant, None for all."""
+        """The selected rows of the wave index, None for all."""
         rows = self.chosen(waves)
         return None if rows is None else frozenset(rows)
 
@@ -396,13 +396,13 @@ class CaptureTables:
         return in_order(self.batches(waves))
 
     def _counted(self, waves: Waves) -> Trace:
-        """The trace with the totals of some waves; as it is for all of them."""
+        """The trace with the totals of some waves; unchanged for all of them."""
         if self.chosen(waves) is None:
             return self.trace
         return replace(self.trace, code=self._explained(LINES, waves).on(self.trace.code))
 
 
 def _problems(found: Iterable[Problem], more: Collection[tuple[str, str, str, str]] = ()) -> Table:
-    """One row per problem, then rows of severity, where, text and hint."""
+    """The table of problems, with severity, where, text and hint."""
     rows = [(str(problem.severity), problem.where, problem.text, problem.hint) for problem in found]
     return of_rows(PROBLEMS, [*rows, *more])

@@ -1,4 +1,4 @@
-"""What a script can ask for in vain; all are RcvError, and their text is a sentence.
+"""Errors of the API; all are RcvError, and their text is a sentence.
 
 RcvError
 ├── UsageError
@@ -58,7 +58,7 @@ class TooLarge(UsageError):
 
 
 class MissingPackage(RcvError, ImportError):
-    """A package that only some need is not installed."""
+    """An optional package is not installed."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(

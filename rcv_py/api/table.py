@@ -1,4 +1,4 @@
-"""A table: named columns of equal length, read-only arrays; and the answer of an analysis, which is one."""
+"""A table: named columns of equal length, read-only arrays; and answers of analyses, which are tables."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Table(dict[str, np.ndarray | Words]):
     `table[places]` one of fewer rows, `table[0]` a row: its values by column.  `len` counts rows.  Texts that
     repeat are kept as numbers until they are read.
 
-    A table is a dictionary that cannot be changed, because pandas takes columns from nothing else;
-    `pandas.DataFrame(table)`, `polars.DataFrame(table)` and what reads Arrow take it as it is.
+    A table is an immutable dictionary, because pandas takes columns only from a dictionary;
+    `pandas.DataFrame(table)`, `polars.DataFrame(table)` and Arrow readers accept it directly.
     """
 
     def __init__(self, columns: Mapping[str, Column], name: str = "", spec: Spec | None = None) -> None:
@@ -86,7 +86,7 @@ class Table(dict[str, np.ndarray | Words]):
         return self._at(key)  # type: ignore[arg-type]  # names went above
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a column, or what is given if there is none of that name."""
+        """Return a column, or the default if there is none of that name."""
         return self._column(name) if name in self else default
 
     def items(self) -> ItemsView[str, np.ndarray]:  # type: ignore[override]  # dict has its own
@@ -98,7 +98,7 @@ class Table(dict[str, np.ndarray | Words]):
         return dict(self.items()).values()
 
     def raw(self, name: str) -> np.ndarray | Words:
-        """Return a column as it is kept: an array, or `Words` (`texts` and, for each row, a `code`)."""
+        """Return a column as stored: an array, or `Words` (`texts` and, for each row, a `code`)."""
         if name not in self:
             raise NoColumn(name, self.columns)
         return super().__getitem__(name)
@@ -136,7 +136,7 @@ class Table(dict[str, np.ndarray | Words]):
         return {name: column[0] for name, column in self._at([number]).to_dict().items()}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield each row as plain values: for a few hundred of them."""
+        """Yield each row as plain values; meant for a few hundred rows."""
         columns = self.to_dict()
         for values in zip(*columns.values(), strict=True):
             yield dict(zip(columns, values, strict=True))
@@ -144,7 +144,7 @@ class Table(dict[str, np.ndarray | Words]):
     # -- fewer rows, other order ------------------------------------------------------------------------
 
     def where(self, mask: np.ndarray | None = None, **equal: Any) -> Table:
-        """Return the rows where `mask` (bool) holds and columns equal what is given.
+        """Return the rows where `mask` (bool) holds and columns equal the given values.
 
         `tokens.where(kind="VALU", line=[3, 4])`: a list stands for any of its values.
         """
@@ -167,7 +167,7 @@ class Table(dict[str, np.ndarray | Words]):
         return np.isin(column, list(values))
 
     def sort(self, by: str, *, descending: bool = False) -> Table:
-        """Return the rows in order of a column, texts by the alphabet; equal ones stay as they were."""
+        """Return the rows sorted by a column, texts alphabetically; the sort is stable."""
         column = self._column(by)
         if column.dtype == object:
             column = column.astype(str)
@@ -179,7 +179,7 @@ class Table(dict[str, np.ndarray | Words]):
         return self._at(slice(0, max(0, rows)))
 
     def sums(self, by: str, *names: str) -> Table:
-        """Return one row per value of `by` with how many `rows` have it and the sums of the named columns."""
+        """Return one row per value of `by`, with the number of `rows` and the sums of the named columns."""
         column = self.raw(by)
         key = column.code if isinstance(column, Words) else column
         if key.dtype == object:
@@ -200,27 +200,27 @@ class Table(dict[str, np.ndarray | Words]):
             rows = np.asarray(rows) if len(rows) else np.zeros(0, dtype=np.int64)
         return Table({name: column[rows] for name, column in self._raw().items()}, self.name, self._spec)
 
-    # -- for others ---------------------------------------------------------------------------------------
+    # -- conversions ---------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns as lists of plain values."""
         return {name: self._column(name).tolist() for name in self}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a copy as a data frame, texts that repeat as categories; MissingPackage without pandas.
+        """Return a copy as a data frame, repeating texts as categories; MissingPackage without pandas.
 
-        Whole numbers are of 64 bits.
+        Whole numbers have 64 bits.
         """
         package = _package("A data frame", "pandas", "pandas")
         return package.DataFrame({name: _series(package, column) for name, column in self._raw().items()})
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return a copy as a table of Arrow, texts that repeat as dictionaries; MissingPackage without it."""
+        """Return a copy as an Arrow table, repeating texts as dictionaries; MissingPackage without it."""
         package = _package("A table of Arrow", "pyarrow", "arrow")
         return arrow_table(package, self._raw(), self.meanings, self.name)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return a stream of Arrow, as its PyCapsule interface wants it; MissingPackage without pyarrow."""
+        """Return an Arrow stream for its PyCapsule interface; MissingPackage without pyarrow."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     # -- at a prompt and in a notebook ----------------------------------------------------------------------
@@ -261,7 +261,7 @@ class Table(dict[str, np.ndarray | Words]):
         return f"{name}{plural(len(self), 'row')} of {plural(len(self.columns), 'column')}{more}"
 
     def _shown(self) -> dict[str, list[str]]:
-        """The first rows of each column as people read them; only what has a unit is grouped."""
+        """The first rows of each column as text; only numbers with a unit are grouped."""
         first, means = self.head(SHOWN).to_dict(), self.meanings
         return {name: [_cell(name, value, means[name].unit) for value in first[name]] for name in self}
 
@@ -285,9 +285,9 @@ class Table(dict[str, np.ndarray | Words]):
 
 
 class Answer(Table, Generic[T]):
-    """A table of the answer's rows.
+    """The answer of an analysis: a table of its rows.
 
-    `facts` holds what is said about all of it: totals, what was assumed, why there is nothing.  `result` is
+    `facts` has the values about the whole answer: totals, assumptions, why there are no rows.  `result` is
     the object of the analysis, with everything that the table leaves out.
     """
 
@@ -305,7 +305,7 @@ class Answer(Table, Generic[T]):
 
     @classmethod
     def of(cls, table: results.Table, result: T, facts: Mapping[str, Any] | None = None) -> Answer[T]:
-        """Return a result; numbers by name become columns `name_key`, those that occur, the largest first."""
+        """Return a result; numbers by name become columns `name_key`, if they occur, the largest first."""
         return cls(table.spec.name, flat(table), result, facts, table.spec)
 
 
@@ -317,7 +317,7 @@ def _rebuilt(kind: type[Table], columns: dict[str, Column], state: dict[str, Any
 
 
 def flat(table: results.Table) -> dict[str, Column]:
-    """Return the columns of a result, none of which has an inside."""
+    """Return the columns of a result, without nested values."""
     columns: dict[str, Column] = {}
     for field in table.fields(At.DATA):
         if field.kind.names:
@@ -340,7 +340,7 @@ def of_rows(spec: Spec, rows: Sequence[Sequence[object]]) -> Table:
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """Return tables of the same columns below each other; there must be at least one."""
+    """Return the concatenation of tables with the same columns; there must be at least one."""
     columns: dict[str, Column] = {}
     for name in tables[0]:
         parts = [table.raw(name) for table in tables]
@@ -351,7 +351,7 @@ def joined(tables: Sequence[Table]) -> Table:
 
 
 def _joined_words(parts: Sequence[Words]) -> Words:
-    """Columns of texts below each other; each text is kept once."""
+    """Concatenated columns of texts; each text is kept once."""
     places: dict[str, int] = {}
     codes = []
     for part in parts:

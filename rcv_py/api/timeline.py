@@ -1,4 +1,4 @@
-"""Timelines as pictures: one row per slot of a SIMD, its waves one after the other, for notebooks and files."""
+"""Timelines as pictures: one row per SIMD slot with its waves in order, for notebooks and files."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _FONT = "font:11px system-ui,sans-serif"
 class Timeline:
     """What waves did over time, as a picture.
 
-    `rows` are the names of the slots, `span` the cycles that the picture is about, and `pixels` its pixels:
-    uint8 [lines, width], places in `palette`, uint8 [colours, 3].
+    `rows` are the names of the slots, `span` the cycles shown, and `pixels` the image: uint8 [lines, width],
+    indices into `palette`, uint8 [colours, 3].
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Timeline:
 
     @property
     def _legend(self) -> str:
-        """The kinds that are seen, with their colours; stall is paler."""
+        """The visible kinds, with their colours; stall is paler."""
         kinds = dict.fromkeys(ACTIVITIES[code][0] for code in np.unique(self.pixels) if code < ACTIVITY_COUNT)
         known = {kind: "#" + bytes(self.palette[_of(kind)]).hex() for kind in kinds}
         square = '<i style="display:inline-block;width:9px;height:9px;margin-right:4px;background:{}"></i>'
@@ -125,7 +125,7 @@ def timeline(
     row_height: int = 14,
     theme: str = "light",
 ) -> Timeline:
-    """Return the timeline of waves in memory; without a span from their first begin to their last end."""
+    """Return the timeline of waves in memory; by default from their first start to their last end."""
     waves = sorted(
         (wave for batch in batches for wave in batch.waves), key=lambda wave: (wave.begin, wave.row)
     )
@@ -154,7 +154,7 @@ def timeline(
 
 
 def _palette(theme: int) -> np.ndarray:
-    """A colour for each activity, stall paler, and that of the ground at the end; uint8 [n, 3]."""
+    """A colour for each activity, stall paler, and the background at the end; uint8 [n, 3]."""
     ground = ROLES["canvas"][theme]
     colors = [
         mixed(own, ground, 0.5) if is_stall else own

@@ -1,4 +1,4 @@
-"""The waves of a capture: read when they are first needed, kept within a budget of memory, and as tables."""
+"""The waves of a capture: read when first needed, cached within a memory budget, and as tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OF_WAVES = tuple(name for name, table in TABLES.items() if table.part is not Non
 
 
 class Wave:
-    """One traced wave with tables of what it did; `record` is the loader's object, with all its file says."""
+    """One traced wave with tables of its activity; `record` is the loader's object with all data."""
 
     def __init__(self, trace: Trace, record: waves.Wave) -> None:
         self._trace = trace
@@ -60,12 +60,12 @@ class Wave:
 
     @property
     def workgroup(self) -> int:
-        """The number of its workgroup, -1 if it is not known."""
+        """The number of its workgroup, -1 if unknown."""
         return self.record.workgroup
 
     @property
     def cluster(self) -> int:
-        """The number of its cluster, -1 if it is not known."""
+        """The number of its cluster, -1 if unknown."""
         return self.record.cluster
 
     @cached_property
@@ -87,7 +87,7 @@ class Wave:
         return f"<Wave {self.id}: {len(self.record.tokens):,} instructions>"
 
     def timeline(self, *, width: int = 1000, row_height: int = 40) -> Timeline:
-        """Return what the wave did over time, as a picture."""
+        """Return a picture of what the wave did over time."""
         return timeline(self._trace, [batch_of([self.record])], width=width, row_height=row_height)
 
     def _repr_png_(self) -> bytes:
@@ -98,7 +98,7 @@ class Wave:
 
 
 class WaveCache:
-    """Waves of a trace, each read once as long as all of them fit in `budget` bytes."""
+    """Waves of a trace, each read once while all of them fit in `budget` bytes."""
 
     def __init__(self, trace: Trace, budget: float, workers: int | None) -> None:
         self._trace = trace
@@ -122,7 +122,7 @@ class WaveCache:
             yield batch
 
     def in_turn(self, rows: Collection[int] | None = None) -> Iterator[WaveBatch]:
-        """Yield the same in order of the index; what is not in memory is read piecemeal, and not kept."""
+        """Yield the same in order of the index; waves not in memory are read in batches, and not kept."""
         for job in plan(self._trace.waves, None if rows is None else sorted(rows)):
             missing = [row for row in job if row not in self._known]
             read = [self._trace.reader.read(missing)] if missing else []
@@ -146,7 +146,7 @@ class WaveCache:
 
 
 def in_order(batches: Iterable[WaveBatch]) -> tuple[WaveBatch, ...]:
-    """Return batches whose waves follow each other as in the index; made anew if they were mixed."""
+    """Return batches whose waves are in index order; rebuilt if they were mixed."""
     ordered = sorted((batch for batch in batches if batch.waves), key=lambda batch: batch.waves[0].row)
     all_waves = [wave for batch in ordered for wave in batch.waves]
     if all(a.row < b.row for a, b in pairwise(all_waves)):
@@ -171,12 +171,12 @@ def wave_table(trace: Trace, name: str, batches: Iterable[WaveBatch], limit: flo
         if size > limit:
             raise TooLarge(name, limit)
         tables.append(table)
-    # Columns of a table without rows would widen those of the others.
+    # Columns of a table without rows would widen the columns of the others.
     return joined(tables or [batch_table(trace, name, NO_WAVES)])
 
 
 def _tight(column: Column) -> Column:
-    """Numbers of texts take no more bytes than they need."""
+    """Store text codes in the smallest integer type."""
     if not isinstance(column, Words):
         return column
     kind = np.uint8 if len(column.texts) < 256 else np.int32

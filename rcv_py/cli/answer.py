@@ -39,8 +39,8 @@ from rcv_py.results.table import Table
 
 GAP = "  "
 NARROWEST = 12  # characters that an elastic column keeps
-ARROW = " ← "  # stands between an instruction and its producer
-NAME = 24  # characters that a name keeps which is neither a path nor a long text
+ARROW = " ← "  # separates an instruction from its producer
+NAME = 24  # characters kept of a name that is neither a path nor a long text
 _STEPS = ((False, GAP), (True, GAP), (True, " "))  # whether headings are in lines of one word, and the gap
 
 
@@ -51,7 +51,7 @@ class Column:
     title: str
     is_number: bool = False
     elastic: str = ""  # "", "left" (paths keep their end) or "right"
-    is_data: bool = False  # its texts are of the capture, and the same in every language
+    is_data: bool = False  # its texts come from the capture and are never translated
 
 
 def plain(text: object) -> str:
@@ -64,8 +64,8 @@ def tables(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield aligned tables of all columns: how many lines the headings take, and all lines.
 
-    None is longer than `width`: paths are cut first, then other texts; then headings of several words take
-    several lines, gaps get narrow, and at last columns stand in further tables, each with the first column.
+    No line is longer than `width`: paths are cut first, then other texts; then headings of several words take
+    several lines, gaps get narrower, and finally columns move to further tables, each with the first column.
     """
     texts = [[plain(cell) for cell in row] for row in rows]
     cells = [[row[at] for row in texts] for at in range(len(columns))]
@@ -132,7 +132,7 @@ def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int], 
 
 
 def _short(cell: str, width: int) -> str:
-    """Cut a text at its end; of `what ← producer` what is before the arrow is cut first."""
+    """Cut a text at its end; in `what ← producer` the part before the arrow is cut first."""
     before, arrow, after = cell.partition(ARROW)
     if not arrow:
         return elide_right(cell, width)
@@ -143,7 +143,7 @@ def _short(cell: str, width: int) -> str:
 
 
 def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
-    """Print an aligned table that fits the screen; a column of paths that has none is left out."""
+    """Print an aligned table that fits the screen; a column of paths without any path is omitted."""
     stream, cells = sys.stdout, list(rows)
     if not is_english():
         columns, cells = _translated(columns, cells)
@@ -161,7 +161,7 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> 
 def _translated(
     columns: Sequence[Column], rows: Iterable[Sequence[object]]
 ) -> tuple[list[Column], list[Sequence[object]]]:
-    """Titles and cells in the language that is spoken; what is of the capture stays."""
+    """Titles and cells in the selected language; texts of the capture stay as they are."""
     titled = [replace(column, title=translated(column.title)) for column in columns]
     is_data = [column.is_data or column.elastic == "left" for column in columns]
     said: list[Sequence[object]] = [
@@ -184,15 +184,15 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 
 def json_head(schema: str) -> dict[str, Any]:
-    """Return what a document begins with: its schema, such as `rcv.info/1`, and the version of rcv.
+    """Return the head of a document: its schema, such as `rcv.info/1`, and the version of rcv.
 
-    The number grows when a reader of the old document could misread the new one; new keys do not count.
+    The number grows when a reader of the old format could misread the new one; new keys do not count.
     """
     return {"schema": schema, "rcv": __version__}
 
 
 def json_text(schema: str, content: dict[str, Any]) -> str:
-    r"""Return a JSON document that names its schema; what a terminal would obey is written as `\u202e`."""
+    r"""Return a JSON document that names its schema; terminal control characters are written as `\u202e`."""
     import orjson  # noqa: PLC0415 - text and CSV do not wait for it
 
     document = json_head(schema) | content
@@ -226,7 +226,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Cells that are no table of a result, printed below their headings."""
+    """Cells that are not the table of a result, printed below their headings."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[object]]
@@ -234,7 +234,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A table for people; what is not known reads as `unknown`, sources of the trace are short."""
+    """A table for people; unknown values read as `unknown`, source paths of the trace are shortened."""
 
     table: Table
     trace: Trace | None = None
@@ -248,17 +248,17 @@ Csv = tuple[Sequence[str], Iterable[Sequence[Any]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a command says; a form is made when it is printed, the others never."""
+    """The answer of a command; only the form that is printed is made."""
 
     schema: str  # of the document, such as `rcv.info/1`
     document: Callable[[], Mapping[str, Any]]
     csv: Callable[[], Csv]
     text: Callable[[], Iterable[Part]]  # lines and tables, one below the other
-    of: Trace | ChosenWaves | None = None  # the capture that it is about, or those of its waves that count
+    of: Trace | ChosenWaves | None = None  # its capture, or the counted waves of the capture
     forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)  # others, by the name of the option
-    about: Mapping[str, Any] = field(default_factory=dict)  # what else `about` takes
+    about: Mapping[str, Any] = field(default_factory=dict)  # further arguments of `about`
     code: int = ExitCode.DONE
-    is_written: bool = False  # whether `--out` is where the command wrote
+    is_written: bool = False  # whether the command itself wrote to `--out`
 
     def show(self, options: Options) -> int:
         """Print it in the form that the options name, or write it into `--out`; return its exit code."""
@@ -274,7 +274,7 @@ class Answer:
         return self.code
 
     def full(self, options: Options) -> dict[str, Any]:
-        """Return the document with what it says of itself."""
+        """Return the document with its description of the run."""
         trace, facts = self.of, {**self.about}
         if isinstance(trace, ChosenWaves):
             facts = {"waves": trace.about, "alarm": trace.alarm, **facts}
@@ -300,7 +300,7 @@ class Answer:
 
 
 def _files_of(trace: Trace) -> Callable[[str], Path | None]:
-    """What says which file of this machine a source is, by its path or as tables print it."""
+    """Map a source, by its path or as tables print it, to a file of this machine."""
     from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - only a terminal asks
     from rcv_py.formats.sources.find import local_file  # noqa: PLC0415 - as above
 
@@ -316,7 +316,7 @@ def _files_of(trace: Trace) -> Callable[[str], Path | None]:
 
 
 def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) -> Answer:
-    """Return the answer of a command about its capture; of several all of theirs, one after the other."""
+    """Return the answer of a command about its capture; with several captures, all answers in order."""
     if not options.more:
         return make(options)
     alone = [options.but(folder=path, more=[]) for path in all_captures([options.folder, *options.more])]
@@ -351,7 +351,7 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) ->
 
 
 def put(part: Part) -> None:
-    """Print a part of a text; a string is one line, below an empty one if it begins with a line feed."""
+    """Print a part of a text; a string is one line, after an empty line if it begins with a line feed."""
     if isinstance(part, str):
         print(("\n" if part.startswith("\n") else "") + plain(translated(part.removeprefix("\n"))))
     elif isinstance(part, Facts):
@@ -381,10 +381,10 @@ def listing(
     about: Mapping[str, Any] | None = None,
     is_shown_empty: bool = False,
 ) -> Answer:
-    """Return the answer of a command that lists the rows of a table, as many as wanted and in their order.
+    """Return the answer of a command that lists rows of a table, with the requested number and order.
 
-    `document` is what the document says beside the capture and the rows; `footer` is given the shown rows;
-    `why_none` is why nothing can be known at all; a table that is shown empty has headings and no reason.
+    `document` has the fields besides the capture and the rows; `footer` takes the shown rows; `why_none` is
+    why nothing is known at all; a table that is shown empty has headings and no reason.
     """
     trace = capture if isinstance(capture, Trace) else capture.trace
     rows = limited(table, options)
@@ -420,7 +420,7 @@ def limited(table: Table, options: Options) -> Table:
 
 
 def heading(capture: Trace | ChosenWaves) -> list[Part]:
-    """Return which waves a table is of and an empty line, nothing if it is of all of them."""
+    """Return which waves a table covers and an empty line; nothing if it covers all of them."""
     return [capture.heading, ""] if isinstance(capture, ChosenWaves) and capture.heading else []
 
 
@@ -442,7 +442,7 @@ def max_nested(options: Rows) -> int | None:
     return options.top or None if "top" in options.given else None
 
 
-# -- what documents say of themselves -------------------------------------------------------------------
+# -- descriptions of a run in documents -------------------------------------------------------------------
 
 
 def about(
@@ -457,11 +457,11 @@ def about(
 ) -> dict[str, Any]:
     """Return the description of a run, which every document has.
 
-    The names and problems of open captures are taken from them; `names` and `problems` are those of captures
-    that are only listed.  Of several captures a problem begins with the name of its own.  `files` are
-    the tables of the run that were used, None for a command that uses none.  `waves` says whose costs are
-    summed, where that can be chosen.  `alarm` says that the instruction texts are of other code, "" that they
-    fit; None for a command that does not look.
+    The names and problems of open captures are taken from them; `names` and `problems` are for captures that
+    are only listed.  With several captures a problem begins with the name of its capture.  `files` are the
+    tables of the run that were used, None for a command that uses none.  `waves` says whose costs are summed,
+    where that can be chosen.  `alarm` says that the instruction texts belong to other code, "" that they fit;
+    None for a command that does not check.
     """
     texts = [
         f"{trace.name}: {problem}" if len(traces) > 1 else str(problem)
@@ -484,7 +484,7 @@ def _arguments(options: Options, waves: dict[str, Any] | None) -> dict[str, Any]
     values = {name: _simple(value) for name, value in options.values.items() if name not in out}
     usual = options.usual_waves
     if usual is not None and values["waves"] is None:
-        # Without a choice no wave was read: the totals are those of the capture.
+        # Without a choice no wave was read: the totals are the totals of the capture.
         values["waves"] = waves["chosen"] if waves is not None else ALL if usual == ALL else None
     return values
 

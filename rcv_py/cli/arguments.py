@@ -31,7 +31,7 @@ _LANGUAGES = (
 )
 _HELP = ("-h", "--help")
 _LANGUAGE = "--language"
-HEADINGS = ("positional arguments", "options")  # what argparse says, for catalogues
+HEADINGS = ("positional arguments", "options")  # texts of argparse, for catalogues
 
 
 def parse(words: list[str]) -> Options:
@@ -52,9 +52,9 @@ def parse(words: list[str]) -> Options:
 
 @contextmanager
 def speaking(words: list[str]) -> Iterator[list[str]]:
-    """Speak the language that --language, before the command, or $RCV_LANGUAGE names; yield the other words.
+    """Select the language that --language, before the command, or $RCV_LANGUAGE names; yield the other words.
 
-    Processes that are started speak it as well.  Raise UsageError for a language that there is not.
+    Started processes use it as well.  Raise UsageError for an unknown language.
     """
     name, rest = _language_in(words)
     name = name or os.environ.get(VARIABLE, "")
@@ -75,7 +75,7 @@ def speaking(words: list[str]) -> Iterator[list[str]]:
 
 
 def _language_in(words: list[str]) -> tuple[str, list[str]]:
-    """The language that the first words name, "" for none, and the words behind it."""
+    """The language that the first words name, "" for none, and the words after it."""
     if words[:1] == [_LANGUAGE]:
         if len(words) == 1:
             raise UsageError(f"{_LANGUAGE} needs a language, such as zh_CN.")
@@ -107,7 +107,7 @@ def parser(command: type[Options]) -> argparse.ArgumentParser:
 
 
 def shown_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    """Return what a parser reads, without flags of before, which the help does not list either."""
+    """Return what a parser reads, without old flags, which the help does not list either."""
     actions = parser._actions  # argparse has no public list of them
     return [action for action in actions if action.help != argparse.SUPPRESS]
 
@@ -134,14 +134,14 @@ def command_named(word: str) -> type[Options]:
 
 
 def _usage(text: str) -> str:
-    """Usage with its first word in the language that is spoken, as wide as in English: lines stay aligned."""
+    """Usage with its first word translated, padded to the width of the English word for alignment."""
     if not text.startswith(_FIRST):
         return text
     return padded(translated(_FIRST), len(_FIRST)) + text.removeprefix(_FIRST)
 
 
 class _Help(argparse.HelpFormatter):
-    """Help in the language that is spoken."""
+    """Help in the selected language."""
 
     def start_section(self, heading: str | None) -> None:
         """Begin a part of the help."""
@@ -164,7 +164,7 @@ class _Help(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that names mistakes on one line, in the words as they are seen."""
+    """A parser that reports mistakes on one line, with unprintable characters escaped."""
 
     def error(self, message: str) -> NoReturn:
         """Name a mistake and stop."""

@@ -1,4 +1,4 @@
-"""What the exit codes of `rcv` mean: one table, which help, documentation and commands share."""
+"""The meaning of the exit codes of `rcv`: one table for help, documentation and commands."""
 
 from __future__ import annotations
 

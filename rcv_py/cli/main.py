@@ -1,4 +1,4 @@
-"""`rcv`: finds the command, runs it, and turns what goes wrong into a sentence and an exit code."""
+"""`rcv`: finds the command, runs it, and turns errors into a sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _FULL = (ENOSPC, EDQUOT, EIO)  # what writing anywhere can meet, on a full disk 
 
 
 def main(argv: Sequence[str] | None = None, cache: CaptureCache | None = None) -> int:
-    """Run a command line and return its exit code, of which `rcv_py.cli.exit_codes` has the table.
+    """Run a command line and return its exit code (see `rcv_py.cli.exit_codes`).
 
     `cache` keeps the captures that it opens, for the next command of this process.
     """
     _prepare_streams()
-    os.environ.setdefault(*ONE_THREAD)  # before numpy is imported; who wants more says so
+    os.environ.setdefault(*ONE_THREAD)  # before numpy is imported; the user may override it
     words = list(sys.argv[1:] if argv is None else argv)
     with outlets():
         return _answered(words, cache)
 
 
 def _answered(words: list[str], cache: CaptureCache | None) -> int:
-    with ExitStack() as spoken:  # what is said of an error, too
+    with ExitStack() as spoken:  # messages of errors, too
         return _told(words, cache, spoken)
 
 
@@ -62,8 +62,8 @@ def _told(words: list[str], cache: CaptureCache | None, spoken: ExitStack) -> in
         return ExitCode.ENDED if is_ended else ExitCode.STOPPED
     except BrokenPipeError:
         _silence()
-        return ExitCode.DONE  # whoever reads, for example `head`, has had enough
-    except Exception as error:  # the last place that can say which words lead to the bug
+        return ExitCode.DONE  # the reader, for example `head`, has closed the pipe
+    except Exception as error:  # the last place that knows the words that lead to the bug
         if isinstance(error, OSError) and error.errno in _FULL:
             _silence()
             print("rcv: " + translated(f"The output cannot be written: {error.strerror}."), file=sys.stderr)
@@ -75,7 +75,7 @@ def _told(words: list[str], cache: CaptureCache | None, spoken: ExitStack) -> in
 
 
 def _prepare_streams() -> None:
-    """Make output that cannot fail for a letter, nor because the stream was closed before the start."""
+    """Prepare output streams that accept any character and may have been closed before the start."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # started with `>&-`
@@ -110,7 +110,7 @@ def run_command(options: Options) -> int:
 
 
 def _raw_files(options: Options) -> AbstractContextManager[None]:
-    """Have raw files opened in the block as the options say."""
+    """Open raw files in the block as the options say."""
     if not {"decoder", "source_map"} & options.given:
         return nullcontext()
     from rcv_py.formats.raw.options import choosing  # noqa: PLC0415 - hardly any command says so
@@ -120,7 +120,7 @@ def _raw_files(options: Options) -> AbstractContextManager[None]:
 
 
 def _silence() -> None:
-    """Point a closed standard output at nothing, or the interpreter complains when it flushes at the end."""
+    """Redirect a closed standard output to the null device; otherwise the interpreter's last flush fails."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, sys.stdout.fileno())
     os.close(nothing)

@@ -1,7 +1,7 @@
-"""From a path on the command line to a capture, its waves, and those that count.
+"""Open the capture of a path on the command line, its waves, and the waves that count.
 
-`--waves`, `--wave`, `--se`, `--from` and `--to` choose whose costs a table sums.  The waves that do not count
-still occupy units and cover cycles; so all of them are read.  Totals come from reductions, which keep none.
+`--waves`, `--wave`, `--se`, `--from` and `--to` choose whose costs a table sums.  Waves that do not count
+still occupy units and hide cycles, so all waves are read.  Totals come from reductions, which keep no waves.
 """
 
 from __future__ import annotations
@@ -62,20 +62,20 @@ def opened(options: OfCapture, path: Path | None = None) -> Trace:
 
 
 def captures(path: Path) -> tuple[Path, ...] | None:
-    """Return the captures below a folder; None if the path itself is one, or names nothing that holds any."""
+    """Return the captures below a folder; None if the path is itself a capture or contains none."""
     located = locate(path)
-    if located.error is not None or located.is_capture:  # opening it says why
+    if located.error is not None or located.is_capture:  # opening it reports why
         return None
     return located.captures() or None
 
 
 def all_captures(paths: Iterable[Path]) -> list[Path]:
-    """Return the captures that the paths are or hold, each once; a path with none stands for itself."""
+    """Return the captures at or below the paths, each once; a path without a capture is kept."""
     return list(dict.fromkeys(found for path in paths for found in captures(path) or (path,)))
 
 
 def captures_below(folders: Sequence[Path], depth: int = MAX_DEPTH) -> tuple[Path, list[Path]]:
-    """Return the folder around these, and the captures up to `depth` folders below them, each once.
+    """Return the common folder of the paths, and the captures up to `depth` folders below them, each once.
 
     Raise TraceError if there is none.
     """
@@ -96,14 +96,14 @@ def below(root: Path, path: Path) -> str:
 
 
 def facts_of(trace: Trace, options: WithRunFiles) -> RunFacts:
-    """Return what the tables of the run say, those of `--run-files` if it is given; raise UsageError."""
+    """Return the facts of the tables of the run, from `--run-files` if given; raise UsageError."""
     return facts_about(trace, options.run_files or ())
 
 
 def batches(trace: Trace, rows: Collection[int] | None = None) -> Iterator[WaveBatch]:
-    """Read waves, all by default, some at a time and in order, and show how far it is.
+    """Read waves, all by default, in batches and in order, and show progress.
 
-    What needs instructions and not only sums of them takes from each batch what it needs.
+    For callers that need instructions and not only sums: they take what they need from each batch.
     """
     from rcv_py.work import load  # noqa: PLC0415 - commands that read no waves do not wait for the pool
 
@@ -112,18 +112,18 @@ def batches(trace: Trace, rows: Collection[int] | None = None) -> Iterator[WaveB
 
 
 def _waves_in(batch: WaveBatch) -> int:
-    """Return how many waves were looked at for a batch."""
+    """Return how many waves a batch covers."""
     return len(batch.waves) + len(batch.missing)
 
 
 def markers(trace: Trace) -> MarkerSpans:
-    """Return the scopes of markers; waves are looked at for them if there is any shader data."""
+    """Return the scopes of markers; waves are read for them if there is any shader data."""
     analysis = MARKERS[ReferenceRule.OURS]
     return answers(trace, (analysis,)).of(analysis) if has_values(trace) else marker_spans(trace, ())
 
 
 def warn(trace: Trace) -> str:
-    """Say on stderr that instruction texts are missing or of other code, and return it; "" if they fit."""
+    """Warn on stderr if instruction texts are missing or of other code; return the warning, "" if none."""
     if len(trace.waves) and not len(trace.code):
         print(f"rcv: {translated(NO_CODE)}", file=sys.stderr)
         return NO_CODE
@@ -143,10 +143,10 @@ UNREADABLE = "No wave could be read; `rcv info --check` says why."
 
 @dataclass(frozen=True, eq=False)
 class ChosenWaves:
-    """A capture of which some waves count: the trace, what its waves say together, and which count."""
+    """A capture of which some waves count: the trace, the results over its waves, and which waves count."""
 
     trace: Trace
-    alarm: str  # that instruction texts are of other code, "" if they fit
+    alarm: str  # warning that instruction texts are of other code, "" if they fit
     found: Answers | None = None  # None: no wave was read, all of them count
     choice: WaveChoice | None = None
     is_selected: bool = False  # whether options name waves by what they are, not by a population
@@ -163,7 +163,7 @@ class ChosenWaves:
 
     @property
     def populations(self) -> Populations | None:
-        """The ways that waves took; None if none was read."""
+        """The paths that waves took; None if no wave was read."""
         return None if self.found is None else self.found.of(POPULATIONS)
 
     @property
@@ -178,7 +178,7 @@ class ChosenWaves:
 
     @cached_property
     def code(self) -> CodeTable:
-        """The program with the totals of the waves that count; those of code.json if all do."""
+        """The program with the totals of the waves that count; the totals of code.json if all do."""
         if self.found is None or (self.rows is None and self.read == len(self.trace.waves)):
             return self.trace.code
         return self.of(LINES).on(self.trace.code)
@@ -190,7 +190,7 @@ class ChosenWaves:
 
     @property
     def heading(self) -> str:
-        """Which waves the table is of, and which are missing; "" if it is of all."""
+        """Which waves the table covers, and which are missing; "" if it covers all."""
         if self.choice is None or self.populations is None:
             return ""
         is_part = self.rows is not None or (self.read and not self.populations.has_working)
@@ -206,11 +206,11 @@ class ChosenWaves:
 
     @property
     def about(self) -> dict[str, Any] | None:
-        """What a JSON document says of the choice."""
+        """The choice for a JSON document."""
         return None if self.choice is None else wave_facts(self.choice, len(self.trace.waves))
 
     def why_none(self, subject: str) -> str:
-        """Why nothing is known of a subject: no wave was traced, or none could be read; "" if one was."""
+        """Why nothing is known about a subject: no wave was traced or readable; "" if a wave was read."""
         if not len(self.trace.waves):
             return f"The capture has no traced waves, so nothing is known about {subject}."
         return "" if self.read else UNREADABLE
@@ -221,17 +221,17 @@ def choose_waves(
 ) -> ChosenWaves:
     """Open a capture, read its waves and choose those that count; raise UsageError for unknown ones.
 
-    They are read once for the analyses that are `explaining`, of the waves that count, and those that are
-    `wanted`, of all.
+    They are read once, for the analyses `explaining` the waves that count and the analyses `wanted` of all
+    waves.
     """
     trace = opened(options)
     return chosen(trace, options, warn(trace), explaining, wanted)
 
 
 def counted_waves(options: OfWaves, explaining: Sequence[Analysis] = ()) -> ChosenWaves:
-    """Open a capture for a table of totals; they are those of the waves that are chosen, by default all.
+    """Open a capture for a table of totals over the chosen waves, by default all.
 
-    Without a choice, and of all waves, totals are those of code.json; then no wave is read, and nothing is
+    Without a choice, and for all waves, totals come from code.json; then no wave is read, and nothing is
     explained.
     """
     trace = opened(options)
@@ -271,7 +271,7 @@ def chosen(
 
 
 def answers(trace: Trace, wanted: Sequence[Analysis], rows: Iterable[int] | None = None) -> Answers:
-    """Look at waves, all by default, for some analyses, and show how far it is."""
+    """Run analyses over waves, all by default, and show progress."""
     with looking(trace, rows) as found:
         found.ask(wanted)
     return found
@@ -279,7 +279,7 @@ def answers(trace: Trace, wanted: Sequence[Analysis], rows: Iterable[int] | None
 
 @contextmanager
 def looking(trace: Trace, rows: Iterable[int] | None = None) -> Iterator[Answers]:
-    """Give what answers about waves, all by default, and show in the block how far it is."""
+    """Provide answers about waves, all by default, and show progress in the block."""
     from rcv_py.work.reduce import Reading  # noqa: PLC0415 - commands that read no waves do not wait for the pool
 
     with progress() as report, Reading(trace, rows, report=report) as found:
@@ -288,11 +288,12 @@ def looking(trace: Trace, rows: Iterable[int] | None = None) -> Iterator[Answers
 
 @contextmanager
 def announced(waves: ChosenWaves, options: OfWaves) -> Iterator[Answers]:
-    """Give what answers about all waves, for a command whose totals need none of them.
+    """Provide answers about all waves, for a command whose totals need no wave.
 
-    Behind the block it is said which could not be read: above a table, of what programs read on stderr.
+    After the block it reports which waves could not be read: above a table, and on stderr for output that
+    programs read.
     """
-    if waves.found is not None:  # of chosen waves the heading says it
+    if waves.found is not None:  # for chosen waves the heading reports it
         yield waves.found
         return
     with looking(waves.trace) as found:
@@ -326,7 +327,7 @@ def _selected(trace: Trace, options: OfWaves) -> set[int] | None:
 
 
 def refuse(trace: Trace, options: OfWaves, why: str) -> None:
-    """Raise UsageError if waves are chosen of a capture without any; `why` is a sentence."""
+    """Raise UsageError if waves are chosen in a capture without waves; `why` is a sentence."""
     words = written("waves", options.waves) if options.waves not in (None, ALL) else selection(options)
     if words and not len(trace.waves):
         name = words.split()[0]
@@ -334,7 +335,7 @@ def refuse(trace: Trace, options: OfWaves, why: str) -> None:
 
 
 def missing_text(read: int, of: int) -> str:
-    """Return that some waves could not be read, a sentence; "" if all could."""
+    """Return a sentence that some waves could not be read; "" if all could."""
     if read >= of:
         return ""
     gone = of - read
@@ -343,7 +344,7 @@ def missing_text(read: int, of: int) -> str:
 
 
 def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
-    """Return what a JSON document says of the waves that it is of."""
+    """Return the description of the covered waves for a JSON document."""
     return {
         "chosen": choice.name,
         "counted": choice.waves,
@@ -354,7 +355,7 @@ def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
 
 
 def refuse_for_one(options: OverCaptures) -> None:
-    """Raise UsageError for options about many captures where there is one to be looked at."""
+    """Raise UsageError for options about many captures if there is only one."""
     for flag in ("jobs", "cluster"):
         if flag in options.given:
             hint = "Name a folder that holds them, or leave it out."
@@ -370,7 +371,7 @@ def window_of(ends: tuple[int, int] | None) -> TimeWindow | None:
 
 
 def check_engine(trace: Trace, se: int | None, which: str) -> None:
-    """Raise UsageError if no traced, or no resident, wave is of a shader engine."""
+    """Raise UsageError if no traced, or no resident, wave ran on the shader engine."""
     column = trace.waves.se if which == "traced" else trace.occupancy.se
     there = np.unique(column).tolist()
     if se is not None and there and se not in there:
@@ -379,7 +380,7 @@ def check_engine(trace: Trace, se: int | None, which: str) -> None:
 
 
 def wave_of(trace: Trace, name: str) -> Wave:
-    """Read one wave; raise UsageError if there is none of that name, or if it cannot be read."""
+    """Read one wave; raise UsageError if no wave has that name, or if it cannot be read."""
     row = trace.wave_row(name)
     batch = trace.reader.read([row])
     if not batch.waves:

@@ -22,7 +22,7 @@ from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 from rcv_py.results.hotspot_like import facts, row_table, source_table
 
-CELLS = 30  # so a cell is 1 / 0.3 %; the factor below is that of the scripts, for the same rounding
+CELLS = 30  # so a cell is 1 / 0.3 %; the factor below is from the scripts, for the same rounding
 TOP = 15
 CONTEXT = 3
 _DETAILED = 5  # source lines
@@ -62,7 +62,7 @@ def short(value: int) -> str:
 
 
 def bar(share: float) -> str:
-    """Return 30 cells, as many filled as whole ones fit into a share of 0 to 100, and the share."""
+    """Return a bar of 30 cells for a share of 0 to 100, rounded down, and the share."""
     filled = int(share * 0.3)
     return f"[{'█' * filled}{'░' * (CELLS - filled)}]  {share:>5.1f}%"
 
@@ -188,7 +188,7 @@ _FULL = "  Line utilization is full (>=95% 64B) => no spatial-locality waste."
 
 
 def like_pmc(found: OriginalNumbers) -> Iterator[str]:
-    """Yield the lines of a report; the last ones are empty of words if no verdict fits."""
+    """Yield the lines of a report; the last lines are blank if no verdict fits."""
     yield f"  Dispatches matched: {found.dispatches}"
     if found.hits is not None or found.misses is not None:
         yield from _title("L2 cache", "-" * 8)

@@ -1,4 +1,4 @@
-"""A capture that is written whole: all its waves, read some at a time, as a file or as a folder."""
+"""Writing a whole capture: all its waves, read in batches, as a file or as a folder."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from rcv_py.model.waves import WaveColumns
 
 
 class Written:
-    """What went into a file or folder."""
+    """Counts of what was written into a file or folder."""
 
     def __init__(self, trace: Trace, out: Path) -> None:
         self._trace, self._out = trace, out
         self._waves = self._tokens = self._missing = 0
 
     def seen(self, columns: WaveColumns) -> WaveColumns:
-        """Count waves that are written."""
+        """Count written waves."""
         self._waves += len(columns.facts)
         self._tokens += len(columns.kind)
         self._missing += len(columns.missing)
         return columns
 
     def answer(self, command: str, notes: int = 0) -> Answer:
-        """Say what there is now, and how many notes are in it."""
+        """Report what was written, and the number of notes."""
         files = [self._out] if self._out.is_file() else list(self._out.iterdir())
         size = sum(file.stat().st_size for file in files)
         lost = f", {plural(self._missing, 'wave')} could not be read" if self._missing else ""
@@ -50,7 +50,7 @@ class Written:
 
 
 def written(write: Callable[[Trace, Path, Iterator[WaveColumns]], None], trace: Trace, out: Path) -> Written:
-    """Have all waves of a capture written, and show how far it is."""
+    """Write all waves of a capture, and show progress."""
     from rcv_py.work import load, packing  # noqa: PLC0415 - what is wrong with a path is said before
 
     found = Written(trace, out)

@@ -1,4 +1,4 @@
-"""What `rcv info` says of a profiler's database or document."""
+"""The output of `rcv info` for a profiler's database or document."""
 
 from __future__ import annotations
 

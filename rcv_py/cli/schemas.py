@@ -108,9 +108,9 @@ _HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form that the content of a document can have."""
+    """One form of the content of a document."""
 
-    words: str  # the option that asks for it: a sentence
+    words: str  # its option: a sentence
     fields: tuple[Field, ...]
 
 
@@ -118,12 +118,12 @@ class Form:
 class Schema:
     """One kind of document.
 
-    The version grows when a reader of the old document could misread the new one: a field that is gone, is
-    named otherwise or means something else.  A new field does not count.
+    The version grows when a reader of the old document could misread the new one: a field was removed,
+    renamed or changed its meaning.  A new field does not count.
     """
 
     short: str  # its name without "rcv."
-    meaning: str  # what the document tells: a sentence
+    meaning: str  # what the document contains: a sentence
     fields: tuple[Field, ...] = ()  # of a document that has one form
     forms: tuple[Form, ...] = ()  # of one that has several
     version: int = 2
@@ -140,7 +140,7 @@ class Schema:
 
     @property
     def id(self) -> str:
-        """Name and version as documents carry them: `rcv.hotspot/1`."""
+        """Name and version as in documents: `rcv.hotspot/1`."""
         return f"{self.name}/{self.version}"
 
     def as_json(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def envelope(identity: str = "") -> dict[str, Shape]:
 
 
 def envelope_schema() -> dict[str, Any]:
-    """Return the JSON Schema of what all documents have in common."""
+    """Return the JSON Schema of the fields common to all documents."""
     shape = json_types.record("What every document of rcv begins with.", envelope())
     head = {"$schema": DIALECT, "$id": "urn:rcv:envelope:1", "title": "rcv.envelope/2"}
     return {**head, **shape, "additionalProperties": True}
@@ -185,12 +185,12 @@ _DOCUMENTS = Kind(
 
 
 def _form(words: str, facts: Iterable[Field], name: str, kind: str, spec: Spec) -> Form:
-    """The form that its field of this name tells from the others."""
+    """The form that this field's value distinguishes from the others."""
     return Form(words, (*facts, Field(name, fixed(kind), "What a row is"), spec.field()))
 
 
 def schemas() -> tuple[Schema, ...]:
-    """Return every schema, made of the fields that results declare."""
+    """Return every schema, built from the fields that results declare."""
     return (
         Schema("info", "What a capture holds.", info.FACTS),
         Schema("captures", "The captures below a folder.", info.BELOW, command="info"),
@@ -497,7 +497,7 @@ def of_command(command: str) -> tuple[Schema, ...]:
 
 
 def schema_document(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of a command or of a schema; of a command with several: any of them.
+    """Return the JSON Schema of a command or of a schema; for a command with several, any of them.
 
     Raise UsageError for a name that is neither.
     """

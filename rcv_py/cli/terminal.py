@@ -1,7 +1,7 @@
-"""The one way from a command to the terminal: escapes, progress, the width of lines and the pager.
+"""Output to the terminal: escapes, progress, line width and the pager.
 
-Whatever a text holds, only our own codes reach the terminal as codes: text of a capture is printed in
-hundreds of places, and none of them has to think of escapes.
+Only our own control codes reach the terminal as codes: text of a capture is printed in hundreds of places,
+and none of them has to escape it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from rcv_py.cli.options.shared import Forms
 
 _LINK, _END = "\x1b]8;;", "\x1b\\"
 BOLD, UPRIGHT, WIPE = "\x1b[1m", "\x1b[0m", "\r\x1b[K"
-_MARKS = {code: f"<{os.urandom(16).hex()}>" for code in (BOLD, UPRIGHT, WIPE)}  # no capture can know them
+_MARKS = {
+    code: f"<{os.urandom(16).hex()}>" for code in (BOLD, UPRIGHT, WIPE)
+}  # random, so that no capture can contain them
 
 
 class Outlet:
-    """A stream that shows what nobody could see as escapes; it is the stream below it in all else."""
+    """A stream that shows invisible characters as escapes; otherwise it behaves as the wrapped stream."""
 
     def __init__(self, below: TextIO) -> None:
         self.below = below
@@ -48,12 +50,12 @@ class Outlet:
 
 
 def code(which: str, stream: TextIO) -> str:
-    """Return what writes BOLD, UPRIGHT or WIPE to a stream: a mark where an outlet turns it into the code."""
+    """Return the text that writes BOLD, UPRIGHT or WIPE to a stream: a mark if an outlet converts it."""
     return _MARKS[which] if isinstance(stream, Outlet) else which
 
 
 def width_of(stream: TextIO) -> int | None:
-    """Return the characters a line may have: $COLUMNS, the terminal's, or None for files and pipes."""
+    """Return the maximum line width in characters: $COLUMNS, the terminal's, or None for files and pipes."""
     columns = os.environ.get("COLUMNS", "")[:MAX_DIGITS]
     if columns.isascii() and columns.isdigit() and int(columns) > 0:
         return int(columns)
@@ -73,7 +75,7 @@ def has_style(stream: TextIO) -> bool:
 
 
 def bold(text: str, stream: TextIO) -> str:
-    """Return the text, on one line, in bold where that is wanted."""
+    """Return the text, on one line, in bold if bold is enabled."""
     line = visible(text)
     return f"{code(BOLD, stream)}{line}{code(UPRIGHT, stream)}" if has_style(stream) else line
 
@@ -92,7 +94,7 @@ _NO_BEGIN = "，。；：）、？！"  # no line begins with these
 
 
 def _at_letters(text: str, width: int) -> Iterator[str]:
-    """Lines of a sentence of East Asian letters, between any two of which a line may end."""
+    """Wrap a sentence in East Asian characters, which may break between any two."""
     line = ""
     for piece in _WHOLE.findall(text):
         if line.strip() and cells(line + piece.rstrip()) > width and piece not in _NO_BEGIN:
@@ -105,7 +107,7 @@ def _at_letters(text: str, width: int) -> Iterator[str]:
 
 @contextmanager
 def outlets() -> Iterator[None]:
-    """Let nothing out but through outlets while the block runs."""
+    """Send all output through outlets while the block runs."""
     streams = sys.stdout, sys.stderr
     try:
         sys.stdout, sys.stderr = (
@@ -147,7 +149,7 @@ def progress(stream: TextIO | None = None) -> Iterator[Report]:
 def watched(
     items: Iterable[Item], name: str, total: int, size: Callable[[Item], int] = lambda item: 1
 ) -> Iterator[Item]:
-    """Yield the items, and show how many of `total` are done; `size` is what an item counts for."""
+    """Yield the items, and show how many of `total` are done; `size` is the weight of an item."""
     done = 0
     with progress() as report:
         report(Stage(name, done, total))
@@ -160,12 +162,12 @@ def watched(
 # -- source places that a terminal opens ------------------------------------------------------------------
 
 _PLACE = re.compile(r"(?<![^\s(])([^\s:()][^\s:]*):([1-9]\d{0,8})(?![\w:])")
-MAX_LINKS = 2_000  # of a listing: each asks the disk once a file
+MAX_LINKS = 2_000  # of a listing: each needs one look at the disk per file
 Files = Callable[[str], Path | None]  # the file of this machine that a short path of a source names
 
 
 def link_sources(files: Callable[[], Files]) -> None:
-    """Let what is printed next link source places, if it is shown on a terminal that knows links."""
+    """Link source places in the next output, if the terminal supports links."""
     held = getattr(sys.stdout, "below", None)
     if isinstance(held, _Held) and held.isatty() and knows_links(os.environ):
         held.files = files()
@@ -174,8 +176,8 @@ def link_sources(files: Callable[[], Files]) -> None:
 def linked(text: str, files: Files) -> str:
     """Return the text with links (OSC 8) around each `file.py:186` whose file is on this machine.
 
-    An address is `file://HOST/PATH#186` with all of the path percent-encoded: nothing of a capture gets into
-    an escape as it is.
+    An address is `file://HOST/PATH#186` with the whole path percent-encoded: no text of a capture enters an
+    escape unencoded.
     """
     from urllib.parse import quote  # noqa: PLC0415 - pipes do not wait for it
 
@@ -198,9 +200,9 @@ def linked(text: str, files: Files) -> str:
 
 
 def knows_links(environment: Mapping[str, str]) -> bool:
-    """Whether a terminal may be sent links: one that has no style is not, nor one that prints them.
+    """Whether links may be sent to a terminal: not without styles, nor to terminals that print them.
 
-    $RCV_LINKS says it for all others, 0 for no.
+    $RCV_LINKS decides for all others; 0 disables links.
     """
     if environment.get("RCV_LINKS"):
         return environment["RCV_LINKS"] != "0"
@@ -216,7 +218,7 @@ _CODES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class _Held(StringIO):
-    """Text for a terminal that waits until all of it is known."""
+    """Buffered text for a terminal."""
 
     def __init__(self, terminal: TextIO) -> None:
         super().__init__()
@@ -234,7 +236,7 @@ class _Held(StringIO):
 
 @contextmanager
 def on_a_terminal(options: Options) -> Iterator[None]:
-    """Show what the block prints as a terminal needs it, if it is a listing and goes to one."""
+    """Wrap and page the output of the block if it is a listing for a terminal."""
     outlet = sys.stdout
     width = width_of(outlet)
     if width is None or not isinstance(outlet, Outlet) or not _is_listing(options):
@@ -257,7 +259,7 @@ def on_a_terminal(options: Options) -> Iterator[None]:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Return the text with the lines of sentences broken at words; rows of tables stay as they are."""
+    """Return the text with sentences wrapped at words; rows of tables stay as they are."""
     return "".join(_wrapped(line, width) for line in text.splitlines(keepends=True))
 
 
@@ -271,7 +273,7 @@ def _wrapped(line: str, width: int) -> str:
 
 
 def pager_words(environment: Mapping[str, str]) -> list[str]:
-    """Return the command of the pager: $RCV_PAGER, else $PAGER, else less; none if there shall be none."""
+    """Return the command of the pager: $RCV_PAGER, else $PAGER, else less; empty if paging is off."""
     if environment.get("NO_PAGER") or environment.get("TERM") == "dumb":
         return []
     try:
@@ -289,7 +291,7 @@ def _is_listing(options: Options) -> bool:
 
 
 def _is_long(text: str, terminal: TextIO) -> bool:
-    """Whether it takes more lines than the terminal has; never if there is none."""
+    """Whether it takes more lines than the terminal has; false without a terminal."""
     if not terminal.isatty():
         return False
     try:

@@ -1,1 +1,1 @@
-"""What other tools read: traces, profiles, tables, and reports for people.  Writes, never computes costs."""
+"""Exports: traces, profiles and tables for other tools, and reports.  Writes, never computes costs."""

@@ -1,4 +1,4 @@
-"""Tables as files: CSV for everybody, Parquet where pyarrow is installed."""
+"""Tables as files: CSV always, Parquet if pyarrow is installed."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def write_tables(
 ) -> dict[str, int]:
     """Write tables to `paths` (name to file); return how many rows each got.
 
-    Files appear when all of them are whole.  Waves are read once for all tables, and only if one needs them.
-    Raises UsageError for Parquet without pyarrow, ExportError where a file cannot be written.
+    Files appear when all of them are complete.  Waves are read once for all tables, and only if a table needs
+    them. Raises UsageError for Parquet without pyarrow, ExportError if a file cannot be written.
     """
     count = dict.fromkeys(paths, 0)
     with ExitStack() as files, ExitStack() as tables:  # all tables end before the first file appears
@@ -124,7 +124,7 @@ _WRITERS = {"csv": _csv, "parquet": _parquet}
 
 
 def parquet() -> Any:
-    """Return pyarrow; raise UsageError with what to do where it is not installed."""
+    """Return pyarrow; raise UsageError with a hint if it is not installed."""
     try:
         import pyarrow  # noqa: PLC0415 - optional, and slow to load
         import pyarrow.parquet  # noqa: PLC0415 - the same package
@@ -141,7 +141,7 @@ def arrow_table(
 ) -> Any:
     """Return a table of `arrow`, the package pyarrow; texts that repeat become dictionaries.
 
-    Its metadata are names of table and capture and our version; those of a field its unit and meaning.
+    Its metadata are the names of table and capture and our version; a field's are its unit and meaning.
     """
     arrays = [_arrow_column(arrow, column) for column in columns.values()]
     fields = []
@@ -169,7 +169,7 @@ def wide(numbers: np.ndarray) -> np.ndarray:
 
 
 def _cells(column: Column, rows: slice) -> list[Any]:
-    """Some rows of a column as cells of CSV; truth is 0 or 1, and no text can be taken for a formula."""
+    """Some rows of a column as CSV cells; booleans are 0 or 1, no text can be read as a formula."""
     if isinstance(column, Words):
         texts = np.array([*map(csv_cell, column.texts), ""], dtype=object)
         return texts[column.code[rows]].tolist()

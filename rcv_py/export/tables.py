@@ -1,7 +1,7 @@
 """Every table of a capture as plain columns, for spreadsheets and data frames.
 
 Tables of tokens, states and waits come batch by batch, all others at once.  Cycles are aligned; `instruction`
-is its index in the program, as in every command.
+is the index in the program, as in every command.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Columns = dict[str, Column]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table: `make` makes all of it, or `part` what one batch of waves adds."""
+    """One table: `make` returns all of it, or `part` the rows of one batch of waves."""
 
     text: str
     spec: Spec

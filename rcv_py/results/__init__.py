@@ -1,8 +1,8 @@
-"""Results: each field of each answer declared once, from which every outlet is made.
+"""Results: the declaration of each field of each answer, from which every output form is made.
 
-What lives here: one module a result (`loops.py`).  It declares a `Spec` for each of its tables and the facts
-of its document, and has the functions that make a `Table` of a trace and what analyses found.
-What may come in: `base`, `model` and `analysis`, numpy; no Qt, no argparse, no printing.
+Contents: one module per result (`loops.py`).  It declares a `Spec` for each of its tables and the facts of
+its document, and has the functions that make a `Table` from a trace and the results of analyses. Allowed
+imports: `base`, `model`, `analysis` and numpy; no Qt, no argparse, no printing.
 
     kinds.py     kinds of values (`CYCLES`, `ROW`, `SHARE`, `INSTRUCTION`, `choice(...)`, `mapping(...)`):
                  unit, JSON type, dtype, alignment, how a value reads; `CYCLES("stall", "Stall")` is a field
@@ -18,7 +18,7 @@ Documents, JSON Schema, CSV, text, reports, the window's table, `--sort`, "Copy 
 and the reference pages take it from there.  `at=At.DATA` is for programs only (JSON, CSV, API, `--sort`);
 `At.TEXT`, `At.WINDOW` and `At.REPORT` are for people.  A field with `of=` is a text made of the other values
 of its row, for people only.  `Spec.order` names fields that people see in another order than documents,
-`Spec.window` those of the window; `Spec.hide` leaves fields out where they would say nothing.
+`Spec.window` those of the window; `Spec.hide` omits fields that carry no information.
 
 **A result more** is a module here; then each outlet takes it in a line or two:
 

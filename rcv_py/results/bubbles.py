@@ -85,7 +85,7 @@ FACTS = (
 
 
 def bubble_table(trace: Trace, found: Bubbles) -> Table:
-    """Return one row per instruction that is charged anything, most first."""
+    """Return one row per instruction with a charge, the largest first."""
     texts = [trace.code.text[line] if line >= 0 else NO_INSTRUCTION for line in found.line.tolist()]
     columns: Columns = {
         "text": texts,
@@ -96,7 +96,7 @@ def bubble_table(trace: Trace, found: Bubbles) -> Table:
 
 
 def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> dict[str, Any]:
-    """Return what a document says besides the rows."""
+    """Return the fields of a document besides the rows."""
     totals = {
         **of_analysis(_SUMS, found),
         "issuing_share_of_simd_cycles": round(found.busy_share, 6),

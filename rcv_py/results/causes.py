@@ -45,7 +45,7 @@ _BY_LINE = Spec.of(
     nothing=_NOTHING,
 )
 BY = {"cause": _BY_CAUSE, "instruction": _BY_LINE, "producer": _BY_LINE}
-WORDS = {  # what asks for the documents
+WORDS = {  # the option of each document
     "cause": "By cause.",
     "instruction": "By the instruction that stalled: --by instruction.",
     "producer": "By the instruction to blame: --by producer.",
@@ -105,7 +105,7 @@ FACTS = (
 
 
 def facts(found: Attribution) -> dict[str, Any]:
-    """Return what a document says besides the rows."""
+    """Return the fields of a document besides the rows."""
     totals = {
         "stall": found.total_stall,
         "idle": found.total_idle,
@@ -155,7 +155,7 @@ def grouped(table: Attribution, by: str) -> Attribution:
 
 
 def keys(table: Attribution, by: str) -> np.ndarray:
-    """Return what rows are grouped by: causes, or indices of instructions."""
+    """Return the groups of the rows: causes, or indices of instructions."""
     return {"cause": table.cause, "instruction": table.line, "producer": table.producer}[by]
 
 

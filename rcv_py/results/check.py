@@ -1,4 +1,4 @@
-"""The check of a capture: what speaks against trusting it, and how to record a better one."""
+"""The check of a capture: reasons not to trust it, and how to record a better one."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ FOOT = (
 
 
 def note_table(notes: Sequence[HealthNote], spec: Spec = NOTES) -> Table:
-    """Return one row per note: those of documents, or `NOTE_ROWS`, without settings."""
+    """Return one row per note, with the fields of documents or of `NOTE_ROWS`, which has no settings."""
     return Table.of(spec, notes, {"severity": [str(note.severity) for note in notes]})
 
 
 def number_table(notes: Sequence[HealthNote]) -> Table:
-    """Return one row per number that a note rests on."""
+    """Return one row per number that supports a note."""
     pairs = [(note, one) for note in notes for one in note.evidence]
     columns: Columns = {
         "note": [note.name for note, _ in pairs],
@@ -96,7 +96,7 @@ def number_table(notes: Sequence[HealthNote]) -> Table:
 
 
 def facts(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Any]:
-    """Return what is said about all notes."""
+    """Return the facts about all notes."""
     return {
         "verdict": verdict(notes),
         "is_serious": any(note.is_serious for note in notes),
@@ -108,7 +108,7 @@ def facts(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Any]:
 
 
 def document(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Any]:
-    """Return the notes and what is said about all, as `HEAD` and `FOOT` declare it."""
+    """Return the notes and the facts about all, as `HEAD` and `FOOT` declare them."""
     found = facts(trace, notes) | {
         "capture": trace.name,
         "path": str(trace.path),

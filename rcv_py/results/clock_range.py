@@ -149,7 +149,7 @@ def range_table(trace: Trace, found: RangeCosts, top: int | None = TOP) -> Table
 
 
 def tflops(trace: Trace, found: RangeCosts, flops: float | None = None) -> float | None:
-    """Return operations a second, by default those of matrix instructions, in units of 10¹².
+    """Return operations per second, by default of matrix instructions, in units of 10¹².
 
     None if the clock is not known.
     """
@@ -158,9 +158,9 @@ def tflops(trace: Trace, found: RangeCosts, flops: float | None = None) -> float
 
 
 def flop_facts(trace: Trace, found: RangeCosts) -> Iterator[tuple[str, str, str]]:
-    """Yield what matrix and vector instructions computed and how fast; nothing of what did not run.
+    """Yield operations and rates of matrix and vector instructions; nothing for units that did not run.
 
-    Each is a name and two texts, of which the second is empty if the clock is not known.
+    Each is a name and two texts; the second is empty if the clock is unknown.
     """
     for name, most, flops in (("MFMA/WMMA", "", found.flops), ("VALU", "at most ", found.vector_flops)):
         if flops:
@@ -170,7 +170,7 @@ def flop_facts(trace: Trace, found: RangeCosts) -> Iterator[tuple[str, str, str]
 
 
 def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
-    """Return what a document says besides the rows."""
+    """Return the fields of a document besides the rows."""
     window, rate, vector = found.window, tflops(trace, found), tflops(trace, found, found.vector_flops)
     ns = trace.clock.ns(window.width)
     return {
@@ -189,7 +189,7 @@ def range_facts(trace: Trace, found: RangeCosts) -> dict[str, Any]:
 
 
 def between_facts(ends: tuple[int, int], found: Between) -> Mapping[str, Any]:
-    """Return what a document says of the time from one instruction to another."""
+    """Return the fields of a document about the time from one instruction to another."""
     middle = int(found.median) if found.median.is_integer() else found.median
     mean = round(found.total / max(1, found.count), 2)
     return {

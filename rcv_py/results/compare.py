@@ -22,7 +22,7 @@ from rcv_py.results.field import At, Field, only, record, unknown
 from rcv_py.results.flame import frame_names, visible_frames
 from rcv_py.results.table import Columns, Spec, Table
 
-MANY_TIMES = 4  # as much noise as cycles: then noise is not known
+MANY_TIMES = 4  # noise as large as the cycles: noise is then unknown
 UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}
 
 _ROW = replace(kinds.ROW_OR_NONE, text=lambda line: "" if line < 0 else str(line))
@@ -91,7 +91,7 @@ _TITLES = {"instruction": {"text": "instruction"}, "class": {"text": "what it is
 
 
 def _people(name: str, by: str) -> At:
-    """Where people see a field: the window draws what is beyond noise, and sorts by noise as a number."""
+    """Where people see a field: the window draws differences beyond noise, and sorts by noise as a number."""
     if name == "noise":
         return At.WINDOW
     shown = At.TEXT if name in ("noise_text", "is_beyond_noise") else At.TEXT | At.WINDOW
@@ -123,9 +123,9 @@ CHANGES = {by: _spec(by) for by in UNITS}
 
 
 def change_table(found: Comparison, by: str) -> Table:
-    """Return one row per change, those beyond noise first; no row if nothing can be compared.
+    """Return one row per change, changes beyond noise first; no row if nothing can be compared.
 
-    Cycles are those a wave, at A's executions.  People see source places as short as is unambiguous.
+    Cycles are per wave, at A's executions.  People see source places as short as is unambiguous.
     """
     if by == "instruction":
         table, (line_a, line_b) = found.rows, found.listing
@@ -155,7 +155,7 @@ def change_table(found: Comparison, by: str) -> Table:
         "status": fates,
         "share_of_cycles_a": table.cost_a / totals[0],
         "share_of_cycles_b": table.cost_b / totals[1],
-        # With one or two groups of waves, noise is many times what there is.
+        # With one or two groups of waves, noise is many times the cost.
         "is_noise_known": table.noise <= MANY_TIMES * np.maximum(table.cost_a, table.cost_b),
         "source_a": sources_a,
         "source_b": sources_b,
@@ -248,7 +248,7 @@ VIEW_FACTS = (*_SIDES, TOTAL_ROWS)
 
 
 def view_facts(found: Comparison, table: Table) -> dict[str, Any]:
-    """Return what a document of a listing or of frames says besides the rows, all of which `table` has."""
+    """Return the fields of a document of a listing or of frames besides the rows; `table` has all rows."""
     return _sides(found) | {"total_rows": len(table)}
 
 
@@ -280,7 +280,7 @@ def listing_table(found: Comparison) -> Table:
 
 
 def frame_table(found: Comparison, trace: Trace) -> Table:
-    """Return the frames of B, each with its cycles a wave in both; instructions only A has are left out."""
+    """Return the frames of B, each with its cycles per wave in both; instructions only in A are left out."""
     made = compare_flame(trace, found)
     if made is None:
         return Table(FRAMES, {field.name: () for field in FRAMES.at(At.DATA)})
@@ -296,7 +296,7 @@ def frame_table(found: Comparison, trace: Trace) -> Table:
 
 
 def widest(table: Table, top: int) -> Table:
-    """Return the frames that take most in either capture, in the order they had; 0: all."""
+    """Return the frames with most cycles in either capture, in their order; 0: all."""
     widths = np.maximum(np.asarray(table.columns["cycles_a"]), np.asarray(table.columns["cycles_b"]))
     return table[np.sort(np.argsort(-widths, kind="stable")[: top or None])]
 
@@ -340,7 +340,7 @@ WORK = Spec.of(
 
 
 def work_table(a: WorkCosts, b: WorkCosts) -> Table:
-    """Return one row per measure that either side has."""
+    """Return one row per measure that at least one side has."""
     rows = [(name, text, getattr(a, name), getattr(b, name), unit) for name, text, unit in _WORK_ROWS]
     known = [row for row in rows if row[2] > 0 or row[3] > 0]
     return Table.of_rows(WORK, [(*row, row[3] / row[2] if row[2] > 0 else float("nan")) for row in known])
@@ -399,7 +399,7 @@ FACTS = (
 
 
 def facts(found: Comparison, table: Table, by: str) -> dict[str, Any]:
-    """Return what the document says besides the rows that are shown; `table` has all changes."""
+    """Return the fields of the document besides the shown rows; `table` has all changes."""
     kernel = found.kernel
     return _sides(found) | {
         "per": found.judgement.basis,

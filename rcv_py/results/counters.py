@@ -1,4 +1,4 @@
-"""Counters: what was counted, raw and by formula, and which counters were recorded."""
+"""Counters: raw values and formulas, and which counters were recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A field of a result: its name, its kind of values, what it is, and where it is shown."""
+"""A field of a result: its name, kind of values, meaning, and where it is shown."""
 
 from __future__ import annotations
 
@@ -20,36 +20,38 @@ class At(Flag):
     TEXT = auto()  # the text of a command
     WINDOW = auto()  # tables of the window
     REPORT = auto()  # tables of reports
-    ORDER = auto()  # what `--sort` takes besides
+    ORDER = auto()  # additional columns of `--sort`
     PEOPLE = TEXT | WINDOW | REPORT
     EVERYWHERE = DATA | PEOPLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """What a value is: unit, JSON type, type in memory, and how it reads; a field adds which value."""
+    """The kind of a value: unit, JSON type, type in memory, and text form; a field adds its meaning."""
 
-    json: Callable[[str], Shape]  # its JSON type, described by a sentence
-    ending: str = "."  # what makes a sentence of a meaning: it names the unit
+    json: Callable[[str], Shape]  # its JSON type for a description
+    ending: str = "."  # completes a meaning to a sentence: names the unit
     unit: str = ""  # "" for names and places, which are not grouped by thousands
-    dtype: type[np.generic] | None = None  # of a column; None: texts, or values with an inside
-    text: Callable[[Any], str] = str  # for people, of a value that is known
+    dtype: type[np.generic] | None = None  # of a column; None: texts or nested values
+    text: Callable[[Any], str] = str  # text of a known value, for people
     is_number: bool = False  # aligned to the right, the largest first
     elastic: str = ""  # the end that may be cut to fit: "", "left" (paths keep their end) or "right"
     is_trimmed: bool = False  # a whole value is written without a point
     digits: int | None = None  # to which documents round, unless the field says otherwise
     is_spread: bool = False  # CSV has a column for each name of a mapping
-    is_data: bool = False  # its texts are of the capture, and the same in every language
-    width: int = 8  # characters that a column of it usually needs
-    has_minus_one: bool = False  # it stands for "none", in columns too, and is no number of the kind
-    is_signed: bool = True  # less than 0 is a value; else, where it may be unknown, it is not known
-    names: tuple[str, ...] = ()  # of the second axis of a column: a mapping in documents
-    is_nested: bool = False  # a record, or rows, inside of a value
+    is_data: bool = False  # its texts come from the capture and are never translated
+    width: int = 8  # usual width of a column, in characters
+    has_minus_one: bool = False  # -1 stands for "none", in columns too
+    is_signed: bool = (
+        True  # negative numbers are values; else, if the field may be unknown, they mean unknown
+    )
+    names: tuple[str, ...] = ()  # names of the second axis of a column: a mapping in documents
+    is_nested: bool = False  # fields of a nested record or of nested rows
     document: Callable[[Any], Any] | None = None  # makes plain values of objects that a column holds
 
     @property
     def is_plain(self) -> bool:
-        """Whether values are single ones, which can be sorted and written into a cell."""
+        """Whether values are scalars, which can be sorted and written into a cell."""
         return not self.names and not self.is_nested
 
     def __call__(
@@ -96,14 +98,14 @@ class Field:
     is_unknown: bool = False  # may be null: nan, and -1 of code rows
     is_optional: bool = False  # a table may lack it
     of: Callable[[Mapping[str, Any]], str] | None = None  # its text, made of the plain values of a row
-    key: str = ""  # the attribute of an analysis that holds it; the name if it is empty
+    key: str = ""  # attribute of the analysis result; the name if empty
 
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.name.replace("_", " "))
 
     def of_analysis(self, found: object) -> Any:
-        """Return its value, or its column, of what an analysis returned."""
+        """Return its value, or its column, from the result of an analysis."""
         return getattr(found, self.key or self.name)
 
     @property
@@ -124,12 +126,12 @@ class Field:
 
     @property
     def is_nan(self) -> bool:
-        """Whether it is a whole number that is kept as a float, for the nan of cells that are not known."""
+        """Whether it is a whole number stored as a float, so that unknown cells can be nan."""
         return self.is_unknown and self.kind.dtype is np.int64 and not self.kind.has_minus_one
 
     @property
     def dtype(self) -> type[np.generic] | None:
-        """The type of a column, None of texts and of values with an inside."""
+        """The type of a column; None for texts and nested values."""
         return np.float64 if self.is_nan else self.kind.dtype
 
     @property
@@ -138,11 +140,11 @@ class Field:
         return bool((At.DATA | At.ORDER) & self.at) and self.kind.is_plain
 
     def text(self, value: Any, unknown: str = "") -> str:
-        """Return how a plain value reads; `unknown` stands for None."""
+        """Return the text of a plain value; `unknown` stands for None."""
         return unknown if value is None else self.kind.text(value)
 
     def plain(self, column: np.ndarray) -> list[Any]:
-        """Return the values of a column as documents have them: plain, rounded, None for unknown ones."""
+        """Return the values of a column as in documents: plain, rounded, None for unknown ones."""
         if self.kind.document is not None:
             return list(map(self.kind.document, column))
         if self.kind.names:
@@ -164,12 +166,12 @@ def shapes(fields: Iterable[Field]) -> dict[str, Shape]:
 
 
 def of_analysis(fields: Iterable[Field], found: object) -> dict[str, Any]:
-    """Return the values of fields by name, of what an analysis returned."""
+    """Return the values of fields by name, from the result of an analysis."""
     return {field.name: field.of_analysis(found) for field in fields}
 
 
 def only(where: At, *fields: Field) -> tuple[Field, ...]:
-    """Return fields that are shown there only."""
+    """Return the fields, shown only there."""
     return tuple(replace(field, at=where) for field in fields)
 
 
@@ -179,13 +181,13 @@ def unknown(*fields: Field) -> tuple[Field, ...]:
 
 
 def record(*fields: Field) -> Kind:
-    """Return the kind of a value with fields inside."""
+    """Return the kind of a record: a value with nested fields."""
     left_out = optional(fields)
     return Kind(json=lambda sentence: json_types.record(sentence, shapes(fields), left_out), is_nested=True)
 
 
 def rows(*fields: Field, row: str = "One row.") -> Kind:
-    """Return the kind of rows inside of a row, each of which a sentence describes."""
+    """Return the kind of nested rows; `row` is the sentence that describes one."""
     one = record(*fields).json(row)
     return Kind(json=lambda sentence: json_types.listed(sentence, one), is_nested=True)
 
@@ -193,12 +195,12 @@ def rows(*fields: Field, row: str = "One row.") -> Kind:
 def record_field(
     name: str, meaning: str, *fields: Field, is_unknown: bool = False, is_optional: bool = False
 ) -> Field:
-    """Return a field with fields inside."""
+    """Return a field that is a record."""
     return record(*fields)(name, meaning, is_unknown=is_unknown, is_optional=is_optional)
 
 
 def rows_field(name: str, meaning: str, *fields: Field, is_optional: bool = False) -> Field:
-    """Return a field with rows inside."""
+    """Return a field of nested rows."""
     return rows(*fields)(name, meaning, is_optional=is_optional)
 
 

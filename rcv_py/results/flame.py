@@ -1,4 +1,4 @@
-"""Flamegraphs: frames in frames, and a place with what leads to it and what it leads to."""
+"""Flamegraphs: nested frames, and a place with its callers and callees."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ SANDWICH_FACTS = (*MEASURED, _COST("total", "Sum over the paths through the plac
 
 
 def frames(trace: Trace, tree: FlameTree, metric: Metric, order: Order) -> Table:
-    """Return one row per frame, those further out first; `parent` is the row of the frame around it."""
+    """Return one row per frame, outer frames first; `parent` is the row of the enclosing frame."""
     texts = labels(trace, tree)
     return placed(trace, tree, metric, layout(tree, metric, order, texts), texts)
 
@@ -89,7 +89,7 @@ def placed(
     *,
     spec: Spec = FRAMES,
 ) -> Table:
-    """Return the same of frames that have their places."""
+    """Return the same for frames that already have places."""
     shown = visible_frames(boxes)
     row = np.full(len(tree.parent) + 1, -1, dtype=np.int64)  # of each frame; the last one is none
     row[shown] = np.arange(len(shown))
@@ -124,7 +124,7 @@ def frame_names(
 
 
 def at_least(table: Table, total: float) -> Table:
-    """Return the frames that have at least this total; those around one that stays, stay too."""
+    """Return the frames with at least this total, and all frames that enclose them."""
     keep = np.flatnonzero(np.asarray(table.columns["total"]) >= total)
     row = np.full(len(table) + 1, -1, dtype=np.int64)
     row[keep] = np.arange(len(keep))

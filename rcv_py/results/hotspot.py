@@ -1,4 +1,4 @@
-"""What the program costs: a ranking, a histogram over its rows, and places with what they are charged."""
+"""Costs of the program: a ranking, a histogram over its rows, and places with the cost charged to each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ISSUED = kinds.COUNT(
 
 
 def ranking_spec(by: str, measure: str) -> Spec:
-    """Return the fields of a ranking; people see a name and what it means, or a row and its instruction."""
+    """Return the fields of a ranking; people see a name and its meaning, or a row and its instruction."""
     is_line = by == "instruction"
     data_or_all = At.EVERYWHERE if is_line else At.DATA
     first, issued = "instruction" if is_line else "name", (_ISSUED,) if measure == SAMPLES else ()
@@ -92,7 +92,7 @@ RANKING_FACTS = (
 
 
 def ranking_table(trace: Trace, costs: CostColumns, by: str, sort: str) -> tuple[Table, tuple[Ranked, ...]]:
-    """Return the rows whose `sort` column is not zero, the largest first, and what they were made of."""
+    """Return the rows whose `sort` column is not zero, the largest first, as a table and as ranked rows."""
     found = ranking(trace.code, trace.sources, costs, by, sort)
     return Table.of(ranking_spec(by, costs.label), found), found
 
@@ -135,7 +135,7 @@ BINS_FACTS = (
 
 
 def bins_table(found: Bins) -> Table:
-    """Return one row per bin; kinds are unknown to no wave."""
+    """Return one row per bin; kinds are unknown without waves."""
     columns = {"first_instruction": found.first, "last_instruction": found.stop - 1, "total": found.totals}
     return Table(BINS, columns | {"kinds": found.cycles[:, : len(TokenKind)]})
 
@@ -205,7 +205,7 @@ class _Row(NamedTuple):
 def places_table(
     trace: Trace, cost: np.ndarray, by: str, how: SourceCost, *, unit: str, file: str | None = None
 ) -> Table:
-    """Return places with what each is charged of `cost`, of each code row; UsageError for an unknown file."""
+    """Return places with their charge of `cost`, which is per code row; UsageError for an unknown file."""
     makers = {"source": _source_lines, "instruction": _code_lines, "tree": _tree}
     places = list(makers[by](trace, cost, how, file))
     whole = max(1, int(cost.sum()))
@@ -213,7 +213,7 @@ def places_table(
 
 
 def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, path: str | None) -> Iterator[_Row]:
-    """Source lines that cost anything, the costliest first; of one file all that code came from, in order."""
+    """Source lines with a cost, the costliest first; for one file, all lines with code, in order."""
     table = source_costs(trace.code, cost, how, len(trace.sources))
     if path is None:
         chosen = np.argsort(-table.cost, kind="stable")

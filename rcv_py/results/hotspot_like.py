@@ -1,4 +1,4 @@
-"""The tables of hotspot_analyzer.py by the rules of one of its generations, mistakes included."""
+"""The tables of hotspot_analyzer.py by the rules of one of its generations, including their mistakes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ FACTS = (
 
 
 def facts(trace: Trace, report: LegacyReport, like: str) -> dict[str, Any]:
-    """Return what the scripts say of the whole program."""
+    """Return the scripts' facts about the whole program."""
     found = report.occupancy
     return {
         "capture": trace.path.name,

@@ -165,7 +165,7 @@ BELOW = (CAPTURES.field("captures"),)
 
 
 def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Table:
-    """Return one row per capture; `places` is how people call each."""
+    """Return one row per capture; `places` are their displayed names."""
     return Table.of(CAPTURES, entries, {"path": [str(entry.path) for entry in entries], "place": places})
 
 
@@ -219,7 +219,7 @@ def _waves(trace: Trace) -> dict[str, Any]:
 
 
 def _code(code: CodeTable) -> dict[str, Any]:
-    if not len(code):  # no file tells the program, nor what it cost
+    if not len(code):  # no file has the program or its costs
         return {field.name: None for field in _CODE}
     return {
         "instructions": int(np.count_nonzero(~code.is_label)),
@@ -256,7 +256,7 @@ def _source(trace: Trace) -> dict[str, Any]:
 def _occupancy(trace: Trace) -> dict[str, Any]:
     lives = residencies(trace.occupancy)
     curve = steps(trace.occupancy).get(-1)
-    if not len(trace.occupancy) or curve is None:  # nobody recorded which waves there were
+    if not len(trace.occupancy) or curve is None:  # the occupancy of waves was not recorded
         return {field.name: None for field in _OCCUPANCY}
     width = int(curve.time[-1] - curve.time[0])
     return {

@@ -1,4 +1,4 @@
-"""Help of instructions: what each does, its unit, how long it takes, what waits for it."""
+"""Help on instructions: what each does, its unit, how long it takes, what waits for it."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ FACTS = (common.CAPTURE, kinds.TEXT("target", "The instruction set, such as gfx9
 
 
 def asked(trace: Trace, wanted: str) -> list[str]:
-    """Return one text a mnemonic that is meant: that of an instruction by its index, or that begins so.
+    """Return one text per selected mnemonic: by the index of an instruction, or by a prefix of the mnemonic.
 
-    A mnemonic may be one that the program does not have; then it stands for itself.
+    A mnemonic that the program does not have stands for itself.
     """
     if wanted.isascii() and wanted.isdigit() and len(wanted) < 10:
         row = int(wanted)
@@ -60,7 +60,7 @@ def asked(trace: Trace, wanted: str) -> list[str]:
 
 
 def help_table(trace: Trace, texts: Sequence[str], described: Mapping[str, str]) -> Table:
-    """Return one row per text; `described` has what a file says of mnemonics."""
+    """Return one row per text; `described` has a file's descriptions of mnemonics."""
     found = [help_of(trace, text) for text in texts]
     hits: dict[str, int] = {}
     for text, count in zip(trace.code.text, trace.code.hits.tolist(), strict=True):
@@ -76,12 +76,12 @@ def help_table(trace: Trace, texts: Sequence[str], described: Mapping[str, str])
 
 
 def help_of(trace: Trace, text: str) -> InstructionHelp:
-    """Return what is known of an instruction of a capture."""
+    """Return the facts about an instruction of a capture."""
     return instruction_help(text, trace.gfxip, trace.target, trace.code.text)
 
 
 def help_facts(row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return a row for people, as names and texts; what is not known is left out."""
+    """Return a row for people, as names and texts; unknown values are omitted."""
     shown = []
     for field in HELP.fields:
         value = row[field.name]

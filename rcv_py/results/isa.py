@@ -81,7 +81,7 @@ LABELS = Spec.of(
     kinds.CODE("name", "Name of the label"),
 )
 FACTS = (common.CAPTURE, common.MEASURE, common.TOTAL_ROWS)
-VARIANTS = {  # kind of a row → its table and the option that asks for it
+VARIANTS = {  # kind of a row → its table and its option
     "instructions": (LINES, "Instructions."),
     "blocks": (BLOCKS, "Basic blocks: --blocks."),
     "branches": (BRANCHES, "Branches: --branches."),
@@ -92,7 +92,7 @@ LISTED = ("instructions", "blocks", "branches")
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """One of the tables, and what its rows are ranked by."""
+    """One of the tables, and the rank of its rows."""
 
     table: Table
     weight: np.ndarray  # int64 [n]
@@ -107,7 +107,7 @@ class Listing:
         return self.table[np.argsort(-self.weight, kind="stable")[:count]] if count else self.table
 
     def with_bars(self, lengths: np.ndarray) -> Listing:
-        """Return the instructions with the length of a bar each."""
+        """Return the instructions, each with the length of its bar."""
         return replace(self, table=Table(self.table.spec, {**self.table.columns, "bar": lengths}))
 
 
@@ -119,9 +119,9 @@ def listing(
     *,
     show_idle: bool = True,
 ) -> Listing:
-    """Return instructions, `blocks` or `branches` of the program; `jumps` is called if they are needed.
+    """Return instructions, `blocks` or `branches` of the program; `jumps` is called only if needed.
 
-    `costs` are by default those of all waves; shares are of latency, and of idle if it is shown.
+    `costs` default to all waves; shares are of latency, and of idle if it is shown.
     """
     costs = costs or cost_columns(trace.code)
     how = flow(trace.code)
@@ -134,12 +134,12 @@ def listing(
 
 
 def label_table(trace: Trace, costs: CostColumns) -> Table:
-    """Return the labels with what the code after each costs."""
+    """Return the labels with the cost of the code after each."""
     return Table.of(LABELS, labels(trace.code, costs.latency))
 
 
 def _jumps(trace: Trace, how: Flow, is_needed: bool, jumps: Callable[[], Branches]) -> Branches | None:
-    """Read the waves if their jumps are asked for, or if a branch that ran does not say where it goes."""
+    """Read the waves if their jumps are requested, or if the target of an executed branch is unknown."""
     unknown = how.is_branch & (how.target < 0) & (trace.code.hits > 0)
     if not trace.has_thread_trace or not (is_needed or unknown.any()):
         return None
@@ -177,7 +177,7 @@ def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumn
     # Not `found or …`: what was seen is as long as there were jumps, and so false where none was taken.
     seen = branches((), trace.code) if found is None else found
     table = branch_table(seen, how)
-    # What ran in waves that could not be read went to a place that is not known.
+    # Jumps in waves that could not be read have unknown targets.
     is_known = ((seen.ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
     both = table.taken + table.not_taken
     columns: Columns = {

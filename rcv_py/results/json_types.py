@@ -1,7 +1,7 @@
-"""Words that schemas are written with: each returns a piece of JSON Schema with a description.
+"""Building blocks of schemas: each function returns a piece of JSON Schema with a description.
 
-A record has exactly its fields: what a schema does not name must not be printed.  Units are part of the
-description, since a number without one is of no use to a script.
+A record has exactly its fields: output has no field that the schema does not name.  Units are part of the
+description, since a script cannot use a number without its unit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Fields = Mapping[str, Shape]
 
 
 def text(meaning: str) -> Shape:
-    """A text; what is not known is "" unless the meaning says otherwise."""
+    """A text; unknown is "" unless the meaning says otherwise."""
     return {"type": "string", "description": meaning}
 
 
@@ -24,7 +24,7 @@ def flag(meaning: str) -> Shape:
 
 
 def whole(meaning: str, *, least: int | None = 0) -> Shape:
-    """A whole number of what the meaning says; `least` None: also negative ones."""
+    """A whole number; `least` None: also negative ones."""
     limit = {} if least is None else {"minimum": least}
     return {"type": "integer", **limit, "description": meaning}
 
@@ -41,12 +41,12 @@ def choice(meaning: str, *values: Any) -> Shape:
 
 
 def fixed(meaning: str, value: Any) -> Shape:
-    """Always this value: it tells variants of a document apart."""
+    """Always this value: it distinguishes variants of a document."""
     return {"const": value, "description": meaning}
 
 
 def maybe(shape: Shape) -> Shape:
-    """The same, or null where it is not known or does not exist."""
+    """The same, or null if it is unknown or does not exist."""
     meaning = shape["description"]
     if "type" in shape:
         return {**shape, "type": [shape["type"], "null"]}
@@ -61,7 +61,7 @@ def either(meaning: str, *types: str) -> Shape:
 
 
 def listed(meaning: str, item: Shape) -> Shape:
-    """A list of things of one shape, in the order that the meaning says."""
+    """A list of items of one shape, in the order that the meaning says."""
     return {"type": "array", "items": item, "description": meaning}
 
 

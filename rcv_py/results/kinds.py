@@ -14,7 +14,7 @@ from rcv_py.results.field import Kind
 
 
 def decimal(value: float) -> str:
-    """Return a number with at most two digits behind the point, grouped: `1,234.5`."""
+    """Return a number with at most two decimals, grouped: `1,234.5`."""
     return count(value) if isinstance(value, int) else f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
@@ -78,7 +78,7 @@ YES_NO = replace(FLAG, text=lambda is_set: "yes" if is_set else "no")
 TEXT = Kind(json=json_types.text, width=20)
 NOTE = replace(TEXT, elastic="right")  # a text that may be cut
 NAME = replace(TEXT, is_data=True)  # of a kernel or a file
-CODE = replace(NOTE, is_data=True)  # text of a source, or of somebody's note
+CODE = replace(NOTE, is_data=True)  # text of a source or of a note
 INSTRUCTION = replace(NOTE, width=22, is_data=True)
 SOURCE = replace(TEXT, elastic="left", is_data=True)  # path:line
 WAVE = replace(TEXT, width=24, is_data=True)
@@ -111,12 +111,12 @@ def choice(*values: str) -> Kind:
 
 
 def fixed(value: str) -> Kind:
-    """Always the same text, which tells forms of a document apart."""
+    """Always the same text, which distinguishes forms of a document."""
     return replace(TEXT, json=lambda sentence: json_types.fixed(sentence, value))
 
 
 def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool = False) -> Kind:
-    """Numbers by name: a column has one axis more; documents have those that are not 0, the largest first."""
+    """Numbers by name: a column has one more axis; documents have the nonzero numbers, the largest first."""
     shape = kind.json(f"{meaning}{kind.ending}")
     return replace(
         kind,

@@ -1,4 +1,4 @@
-"""Latency: what of it other waves hide, and how long memory takes to answer."""
+"""Latency: how much of it other waves hide, and how long memory takes to answer."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ FETCH_TOTALS = record_field(
     kinds.BYTES("largest_loop", "Code of the largest loop that ran, from its head to its branch"),
     kinds.COUNT("loops_beyond_cache", "Loops that ran whose code is larger than the cache"),
 )
-VARIANTS = {  # kind of the document → its table, its totals, and what asks for it
+VARIANTS = {  # kind of the document → its table, its totals, and its option
     "hidden": (HIDDEN, HIDDEN_TOTALS, "What other waves hide."),
     "memory": (MEMORY, MEMORY_TOTALS, "How long memory takes: --by memory."),
     "memory_waits": (
@@ -213,7 +213,7 @@ VARIANTS = {  # kind of the document → its table, its totals, and what asks fo
 
 
 def hidden_rows(trace: Trace, found: HiddenTable) -> Table:
-    """Return one row per instruction that costs anything, the largest remainder first."""
+    """Return one row per instruction with a cost, the largest remainder first."""
     return Table.of(HIDDEN, found, placed(trace, found.line))
 
 
@@ -230,7 +230,7 @@ def memory_rows(trace: Trace, found: MemoryLatency) -> Table:
 
 
 def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None) -> Table:
-    """Return one row per instruction that counters or waits know; `waits` is None until they are known."""
+    """Return one row per instruction that counters or waits measure; `waits` is None until they are known."""
     line, by_counter, by_wait = matched_lines(found, waits)
     told = None if waits is None or not len(waits.line) else waits
     nothing = np.full(len(line), np.nan)
@@ -253,12 +253,12 @@ def access_rows(trace: Trace, found: AccessHolds) -> Table:
 
 
 def access_assumption(found: AccessHolds) -> str:
-    """Return what the rows take for granted."""
+    """Return what the rows assume."""
     return " ".join([ACCESS_NOTE, *([_ACCESS_PART] if found.is_part else [])])
 
 
 def access_text(totals: Mapping[str, Any]) -> str:
-    """Return in words what the totals of accesses say."""
+    """Return the totals of accesses in words."""
     text = f"{plural(totals['longer'], 'instruction')} held their unit twice as long as needed, or longer."
     if totals["conflict_share_of_lds_cycles"] is not None:
         share = percent(totals["conflict_share_of_lds_cycles"], 1)
@@ -267,7 +267,7 @@ def access_text(totals: Mapping[str, Any]) -> str:
 
 
 def access_totals(trace: Trace, found: AccessHolds) -> dict[str, Any]:
-    """Return sums over all rows, and what counters of the thread trace say of bank conflicts."""
+    """Return sums over all rows, and the bank conflicts by counters of the thread trace."""
     return {
         "refused": int(found.refused.sum()),
         "stall": int(found.stall.sum()),
@@ -292,7 +292,7 @@ def fetch_rows(trace: Trace, found: CodeFetches) -> Table:
 
 
 def fetch_totals(trace: Trace, found: CodeFetches, loops: LoopTable) -> dict[str, Any]:
-    """Return sums over all rows, and how large loops are beside the cache."""
+    """Return sums over all rows, and the sizes of loops and of the cache."""
     address = trace.code.address.astype(np.int64)
     size = np.maximum(address[loops.branch] + BRANCH_BYTES - address[loops.head], 0)
     return {
@@ -307,7 +307,7 @@ def fetch_totals(trace: Trace, found: CodeFetches, loops: LoopTable) -> dict[str
 
 
 def fetch_text(totals: Mapping[str, Any]) -> str:
-    """Return in words what the totals of fetches say."""
+    """Return the totals of fetches in words."""
     text = (
         f"{plural(totals['slow'], 'slow fetch', 'slow fetches')}, {count(totals['cycles'])} cycles of waves."
     )
@@ -319,5 +319,5 @@ def fetch_text(totals: Mapping[str, Any]) -> str:
 
 
 def memory_totals(found: MemoryLatency) -> dict[str, int]:
-    """Return sums over what counters tell."""
+    """Return sums over what counters measure."""
     return {"samples": int(found.samples.sum()), "in_flight": int(found.censored.sum())}

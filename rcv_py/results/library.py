@@ -27,7 +27,7 @@ def _shown(name: str, kind: Any, meaning: str, text: Callable[[Record], str], ti
 
 
 def _duration(row: Record) -> str:
-    """The launch in time and cycles, as far as they are known."""
+    """The launch in time and cycles, as far as known."""
     parts = [] if row["duration_ns"] is None else [nanoseconds(row["duration_ns"])]
     return ", ".join(parts if row["duration"] is None else [*parts, f"{count(row['duration'])} cycles"])
 
@@ -179,7 +179,7 @@ _UNKNOWN = float("nan")
 
 
 def library_table(rows: Sequence[LibraryRow], root: Path | None = None) -> Table:
-    """Return one row per capture; `root` is the folder below which people look for their places."""
+    """Return one row per capture; people see its path relative to `root`."""
     places = [row.name if root is None else _below(root, row) for row in rows]
     values = {name: [value(row) for row in rows] for name, value in _VALUES.items()}
     return Table.of(LIBRARY, rows, {"place": places, **values})

@@ -1,4 +1,4 @@
-"""One instruction: how long its hits took, or what PC samples show of it."""
+"""One instruction: how long its hits took, or its PC samples."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def spreads(hits: LineHits) -> dict[str, Spread | None]:
 
 
 def spread_table(found: Mapping[str, Spread | None]) -> Table:
-    """Return one row per measure; of one without a value only that there is no hit."""
+    """Return one row per measure; a measure without a value has only zero hits."""
     nothing = dict.fromkeys((field.name for field in _SPREAD), np.nan) | {"hits": 0}
     rows = [nothing if spread is None else of_analysis(_SPREAD, spread) for spread in found.values()]
     columns = {field.name: [row[field.name] for row in rows] for field in _SPREAD}
@@ -112,7 +112,7 @@ def spread_facts(found: Mapping[str, Spread | None]) -> dict[str, dict[str, Any]
 
 
 def sample_table(found: StallReasons) -> Table:
-    """Return PC samples by what they show: issued, then reasons, the most frequent first."""
+    """Return PC samples by outcome: issued, then reasons, the most frequent first."""
     rows = [("issued", found.issued), *sample_facts(found)["reasons"].items()]
     return Table(SAMPLES, {"reason": [name for name, _ in rows], "samples": [n for _, n in rows]})
 

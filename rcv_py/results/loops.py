@@ -25,7 +25,7 @@ from rcv_py.results.field import At, Field, record, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources, waves
 from rcv_py.results.table import Column, Columns, Spec, Table
 
-MOST_PARTS = 4  # kinds that a split names
+MOST_PARTS = 4  # kinds that a breakdown names
 
 
 def _split(row: Mapping[str, Any]) -> str:
@@ -335,7 +335,7 @@ FACTS = (
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What the tables are made of."""
+    """The inputs of the tables."""
 
     answers: Answers
     rows: Rows  # of the wave index, None: all
@@ -363,7 +363,7 @@ def loop_table(trace: Trace, loops: LoopTable) -> Table:
 
 
 def iteration_table(trace: Trace, found: LoopIterations, rows: np.ndarray, *, has_note: bool) -> Table:
-    """Return one row for each of these iterations; the note says what it is: entry, last or outlier."""
+    """Return one row for each of these iterations; the note is entry, last or outlier."""
     iterations, loops = found.iterations.at(rows), found.table
     branch, is_outlier = loops.branch[iterations.loop], np.isin(rows, found.outliers)
     columns: dict[str, Column] = {
@@ -380,7 +380,7 @@ def iteration_table(trace: Trace, found: LoopIterations, rows: np.ndarray, *, ha
 
 
 def iterations_of(found: LoopIterations, loop: int, wave: int | None = None) -> np.ndarray:
-    """Return the rows of all iterations of a loop, of one wave (its index row) or of all of them, by time."""
+    """Return the rows of all iterations of a loop, of one wave (its index row) or of all waves, by time."""
     one = found.iterations
     keep = one.loop == loop
     if wave is not None:
@@ -390,7 +390,7 @@ def iterations_of(found: LoopIterations, loop: int, wave: int | None = None) -> 
 
 
 def one_loop(inputs: Inputs, head: int, branch: int, wave: int | None, *, only_outliers: bool) -> Table:
-    """Return every iteration of one loop by time, outliers by their length; UsageError for no such loop."""
+    """Return every iteration of one loop by time, outliers by length; UsageError for an unknown loop."""
     found = inputs.loops.found
     chosen = np.flatnonzero((found.table.head == head) & (found.table.branch == branch))
     if not len(chosen):
@@ -478,7 +478,7 @@ ASKED_BY = {
     "distance": (LOAD_TO_USE,),
     "chains": (CROSS_LANE,),
     "segments": (ALL_SEGMENTS,),
-}  # by one of them besides
+}  # additionally by one of them
 TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --by
     "loops": (LOOPS, _loops),
     "iterations": (ITERATIONS, _iterations),
@@ -492,7 +492,7 @@ TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of
 
 
 def facts(inputs: Inputs) -> dict[str, Any]:
-    """Return what is said about all loops: waves, the dominant one, phases, outliers and barriers."""
+    """Return the facts about all loops: waves, the dominant loop, phases, outliers and barriers."""
     loops = inputs.loops
     found = inputs.answers.of(BARRIER_SKEW, inputs.rows)
     return {

@@ -1,4 +1,4 @@
-"""Notes about a capture: what people and agents wrote, and where."""
+"""Notes about a capture, by people and agents, and their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Occupancy: curves of resident waves in numbers, and what limits the waves of a SIMD."""
+"""Occupancy: statistics of curves of resident waves, and what limits the waves of a SIMD."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _IDS = kinds.listed(kinds.SIGNED_INDEX, "A number")
 
 
 def curves(by: str, *, has_ids: bool = False) -> Spec:
-    """Return the spec of curves by shader engine, kernel or so; those of kernels have `ids`."""
+    """Return the spec of curves by shader engine, kernel or other key; curves of kernels have `ids`."""
     title, what = BY[by]
     ids = _IDS("ids", "Numbers of the kernel in the capture", at=At.DATA, is_optional=True)
     return Spec.of(
@@ -64,7 +64,7 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
     )
 
 
-VARIANTS = {  # what a row is → its table and what asks for it
+VARIANTS = {  # what a row is → its table and its option
     by: (curves(by, has_ids=by == "kernel"), f"By {BY[by][1].lower()}: --by {by}.")
     for by in ("se", "kernel", "state")
 }
@@ -80,7 +80,7 @@ FACTS = (
 
 
 def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> Table:
-    """Return one row per curve; the first one is that of all."""
+    """Return one row per curve; the first is the total."""
     whole = numbers[0].area if numbers else 0
     share = [row.area / whole if whole else 0.0 for row in numbers]
     return Table.of(curves(by), numbers, {by: names, "share_of_wave_cycles": share})

@@ -1,4 +1,4 @@
-"""What is known of a place: an instruction, a wave, or one execution of the instruction by the wave."""
+"""Facts about a place: an instruction, a wave, or one execution of the instruction by the wave."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ PLACES = rows_field(
 
 
 def line_facts(trace: Trace, line: int) -> dict[str, Any]:
-    """Return what is known of an instruction: its text, and what it costs in all waves."""
+    """Return the facts about an instruction: its text, and its cost in all waves."""
     found: dict[str, Any] = {"text": trace.code.text[line], "source": source_of(trace, line)}
     found["totals"] = of_analysis(TOTALS, line_totals(trace.code, line))
     if trace.has_pc_samples:
@@ -94,16 +94,16 @@ def line_facts(trace: Trace, line: int) -> dict[str, Any]:
 
 
 def wave_facts(wave: Wave) -> dict[str, Any]:
-    """Return what is known of a wave: its name, and when it lived."""
+    """Return the facts about a wave: its name, start and end."""
     return {"wave": str(wave.id), "wave_start": wave.begin, "wave_end": wave.end}
 
 
 def execution_facts(
     trace: Trace, wave: Wave, line: int, hit: int | None, beside: Iterable[WaveBatch]
 ) -> dict[str, Any]:
-    """Return what is known of the n-th time a wave ran an instruction; how often it did if none is named.
+    """Return facts about the n-th execution of an instruction by a wave; without n, how many there are.
 
-    `beside` are the waves of its unit, which compete with it.
+    `beside` are the other waves of its unit, which compete with it.
     """
     executions = np.flatnonzero(wave.tokens.line == line)
     if hit is None or hit >= len(executions):

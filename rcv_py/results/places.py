@@ -15,7 +15,7 @@ from rcv_py.results.table import Column, Table, Words
 
 
 def instructions(trace: Trace, lines: np.ndarray) -> Words:
-    """Return the text of each instruction, "" for an index that is none of the program."""
+    """Return the text of each instruction, "" for an index outside the program."""
     return _words(lines, lambda line: trace.code.text[line] if 0 <= line < len(trace.code) else "")
 
 
@@ -47,10 +47,10 @@ def waves(trace: Trace, rows: np.ndarray) -> Words:
 
 
 def short_sources(trace: Trace) -> dict[str, str]:
-    """Return how tables show the paths of the sources; documents and CSV have them in full.
+    """Return the abbreviations of source paths in tables; documents and CSV have them in full.
 
-    The missing place of an instruction is a dash, unless the capture maps none: then a column of dashes would
-    tell nothing.
+    The missing place of an instruction is a dash, unless the capture maps none: a column of dashes would be
+    useless.
     """
     has_places = bool((trace.code.leaf >= 0).any())
     missing = {"": NO_PLACE} if has_places else {}

@@ -1,4 +1,4 @@
-"""Hit rate of L2 and traffic of memory, by counters that `rocprofv3 --pmc` recorded, and what they say."""
+"""Hit rate of L2 and memory traffic, by counters that `rocprofv3 --pmc` recorded, and conclusions."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ FACTS = (
 
 
 def pmc_table(found: Sequence[tuple[Traffic, Decision]], family: str) -> Table:
-    """Return one row per kernel or dispatch; `family` is how the GPU calls its counters."""
+    """Return one row per kernel or dispatch; `family` is the GPU's naming scheme of counters."""
     rows = [_row(one, decided, family) for one, decided in found]
     return Table(PMC, {field.name: [row[field.name] for row in rows] for field in PMC.at(At.DATA)})
 

@@ -1,4 +1,4 @@
-"""What a profiler's database or document tells of a run: tables of kernels, devices, counters, samples."""
+"""Contents of a profiler's database or document: tables of kernels, devices, counters, samples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rcv_py.results.table import Spec, Table
 _COUNT = replace(kinds.COUNT, has_minus_one=True)
 _BYTES = replace(kinds.BYTES, has_minus_one=True)
 _INDEX = replace(kinds.INDEX, has_minus_one=True)
-MOST_DISPATCHES = 100_000  # rows of single launches; of more the longest
+MOST_DISPATCHES = 100_000  # most rows of single launches; the longest are kept
 MOST_SHOWN = 20  # rows of a table for people
 
 KERNELS = Spec.of(
@@ -156,7 +156,7 @@ def _kernels(profile: Profile) -> Table:
     has_times = total > 0
     order = np.lexsort((np.arange(len(kernels)), -count, -total))
     if len(launches):
-        order = order[count[order] > 0]  # of a library hundreds are loaded and never launched
+        order = order[count[order] > 0]  # libraries load hundreds of kernels that are never launched
 
     def of(name: str) -> list[object]:
         return [getattr(kernels[at], name) for at in order.tolist()]
@@ -228,7 +228,7 @@ def _dispatches(profile: Profile) -> Table:
 
 
 def _volume(sizes: np.ndarray) -> np.ndarray:
-    """The product of three sizes, int64; of nonsense the largest number that is exact."""
+    """The product of three sizes, int64; limited to the largest integer exact in a float64."""
     return np.minimum(sizes.prod(axis=1, dtype=np.float64), 1 << 53).astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""What recording did: each run of rocprofv3, why there was another, and the capture that came of it."""
+"""The result of recording: each run of rocprofv3, why it was repeated, and the resulting capture."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class Run:
 
 
 def run_table(runs: Sequence[Run], spec: Spec = RUNS) -> Table:
-    """Return one row per run: those of documents, or `RUNS`, without settings."""
+    """Return one row per run, with the fields of `spec`: `RUNS`, or with settings for documents."""
     return Table.of(spec, runs)

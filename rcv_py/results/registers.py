@@ -1,4 +1,4 @@
-"""Registers: how many of each file hold what is still needed, where most do, and which are free."""
+"""Registers: how many of each file hold values still needed, where the peak is, and which are free."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ FACTS = (
     kinds.TEXT("method", "How the numbers were determined"),
 )
 PLACE_FACTS = (common.CAPTURE, *common.PLACE)
-VARIANTS = {  # what a row is → its fields, and how it is asked for
+VARIANTS = {  # what a row is → its fields and its option
     "file": (FILES, (*FACTS,), "Register files."),
     "instruction": (ROWS, (common.CAPTURE,), "Instructions: --by instruction."),
     "place": (PLACE, PLACE_FACTS, "What is held at an instruction: --line."),
@@ -87,7 +87,7 @@ METHOD = (
 
 
 def main_rows(trace: Trace) -> range:
-    """Return the rows of the kernel with most traced cycles, of everything if there are no kernels."""
+    """Return the rows of the kernel with most traced cycles, all rows if there are no kernels."""
     kernel = trace.code.main_kernel
     return range(len(trace.code)) if kernel is None else range(kernel.first, kernel.stop)
 
@@ -99,7 +99,7 @@ def main_use(trace: Trace) -> RegisterUse:
 
 
 def register_facts(limits: OccupancyLimits) -> dict[str, Any]:
-    """Return what is said about all files."""
+    """Return the facts about all files."""
     return {"next_step": limits.next_step, "method": METHOD}
 
 
@@ -140,7 +140,7 @@ def file_table(trace: Trace, found: LiveRegisters, limits: OccupancyLimits) -> T
 
 
 def instruction_table(trace: Trace, found: LiveRegisters) -> Table:
-    """Return one row per instruction of the program, labels aside."""
+    """Return one row per instruction of the program, without labels."""
     rows = np.flatnonzero(~trace.code.is_label)
     held = {
         name: found.pressure[rows, at]

@@ -1,4 +1,4 @@
-"""The roofline: operations a cycle and bytes a cycle of the kernel and its loops, beside their peaks."""
+"""The roofline: operations per cycle and bytes per cycle of the kernel and its loops, and their peaks."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def roofline_rows(trace: Trace, found: Roofline) -> list[dict[str, Any]]:
 
 
 def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> dict[str, Any]:
-    """Return what is said about all scopes."""
+    """Return the facts about all scopes."""
     kernel = run.kernel
     threads = int(np.prod(kernel.grid)) if kernel is not None and min(kernel.grid) > 0 else 0
     waves = threads // lanes or None
@@ -169,7 +169,7 @@ def roofline_facts(trace: Trace, found: Roofline, run: RunFacts, lanes: int) -> 
 
 
 def computed_texts(found: Sequence[Computed]) -> list[str]:
-    """Return what was computed for people: `MFMA/WMMA f8 2.28 G FLOP, 40.2 % of 8,192 a cycle`."""
+    """Return the computed operations as text: `MFMA/WMMA f8 2.28 G FLOP, 40.2 % of 8,192 a cycle`."""
     texts = []
     for one in found:
         of = "" if np.isnan(one.peak) else f" of {count(int(one.peak))}"

@@ -1,4 +1,4 @@
-"""Schedules: how long hot blocks take in the order that ran, and in the best order that was found."""
+"""Schedules: how long hot blocks take in the executed order, and in the best order found."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def schedule_table(
     total: int,
     estimates: Sequence[float] | None = None,
 ) -> Table:
-    """Return one row per block; `total` are the cycles of latency and idle of all instructions.
+    """Return one row per block; `total` is latency and idle of all instructions, in cycles.
 
-    `estimates` are those of llvm-mca, cycles of each block, nan where it is silent; None: it was not asked.
+    `estimates` are llvm-mca's cycles of each block, nan if it has none; None: it was not run.
     """
     columns: Columns = {
         "share_of_total": np.array([one.cost for one in found], dtype=np.float64) / max(1, total),

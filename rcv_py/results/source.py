@@ -1,4 +1,4 @@
-"""What source files and lines cost, or the instructions of a line."""
+"""Costs of source files and lines, or of the instructions of a line."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ FACTS = (
 def file_table(
     trace: Trace, costs: CostColumns, lines: SourceLines, how: SourceCost, why: Reasons | None
 ) -> Table:
-    """Return one row per file that costs anything, the most first; `lines` are all its lines."""
+    """Return one row per file with a cost, the costliest first; `lines` are all source lines."""
     found = source_files(trace.code, costs, how, why)
     rows = found.ranked()
     files = [int(found.file[row]) for row in rows]

@@ -30,7 +30,7 @@ SUMMARY = Spec.of(
 
 
 def _open_rows(each: str, fields: tuple[Field, ...], more: Shape) -> Kind:
-    """Rows with these fields and others by name."""
+    """Rows with these fields and additional ones by name."""
     row = record(*fields).json(each) | {"additionalProperties": more}
     return Kind(json=lambda sentence: json_types.listed(sentence, row), is_nested=True)
 
@@ -117,7 +117,7 @@ _PLACES = ("se", "sa", "cu")
 
 
 def simd_title(name: str) -> str:
-    """Return how people call a column of the SIMDs: a field, or a pipe."""
+    """Return the displayed name of a column of the SIMDs: a field, or a pipe."""
     titles = {field.name: field.title for field in SIMD}
     return titles.get(name, "Matrix issue" if name == "Matrix" else name)
 
@@ -178,7 +178,7 @@ def _unit_rows(units: UnitTable) -> Iterator[tuple[Any, ...]]:
 
 
 def parts(found: DeviceSummary) -> Iterator[tuple[str, list[tuple[str, int]]]]:
-    """Yield each split of a whole: its title, and names with cycles or samples."""
+    """Yield each breakdown of a total: its title, and names with cycles or samples."""
     if found.activity is not None:
         yield (
             "activity",
@@ -199,7 +199,7 @@ def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]
         return
     place = pipes.se * 256 + pipes.simd
     of = np.searchsorted(work.place, place)
-    of[np.append(work.place, -1)[of] != place] = -1  # a SIMD of which all waves were left out
+    of[np.append(work.place, -1)[of] != place] = -1  # a SIMD whose waves were all left out
     columns_of = {"mfma_busy": work.matrix, "no_issue": work.no_issue, "bubbles": work.nothing}
     more = {name: np.append(column, 0)[of] for name, column in columns_of.items()}
     for row in range(len(pipes)):
@@ -217,7 +217,7 @@ def _unit(units: UnitTable, row: int) -> str:
 
 
 def plain_number(value: np.generic) -> Any:
-    """Return a number for programs: rounded to four digits, None where there is none."""
+    """Return a number for programs: rounded to four digits; None stays None."""
     plain = value.item()
     if isinstance(plain, float):
         return None if np.isnan(plain) else round(plain, 4)

@@ -1,4 +1,4 @@
-"""A result as columns, and the declaration that says what they are."""
+"""A result as columns, and the declaration of the columns."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ Columns = Mapping[str, Column | Sequence[Any]]
 
 @dataclass(frozen=True)
 class Spec:
-    """What the rows of a table are, and every field of them once."""
+    """The declaration of a table: what its rows are, and every field."""
 
     name: str  # such as "loops iterations": how the reference of the API calls it
     row: str  # a sentence: "One row per loop."
     noun: str  # what one row is: "loop"
     fields: tuple[Field, ...]  # in the order of documents and CSV
-    order: tuple[str, ...] = ()  # for people, where theirs differs: these first, then the others
-    window: tuple[str, ...] = ()  # the same for tables of the window, where theirs differs again
-    nothing: str = ""  # a sentence: why there may be no row
+    order: tuple[str, ...] = ()  # for people, if different: these first, then the others
+    window: tuple[str, ...] = ()  # the same for tables of the window, if different
+    nothing: str = ""  # a sentence: why there may be no rows
     note: str = ""  # a sentence for people: how the numbers are meant
-    csv: tuple[str, ...] = ()  # columns of CSV, where they are not the plain ones of documents
+    csv: tuple[str, ...] = ()  # columns of CSV, if not the plain ones of documents
 
     @classmethod
     def of(
@@ -94,7 +94,7 @@ class Spec:
         return any(field.name == name for field in self.fields)
 
     def at(self, where: At) -> tuple[Field, ...]:
-        """Return the fields that are shown there, in the order for people or for documents."""
+        """Return the fields shown there, in the order for people or for documents."""
         order = () if where is At.DATA else self.window or self.order if where is At.WINDOW else self.order
         first = [self[name] for name in order]
         rest = [field for field in self.fields if field.name not in order]
@@ -115,7 +115,7 @@ class Spec:
         return rows_field(name, self.row.removesuffix("."), *self.at(At.DATA))
 
     def meaning(self, column: str) -> Meaning:
-        """Return what a column is, or one of the numbers by name that are columns `field_key`."""
+        """Return the unit and meaning of a column, or of a column `field_key` of numbers by name."""
         for field in self.fields:
             if field.name == column:
                 return Meaning(field.kind.unit, field.meaning)
@@ -125,15 +125,15 @@ class Spec:
         return UNKNOWN
 
     def with_field(self, field: Field) -> Spec:
-        """Return a spec that has one field more."""
+        """Return a spec with one more field."""
         return replace(self, fields=(*self.fields, field))
 
 
 class Table:
-    """Columns of equal length, each what its field of the spec says; a table never changes.
+    """Columns of equal length, described by the fields of the spec; a table never changes.
 
     A column is an array of its kind's dtype ([n], or [n, names] of a mapping), an array of texts, or `Words`.
-    Cells that are not known are nan, -1 of code rows, and "".
+    Unknown cells are nan, -1 for code rows, and "".
     """
 
     def __init__(self, spec: Spec, columns: Columns) -> None:
@@ -155,9 +155,9 @@ class Table:
 
     @classmethod
     def of(cls, spec: Spec, found: object, columns: Columns = MappingProxyType({})) -> Table:
-        """Return the table of what an analysis returned: of columns as attributes, or of a sequence of rows.
+        """Return the table of an analysis result: columns as attributes, or a sequence of rows.
 
-        A field is not read if it stands in `columns`, is optional or is made of others.
+        A field is not read if it is in `columns`, is optional or is derived from others.
         """
         fields = [field for field in spec.fields if not (field.of or field.is_optional)]
         fields = [field for field in fields if field.name not in columns]
@@ -181,7 +181,7 @@ class Table:
         )
 
     def __getitem__(self, rows: np.ndarray | slice) -> Table:
-        """Return the table of some rows: a mask, their numbers or a slice."""
+        """Return the table of some rows, given as a mask, indices or a slice."""
         return Table(self.spec, {name: column[rows] for name, column in self.columns.items()})
 
     def head(self, rows: int | None) -> Table:
@@ -189,7 +189,7 @@ class Table:
         return self if not rows else self[:rows]
 
     def sorted(self, by: str | None, *, descending: bool = True) -> Table:
-        """Return the rows in order of a field; equal ones, and all without one, stay; unknown ones come last.
+        """Return the rows sorted by a field, stable, unknown values last; without a field, unchanged.
 
         Raise UsageError if there is no such field, or it has no order.
         """
@@ -205,7 +205,7 @@ class Table:
         return np.concatenate([order[is_known[order]], order[~is_known[order]]])
 
     def _ranks(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return numbers that sort like the values, equal for equal ones, and which values are known."""
+        """Return numbers that sort like the values (equal for equal values), and which values are known."""
         column = self.columns[name]
         if isinstance(column, Words):
             _, rank = np.unique(np.array([*column.texts, ""], dtype=object), return_inverse=True)
@@ -225,7 +225,7 @@ class Table:
         return self.spec[name].plain(column)
 
     def csv(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Return the names and the rows of a spreadsheet: what has an inside is left out."""
+        """Return the names and the rows of a spreadsheet; nested values are omitted."""
         if self.spec.csv:
             return [*self.spec.csv], self.flat(self.spec.csv)
         columns: dict[str, list[Any]] = {}
@@ -237,7 +237,7 @@ class Table:
         return list(columns), list(zip(*columns.values(), strict=True))
 
     def by_key(self, field: Field, prefix: str) -> dict[str, Any]:
-        """Return a column for each name of a mapping that occurs, those with the largest sum first."""
+        """Return a column for each name that occurs in a mapping, the largest sum first."""
         values = self.columns[field.name]
         assert isinstance(values, np.ndarray)
         sums = values.sum(axis=0)
@@ -245,7 +245,7 @@ class Table:
         return {f"{prefix}{field.kind.names[at]}": values[:, at] for at in order}
 
     def flat(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
-        """Return rows of these columns as a spreadsheet has them: objects that a column holds as text."""
+        """Return rows of these columns for a spreadsheet: objects become text."""
         return list(zip(*map(self._flat, names), strict=True))
 
     def _flat(self, name: str) -> list[Any]:
@@ -255,7 +255,7 @@ class Table:
         return [*map(kind.text, column)]
 
     def markdown(self) -> str:
-        """Return the fields that reports show as a table of Markdown."""
+        """Return the fields that reports show, as a Markdown table."""
         from rcv_py.base.markdown import md_table, md_text  # noqa: PLC0415 - a window does without
 
         fields = [(field.title, field.is_number) for field in self.fields(At.REPORT)]
@@ -275,7 +275,7 @@ class Table:
         ]
 
     def records(self, names: Iterable[str] = ()) -> list[dict[str, Any]]:
-        """Return rows of plain values of these columns; without names of all, those for people too."""
+        """Return rows of plain values of these columns; without names, of all, including text for people."""
         names = tuple(names) or tuple(self.columns)
         columns = [self.plain(name) for name in names]
         return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]

@@ -1,6 +1,6 @@
-"""The tables of a capture as they are exported: what each of their columns is.
+"""The exported tables of a capture: the meaning of each column.
 
-Their columns are made in `export/tables.py`, those of waves batch by batch, as wide as they were read.
+Their columns are made in `export/tables.py`, columns of waves batch by batch, with the dtypes of the reader.
 """
 
 from __future__ import annotations

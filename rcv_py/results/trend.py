@@ -1,4 +1,4 @@
-"""Captures of several builds, each beside an earlier one: one row per capture."""
+"""Captures of several builds, each compared with an earlier one: one row per capture."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ SEVERAL_FACTS = (
 
 
 def trend_table(rows: Sequence[Step], places: Sequence[str]) -> Table:
-    """Return one row per capture, in their order; people see their places."""
+    """Return one row per capture, in order; people see their relative paths."""
     columns = {name: [of(row) for row in rows] for name, of in _VALUES.items()}
     work = [
         None if row.build.costs is None else work_costs(row.build.costs, row.build.duration_ns)

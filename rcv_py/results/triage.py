@@ -1,4 +1,4 @@
-"""Findings: what limits a kernel, what to look at first, and the same of several captures."""
+"""Findings: what limits a kernel, what to look at first, and the same for several captures."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def finding_table(found: Sequence[Finding]) -> Table:
 
 
 def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
-    """Return the findings of a table and what is said about all, as `HEAD` and `FOOT` declare it."""
+    """Return the findings of a table and the facts about all, as `HEAD` and `FOOT` declare them."""
     totals = of_analysis(_TOTALS, found)
     return {
         "capture": trace.name,
@@ -250,7 +250,7 @@ CAPTURES = Spec.of(
 
 
 def capture_table(judged: Sequence[Judged], root: Path) -> Table:
-    """Return one row per capture, with its first finding; people see its place below `root`."""
+    """Return one row per capture, with its first finding; people see its path relative to `root`."""
     paths = [row.entry.path for row in judged]
     first = [row.first for row in judged]
     columns: Columns = {

@@ -1,4 +1,4 @@
-"""Units of a compute unit: for how long each was busy with traced waves."""
+"""Units of a compute unit: how long each was busy with traced waves."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FACTS = (
 
 
 def units(found: UnitBusy, window: TimeWindow) -> Table:
-    """Return one row per unit that was used, of what `unit_busy` found in the window."""
+    """Return one row per used unit, from the result of `unit_busy` in the window."""
     busy = np.array([cycles for _, cycles in found], dtype=np.int64)
     columns: Columns = {
         "unit": [name for name, _ in found],

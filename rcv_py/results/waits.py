@@ -1,4 +1,4 @@
-"""Waits: what each waited for, and the latency of memory that waits tell."""
+"""Waits: what each waited for, and the memory latency that waits show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.table import Column, Columns, Spec, Table
 from rcv_py.results.whatif import CHANGE
 
-if TYPE_CHECKING:  # it imports a compiler, and the window shows waits without trying any move
+if TYPE_CHECKING:  # it imports a compiler, and the window shows waits without trying moves
     from rcv_py.analysis.whatif.hoist import Tried
 
 _LATENCY = replace(kinds.MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
@@ -146,7 +146,7 @@ def wait_table(trace: Trace, found: WaitSummary) -> Table:
 
 
 def waits_about(found: WaitSummary, line: int | None) -> np.ndarray:
-    """Return the rows of `wait_table` at a line, or that waited for it; None: all.  int64."""
+    """Return the rows of `wait_table` that are at a line or waited for it; None: all.  int64."""
     table = found.blocking
     if line is None:
         return np.arange(len(table))
@@ -167,13 +167,13 @@ def producer_table(trace: Trace, found: WaitSummary) -> Table:
 
 
 def latency_table(trace: Trace, found: WaitSummary) -> Table:
-    """Return one row per instruction that was waited for, most exact samples first."""
+    """Return one row per instruction that a wait required, most exact samples first."""
     line = found.latency.line
     return Table(LATENCIES, {**placed(trace, line), **_latency(found, line)})
 
 
 def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
-    """Return waits, by rows of `wait_table`, and below each what it waited for, as spreadsheets have them."""
+    """Return waits, by rows of `wait_table`, each followed by what it waited for, for spreadsheets."""
     table = found.blocking
     counts = np.maximum(1, np.diff(table.first)[waits])
     wait = np.repeat(waits, counts)
@@ -200,7 +200,7 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
 def wait_documents(
     trace: Trace, found: WaitSummary, waits: np.ndarray, most: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return the rows of a document, by rows of `wait_table`, each with `most` that it waited for."""
+    """Return the rows of a document, by rows of `wait_table`, each with at most `most` producers."""
     line = found.blocking.producer
     producers = producer_table(trace, found)
     samples = Table(LATENCIES, {**placed(trace, line), **_latency(found, line)})
@@ -231,7 +231,7 @@ def _wait_of(found: WaitSummary) -> np.ndarray:
 
 
 def _latency(found: WaitSummary, line: np.ndarray) -> dict[str, np.ndarray]:
-    """The samples of each line; those of which no wait tells have none, and statistics of nan."""
+    """The samples of each line; lines that no wait measures have none, and statistics of nan."""
     table = found.latency
     order = np.argsort(table.line, kind="stable")
     at = np.searchsorted(table.line[order], line)
@@ -304,7 +304,7 @@ LOAD_FACTS = (
 
 
 def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> Table:
-    """Return one row per inverted wait and a load; predictions are those that were tried."""
+    """Return one row per inverted wait and load, with the predictions that were run."""
     from rcv_py.analysis.whatif.hoist import goes_with  # noqa: PLC0415 - as above
 
     of_row = {} if tried is None else tried.of_row
@@ -324,7 +324,7 @@ def load_table(trace: Trace, found: LoadOrder, tried: Tried | None = None) -> Ta
 
 
 def load_facts(found: LoadOrder, tried: Tried | None) -> dict[str, Any]:
-    """Return what is said about all inverted waits."""
+    """Return the facts about all inverted waits."""
     one = None if tried is None else tried.together
     return {
         "waves": found.waves,

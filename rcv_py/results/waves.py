@@ -1,4 +1,4 @@
-"""Waves: where and when they lived, what they did meanwhile, and the ways they took through the code."""
+"""Waves: where and when they ran, what they did, and the paths they took through the code."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def waves(
     read: WaveStates,
     kernels: Sequence[str],
 ) -> Table:
-    """Return one row per wave of these rows of the index; `read` is known of those that could be read.
+    """Return one row per wave of these rows of the index; `read` has the waves that could be read.
 
     `kernels` names the kernel of each row.
     """
@@ -225,7 +225,7 @@ def waves(
 
 
 def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
-    """Return one row per life of the occupancy record; `kernels` names the kernel of each."""
+    """Return one row per wave of the occupancy record; `kernels` names the kernel of each."""
     columns: Columns = {
         "start": lives.begin,
         "cycles": lives.end - lives.begin,
@@ -236,7 +236,7 @@ def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
 
 
 def population_table(found: Populations) -> Table:
-    """Return one row per way through the code."""
+    """Return one row per path through the code."""
     return Table.of(POPULATIONS, found)
 
 

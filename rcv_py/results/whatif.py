@@ -13,7 +13,7 @@ from rcv_py.results.field import At, Field, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.table import Columns, Spec, Table
 
-if TYPE_CHECKING:  # they import a compiler, and the window names fields before anything is played
+if TYPE_CHECKING:  # they import a compiler, and the window names fields before any replay
     from rcv_py.analysis.whatif.critical_path import PathTable
     from rcv_py.analysis.whatif.experiments import Sample
     from rcv_py.analysis.whatif.predict import Prediction
@@ -116,7 +116,7 @@ def prediction_table(found: Sequence[Prediction]) -> Table:
 
 
 def facts(found: Sequence[Prediction], played: Sample) -> dict[str, Any]:
-    """Return what is said about all predictions."""
+    """Return the facts about all predictions."""
     return {
         "played_tokens": found[0].tokens if found else 0,
         "engines": list(played.engines),
@@ -126,7 +126,7 @@ def facts(found: Sequence[Prediction], played: Sample) -> dict[str, Any]:
 
 
 def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> Table:
-    """Return one row per experiment: its text, whose remedy it is, what is predicted, else why nothing is."""
+    """Return one row per experiment: text, remedied finding, and the prediction or why there is none."""
     nothing = float("nan")
     columns: dict[str, Sequence[Any]] = {
         "text": [text for text, _, _, _ in found],
@@ -140,12 +140,12 @@ def tried_table(found: Sequence[tuple[str, str, Prediction | None, str]]) -> Tab
 
 
 def assumptions(found: Prediction) -> list[str]:
-    """Return what a prediction takes for true, sentences."""
+    """Return the assumptions of a prediction, as sentences."""
     return [*LIMITS, *(f"{text[:1].upper()}{text[1:]}." for text in found.guesses)]
 
 
 def path_rows(trace: Trace, found: PathTable) -> Table:
-    """Return one row per instruction and cause of the critical path, then those off it."""
+    """Return one row per instruction and cause of the critical path, then instructions off it."""
     from rcv_py.analysis.whatif.critical_path import CAUSES  # noqa: PLC0415 - it imports a compiler
 
     names = {int(cause): name for cause, (name, _) in CAUSES.items()}
@@ -161,7 +161,7 @@ def path_rows(trace: Trace, found: PathTable) -> Table:
 
 
 def path_causes(found: PathTable) -> Table:
-    """Return what the paths were spent on, one row per cause that occurs."""
+    """Return the causes of the paths' cycles, one row per cause that occurs."""
     from rcv_py.analysis.whatif.critical_path import CAUSES  # noqa: PLC0415 - as above
 
     length = max(1, found.length)
@@ -170,5 +170,5 @@ def path_causes(found: PathTable) -> Table:
 
 
 def path_facts(found: PathTable, trace: Trace) -> dict[str, Any]:
-    """Return what is said about the paths of all compute units."""
+    """Return the facts about the paths of all compute units."""
     return {"capture": trace.name, "length": found.length, "causes": path_causes(found).rows()}

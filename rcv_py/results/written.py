@@ -1,4 +1,4 @@
-"""What commands say of the files that they wrote, and of the schemas there are."""
+"""Results of commands that write files, and the list of schemas."""
 
 from __future__ import annotations
 

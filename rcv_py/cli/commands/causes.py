@@ -43,7 +43,7 @@ _LINES = (
 
 
 def run(options: CausesOptions) -> Answer:
-    """List the causes, lines or producers of a capture."""
+    """List the causes, instructions or producers of a capture."""
     waves = choose_waves(options, (ATTRIBUTION,))
     trace, by = waves.trace, options.by
     table = waves.of(ATTRIBUTION)

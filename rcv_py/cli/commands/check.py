@@ -1,4 +1,4 @@
-"""`rcv check`: can this capture be trusted, and how would a better one be recorded?"""
+"""`rcv check`: whether a capture can be trusted, and how to record a better one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rcv compare`: whether B takes more cycles than A, where, and what of it is noise."""
+"""`rcv compare`: whether B takes more cycles than A, where, and how much is noise."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _costs(trace: Trace, wanted: str) -> CaptureCosts:
 
 
 def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) -> dict[str, Any]:
-    """What the document says of the waves whose costs are compared, of all sides together."""
+    """The document's description of the compared waves, over all sides."""
     traced = sum(len(trace.waves) for trace in traces)
     texts = zip(("A", "B", "replicate"), costs, strict=False)
     return {
@@ -176,7 +176,7 @@ def _markdown(found: Comparison, real: Table, options: CompareOptions) -> str:
 
 
 def _junit(found: Comparison, real: Table, *, is_failed: bool) -> str:
-    """One test case: failed if the gate trips, skipped if nothing can be said, passed otherwise."""
+    """One test case: failed if the gate trips, skipped if the comparison is undecided, passed otherwise."""
     is_open = found.verdict is Verdict.NOT_COMPARABLE
     rows = [
         f"{row['name']} {row['text']}: {row['cycles_a']:,.1f} to {row['cycles_b']:,.1f} cycles per wave "
@@ -217,7 +217,7 @@ def _of_work(
 def _view(
     found: Comparison, trace: Trace, options: CompareOptions, about: dict[str, Any], code: int
 ) -> Answer:
-    """Both programs, or the frames of B with cycles a wave in both; no frame is of A alone."""
+    """Both programs, or the frames of B with cycles per wave in both; frames only in A are left out."""
     if options.by == "listing":
         name, table, sides = "rows", listing_table(found), [found.a, found.b]
         table = table[found.rows.is_real] if options.beyond_noise else table
@@ -296,7 +296,7 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> Answer:
 
 
 def waves_of_builds(chosen: str, sides: Sequence[tuple[str, Build]]) -> dict[str, Any]:
-    """Return what a document says of the waves whose costs are compared, of all captures together."""
+    """Return the document's description of the compared waves, over all captures."""
     known = [(name, build.traced, build.costs) for name, build in sides if build.costs is not None]
     return {
         "chosen": chosen,
@@ -312,7 +312,7 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def _needed(build: Build) -> Build:
-    """The build; raise RcvError if it cannot be read: there is nothing to compare with."""
+    """The baseline build; raise RcvError if it cannot be read."""
     if build.error:
         raise RcvError(build.error)
     return build
@@ -334,7 +334,7 @@ def _gate_of_several(fail_on: str | None, found: Sequence[Step]) -> int:
 
 
 def sentences(rows: Sequence[Step], root: Path) -> Iterator[Part]:
-    """Yield what is said of captures that differ beyond noise, below a table of them."""
+    """Yield a sentence per capture that differs beyond noise, printed below the table."""
     for row in rows:
         if row.judgement is not None and row.verdict in (Verdict.MORE, Verdict.FEWER):
             yield f"\n{below(root, row.build.path)} (B), compared with {row.before} (A):"
@@ -342,5 +342,5 @@ def sentences(rows: Sequence[Step], root: Path) -> Iterator[Part]:
 
 
 def problems(found: Sequence[Build]) -> list[str]:
-    """Return what is wrong with captures, each sentence with the name of its own."""
+    """Return the problems of captures, each sentence with the name of its capture."""
     return [f"{one.name}: {text}" for one in found for text in (*one.problems, one.error) if text]

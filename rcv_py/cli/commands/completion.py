@@ -1,6 +1,6 @@
-"""`rcv completion`: what a shell needs to complete commands, options, choices and folders.
+"""`rcv completion`: scripts with which a shell completes commands, options, choices and folders.
 
-The scripts are written from the parsers, and start no process while somebody types.
+The scripts are generated from the parsers, and start no process while the user types.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FOLDERS = ("FOLDER", "DIR", "A", "B", "C", "BASELINE", "OTHER")  # what is call
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """An option, or a positional argument if it has no flags, and what stands behind or at it."""
+    """An option, or a positional argument if it has no flags, and the kind of its value."""
 
     flags: tuple[str, ...]
     text: str
@@ -36,7 +36,7 @@ def run(options: CompletionOptions) -> None:
 
 
 def words_of(command: type[Options]) -> list[Word]:
-    """Return what can follow the name of a command."""
+    """Return the words that can follow the name of a command."""
     return [_word(command, action) for action in shown_actions(parser(command))]
 
 
@@ -57,7 +57,7 @@ def _word(command: type[Options], action: argparse.Action) -> Word:
 
 
 def _split(command: type[Options]) -> tuple[list[Word], list[Word]]:
-    """The options, and the arguments without a name that completion offers; most are folders."""
+    """The options, and the positional arguments that completion offers; most are folders."""
     words = words_of(command)
     offered = [word for word in words if not word.flags and word.value != "any"]
     kinds = {word.value: word for word in reversed(offered)}  # of several folders the first
@@ -110,7 +110,7 @@ def _bash() -> str:
 
 
 def _bash_offers(words: list[Word]) -> str:
-    """What is offered for arguments without a name: of all of them together."""
+    """The completions of all positional arguments, combined."""
     parts = [_bash_offer(word).removeprefix("_rcv_offer ") for word in words]
     return parts[0] if parts == [":"] else f"_rcv_offer {' '.join(parts)}"
 
@@ -198,7 +198,7 @@ def _fish() -> str:
 
 
 def _quoted(text: str) -> str:
-    """A word for zsh and fish, which both end a quoted part for a quote in it."""
+    """Quote a word for zsh and fish, where a quote inside must end the quoted part."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 

@@ -1,4 +1,4 @@
-"""`rcv counters`: what was counted, raw and by formula."""
+"""`rcv counters`: raw counters and formulas over them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(options: CountersOptions) -> Answer:
         )
         rows += derived_rows(derived)
     errors = [] if derived is None else list(derived.mistakes)
-    for name, error in errors:  # a formula that cannot be read is why its name is not there
+    for name, error in errors:  # its name is missing because the formula could not be read
         text = texts.get(name, "")
         print(f"{name}:\n{error.picture(text)}" if text else f"{name}: {error}", file=sys.stderr)
     rows = _only(rows, options)
@@ -104,7 +104,7 @@ def _names(trace: Trace, found: Counters) -> Answer:
 
 
 def _only(rows: tuple[CounterRow, ...], options: CountersOptions) -> tuple[CounterRow, ...]:
-    """The rows that a SIMD and names leave; formulas are of no SIMD."""
+    """The rows that `--simd` and `--only` leave; formulas have no SIMD."""
     if options.simd is not None:
         rows = tuple(row for row in rows if not row.is_raw or row.simds >> options.simd & 1)
     if options.only is None:

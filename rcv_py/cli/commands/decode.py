@@ -9,7 +9,7 @@ from rcv_py.work.opening import open_trace
 
 
 def run(options: DecodeOptions) -> Answer:
-    """Write the folder, and say what is in it."""
+    """Write the folder, and report what it contains."""
     from rcv_py.work.packing import unpack  # noqa: PLC0415 - what is wrong with a path is said before
 
     trace = open_trace(options.folder, cache=options.cache)

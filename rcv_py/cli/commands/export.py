@@ -1,4 +1,4 @@
-"""`rcv export`: what other tools read: Perfetto, speedscope, CSV, Parquet."""
+"""`rcv export`: files for other tools: Perfetto, speedscope, CSV, Parquet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rcv flame`: costs inside of costs, as a tree, as folded stacks, or around one place."""
+"""`rcv flame`: nested costs, as a tree, as folded stacks, or around one place."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def run(options: FlameOptions) -> Answer:
 def _grid(
     tree: FlameTree, metric: Metric, boxes: FlameLayout, texts: tuple[str, ...], shown: np.ndarray
 ) -> Grid:
-    """One row per frame, below its parents; what leads to a place is marked with an arrow."""
+    """One row per frame, below its parents; frames that lead to a place are marked with an arrow."""
     rows = []
     for frame in shown.tolist():
         own, width, row = (
@@ -107,7 +107,7 @@ def _head(trace: Trace, options: FlameOptions, unit: str, total: int) -> dict[st
 
 
 def _frames(trace: Trace, tree: FlameTree, options: FlameOptions) -> Table:
-    """All frames; without those below `--least` if it is given."""
+    """All frames, without frames below `--least` if given."""
     metric = METRICS[options.metric]
     table = frames(trace, tree, metric, Order(options.order))
     is_given = "least" in options.given
@@ -118,7 +118,7 @@ def _frames(trace: Trace, tree: FlameTree, options: FlameOptions) -> Table:
 
 
 def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: FlameOptions) -> Answer:
-    """A place with what leads to it and what it leads to; `like` is the tree of everything."""
+    """A place with its callers and callees; `like` is the tree of the whole program."""
     if options.content != "sandwich" or options.around is None:
         hint = "Name an instruction, e.g. --content sandwich --around 62."
         raise UsageError("--content sandwich and --around belong together.", hint=hint)

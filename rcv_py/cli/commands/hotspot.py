@@ -152,7 +152,7 @@ def _histogram(options: HotspotOptions) -> Answer:
 
 
 def _places(waves: ChosenWaves, options: HotspotOptions) -> Answer:
-    """Source lines, instructions, or the tree of places with what they are charged."""
+    """Source lines, instructions, or the tree of places, with the cost charged to each."""
     if options.by not in PLACES_BY:
         ways = ", ".join(PLACES_BY)
         raise UsageError(f"--charge does not know --by {options.by}.", hint=f"Use one of {ways}.")

@@ -84,7 +84,7 @@ def _one(path: Path, options: InfoOptions) -> Answer:
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every number and text with its place, such as `waves.count` or `kernels.0`."""
+    """Yield every number and text with its path, such as `waves.count` or `kernels.0`."""
     if not isinstance(value, dict | list):
         yield name, value
         return

@@ -38,7 +38,7 @@ _MODES = {
     "wave-mean": LatencyMode.MEAN_WAVE,
     "wave-max": LatencyMode.MAX_WAVE,
 }
-# Which ingredient the bars of a mode are drawn from, and what makes it.
+# The input of the bars of a mode, and the function that makes it.
 _NEEDS: dict[Annotation, tuple[str, Analysis]] = {
     Annotation.NONHIDDEN: ("hidden", HIDDEN[ReferenceRule.OURS]),
     Annotation.KINDS: ("kinds", KINDS),
@@ -49,7 +49,7 @@ _NEEDS: dict[Annotation, tuple[str, Analysis]] = {
 
 
 def run(options: IsaOptions) -> Answer:
-    """List the instructions, the blocks, the branches or the labels of a capture, or help of some."""
+    """List the instructions, blocks, branches or labels of a capture, or help on some instructions."""
     if options.help_of is not None:
         return _help(opened(options), options.help_of, options.isa_xml)
     waves = counted_waves(options, (BRANCHES,))
@@ -60,7 +60,7 @@ def run(options: IsaOptions) -> Answer:
     kept = matched(texts, options)
     if kept is not None:
         found = found.at(np.array(sorted(kept), dtype=np.int64))
-    # A column that is asked for decides which rows are the first; else it is what they cost.
+    # --sort ranks the rows; by default, their cost.
     table = found.table if options.sort else found.top(options.top)
     noun, nouns = table.spec.noun, _KINDS[options.by]
 
@@ -126,7 +126,7 @@ def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> Lis
 
 
 def _bar_lengths(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> np.ndarray:
-    """One length a code row, in cycles, samples, or cycles a time; raise UsageError if not known."""
+    """One bar length per code row: cycles, samples, or cycles per execution; UsageError if unknown."""
     mode = Annotation[(options.bars or "").upper()]
     known = {}
     if mode in _NEEDS:

@@ -1,4 +1,4 @@
-"""`rcv isa-docs`: keeps what AMD's machine-readable ISA files say, for the help of instructions."""
+"""`rcv isa-docs`: stores descriptions from AMD's machine-readable ISA files, for the help of instructions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NONE = (
 
 
 def run(options: IsaDocsOptions) -> Answer:
-    """List what is kept, or change it and say what was done."""
+    """List the stored files, or change them and report the change."""
     action, what = options.action or "list", options.what
     if (what is None) != (action == "list"):
         wrong = "list takes no argument" if action == "list" else f"{action} needs {_NEEDS[action]}"

@@ -1,4 +1,4 @@
-"""`rcv latency`: what of the latency other waves hide, how long memory takes, or what holds its units."""
+"""`rcv latency`: latency that other waves hide, memory latency, or how long accesses hold their units."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _Found = tuple[Table, Mapping[str, Any], str, str, str]  # with totals, footer, 
 
 
 def run(options: LatencyOptions) -> Answer:
-    """List instructions with what is hidden, the latency of memory, or how long accesses hold their unit."""
+    """List instructions with hidden cycles, memory latency, or how long accesses hold their unit."""
     rule, is_memory = ReferenceRule(options.rule), options.by == "memory"
     explaining, wanted, find = {
         "hidden": ((LINES, HIDDEN[rule]), (MATRIX,), _hidden),

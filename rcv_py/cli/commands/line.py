@@ -1,4 +1,4 @@
-"""`rcv line`: how long the executions of an instruction took, or all about one execution or wave."""
+"""`rcv line`: how long the executions of an instruction took, or the facts of one execution or wave."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HINT = "Places look like se0/simd2/slot1/wv0:instruction 62 hit 1."
 
 
 def run(options: LineOptions) -> Answer:
-    """Return the distribution of a line, or what is known of places."""
+    """Return the distribution of an instruction, or the facts about places."""
     trace, line = opened(options), options.line
     if not isinstance(line, int):
         return _places(trace, [line, *options.more])
@@ -98,7 +98,7 @@ def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOp
 
 
 def _listed(view: DistributionView, options: LineOptions) -> np.ndarray:
-    """The slowest hits, or those of a bar, the slowest first."""
+    """The slowest hits, or the hits of a bar, the slowest first."""
     if options.bar is None:
         return view.slowest(options.top or len(view.order))
     if options.bar >= len(view.histogram.totals):
@@ -108,7 +108,7 @@ def _listed(view: DistributionView, options: LineOptions) -> np.ndarray:
 
 
 def _why_none(waves: ChosenWaves, line: int) -> str:
-    """Why there is no execution to show; of waves that are not there nothing is concluded."""
+    """Why there is no execution to show; missing waves allow no conclusion."""
     hits = int(waves.trace.code.hits[line])
     if waves.missing and hits:
         why = (
@@ -138,7 +138,7 @@ def _bars(view: DistributionView) -> Grid:
 
 
 def _samples(trace: Trace, line: int, options: LineOptions) -> Answer:
-    """What PC samples show of a line: how often, and why it stalled; they have no times."""
+    """PC samples of an instruction: how often, and why it stalled; they have no times."""
     timed = [name for name in ("metric", "top", "log", "bars", "bar") if name in options.given]
     if timed:
         hint = f"Leave --{timed[0]} out."
@@ -159,7 +159,7 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> Answer:
     )
 
 
-# -- places: an instruction, a wave, an execution, what it waited for, and why it was late --------------
+# -- places: an instruction, a wave, an execution, its producers, and why it was late --------------
 
 
 def _places(trace: Trace, texts: Iterable[str]) -> Answer:

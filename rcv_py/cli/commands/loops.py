@@ -14,7 +14,7 @@ from rcv_py.results.table import Table
 
 
 def run(options: LoopsOptions) -> Answer:
-    """List what one of the tables of loops has."""
+    """List one of the tables of loops."""
     waves = choose_waves(options, (*ASKED, *ASKED_BY.get(options.by, ())))
     assert waves.found is not None
     inputs = Inputs(waves.found, waves.rows)

@@ -1,4 +1,4 @@
-"""`rcv mcp`: the other commands as tools of an agent."""
+"""`rcv mcp`: the other commands as tools for agents."""
 
 from __future__ import annotations
 

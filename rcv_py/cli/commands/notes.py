@@ -29,7 +29,7 @@ _DONE = {
 
 
 def run(options: NotesOptions) -> Answer:
-    """Do what is asked, then list all notes."""
+    """Carry out the requested change, then list all notes."""
     trace = opened(options)
     places = NotePlaces.of(trace)
     action = options.action or "list"
@@ -55,7 +55,7 @@ def run(options: NotesOptions) -> Answer:
 
 
 def _do(action: str, options: NotesOptions, trace: Trace, places: NotePlaces) -> tuple[list[str], str]:
-    """Change what is to be changed; return the ids of the notes, and the file that was written."""
+    """Change notes; return the ids of the changed notes, and the file that was written."""
     if action == "list":
         return [], ""
     if action == "export":
@@ -81,7 +81,7 @@ def _needed(value: Given | None, flag: str, what: str) -> Given:
 
 
 def _named(id_: str, places: NotePlaces) -> str:
-    """The id that a text is, or is the beginning of; raise UsageError unless it is of one note."""
+    """The id that begins with the text; raise UsageError unless exactly one note matches."""
     ids = [note.id for note in places.read().notes]
     found = [one for one in ids if one == id_] or [one for one in ids if one.startswith(id_)]
     if len(found) != 1:
@@ -91,7 +91,7 @@ def _named(id_: str, places: NotePlaces) -> str:
 
 
 def _new(options: NotesOptions, trace: Trace) -> Note:
-    """The note that is described; raise UsageError if the capture has no such place."""
+    """The note of the options; raise UsageError if the capture has no such place."""
     if not options.title:
         raise UsageError("--title is missing: what the note says, on one line.")
     if options.source is not None and not options.source[0]:

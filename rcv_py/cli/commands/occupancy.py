@@ -48,7 +48,7 @@ def run(options: OccupancyOptions) -> Answer:
 
 
 def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRow]:
-    """The row of all, and those that are named."""
+    """The total row, and the named rows."""
     known = [row.name for row in rows]
     for name in names or ():
         if name not in known:
@@ -57,7 +57,7 @@ def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRo
 
 
 def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: Table) -> tuple[str, ...]:
-    """What the columns are, and how long it took."""
+    """The meaning of the columns, and the duration."""
     cycles = rows[0].numbers.end - rows[0].numbers.begin
     length = trace.clock.ns(cycles)
     lasted = f"{count(cycles)} cycles" + ("" if length is None else f", {nanoseconds(length)}")
@@ -70,7 +70,7 @@ def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: Table) -> tuple[
 
 
 def _limits(trace: Trace, options: OccupancyOptions) -> Answer:
-    """What limits the waves of a SIMD, of the kernel with most traced cycles."""
+    """What limits the waves of a SIMD, for the kernel with most traced cycles."""
     facts = facts_of(trace, options)
     limits = limits_of(trace, facts)
     table = limit_table(limits)

@@ -14,7 +14,7 @@ from rcv_py.work.opening import open_trace
 
 
 def run(options: PackOptions) -> Answer:
-    """Write the file, with what tables of the run tell beside the capture, and say what is in it."""
+    """Write the file, including facts from the tables of the run, and report what it contains."""
     from rcv_py.work.packing import pack  # noqa: PLC0415 - what is wrong with a path is said before
 
     trace = open_trace(options.folder, cache=options.cache)

@@ -1,4 +1,4 @@
-"""`rcv pmc`: hit rate of L2, bytes to and from memory, and what they say about a kernel."""
+"""`rcv pmc`: hit rate of L2, bytes to and from memory, and conclusions about a kernel."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LIMITS = (
 
 
 def run(options: PmcOptions) -> Answer | int:
-    """Return what was counted."""
+    """Return the counters per kernel or dispatch."""
     table = pmc_table(options.paths)
     ideal = (options.ideal_mb or 0.0) * MEGABYTE
     if options.like:

@@ -1,4 +1,4 @@
-"""`rcv range`: what lies in a range of cycles, and how long it takes from one instruction to another."""
+"""`rcv range`: what waves did in a range of cycles, and the time from one instruction to another."""
 
 from __future__ import annotations
 

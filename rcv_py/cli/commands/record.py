@@ -1,4 +1,4 @@
-"""`rcv record`: records a kernel with rocprofv3, again if the capture is cut or empty, and looks at it."""
+"""`rcv record`: records a kernel with rocprofv3, repeats a truncated or empty capture, and analyses it."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from rcv_py.work.recording.machine import Here, There
 from rcv_py.work.recording.recorder import PROGRAM, Attempt, Recorder
 from rcv_py.work.recording.watching import EVERY_S, appearing, newest
 
-AGAIN = 2  # times that a capture which is cut or empty is recorded again
+AGAIN = 2  # times that a truncated or empty capture is recorded again
 NO_CAPTURE = "no capture was written"
 FULL = "The buffer was full"
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of rocprofv3, and what a check says of its capture."""
+    """A run of rocprofv3, and the check of its capture."""
 
     attempt: Attempt
     why: str  # it was recorded; "" of the first run
     notes: tuple[HealthNote, ...]
-    has_waves: bool  # of which anything can be said
+    has_waves: bool  # the capture to judge
 
     @property
     def verdict(self) -> str:
@@ -52,7 +52,7 @@ class Run:
 
 
 def run(options: RecordOptions) -> Answer | None:
-    """Record, check, record again with mended settings, and look at the capture; or watch a folder."""
+    """Record, check, record again with corrected settings, and analyse the capture; or watch a folder."""
     if options.watch is not None:
         if options.program:
             raise UsageError(
@@ -85,7 +85,7 @@ def _runs(
     settings: dict[str, Setting],
     chosen: Mapping[str, Setting],
 ) -> Iterator[Run]:
-    """Record until the capture is whole, nothing more can be mended, or it was enough."""
+    """Record until the capture is complete, no setting can improve it, or the limit of runs is reached."""
     why, reasons = "", dict[str, str]()
     for number in range(1 + (0 if options.once else AGAIN)):
         run = _recorded(options, recorder, settings, why, reasons)
@@ -105,7 +105,7 @@ def _runs(
 
 
 def _why_not_again(options: RecordOptions, run: Run, kept: list[str], changes: list[recorded.Change]) -> str:
-    """Why a run that is cut or empty is the last one, and what may help."""
+    """Why a truncated or empty run is not repeated, and what may help."""
     if options.once:
         return "It is not recorded again: --once."
     if changes:
@@ -135,7 +135,7 @@ def _recorded(
 
 
 def _notes(capture: Path) -> tuple[tuple[HealthNote, ...], bool]:
-    """What a check says of a capture, and whether any wave was traced."""
+    """The check of a capture, and whether any wave was traced."""
     try:
         trace = open_trace(capture)
     except TraceError as error:
@@ -146,7 +146,7 @@ def _notes(capture: Path) -> tuple[tuple[HealthNote, ...], bool]:
 
 
 def _trouble(run: Run) -> tuple[str, dict[str, Setting]]:
-    """Why a run is to be repeated, "" if it is not, and with which settings."""
+    """Why to repeat a run ("" for no), and with which settings."""
     if run.attempt.capture is None:
         # A program that failed fails again; one that ran may have met no traced shader engine.
         return ("", {}) if run.attempt.code else ("No capture was written", dict(recorded.EMPTY))
@@ -183,7 +183,7 @@ def _chosen(options: RecordOptions) -> dict[str, Setting]:
 
 
 def _new_folder(out: Path) -> Path:
-    """The first of `out/1`, `out/2`, … that is not there."""
+    """The first of `out/1`, `out/2`, … that does not exist."""
     try:
         return next(folder for number in counted(1) if not (folder := out / str(number)).exists())
     except OSError as error:
@@ -191,13 +191,13 @@ def _new_folder(out: Path) -> Path:
 
 
 def _teller(options: RecordOptions) -> Any:
-    """What shows lines of the program: where documents are printed, on stderr."""
+    """The printer for output of the program: stderr if documents are printed."""
     stream = sys.stderr if options.form else sys.stdout
     return lambda line: print(translated(line), file=stream, flush=True)
 
 
 def tell(options: RecordOptions, sentence: str) -> None:
-    """Say a sentence of our own."""
+    """Print a sentence of rcv."""
     _teller(options)(f"rcv: {sentence}")
 
 
@@ -266,7 +266,7 @@ def _answer(options: RecordOptions, runs: list[Run], twin: Path | None) -> Answe
 
 
 def _look(capture: Path, facts: Sequence[tuple[str, str]], before: Path | None = None) -> None:
-    """Show what limits a capture, and how it differs from the one before."""
+    """Show what limits a capture, and how it differs from the previous one."""
     put(f"\nRecorded: {capture}")
     put(Facts(facts))
     shown = TriageOptions(folder=capture)
@@ -278,7 +278,7 @@ def _look(capture: Path, facts: Sequence[tuple[str, str]], before: Path | None =
 
 
 def _watch(options: RecordOptions, folder: Path) -> None:
-    """Look at each capture that appears in a folder, beside the one before of the same kernel."""
+    """Analyse each new capture in a folder, and compare it with the previous one of the same kernel."""
     last = newest(folder)
     about = (
         f"; the last one is {last}"
@@ -303,7 +303,7 @@ def _watch(options: RecordOptions, folder: Path) -> None:
 
 
 def _open(path: Path, before: Path | None) -> None:
-    """Open a window beside the program that waits; a program with a window opens it there."""
+    """Open a window without blocking; a running window opens the capture itself."""
     words = [sys.executable, "-m", "rcv_py", "view", str(path)]
     subprocess.Popen(
         [*words, *(() if before is None else ("--compare", str(before)))], start_new_session=True

@@ -1,4 +1,4 @@
-"""`rcv registers`: how many registers hold what is still needed, where most do, and which are free."""
+"""`rcv registers`: how many registers hold values still needed, where the peak is, and which are free."""
 
 from __future__ import annotations
 

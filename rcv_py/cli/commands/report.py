@@ -47,7 +47,7 @@ DIED_HINT = "There may not be enough memory: use --jobs 1."
 
 
 def run(options: ReportOptions) -> Answer:
-    """Write the reports and print the name of each; of what cannot be read it says why, and goes on."""
+    """Write the reports and print the name of each; report captures that cannot be read, and go on."""
     jobs = _jobs(options)
     index = None
     if len(jobs) > 1:
@@ -84,7 +84,7 @@ def run(options: ReportOptions) -> Answer:
 
 
 def _waves(options: ReportOptions, done: dict[Job, Outcome]) -> dict[str, Any] | None:
-    """What the document says of the waves that are explained, of all reports together; None without any."""
+    """The document's description of the explained waves, over all reports; None without any."""
     known = [(job.folder.name, outcome.waves) for job, outcome in done.items() if outcome.waves is not None]
     if not known:
         return None
@@ -96,7 +96,7 @@ def _waves(options: ReportOptions, done: dict[Job, Outcome]) -> dict[str, Any] |
 def _collected(
     jobs: Sequence[Job], options: ReportOptions, report: Report, is_table: bool
 ) -> dict[Job, Outcome]:
-    """Do all jobs, and where nobody looks at progress, announce each when it is done."""
+    """Do all jobs; without a progress display, announce each when it is done."""
     is_shown = sys.stderr.isatty()  # the line of progress, which names of files would run into
     done: dict[Job, Outcome] = {}
     if len(jobs) > 1:
@@ -124,7 +124,7 @@ def _announce(job: Job, outcome: Outcome, is_table: bool) -> None:
 
 
 def _jobs(options: ReportOptions) -> list[Job]:
-    """Which captures, and which files; raise UsageError where that cannot be said."""
+    """The captures and the files to write; raise UsageError if they are ambiguous."""
     folders = [options.seen(folder) for folder in all_captures(options.folders)]
     if options.out is None:
         place = options.out_dir or Path()
@@ -141,7 +141,7 @@ def _jobs(options: ReportOptions) -> list[Job]:
 
 
 def _names(folders: Sequence[Path]) -> dict[Path, str]:
-    """A name for each capture: its own, with as many folders above as distinguish equal ones."""
+    """A name for each capture: its own, with as many parent folders as distinguish equal names."""
     names: dict[Path, str] = {}
     taken = {INDEX}
     for folder in folders:
@@ -167,9 +167,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The row for the index, or why there is no report; `bug` is the traceback of what nobody expected.
+    """The row for the index, or why there is no report; `bug` is the traceback of an unexpected error.
 
-    `page` is what is still to be written; `waves` says whose costs the report explains, as documents do.
+    `page` is the text still to be written; `waves` says whose costs the report explains, as in documents.
     """
 
     entry: Entry | None = None

@@ -1,4 +1,4 @@
-"""`rcv schedule`: how long hot blocks take in their order, in a better one, and which loads to move."""
+"""`rcv schedule`: how long hot blocks take as ordered and in a better order, and which loads to move."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def run(options: ScheduleOptions) -> Answer:
 
 
 def _mca(options: ScheduleOptions) -> str:
-    """The path of llvm-mca if it is asked for, else ""; raise UsageError if there is none."""
+    """The path of llvm-mca if requested, else ""; raise UsageError if it is not installed."""
     if not options.mca:
         return ""
     if not (program := find_mca()):

@@ -15,7 +15,7 @@ WINDOW_PACKAGES = ("PySide6", "pyqtgraph", "pygments")  # the extra `window` of 
 
 
 def run(options: ShotOptions) -> int:
-    """Write the picture; the ending of the file's name says which kind."""
+    """Write the picture; the file's ending selects the kind."""
     check_window()
     check_path(options.folder)
     check_compared(options)
@@ -40,7 +40,7 @@ def check_window() -> None:
 
 
 def check_compared(options: ShotOptions | ViewOptions) -> None:
-    """Raise an error if the baseline or its replicate is not there, or a replicate has no baseline."""
+    """Raise an error if the baseline or its replicate does not exist, or a replicate has no baseline."""
     for path in (options.compare, options.twin):
         if path is not None:
             check_path(path)
@@ -51,14 +51,14 @@ def check_compared(options: ShotOptions | ViewOptions) -> None:
 
 
 def check_path(path: Path) -> None:
-    """Raise NotATrace if no capture can be there: before a window opens, not in it."""
+    """Raise NotATrace if the path cannot be a capture, before a window opens."""
     error = locate(path).error
     if error is not None:
         raise error
 
 
 def write(options: ShotOptions, run_files: tuple[Path, ...] = ()) -> None:
-    """Draw offscreen, whatever display there is: a picture must not depend on it."""
+    """Draw offscreen: a picture must not depend on the display."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
     from rcv_py.ui.shot import Shot, take  # noqa: PLC0415 - Qt is loaded only when it is used

@@ -28,7 +28,7 @@ _GAP = "⋮"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Costs:
-    """What all three forms are printed from."""
+    """The common inputs of all three forms."""
 
     options: SourceOptions
     trace: Trace
@@ -74,7 +74,7 @@ def run(options: SourceOptions) -> Answer:
 
 
 def _edited(options: SourceOptions) -> Answer:
-    """Open the place and say which file it is; one without a line is opened at its begin."""
+    """Open the place in an editor and report the file; without a line, open its start."""
     import os  # noqa: PLC0415 - who reads numbers does not wait for it
 
     from rcv_py.base.machine.editors import is_in_terminal, start, usual, words_for  # noqa: PLC0415 - as above
@@ -150,7 +150,7 @@ def _without_empty(table: Table) -> Table:
 
 
 def _lines(made: _Costs, wanted: Sequence[int]) -> Grid:
-    """The wanted lines in the order of the file, with lines around them, gaps marked."""
+    """The requested lines in the order of the file, with context lines, gaps marked."""
     trace, lines, file = made.trace, made.lines, made.file
     known = {int(lines.line[row]): row for row in lines.lines_of(file)}
     near = sorted(wanted)

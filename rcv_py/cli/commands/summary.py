@@ -72,7 +72,7 @@ def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
     yield "\nShare of the cycles in which a SIMD had a traced wave; for kinds of instruction: cycles of"
     yield "issue; Other includes s_endpgm while the last operations of its wave are outstanding"
     names = ("issuing", "working", "mfma_busy", "no_issue", "bubbles", *pipes.used)
-    rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then those of each column
+    rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then the cycles of each column
     for place, resident, columns in pipe_rows(found):
         columns["issuing"] = resident - columns["no_issue"]
         rows.append((place, [resident, *(columns[name] for name in names)]))

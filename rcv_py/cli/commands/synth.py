@@ -1,4 +1,4 @@
-"""`rcv synth`: writes captures that a simulator made up, whose truth is known."""
+"""`rcv synth`: writes synthetic captures, made by a simulator, whose truth is known."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(options: SynthOptions) -> Answer:
 
 
 def _write(sample: Sample, folder: Path, seed: int) -> int:
-    """Write into a folder that is new or empty, so that nothing of the user's is lost."""
+    """Write into a new or empty folder, so that no file of the user is lost."""
     try:
         if folder.exists() and any(folder.iterdir()):
             raise UsageError(f"{folder} is there already.", hint="Remove it, or choose another --out.")

@@ -1,4 +1,4 @@
-"""`rcv trend`: captures in order, each compared with the one before of the same kernel."""
+"""`rcv trend`: captures in order, each compared with the previous one of the same kernel."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run(options: TrendOptions) -> Answer:
 
 
 def _gate(fail_on: str | None, rows: Sequence[Step]) -> int:
-    """Whether the last capture of a kernel trips it."""
+    """Whether the last capture of a kernel trips the gate."""
     last = {row.kernel: row for row in rows if row.verdict is not None}
     trips = fail_on is not None and any(row.verdict in TRIPS[fail_on] for row in last.values())
     return ExitCode.GATE if trips else ExitCode.DONE

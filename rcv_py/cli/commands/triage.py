@@ -1,4 +1,4 @@
-"""`rcv triage`: what to look at first, with evidence and a remedy; of several captures, a line each."""
+"""`rcv triage`: what to look at first, with evidence and a remedy; for several captures, a line each."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def run(options: TriageOptions) -> Answer:
 def look(
     trace: Trace, *, is_whole: bool = False, facts: RunFacts | None = None, waves: str = WORKING
 ) -> Findings:
-    """Read the waves of a capture, of a large one some shader engines, and return its findings.
+    """Read the waves of a capture (for a large one, some shader engines), and return its findings.
 
-    `facts` are what the tables of the run say; None: those near the capture.  `waves` says whose costs are
+    `facts` come from the tables of the run; None: the tables near the capture.  `waves` says whose costs are
     ranked: `working`, `all`, or a population.
     """
     facts = facts or facts_about(trace)
@@ -98,7 +98,7 @@ def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[P
 
 
 def _rest(found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
-    """What is not shown: the small findings in one line, and how many others --top has left out."""
+    """What is not shown: the small findings in one line, and how many others --top omits."""
     left = [finding for finding in found.findings if finding not in shown]
     if found.small_text and len(left) >= len(found.small):
         yield f"\n{found.small_text} --all shows them."

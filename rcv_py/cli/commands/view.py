@@ -49,7 +49,7 @@ def run(options: ViewOptions) -> int:
 
 
 def _shown(options: ViewOptions, place: Place | None, files: tuple[Path, ...], session: Path | None) -> int:
-    """Show what the options want in a window, in that of another start if one runs, or as a picture.
+    """Show the capture in a window, in an already running window, or as a picture.
 
     A window restores the session of a file, whose capture the options name.
     """
@@ -81,7 +81,7 @@ def _versions() -> str:
 
 
 def _request(options: ViewOptions, place: Place | None, files: tuple[Path, ...]) -> Request:
-    """What the options want to see, as a program in another folder understands it."""
+    """The requested view with absolute paths, for a program in another folder."""
     folders = (options.folder, options.compare, options.twin)
     path, baseline, replicate = (None if folder is None else str(folder.absolute()) for folder in folders)
     return Request(

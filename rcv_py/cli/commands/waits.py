@@ -111,7 +111,7 @@ def _inverted(options: WaitsOptions) -> Answer:
 
 
 def _predicted(attempt: Tried | None) -> Iterator[str]:
-    """What all moves that were tried would change, and what that takes for true."""
+    """The predicted change of all tried moves, and its assumptions."""
     if attempt is None or attempt.together is None:
         return
     all_ = attempt.together
@@ -121,7 +121,7 @@ def _predicted(attempt: Tried | None) -> Iterator[str]:
 
 
 def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tuple[Table, np.ndarray]:
-    """Return the table, and which of its rows are shown, in their order."""
+    """Return the table, and the shown rows in order."""
     line = options.line
     if options.latency:
         table, rows = latency_table(waves.trace, summary), np.arange(len(summary.latency))
@@ -134,7 +134,7 @@ def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tu
 
 
 def _waves(waves: ChosenWaves, summary: WaitSummary) -> str:
-    """How many waves were read, and of how many if some could not be."""
+    """How many waves were read, and the total if some could not be read."""
     of, read = len(waves.trace.waves) if waves.rows is None else len(waves.rows), summary.waves
     return plural(read, "wave") if read == of else f"{read:,} of {plural(of, 'wave')}"
 

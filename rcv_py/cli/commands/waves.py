@@ -1,4 +1,4 @@
-"""`rcv waves`: where and when waves lived, and what they did meanwhile; or what one of them did."""
+"""`rcv waves`: where and when waves ran, and what they did; or what one wave did."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from rcv_py.results.table import Table
 
 
 def run(options: WavesOptions) -> Answer:
-    """List the waves of a capture, the ways they took through the code, or what one wave did."""
+    """List the waves of a capture, the paths they took through the code, or what one wave did."""
     trace = opened(options)
     if options.wave is not None:
         return _one(trace, wave_of(trace, options.wave), options)
@@ -101,7 +101,7 @@ def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> T
 
 
 def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Residencies:
-    """Leave out engines, kernels, and what lived outside of the range."""
+    """Omit engines, kernels, and waves outside of the range."""
     symbols = _symbols(trace, options.without_kernel)
     hidden = [number for number, name in trace.occupancy.names.items() if name in symbols]
     kept = ~np.isin(lives.se, options.without_se) & ~np.isin(lives.kernel, hidden)
@@ -137,7 +137,7 @@ def _kernels(trace: Trace, numbers: Sequence[int]) -> list[str]:
 
 
 def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
-    """What one wave did, and its instructions as they ran."""
+    """What one wave did, and its instructions in execution order."""
     within = window_of(options.within)
     facts = results.wave_facts(trace, wave, within, window_of(options.touching))
     tokens = results.token_table(trace, wave, within or TimeWindow(wave.begin, wave.end))

@@ -1,4 +1,4 @@
-"""`rcv whatif`: what changes of the kernel would gain, predicted by playing the recording again."""
+"""`rcv whatif`: what changes of the kernel would gain, predicted by replaying the recording."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOTHING_HELPS = "Nothing that was tried would change the span by more than 2 %."
 
 
 def run(options: WhatifOptions) -> Answer:
-    """Try what the options say as one experiment; without any, what usually tells most."""
+    """Run the options as one experiment; without any, the standard experiments."""
     trace = opened(options)
     if not len(trace.waves):
         raise UsageError(f"{trace.name} has no traced waves, so nothing can be replayed.")
@@ -63,7 +63,7 @@ def run(options: WhatifOptions) -> Answer:
 
 
 def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> Answer:
-    """What the span is made of: causes, then instructions."""
+    """The makeup of the span: causes, then instructions."""
     table = path_rows(trace, found).head(options.top)
 
     def text() -> Iterator[Part]:
@@ -85,7 +85,7 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> Answer:
 
 
 def asked(options: WhatifOptions) -> Asked:
-    """Return what options name."""
+    """Return the changes that the options name."""
     return Asked(
         latency=options.latency or (),
         move=options.move or (),

@@ -1,4 +1,4 @@
-"""What the server does, without the protocol: calls of tools, and resources.  Blocking; used from threads."""
+"""The server without the protocol: calls of tools, and resources.  Blocking; used from threads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LEFT_ALONE = ("schema", "rcv", "capture", "totals", "shortened")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A result: a short text, the document, perhaps a picture; or a sentence of failure."""
+    """A result: a short text, the document, possibly a picture; or an error sentence."""
 
     text: str
     document: dict[str, Any] | None = None
@@ -53,9 +53,9 @@ class CommandRunner:
         self._cache: CaptureCache | None = None  # made in the process
 
     def __call__(self, words: list[str], max_kb: int) -> Reply:
-        """Run one command line; its document is shortened to `max_kb` KB, 0: not.
+        """Run one command line; its document is shortened to `max_kb` KB (0: not shortened).
 
-        The reply says what goes wrong; nothing but being stopped gets out of here.
+        Errors become part of the reply; only a stop raises.
         """
         self._cache = self._cache or CaptureCache(CAPTURES)
         out, err = io.StringIO(), io.StringIO()
@@ -67,7 +67,7 @@ class CommandRunner:
         except SystemExit:  # argparse has printed `rcv hotspot: error: argument --by: …`
             text = err.getvalue().strip().rpartition("error: ")[2] or "the arguments do not fit"
             return reply(words, ExitCode.USAGE, error=f"{text[:1].upper()}{text[1:]}.")
-        except Exception as error:  # the last place that can say which words lead to the bug
+        except Exception as error:  # the last place that knows the words that lead to the bug
             check_end(error)
             traceback.print_exc()
             line = shlex.join(["rcv", *words])
@@ -79,7 +79,7 @@ class CommandRunner:
 
 
 def reply(words: list[str], code: int, printed: str = "", error: str = "", max_kb: int = 0) -> Reply:
-    """Return the result for how a command ended; its document is shortened to `max_kb` KB, 0: not."""
+    """Return the result of a finished command, its document shortened to `max_kb` KB (0: not shortened)."""
     meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": int(code)}
     try:
         document, cut = fitted(orjson.loads(printed), max_kb)
@@ -96,11 +96,11 @@ def reply(words: list[str], code: int, printed: str = "", error: str = "", max_k
 
 
 def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], list[str]]:
-    """Return the document with lists as long as fit into `max_kb` KB, and what was shortened.
+    """Return the document with lists shortened to fit into `max_kb` KB, and what was shortened.
 
-    The latter in texts such as `rows 5 of 40`, which a shortened document has as `shortened`, too.  No number
-    is changed.  The list that takes most room, without lists inside of it, is shortened first; where that is
-    not enough, the largest parts are left out.
+    The latter are texts such as `rows 5 of 40`, also in the document as `shortened`.  No number is changed.
+    The largest list, not counting nested lists, is shortened first; if that is not enough, the largest parts
+    are left out.
     """
     room = int(max_kb * KB * (1 - _TEXT_ROOM))
     if not max_kb or _size(document) <= room:
@@ -176,7 +176,7 @@ def _lists(document: dict[str, Any]) -> dict[str, _List]:
 
 
 PROCESSES = 2
-TIMEOUT_S = 300.0  # of a call; those of large captures take some seconds
+TIMEOUT_S = 300.0  # of a call; calls on large captures take some seconds
 MAX_WAITING = 24  # calls that wait for a process; each keeps one of the server's 40 threads
 GRACE_S = 1.5  # in which a stopped process may remove half-written files
 MAX_KB_OF_ALL = 1 << 20  # of an answer: more is as good as all
@@ -218,7 +218,7 @@ class Request:
             raise Cancelled from None
 
     def cancel(self) -> None:
-        """Stop what is done for the request; returns at once."""
+        """Stop the work for the request; returns immediately."""
         with self._lock:
             self._is_cancelled = True
             call = self._call
@@ -232,7 +232,7 @@ def failure(sentence: str, hint: str = "") -> Reply:
 
 
 def sentences(document: dict[str, Any]) -> str:
-    """Return what a document is about: its single values, and how long its lists are."""
+    """Return the summary of a document: its single values, and the lengths of its lists."""
     parts = []
     for key, value in document.items():
         if isinstance(value, list):
@@ -244,7 +244,7 @@ def sentences(document: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A resource: its address, a name, and what it tells."""
+    """A resource: its address, name and description."""
 
     uri: str
     name: str
@@ -260,7 +260,7 @@ class ToolHandler:
         self.tools: dict[str, Tool] = tools(can_write=paths.out is not None)
 
     def call(self, name: str, given: Mapping[str, Any], request: Request) -> Reply:
-        """Return the result of a tool; what goes wrong is a sentence in it.  Raise Cancelled if stopped."""
+        """Return the result of a tool; errors become a sentence in it.  Raise Cancelled if stopped."""
         if name == HELP:
             return self._help(given)
         tool = self.tools.get(name)
@@ -295,7 +295,7 @@ class ToolHandler:
             return failure(str(error), error.hint)
 
     def _reply(self, words: list[str], request: Request, max_kb: int = 0, *, is_alone: bool = False) -> Reply:
-        """Run a command line in the process that knows its capture, if that is free."""
+        """Run a command line, preferably in the process that has its capture open."""
         if self.pool.waiting >= MAX_WAITING:
             raise UsageError(
                 f"The server is busy: {MAX_WAITING} calls wait already.",
@@ -310,7 +310,7 @@ class ToolHandler:
             raise RcvError(str(error), TIMEOUT_HINT) from error
 
     def _picture(self, tool: Tool, given: Mapping[str, Any], request: Request) -> Reply:
-        """Draw in a process of its own; without a name the picture is only sent."""
+        """Draw in a separate process; without a name the picture is only sent."""
         if given.get("out"):
             words = tool.words(given, self.paths)
             done = self._run(words, request, 0, is_alone=True)

@@ -1,4 +1,4 @@
-"""Short workflows for agents: which tools to use in which order, and how to word what they say."""
+"""Short workflows for agents: which tools to use in which order, and how to word the results."""
 
 from __future__ import annotations
 

@@ -46,15 +46,15 @@ async def _serve(handler: ToolHandler, stream: TextIO) -> None:
 
 @contextmanager
 def _input() -> Iterator[tuple[TextIO, Callable[[], None]]]:
-    """Standard input, and what ends it for its reader, as the end of the block does.
+    """Provide standard input and a function that ends it for its reader, as leaving the block does.
 
-    Python waits at its end for the thread that reads here, and a client may write nothing for ever.
+    At exit Python waits for the thread that reads here, and a client may never write again.
     """
     near, far = socket.socketpair()
     Thread(target=_copy, args=(sys.stdin.fileno(), far), name="rcv-input", daemon=True).start()
 
     def end() -> None:
-        with suppress(OSError):  # it has ended already
+        with suppress(OSError):  # it has already ended
             far.shutdown(socket.SHUT_RDWR)
 
     try:
@@ -64,7 +64,7 @@ def _input() -> Iterator[tuple[TextIO, Callable[[], None]]]:
 
 
 def _copy(source: int, target: socket.socket) -> None:
-    with suppress(OSError):  # nobody reads any more
+    with suppress(OSError):  # no reader is left
         while data := os.read(source, INPUT_BYTES):
             target.sendall(data)
         target.shutdown(socket.SHUT_WR)
@@ -124,7 +124,7 @@ def make_server(handler: ToolHandler) -> Server[Any]:
 
 
 async def _stoppable(request: Request, job: Callable[[], T]) -> T:
-    """Do a blocking job in a thread; if the request is cancelled, stop the process that does it."""
+    """Run a blocking job in a thread; if the request is cancelled, stop the process that does it."""
     try:
         return await anyio.to_thread.run_sync(job, abandon_on_cancel=True)
     except anyio.get_cancelled_exc_class():
@@ -141,7 +141,7 @@ def _refusal(error: RcvError) -> MCPError:
 
 
 def definitions(offered: Mapping[str, Tool]) -> list[types.Tool]:
-    """Return what a client reads of the tools: short, since an agent reads all before its first call."""
+    """Return the tool definitions for a client: short, since an agent reads all before its first call."""
     own = [
         types.Tool(
             name=tool.name,

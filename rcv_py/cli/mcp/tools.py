@@ -1,8 +1,8 @@
 """Commands as tools: the arguments of a command become a JSON schema, and a call becomes its words.
 
-The parser of each command is the only source, so that a new command or option is a tool without further ado.
-An agent reads the definitions of all tools before its first call: they are short, and the tool `help` has
-the rest.
+The parser of each command is the only source: a new command or option becomes a tool without extra code. An
+agent reads the definitions of all tools before its first call: they are short, and the tool `help` has the
+rest.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class AllowedPaths:
         return cls(Path(os.path.realpath(root)), Path(os.path.realpath(out)), notes)
 
     def readable(self, name: str) -> Path:
-        """Return the path that a name, relative to the root or absolute, leads to; outside: UsageError."""
+        """Return the path of a name relative to the root, or absolute; raise UsageError outside the root."""
         hint = "Captures are read below that folder only; `rcv mcp --root DIR` chooses another."
         return _inside(self.root, name, hint)
 
     def writable(self, name: str) -> Path:
-        """Return the path to write to, inside the folder for written files; anywhere else: UsageError."""
+        """Return the path to write to, inside the folder for written files; UsageError for any other."""
         if self.out is None:
             raise UsageError(
                 f"{name} cannot be written: this server writes no files.",
@@ -63,7 +63,7 @@ class AllowedPaths:
 
 
 def _inside(base: Path, name: str, hint: str) -> Path:
-    """The path below a folder without links and `..`; a name that no file can have raises UsageError."""
+    """The resolved path below a folder; raise UsageError for a name that no file can have."""
     try:
         path = Path(os.path.realpath(base / name))
     except (OSError, ValueError) as error:
@@ -73,7 +73,7 @@ def _inside(base: Path, name: str, hint: str) -> Path:
     return path
 
 
-# A window, synthetic captures, a shell; what `decode` does as well; what runs programs; what the user keeps.
+# A window, synthetic captures, a shell; duplicates of `decode`; commands that run programs; user settings.
 NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help", "unpack", "record", "isa-docs"))
 # Offered only where there is a folder for their files.
 WRITERS = frozenset(("report", "export", "pack", "decode"))
@@ -86,7 +86,7 @@ MAX_VALUES = 1000  # of a list
 USUAL_KB = 8  # of an answer: some two thousand tokens of a language model
 _TARGETS = frozenset(("out", "out_dir"))
 # Exit codes that a tool has not, and what the server decides itself; forms are left out, too.
-# The address of a cluster, too: whoever answers there may run code here; and what starts a program of others.
+# Also the address of a cluster, which could run code here, and options that start other programs.
 _LEFT_OUT = ("more", "fail_on", "strict", "jobs", "cluster", "mca")
 _LEFT_OUT_OF = {"index": ("out",), "source": ("editor",)}
 _DEFAULTS: Mapping[tuple[str, str], Any] = {
@@ -202,7 +202,7 @@ class Tool:
 
     @property
     def short_schema(self) -> dict[str, Any]:
-        """The same without meanings, defaults and what few calls need; those are accepted all the same."""
+        """The same without meanings, defaults and rarely needed arguments, which are still accepted."""
         rare = _RARE.union(_RARE_OF.get(self.name, ()))
         properties = {
             name: _short_property(name, self._property(name, action))
@@ -238,7 +238,7 @@ class Tool:
         return {"type": "array", "items": item, **described} if _is_list(action) else {**item, **described}
 
     def words(self, given: Mapping[str, Any], paths: AllowedPaths) -> list[str]:
-        """Return the words of the command line that a call stands for; raise UsageError if there is none."""
+        """Return the command line of a call; raise UsageError if its arguments do not fit."""
         self._check_names(given)
         if self.name == NOTES and given.get("action") not in (None, NOTES_READ) and not paths.notes:
             raise UsageError(
@@ -333,7 +333,7 @@ def help_tool() -> dict[str, Any]:
 
 
 def _short_property(name: str, described: Mapping[str, Any]) -> dict[str, Any]:
-    """What is needed to give a value: its choices, or its type."""
+    """The schema of a value: its choices, or its type."""
     if "enum" in described:
         return {"enum": described["enum"]}
     if described["type"] == "array":
@@ -343,7 +343,7 @@ def _short_property(name: str, described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(item: str | float) -> str:
-    """A value as a word of the command line; a number of thousands of digits is too long in any case."""
+    """A value as a word of the command line; a number with thousands of digits is too long."""
     if isinstance(item, str):
         return item
     if isinstance(item, int):
@@ -352,7 +352,7 @@ def _text(item: str | float) -> str:
 
 
 def short(item: object) -> str:
-    """Return a value for a sentence; only the begin of one that is long."""
+    """Return a value for a sentence; long values are cut."""
     try:
         return elide_right(repr(item), 60)
     except (ValueError, RecursionError):  # a number with thousands of digits in it, or lists in lists

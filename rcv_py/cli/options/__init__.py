@@ -1,4 +1,4 @@
-"""The options of every command, and which of them it honours.
+"""The options of every command, and which of them each command honours.
 
 Read `option.py` first.
 """

@@ -1,4 +1,4 @@
-"""All commands, in the groups of the help, and the names they had before."""
+"""All commands, in the groups of the help, and their former names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ GROUPS: dict[str, tuple[type[Options], ...]] = {
     "Agents, scripts and the shell": (SchemaOptions, McpOptions, CompletionOptions, HelpOptions),
 }
 COMMANDS = {command.command: command for commands in GROUPS.values() for command in commands}
-FOLDED = {  # names of before, and what they stand for
+FOLDED = {  # old names, and the commands they stand for
     "place": ("line",),
     "units": ("summary", "--units"),
     "wave": ("waves",),

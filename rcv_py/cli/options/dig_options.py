@@ -1,4 +1,4 @@
-"""The options of the commands that say what costs cycles, where and why."""
+"""The options of the commands about what costs cycles, where and why."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class IsaOptions(
 ):
     """List instructions, basic blocks, branches or labels."""
 
-    chosen_by = ("se", "clock")  # the wave is that of a mode
+    chosen_by = ("se", "clock")  # the wave of a mode
     needs = (
         Need("wave", is_none("mode", "sum", "mean"), "--mode hit, wave-sum, wave-mean or wave-max"),
         Need("hit", is_one("mode", "hit"), "--mode hit"),
@@ -214,13 +214,13 @@ class LoopsOptions(shared.OfWaves, shared.Rows, example="rcv loops FOLDER --by i
 
 
 class _Ruled(shared.OfWaves, shared.Rows):
-    """Options of what follows our rules, or those of the reference viewer, which counts all waves."""
+    """Options of results by our rules or the reference viewer's, which counts all waves."""
 
     rule: str = shared.rule("our estimate or the reference viewer's (default ours)")
 
     @property
     def usual_waves(self) -> str:
-        """The population that counts without `--waves`."""
+        """The default population of waves without `--waves`."""
         return ALL if self.rule == REFERENCE else WORKING
 
 

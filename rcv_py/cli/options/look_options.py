@@ -1,4 +1,4 @@
-"""The options of the commands that one begins with."""
+"""The options of the commands for a first look."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ class HotspotOptions(
 
     @property
     def usual_waves(self) -> str | None:
-        """All of them; the scripts do not know waves."""
+        """All waves; the scripts do not distinguish waves."""
         return None if self.like else ALL
 
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, datacl
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import MAX_DIGITS, elide_right
 
-if TYPE_CHECKING:  # it imports numpy, which words on a command line do not need
+if TYPE_CHECKING:  # it imports numpy, which parsing a command line does not need
     from rcv_py.formats.capture_cache import CaptureCache
 
 
 _INSIDE = re.compile(r"(?<=[a-z])(?=[A-Z])")  # the border of two words: IsaDocs is isa-docs
 MAX_BINS = 4096  # of a histogram: as many as a wide screen has pixels
-MAX_DEPTH = 64  # of folders that are looked into for captures; paths end long before
+MAX_DEPTH = 64  # of folders searched for captures; paths end long before
 MAX_JOBS = 64  # processes at a time
 MAX_PIXELS = 1 << 26  # of a picture: 256 MB while it is drawn
 ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
@@ -40,7 +40,7 @@ def _matched(pattern: str, text: str, what: str) -> re.Match[str]:
 
 
 class at_most:  # noqa: N801 - reads as the function it is used as
-    """A reader of whole numbers from `minimum` to `maximum`, of what is made so many times."""
+    """A reader of whole numbers from `minimum` to `maximum`, for counts."""
 
     def __init__(self, maximum: int | None = None, minimum: int = 0) -> None:
         self.maximum, self.minimum = maximum, minimum  # the schema of a tool has them
@@ -114,7 +114,7 @@ _BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def buffer_size(text: str) -> int:
-    """Return the bytes of `256M`, `1G` or a number, within what rocprofv3 takes for a buffer."""
+    """Return the bytes of `256M`, `1G` or a number, within rocprofv3's limits for a buffer."""
     match = _matched(r"(\d{1,12})([kKmMgG]?)(?:[iI]?[bB])?", text, "a size such as 256M")
     size = int(match[1]) * _BYTES[match[2].lower()]
     if not MIN_BUFFER <= size <= MAX_BUFFER:
@@ -123,7 +123,7 @@ def buffer_size(text: str) -> int:
 
 
 def mapping(text: str) -> str:
-    """Return a rule `FROM=TO`, whose folder of this machine counts from where the command is typed."""
+    """Return a rule `FROM=TO`; TO is relative to the current folder."""
     match = _matched(r"([^=\n]+)=([^\n]*)", text, "a rule such as /build/src=/home/me/src")
     return f"{match[1]}={Path(match[2].strip()).expanduser().absolute()}" if match[2].strip() else match[0]
 
@@ -157,7 +157,7 @@ def pair(text: str) -> tuple[int, int]:
 
 
 def slower(text: str) -> tuple[str, float]:
-    """Return what of `vmem=0.5`, or the instruction of `319=0.5`, and the factor of its latency."""
+    """Return the unit of `vmem=0.5`, or the instruction of `319=0.5`, and the factor for its latency."""
     match = _matched(r"(\w{1,9})=(\d{1,4}(?:\.\d{1,4})?)", text, "a latency such as vmem=0.5 or 319=0.5")
     return match[1], float(match[2])
 
@@ -181,17 +181,17 @@ _EMPTY: tuple[object, ...] = (None, False, [], ())
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What options need to mean anything: a test of all options, and what they belong to."""
+    """A condition under which options have a meaning: a test of all options, and what they belong to."""
 
     names: str  # of the options, with blanks between them
     is_met: Callable[[Any], bool]
     belongs: str
-    hint: str = ""  # what to do; "" for "Add …, or leave it out."
+    hint: str = ""  # hint; "" for "Add …, or leave it out."
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Options with a heading of their own in the help."""
+    """Options with their own heading in the help."""
 
     title: str
     text: str
@@ -199,7 +199,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """How an option is written on the command line."""
+    """The declaration of an option: its flags, type and help."""
 
     help: str
     how: Mapping[str, Any]  # the rest of what `add_argument` takes
@@ -208,21 +208,23 @@ class Argument:
     is_range: bool = False  # written as --from and --to
     one_of: str = ""  # options that share this word exclude each other
     section: Section | None = None
-    old: Mapping[str, object] = field(default_factory=dict)  # flags of before, and the value they stand for
+    old: Mapping[str, object] = field(default_factory=dict)  # old flags, and the value they stand for
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Options:
-    """The options of a command, such as `HotspotOptions`, whose docstring says what the command does.
+    """The options of a command, such as `HotspotOptions`; the docstring is the command's description.
 
-    Each is an attribute that holds its Argument in the class and its value in an object.  `given` names those
-    that stand on the command line.  `cache` keeps the captures that the commands of a process open; None:
-    they are opened anew.
+    Each attribute holds its Argument in the class and its value in an object.  `given` names the options on
+    the command line.  `cache` keeps the captures that the commands of a process open; None: they are opened
+    anew.
     """
 
     command: ClassVar[str] = ""
     example: ClassVar[str] = ""
-    behind: ClassVar[str] = ""  # the argument that has all words behind `--`, which nobody reads as options
+    behind: ClassVar[str] = (
+        ""  # the argument that takes all words after `--`, which are not parsed as options
+    )
     arguments: ClassVar[Mapping[str, Argument]] = {}  # positional, own, then shared ones, then forms
     needs: ClassVar[Sequence[Need]] = ()
     given: frozenset[str] = frozenset()
@@ -261,7 +263,7 @@ class Options:
 
     @property
     def usual_waves(self) -> str | None:
-        """The population of waves that counts without `--waves`; None where that does not matter."""
+        """The default population of waves without `--waves`; None if the command has none."""
         return None
 
     @property
@@ -271,7 +273,7 @@ class Options:
 
     @property
     def form(self) -> str:
-        """The name of the form that is wanted instead of text; "" for text."""
+        """The name of the requested form; "" for text."""
         forms = (name for name, argument in self.arguments.items() if argument.one_of == FORM)
         return next((name for name in forms if name in self.given), "")
 
@@ -280,7 +282,7 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 def add_arguments(options: type[Options], parser: argparse.ArgumentParser) -> None:
-    """Add an argument for each field to a parser; flags of before are read and not shown."""
+    """Add an argument for each field to a parser; old flags are read but not shown."""
     groups: dict[object, Any] = {}
     for name, argument in options.arguments.items():
         group: Any = parser
@@ -308,7 +310,7 @@ def add_arguments(options: type[Options], parser: argparse.ArgumentParser) -> No
 
 
 class _RangeEnd(argparse.Action):
-    """Sets an end of a range; the other one is what it was, or ever."""
+    """Sets one end of a range; the other end stays, or is unbounded."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, flag: Any = None
@@ -323,10 +325,10 @@ class _RangeEnd(argparse.Action):
 def read_options(
     options: type[AnyOptions], parser: argparse.ArgumentParser, words: Sequence[str]
 ) -> AnyOptions:
-    """Return the options of a command line; raise UsageError, or let the parser name the mistake."""
+    """Return the options of a command line; raise UsageError, or let the parser report the mistake."""
     for action in parser._actions:  # argparse has no public list of them
         if action.option_strings:
-            action.default = argparse.SUPPRESS  # so that what is there was given
+            action.default = argparse.SUPPRESS  # so that every value present was given
     has_rest = options.behind and "--" in words
     end = words.index("--") if has_rest else len(words)
     values = vars(parser.parse_intermixed_args(words[:end]))
@@ -339,7 +341,7 @@ def read_options(
 
 
 def check_needs(options: Options) -> None:
-    """Raise UsageError for the first option that was given and means nothing beside the others."""
+    """Raise UsageError for the first given option that has no meaning with the others."""
     for name in options.arguments:
         declared = [need for base in type(options).__mro__ for need in vars(base).get("needs", ())]
         for need in declared if name in options.given else ():
@@ -370,7 +372,7 @@ def written(name: str, value: object) -> str:
 
 
 def _listed(name: str, text: str, how: dict[str, Any]) -> dict[str, Any]:
-    """The help, with the choices in it where they are too long for a line of usage."""
+    """The help; includes the choices if they are too long for a line of usage."""
     listed = ", ".join(map(str, () if "metavar" in how else how.get("choices", ())))
     if len(listed) <= MAX_CHOICES:
         return {"help": text, **how}
@@ -427,7 +429,7 @@ def positional(
     nargs: str = "",
     choices: Sequence[str] = (),
 ) -> Any:
-    """Declare an argument without a name, which must be there unless `nargs` says otherwise."""
+    """Declare a positional argument, required unless `nargs` says otherwise."""
     how: dict[str, Any] = {"metavar": metavar}
     for name, value in (("type", read), ("nargs", nargs), ("choices", choices)):
         how |= {name: value} if value else {}
@@ -435,7 +437,7 @@ def positional(
 
 
 def without(given: str, belongs: str, names: str) -> Need:
-    """Declare that the options `names` mean nothing beside those that are `given`."""
+    """Declare that the options `names` have no meaning together with the options `given`."""
     flags = " and ".join(map(flag_of, given.split()))
     return Need(names, lacks(*given.split()), belongs, f"Leave out {flags}, or this.")
 
@@ -449,20 +451,20 @@ def beside(given: str, names: str, hint: str = "") -> Need:
 
 
 def has(*names: str) -> Callable[[Any], bool]:
-    """All of these are given, or are not empty."""
+    """True if all of these are given or not empty."""
     return lambda options: all(getattr(options, name) not in _EMPTY for name in names)
 
 
 def lacks(*names: str) -> Callable[[Any], bool]:
-    """None of these is given."""
+    """True if none of these is given."""
     return lambda options: all(getattr(options, name) in _EMPTY for name in names)
 
 
 def is_one(name: str, *values: object) -> Callable[[Any], bool]:
-    """The option has one of these values."""
+    """True if the option has one of these values."""
     return lambda options: getattr(options, name) in values
 
 
 def is_none(name: str, *values: object) -> Callable[[Any], bool]:
-    """The option has none of these values."""
+    """True if the option has none of these values."""
     return lambda options: getattr(options, name) not in values

@@ -28,7 +28,11 @@ WORKING, ALL = "working", "all"  # the names of rcv_py.analysis.waves.population
 REFERENCE = "reference"
 RULES = ("ours", REFERENCE)
 WAVE_ID = "se0/simd2/slot1/wv0"
-DECODERS = ("auto", "own", "official")  # those of rcv_py.formats.raw.options, which takes longer to import
+DECODERS = (
+    "auto",
+    "own",
+    "official",
+)  # the same as in rcv_py.formats.raw.options, which takes longer to import
 AS_CAPTURE = (
     "a ui_output_* folder or a file inside it, a folder of .att files or one of them, or a packed capture"
 )
@@ -53,7 +57,7 @@ def engine(help: str = "only waves of a shader engine") -> Any:
 
 
 def run_files(prefix: str = "") -> Any:
-    """Declare the option `--run-files PATH`: where the tables of the run are."""
+    """Declare the option `--run-files PATH`: the location of the tables of the run."""
     tables = "tables of the run (*_kernel_trace.csv, *_agent_info.csv), or a folder with them"
     text = f"{prefix}{tables}; may be repeated (default: those near the capture)"
     return path(text, "PATH", repeated=True)
@@ -70,7 +74,7 @@ def twin(help: str = "another capture of the baseline's build: it measures the n
 
 
 def waves(default: str = WORKING) -> Any:
-    """Declare the option `--waves NAME`: whose costs count; without it None, which stands for `default`."""
+    """Declare the option `--waves NAME`: whose costs count; None by default, which stands for `default`."""
     return text(
         "count the waves that work, all of them, or a population that `rcv waves --populations` names:"
         f" working, all, or its id (default {default})"
@@ -109,7 +113,7 @@ def out(help: str = "write to this file instead of printing") -> Any:
 
 
 def as_csv(help: str) -> Any:
-    """Declare the option `--csv` where its rows are not those of the table."""
+    """Declare the option `--csv` if its rows differ from the table's."""
     return form(f"for spreadsheets: {help}")
 
 
@@ -122,14 +126,14 @@ def form(help: str) -> Any:
 
 
 class Forms(Options):
-    """Options of what prints a result."""
+    """Options of commands that print a result."""
 
     json: bool = form("for programs: a document, as `rcv schema COMMAND` describes it")
     csv: bool = form("for spreadsheets")
 
 
 class OfRawFiles(Options):
-    """Options of what opens captures, about those that are raw `.att` files."""
+    """Options of commands that open captures, for raw `.att` files."""
 
     decoder: str | None = option(
         "decoder of raw .att files: this program or AMD's library (default auto: this program)",
@@ -144,13 +148,13 @@ class OfRawFiles(Options):
 
 
 class OfCapture(Forms, OfRawFiles):
-    """Options of what prints a result of a capture."""
+    """Options of commands that print a result of a capture."""
 
     folder: Path = folder()
 
 
 class OfCaptures(OfCapture):
-    """Options of what prints results of several captures, one after the other."""
+    """Options of commands that print results of several captures in order."""
 
     more: list[Path] = positional("FOLDER", "more captures", nargs="*")
 
@@ -176,7 +180,7 @@ class Matched(Options):
 
 
 class OfWaves(OfCapture):
-    """Options of what sums costs of waves: which of them count, by default those that work."""
+    """Options of commands that sum costs of waves: which waves count, by default working ones."""
 
     usual: ClassVar[str] = WORKING
     chosen_by: ClassVar[tuple[str, ...]] = ("wave", "se", "clock")  # besides --waves
@@ -189,12 +193,12 @@ class OfWaves(OfCapture):
 
     @property
     def usual_waves(self) -> str | None:
-        """The population that counts without `--waves`."""
+        """The default population of waves without `--waves`."""
         return self.usual
 
 
 class OfAllWaves(OfWaves):
-    """The same, of a table that sums all waves unless an option says otherwise."""
+    """The same, for a table that sums all waves unless an option says otherwise."""
 
     usual = ALL
 
@@ -202,7 +206,7 @@ class OfAllWaves(OfWaves):
 
 
 class OverCaptures(Options):
-    """Options of what works on many captures, each of them in one go."""
+    """Options of commands that process many captures, each in one job."""
 
     needs: ClassVar[Sequence[Need]] = (without("cluster", "work on this machine", "jobs"),)
 
@@ -217,11 +221,11 @@ class OverCaptures(Options):
     )
 
     def seen(self, path: Path) -> Path:
-        """Return a path as all who work on it understand it: an absolute one on a cluster."""
+        """Return a path that all workers understand: absolute on a cluster."""
         return path if self.cluster is None else path.absolute()
 
 
 class WithRunFiles(Options):
-    """Options of what reads the tables of the run, too."""
+    """Options of commands that also read the tables of the run."""
 
     run_files: list[Path] | None = run_files()

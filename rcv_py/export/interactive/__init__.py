@@ -1,4 +1,5 @@
-"""Reports to look around in: one HTML page with timelines, the listing, sources and findings, linked.
+"""Interactive reports: one HTML page with linked timelines, listing, sources and findings.
 
-Read `content.py` first, which says what a page holds, and `logic.js`, which reads it again; `page.js` draws.
+Read `content.py` first, which defines the contents of a page, and `logic.js`, which decodes them; `page.js`
+draws.
 """

@@ -1,6 +1,6 @@
-"""What a page to look around in holds: one document, and columns of numbers beside it.
+"""The contents of an interactive page: one document and columns of numbers.
 
-Everything is bounded, so that a page of any capture is a few megabytes: instructions that cost nothing go
+Everything is bounded, so that a page of any capture is a few megabytes: instructions without cost are dropped
 first, then waves, steps of occupancy and sources.  The document says what was left out.
 """
 
@@ -30,7 +30,7 @@ from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import COSTS
 
-OF_PAGE = (BRANCHES,)  # of all waves, beside what every report asks for
+OF_PAGE = (BRANCHES,)  # of all waves, in addition to the analyses of every report
 MAX_CODE = 20_000  # instructions
 MAX_ARROWS = 4_000
 MAX_STEPS = 250_000  # of waves that begin and end, over all compute units
@@ -41,7 +41,7 @@ MAX_TEXT = 300  # letters of an instruction or a source line
 
 @dataclass(frozen=True, eq=False)
 class Making:
-    """What the parts of a page are made from, and where their columns go."""
+    """The inputs of the parts of a page, and the target of their columns."""
 
     inputs: ReportInputs
     shown: Shown
@@ -57,7 +57,7 @@ class Making:
 def content(
     inputs: ReportInputs, tokens: int, *, report: Progress = silent, cancel: CancelFlag | None = None
 ) -> tuple[dict[str, Any], Columns]:
-    """Return the document of a page with at most so many tokens, and its columns.
+    """Return the document of a page with at most `most` tokens, and its columns.
 
     Raise Cancelled once `cancel` is set.
     """
@@ -81,7 +81,7 @@ def _evidence(findings: Iterable[Finding]) -> Iterator[Evidence]:
 
 
 def _code_rows(inputs: ReportInputs) -> np.ndarray:
-    """All rows of the program, or those that cost most and labels, in order of the program."""
+    """All rows of the program, or the costliest rows and labels, in order of the program."""
     code = inputs.trace.code
     if len(code) <= MAX_CODE:
         return np.arange(len(code))
@@ -117,7 +117,7 @@ def _about(made: Making) -> dict[str, Any]:
 
 
 def _left_out(made: Making) -> list[str]:
-    """What the page has less of than the capture, sentences."""
+    """What the page leaves out of the capture, as sentences."""
     shown, code = made.shown, made.trace.code
     said = []
     if len(shown.detailed) < shown.traced:
@@ -159,7 +159,7 @@ def _code(made: Making) -> dict[str, Any]:
 
 
 def _arrows(made: Making) -> dict[str, Any]:
-    """Branches from where to where, those taken most first; waits and who made them wait, longest first."""
+    """Branches with source and target, the most taken first; waits with producers, the longest first."""
     trace, columns = made.trace, made.columns
     jumps = branch_table(made.inputs.answers.of(BRANCHES), flow(trace.code))
     chosen = np.flatnonzero(jumps.target >= 0)
@@ -178,7 +178,7 @@ def _put_arrows(columns: Columns, name: str, start: np.ndarray, end: np.ndarray)
 
 
 def _sources(made: Making) -> list[dict[str, Any]]:
-    """Every file that instructions came from: with their text those that cost most, while there is room."""
+    """Every file with instructions; the costliest ones with their text, while there is room."""
     trace, costs = made.trace, made.inputs.costs
     code, leaf = trace.code, trace.code.leaf
     has = np.flatnonzero(leaf >= 0)
@@ -220,9 +220,9 @@ def _findings(made: Making) -> list[dict[str, Any]]:
 
 
 def place_of(trace: Trace, one: Evidence) -> dict[str, Any]:
-    """Return a place as the page goes to it: `wave` is a row of the index, times count from the origin.
+    """Return a place in the page's form: `wave` is a row of the index, times count from the origin.
 
-    What a place does not have is left out.
+    Absent parts of a place are omitted.
     """
     row = None if one.wave is None else trace.waves.row(one.wave)
     has_times = one.kind in ("token", "window")
@@ -239,7 +239,7 @@ def place_of(trace: Trace, one: Evidence) -> dict[str, Any]:
 
 
 def _device(made: Making) -> dict[str, Any]:
-    """Resident waves of every compute unit over time; steps that follow each other closely become one."""
+    """Resident waves of every compute unit over time; steps close to each other are merged."""
     trace, columns = made.trace, made.columns
     curves = [curve for curve in occupancy_curves(trace, "cu", is_all=True) if len(curve.steps)]
     curves = curves[:MAX_ROWS]
@@ -257,7 +257,7 @@ def _device(made: Making) -> dict[str, Any]:
 
 
 def _thinned(steps: StepCurve, trace: Trace, most: int) -> StepCurve:
-    """Keep the last step of each of `most` stretches of the capture."""
+    """Keep the last step of each of `most` equal parts of the capture."""
     stretch = (steps.time - trace.span.begin) * most // max(1, trace.span.end - trace.span.begin)
     last = np.append(stretch[1:] != stretch[:-1], True)
     return StepCurve(steps.time[last], steps.value[last])

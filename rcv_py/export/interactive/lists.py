@@ -1,6 +1,6 @@
-"""Lists below the findings of a page: what a colleague asks next, each line a place that the page goes to.
+"""Lists below the findings of a page; each line links to a place of the page.
 
-A list has a title and `rows`, a line each, or `items` as findings are.
+A list has a title and `rows`, one line each, or `items` shaped like findings.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ def lists_of(inputs: ReportInputs) -> list[dict[str, Any]]:
 
 
 def shown_text(text: str, most: int = 4_000) -> str:
-    """Return text of a capture as letters that are all seen, and not too many."""
+    """Return text of a capture with invisible characters escaped, cut to a maximum length."""
     return visible(elide_right(text, most))
 
 
 def said_text(text: str) -> str:
-    """Return a text of ours in the language that is spoken, with what it names of a capture as is safe."""
+    """Return a text of rcv in the selected language, with names of the capture made safe."""
     return shown_text(translated(text))
 
 
 def _row(text: str, more: str, line: int = -1) -> dict[str, Any]:
-    """A line of a list; `line` is the instruction that it leads to, -1 for none."""
+    """A line of a list; `line` is the instruction that it links to, -1 for none."""
     return {"name": said_text(text), "text": translated(more), **({"line": line} if line >= 0 else {})}
 
 
@@ -54,7 +54,7 @@ def _instruction(inputs: ReportInputs, line: int) -> str:
 
 
 def _costliest(inputs: ReportInputs) -> dict[str, Any]:
-    """The instructions that cost most, with why if that is known."""
+    """The costliest instructions, with the main cause if known."""
     why: dict[int, int] = {}
     if inputs.causes is not None:
         by_line = inputs.causes.by_line()
@@ -87,7 +87,7 @@ def _cause_rows(inputs: ReportInputs) -> Iterator[dict[str, Any]]:
 
 
 def _loops(inputs: ReportInputs) -> dict[str, Any]:
-    """Loops by the time of their iterations, with what an iteration takes."""
+    """Loops by the time of their iterations, with the time of an iteration."""
     if not inputs.waves:
         return {"title": translated("Loops")}
     table, rows = inputs.iterations.found.table, []
@@ -108,7 +108,7 @@ def _room(inputs: ReportInputs) -> dict[str, Any]:
 
 
 def _notes(inputs: ReportInputs) -> dict[str, Any]:
-    """What people and agents wrote, the most severe first."""
+    """Notes by people and agents, the most severe first."""
     notes = sorted(inputs.notes, key=lambda note: RANK[note.severity])[:MAX_NOTES]
     items = [
         {
@@ -123,7 +123,7 @@ def _notes(inputs: ReportInputs) -> dict[str, Any]:
 
 
 def _noted(trace: Trace, anchor: Anchor) -> dict[str, Any]:
-    """What a note is about, as `place_of` tells places."""
+    """The place of a note, in the form of `place_of`."""
     span, origin = anchor.span, trace.span.begin
     place = {
         "name": shown_text(str(anchor)),

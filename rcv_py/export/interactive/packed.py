@@ -1,4 +1,4 @@
-"""Columns of whole numbers as few bytes, for a page that unpacks them: a byte a value, wide ones behind.
+"""Columns of whole numbers in few bytes, which a page unpacks: one byte per value, wide values at the end.
 
 ```
 values     3, -1, 300        zigzag   6, 1, 600        bytes  06 01 FF        wide  600 as uint64
@@ -30,7 +30,7 @@ class Columns:
         self.places: dict[str, dict[str, int]] = {}
 
     def put(self, name: str, values: np.ndarray | Sequence[int]) -> None:
-        """Add a column of whole numbers; those beyond 52 bits become the largest that is exact."""
+        """Add a column of whole numbers; values beyond 52 bits become the largest exact number."""
         whole = np.clip(np.asarray(values, dtype=np.int64), -EXACT, EXACT)
         unit = max(1, int(np.gcd.reduce(whole))) if len(whole) else 1
         whole //= unit
@@ -51,7 +51,7 @@ class Columns:
         self._at += len(narrow) + len(wide)
 
     def put_steps(self, name: str, values: np.ndarray) -> None:
-        """Add a column of which each value is near the one before; a page adds them up."""
+        """Add a column stored as differences, for values near their predecessors; a page sums them."""
         self.put(name, np.diff(np.asarray(values, dtype=np.int64), prepend=0))
 
     @property

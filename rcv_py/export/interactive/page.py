@@ -1,4 +1,4 @@
-"""The page: markup that never changes, its style and scripts, and what it holds as letters of Base64.
+"""The page: constant markup, its style and scripts, and its contents in Base64.
 
 Its policy names the scripts and styles by their hashes and allows nothing else, no network above all; text of
 a capture becomes text of the page by `textContent` alone.
@@ -39,7 +39,7 @@ _ROLES = (
 def interactive_page(
     inputs: ReportInputs, *, report: Report = silent, cancel: CancelFlag | None = None
 ) -> bytes:
-    """Return the page about a capture: bounded, and without anything from elsewhere.
+    """Return the page about a capture: of bounded size, without external resources.
 
     Raise Cancelled once `cancel` is set.
     """
@@ -67,7 +67,7 @@ def interactive_page(
 
 
 def _data(inputs: ReportInputs, report: Report, cancel: CancelFlag | None) -> str:
-    """What the page holds, with as many instructions as there is room for."""
+    """The contents of the page, with as many instructions as there is room for."""
     tokens = MAX_TOKENS
     while True:
         data = packed(*content(inputs, tokens, report=report, cancel=cancel))
@@ -81,7 +81,7 @@ def _file(name: str) -> str:
 
 
 def _script(name: str) -> str:
-    """A script in the language that is spoken: `say("text")` and `heading(name)` stand for their texts."""
+    """A script in the selected language: `say("text")` and `heading(name)` become their texts."""
     script = SAY.sub(
         lambda found: json.dumps(translated(json.loads(found[1])), ensure_ascii=False), _file(name)
     )
@@ -91,12 +91,12 @@ def _script(name: str) -> str:
 
 
 def headings(script: str) -> set[str]:
-    """Return the names of columns that a script writes over lists."""
+    """Return the names of columns that a script uses as headings."""
     return {name for listed in _HEADINGS.findall(script) for name in re.findall(r'"([a-z]+)"', listed)}
 
 
 def _markup(name: str) -> str:
-    """Markup in the language that is spoken."""
+    """Markup in the selected language."""
     return MARKUP_TEXT.sub(lambda found: escape(translated(found[0])), _file(name))
 
 
@@ -105,7 +105,7 @@ def _hash(text: str) -> str:
 
 
 def _colors() -> str:
-    """Colours as variables of the page, those of the dark theme where people want it dark."""
+    """Colours as variables of the page, with the dark theme for users who prefer it."""
     pairs: dict[str, Pair] = {name: ROLES[name] for name in _ROLES}
     pairs |= {f"kind-{name}": pair for name, pair in TOKEN_KINDS.items()}
     light = "".join(f"--{name}:{pair.light};" for name, pair in pairs.items())

@@ -1,7 +1,7 @@
-"""The waves of a page: all instructions of some of them, and when the others lived.
+"""The waves of a page: all instructions of some waves, and the lifetimes of the others.
 
-Those come first that findings name, then whole compute units, the ones with most to read first, until the
-page is full.
+Waves that findings name come first, then whole compute units, the ones with most bytes first, until the page
+is full.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Shown:
 
 
 def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> Shown:
-    """Read waves until the page has so many tokens; `named` are rows of the index that come first."""
+    """Read waves until the page has `most` tokens; `named` are rows of the index that come first."""
     index = trace.waves
     first = (row for row in named if 0 <= row < len(index))
     order = np.array(list(dict.fromkeys([*first, *by_unit(index)])), dtype=np.int64)
@@ -55,7 +55,7 @@ def shown_waves(trace: Trace, named: Iterable[int], tokens: int) -> Shown:
 
 
 def by_unit(index: WaveIndex) -> list[int]:
-    """Return all rows: compute units by bytes of their waves, the largest first; in each by begin."""
+    """Return all rows: compute units by bytes of their waves, the largest first; within each by start."""
     unit = (index.se.astype(np.int64) << 16) | (index.cu.astype(np.int64) & 0xFFFF)
     _, place = np.unique(unit, return_inverse=True)
     place = place.reshape(-1)
@@ -78,10 +78,10 @@ def _batches(trace: Trace, rows: np.ndarray) -> Iterator[WaveBatch]:
 
 
 def put_waves(shown: Shown, trace: Trace, columns: Columns) -> None:
-    """Add columns of waves, and of all their tokens below each other.
+    """Add columns of waves, and of all their tokens, concatenated.
 
-    A token says how long after the end of the one before it began (after the begin of its wave, for the
-    first), its stall and busy cycles, how far its line is behind the next line, and its kind.
+    A token has its distance from the end of the previous token (for the first, from the start of its wave),
+    its stall and busy cycles, the distance of its line from the line after the previous one, and its kind.
     """
     index, rows, tokens = trace.waves, shown.rows, shown.tokens
     for name in ("se", "simd", "slot", "wid"):

@@ -1,4 +1,4 @@
-"""How places and numbers of a capture read in a report: cells, columns, tables, and the names of anchors.
+"""Places and numbers of a capture in a report: cells, columns, tables, and the names of anchors.
 
 Places are written so that the window's *Go to place* finds them again.
 """
@@ -33,27 +33,27 @@ def place_text(
 
 
 def line_anchor(line: int) -> str:
-    """The name of an instruction inside a report."""
+    """The anchor of an instruction inside a report."""
     return f"line-{line}"
 
 
 def wave_anchor(wave: WaveId) -> str:
-    """The name of a wave inside a report; it is spelt like the wave's file."""
+    """The anchor of a wave inside a report; it is spelt like the wave's file."""
     return f"wave-se{wave.se}-sm{wave.simd}-sl{wave.slot}-wv{wave.wid}"
 
 
 def cycle_anchor(cycle: int, wave: WaveId | None = None) -> str:
-    """The name of a moment inside a report, of a wave if there is one: `wave-se3-sm1-sl0-wv0@126704`."""
+    """The anchor of a cycle inside a report, of a wave if there is one: `wave-se3-sm1-sl0-wv0@126704`."""
     return f"{wave_anchor(wave) if wave is not None else ''}@{cycle}"
 
 
 def number(value: float | None, link: str = "", anchor: str = "") -> Cell:
-    """Return a cell with a whole number, grouped by thousands; None is not known."""
+    """Return a cell with a whole number, grouped by thousands; None is unknown."""
     return NOTHING if value is None else Cell(text=f"{value:,}", anchor=anchor, link=link, value=float(value))
 
 
 def share(part: float | None, total: float) -> Cell:
-    """Return a cell with a share in percent and a bar as long; None is not known."""
+    """Return a cell with a share in percent and a bar of that length; None is unknown."""
     if part is None:
         return NOTHING
     if not total:
@@ -69,12 +69,12 @@ def code(text: str, link: str = "", anchor: str = "", tip: str = "") -> Cell:
 
 
 def table(*columns: Column, caption: str = "", is_folded: bool = False) -> Table:
-    """Return a table of columns that are equally long."""
+    """Return a table of columns of equal length."""
     return Table(columns, caption, is_folded)
 
 
 def column(title: str, cells: Iterable[Cell], tip: str = "", *, is_number: bool = False) -> Column:
-    """Return a column of cells that only this report has."""
+    """Return a column of cells that exists only in this report."""
     return Column(title, tuple(cells), tip, is_number)
 
 
@@ -107,7 +107,7 @@ def links(inputs: ReportInputs, rows: Iterable[int], title: str = "#", tip: str 
 
 
 def places(rows: Iterable[int]) -> Column:
-    """Return a column of instructions that links lead to."""
+    """Return a column of instructions that are link targets."""
     return column("#", (number(row, anchor=line_anchor(row)) for row in rows), is_number=True)
 
 
@@ -118,7 +118,7 @@ def instructions(
     link: str = "#",
     guesses: Iterable[bool] = (),
 ) -> tuple[Column, Column]:
-    """Return columns of links to instructions and of their texts with source places; a guess says so."""
+    """Return columns of links to instructions and of their texts with source places; guesses are marked."""
     trace, guess = inputs.trace, iter(guesses)
 
     def cell(row: int, is_guess: bool) -> Cell:
@@ -131,7 +131,7 @@ def instructions(
 
 
 def sources(inputs: ReportInputs, rows: Iterable[int]) -> Column:
-    """Return a column of where instructions came from: short, with the whole path as a tip."""
+    """Return a column of source places: short, with the full path as a tooltip."""
     return column("source", (code(inputs.short_sources[row], tip=inputs.sources[row]) for row in rows))
 
 
@@ -142,7 +142,7 @@ def declared(field: Field, values: Iterable[Any]) -> Column:
 
 
 def report_table(result: results.Table, trace: Trace, caption: str = "") -> Table:
-    """Return a result: the fields that reports show, of all of its rows."""
+    """Return a result as a table: the fields that reports show, for all of its rows."""
     shown = with_short_sources(result, trace)
     records = shown.records()
     columns = [
@@ -157,7 +157,7 @@ def _plain(values: Iterable[Any]) -> Iterable[Any]:
 
 
 def _cell(field: Field, value: Any) -> Cell:
-    """The value of a field, or all values of its row where its text is made of them."""
+    """The value of a field, or all values of its row if its text is derived from them."""
     if field.of is not None:
         return Cell(field.of(value))
     if value is None or (field.kind is ROW_OR_NONE and value < 0):

@@ -1,4 +1,4 @@
-"""Reports as files: the ending of the name says which form, one table which sections there are."""
+"""Reports as files: the name's ending selects the form, and one table lists the sections."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def make_report(
 
 
 def check_form(path: Path, endings: Collection[str] = tuple(FORMS)) -> None:
-    """Raise UsageError for a name that does not say what to write."""
+    """Raise UsageError for a name without a known ending."""
     if path.suffix.lower() not in endings:
         known = " or ".join(ending for ending in endings if ending != ".htm")
         raise UsageError(
@@ -76,7 +76,7 @@ def write_report(
 def report_page(
     inputs: ReportInputs, ending: str, *, report: Progress = silent, cancel: CancelFlag | None = None
 ) -> bytes:
-    """Return what is in the file of a report whose name has this ending; raises Cancelled as above."""
+    """Return the contents of a report file whose name has this ending; raises Cancelled as above."""
     return _page(make_report(inputs, report=report, cancel=cancel), ending)
 
 
@@ -87,7 +87,7 @@ def write_page(page: bytes, path: Path) -> None:
 
 
 def check_index(path: Path) -> None:
-    """Raise UsageError if a file of somebody else has the name of an index, which would replace it."""
+    """Raise UsageError if the index would replace a file that rcv did not write."""
     try:
         is_ours = not path.exists() or MARK in path.read_text("utf-8", "replace")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A report as one HTML page: no network, no files beside it; a few lines of script sort its tables.
+"""A report as one HTML page: no network, no other files; a few lines of script sort its tables.
 
 Everything that comes from a capture is escaped, in text and in attributes.
 """
@@ -120,12 +120,12 @@ class _Page:
 
 
 def _said(text: str) -> str:
-    """A text of ours, in the language that is spoken, escaped."""
+    """A text of rcv, in the selected language, escaped."""
     return escape(translated(text))
 
 
 def _sentence(text: str) -> str:
-    """A text of ours as markup, whose options are not broken."""
+    """A text of rcv as markup, without line breaks inside options."""
     return _OPTION.sub(r'<span class="option">\g<0></span>', _said(text))
 
 
@@ -141,7 +141,7 @@ def _folded(caption: str, body: str) -> str:
 
 
 def _kinds(table: model.Table) -> list[str]:
-    """What all cells of each column are: `n` numbers, `c` code, or nothing that can be said of all."""
+    """The kind of all cells of each column: `n` numbers, `c` code, or "" if mixed."""
     kinds = []
     for column in table.columns:
         shown = [cell for cell in column.cells if cell.text or cell.is_code]

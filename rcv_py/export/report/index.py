@@ -1,4 +1,4 @@
-"""Pages about several captures, a row each: the index of reports, and the table of a library."""
+"""Pages about several captures, one row each: the index of reports, and the table of a library."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _INTRO = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the index tells of one capture; plain values, for it comes from another process."""
+    """The index row of one capture; plain values, because it comes from another process."""
 
     folder: Path
-    file: str  # name of the report beside the index, "" if there is none
+    file: str  # name of the report next to the index, "" if there is none
     name: str = ""
     kernel: str = ""
     target: str = ""
@@ -117,7 +117,7 @@ def library_page(heading: str, library: results.Table) -> str:
 
 
 def _extra(field: Field, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What the times of launches, whose units differ, are sorted by, and the colour of what is in doubt."""
+    """The sort keys of launch times, whose units differ, and the colour of doubtful values."""
     if field.name == "launch":
         cycles, ns = row["duration"], row["duration_ns"]
         return {"value": cycles / 2 if ns is None and cycles is not None else ns}

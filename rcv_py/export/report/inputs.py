@@ -1,4 +1,4 @@
-"""What sections of a report are written from: the inputs of findings, and analyses that several share."""
+"""Inputs of the sections of a report: inputs of findings, and analyses that several sections share."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ TOP_LINES = 15
 
 
 class ReportInputs(FindingInputs):
-    """What is known of a capture, and whose costs are explained.
+    """The facts of a capture, and whose costs are explained.
 
-    `play` reads the waves that are played, if the report is to have predictions; `notes` are what people
-    and agents wrote about the capture.
+    `play` reads the waves to replay, if the report has predictions; `notes` are notes by people and agents
+    about the capture.
     """
 
     play: Callable[[], Player] | None = None
     notes: Sequence[Note] = ()
 
     def ask(self, of_all: Sequence[Analysis] = (), of_counted: Sequence[Analysis] = ()) -> None:
-        """Look at all waves once for what sections need of all of them, and once for those that count."""
+        """Read all waves once for results over all waves, and once for results over the waves that count."""
         self.answers.ask((*OF_ALL, *OF_WAVES, WORKGROUPS, WAVE_FACTS, self._spreads, *of_all))
         hidden = () if why_not_hidden(self.trace) else (HIDDEN[RULE],)
         super().ask((), (LINES, WAITS, BUBBLES[RULE], LOOPS, *_HOLDS, *hidden, self._summary, *of_counted))
 
     @cached_property
     def code(self) -> CodeTable:
-        """The program with the totals of the waves that are explained; those of code.json if all are."""
+        """The program with the totals of the explained waves; of code.json if all are explained."""
         if self.rows is None:
             return self.trace.code
         return self.answers.of(LINES, self.rows).on(self.trace.code)
@@ -76,12 +76,12 @@ class ReportInputs(FindingInputs):
 
     @cached_property
     def top_lines(self) -> tuple[Ranked, ...]:
-        """The instructions that cost most, the first first; what they cost is known before waves are read."""
+        """The costliest instructions, the costliest first; their costs are known before waves are read."""
         return ranking(self.trace.code, self.trace.sources, self.costs)[:TOP_LINES]
 
     @property
     def spreads(self) -> dict[int, LatencySpread]:
-        """How long executions of these lasted, by line."""
+        """Durations of the executions of these, by instruction."""
         return self.answers.of(self._spreads)
 
     @cached_property
@@ -95,7 +95,7 @@ class ReportInputs(FindingInputs):
 
     @property
     def unit(self) -> str:
-        """What costs are counted in."""
+        """The unit of costs."""
         return SAMPLES if self.is_sampled else "cycles"
 
     @cached_property
@@ -134,12 +134,12 @@ class ReportInputs(FindingInputs):
 
     @property
     def hidden(self) -> HiddenLatency:
-        """What other waves covered."""
+        """Cycles that other waves hid."""
         return self.answers.of(HIDDEN[RULE], self.rows)
 
     @cached_property
     def waits(self) -> WaitSummary:
-        """Who waited for whom."""
+        """The producers of each wait."""
         return self.answers.of(WAITS, self.rows)
 
     @cached_property
@@ -149,7 +149,7 @@ class ReportInputs(FindingInputs):
 
     @cached_property
     def findings(self) -> Findings:
-        """The findings of `rcv triage --all`; of a report with predictions those of `--predict`."""
+        """The findings of `rcv triage --all`; in a report with predictions, of `--predict`."""
         found, player = of_inputs(self), self.player
         if player is None:
             return found
@@ -159,7 +159,7 @@ class ReportInputs(FindingInputs):
 
     @cached_property
     def player(self) -> Player | None:
-        """What plays the recording again; None without predictions, or if there is nothing to play."""
+        """The replayer of the recording; None without predictions, or if there is nothing to replay."""
         return None if self.play is None or not len(self.trace.waves) else self.play()
 
     @cached_property
@@ -173,19 +173,19 @@ class ReportInputs(FindingInputs):
         return self.answers.of(WAVE_FACTS)
 
     def wave(self, id: WaveId) -> Wave | None:
-        """Read one wave; None if it is not there or damaged."""
+        """Read one wave; None if it is missing or damaged."""
         row = self.trace.waves.row(id)
         waves = () if row is None else self.trace.reader.read([row]).waves
         return waves[0] if waves else None
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
-        """The innermost source place of each line, "" where there is none."""
+        """The innermost source place of each instruction, "" if there is none."""
         return leaf_texts(self.trace.code, self.trace.sources)
 
     @cached_property
     def short_sources(self) -> tuple[str, ...]:
-        """The same with as many folders as tell equal names apart."""
+        """The same with as many folders as distinguish equal names."""
         short = short_paths(place.rpartition(":")[0] for place in self.sources if place)
         return tuple(short_place(place, short) for place in self.sources)
 
@@ -193,7 +193,7 @@ class ReportInputs(FindingInputs):
 def report_inputs(
     trace: Trace, batches: Iterable[WaveBatch], facts: RunFacts | None = None, waves: str = WORKING
 ) -> ReportInputs:
-    """Return the inputs of waves in memory, however they were read.
+    """Return the inputs for waves in memory.
 
     `waves` says whose costs are explained: `working`, `all`, or a population; raise UsageError for another
     word.

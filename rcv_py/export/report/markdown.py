@@ -1,4 +1,4 @@
-"""A report as Markdown, for repositories: all of the page, folded where that is; plots become tables.
+"""A report as Markdown, for repositories: all of the HTML page, with the same folding; plots become tables.
 
 Text of a capture can neither end a cell nor start markup: it is escaped, code stands between backticks.
 """
@@ -18,7 +18,7 @@ _WEIGHTS = {"info": "NOTE", "warning": "WARNING", "error": "CAUTION"}  # what Gi
 
 
 def markdown(report: model.Report) -> str:
-    """Return the text; every table has a line of headings and as many cells in every row."""
+    """Return the text; every table has a heading line and the same number of cells in every row."""
     anchors = _Anchors(report.anchors())
     lines = [f"# {_said(report.title)}", "", _said(report.subtitle), ""]
     lines += [f"- [{_said(one.title)}](#{one.id})" for one in report.sections]
@@ -69,7 +69,7 @@ def _part(part: model.Part, anchors: _Anchors) -> list[str]:
 
 
 def _said(text: str) -> str:
-    """A text of ours, in the language that is spoken, escaped."""
+    """A text of rcv, in the selected language, escaped."""
     return md_text(translated(text))
 
 
@@ -94,7 +94,7 @@ def _fenced(lines: tuple[str, ...], language: str) -> list[str]:
 
 
 def _folded(caption: str, lines: list[str]) -> list[str]:
-    """A part that is opened by a click; blank lines around it, or what is inside would not be Markdown."""
+    """A folded part; blank lines around its contents, or they would not be read as Markdown."""
     return [
         "<details>",
         f"<summary>{md_in_tags(translated(caption))}</summary>",
@@ -122,7 +122,7 @@ def _cell(cell: model.Cell, anchors: _Anchors) -> str:
 
 
 def _plot(plot: model.Plot) -> list[str]:
-    """The numbers of a plot; those of a curve at a few points."""
+    """The numbers of a plot; for a curve, at a few points."""
     match plot:
         case model.Stacked():
             total = sum(part.value for part in plot.parts)

@@ -1,7 +1,7 @@
-"""A report before it has a form: sections of sentences, tables and plots, with anchors and links.
+"""A report independent of its format: sections of sentences, tables and plots, with anchors and links.
 
-A cell or a plot knows what it is about; HTML and Markdown are written from the same sections.  A link to an
-anchor that no section defines is left out by the writers, so a section need not know the others.
+Cells and plots name their subject; HTML and Markdown are written from the same sections.  Writers omit a link
+to an anchor that no section defines, so a section need not know the others.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One value of a table as it is shown, and what it leads to."""
+    """One value of a table as shown, and its link."""
 
     text: str
     anchor: str = ""  # the cell is this place: the first cell of a name wins
-    link: str = ""  # anchor of the report that it leads to
+    link: str = ""  # anchor in the report that it links to
     value: float | None = None  # for sorting; None: by text
     share: float | None = None  # 0 to 1: how much of the cell a bar fills
     is_code: bool = False
     tip: str = ""  # what the mouse shows: the unabridged text
     is_strong: bool = False
     weight: str = ""  # "warning" or "error": its colour
-    file: str = ""  # name of a file beside the page that it leads to
+    file: str = ""  # name of a file next to the page that it links to
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: a cell a row."""
+    """A column of a table: one cell per row."""
 
     title: str
     cells: Sequence[Cell]
@@ -38,7 +38,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns that are equally long."""
+    """Columns of equal length."""
 
     columns: Sequence[Column]
     caption: str = ""
@@ -90,7 +90,7 @@ class Bins:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One part of every bar: its name, a value a bar, and the role of its colour, the name if it is empty."""
+    """One part of every bar: its name, one value per bar, and the role of its colour (its name if empty)."""
 
     name: str
     values: Sequence[float]
@@ -129,12 +129,12 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A paragraph, after its `label` if it has one; the lead says what matters most."""
+    """A paragraph, after its `label` if any; the lead has the main result."""
 
     text: str
     label: str = ""
     is_lead: bool = False
-    is_quiet: bool = False  # about how a number is meant
+    is_quiet: bool = False  # how to read a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ Part = Table | Plot | Note | Prose | Listing | Subheading
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with what stands below it."""
+    """A heading with its contents."""
 
     id: str
     title: str

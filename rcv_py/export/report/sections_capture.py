@@ -51,7 +51,7 @@ Fact = tuple[str, str, str]  # name, value, where it is from
 
 
 def health(inputs: ReportInputs) -> Section:
-    """Every doubt with its numbers, what it means and its fix; then what was wrong with files."""
+    """Every doubt with its numbers, meaning and fix; then problems of files."""
     notes, trace = inputs.health, inputs.trace
     parts = [part for note in notes for part in _note(note)]
     parts += [Note(str(problem), problem.severity.value) for problem in trace.problems]
@@ -79,7 +79,7 @@ def _note(note: HealthNote) -> Iterator[Part]:
 
 
 def configuration(inputs: ReportInputs) -> Section:
-    """Facts: what, its value, and the file that it is from."""
+    """Facts: name, value, and the file it comes from."""
     facts = [fact for fact in _facts(inputs) if fact[1].strip()]
     parts: list[Part] = [text_table(("what", "value", "source"), facts)]
     if inputs.facts is not None:
@@ -178,7 +178,7 @@ def how_to(inputs: ReportInputs) -> Section:
 
 
 def _places(inputs: ReportInputs, path: str) -> list[tuple[str, str]]:
-    """How to open the instruction with most cost, and the first wave."""
+    """How to open the costliest instruction, and the first wave."""
     commands = [(f"rcv view {path}", "the window")]
     costs = inputs.costs.cost
     if costs.any():
@@ -193,7 +193,7 @@ def _places(inputs: ReportInputs, path: str) -> list[tuple[str, str]]:
 
 
 def _listing(commands: list[tuple[str, str]]) -> Listing:
-    """Commands with what they are for: after them, or above them if they are long."""
+    """Commands with their purpose: after them, or above long ones."""
     width = max(len(command) for command, _ in commands)
     if width <= MAX_COMMAND:
         return Listing(tuple(f"{line.ljust(width)}  # {text}" if text else line for line, text in commands))

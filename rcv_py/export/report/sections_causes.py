@@ -30,7 +30,7 @@ _NO_ISSUE = (
 
 
 def causes(inputs: ReportInputs) -> Section | None:
-    """Stalled and idle cycles by cause, and the largest of them with who is to blame."""
+    """Stalled and idle cycles by cause, and the largest of them with the instruction to blame."""
     found = inputs.causes
     if found is None or not len(found):
         return None
@@ -126,7 +126,7 @@ def idle_simds(inputs: ReportInputs) -> Section | None:
 
 
 def hidden(inputs: ReportInputs) -> Section | None:
-    """Which instructions remain when what other waves covered is taken away."""
+    """Instructions by the cycles that other waves did not hide."""
     trace = inputs.trace
     if not inputs.waves or why_not_hidden(trace):
         return None

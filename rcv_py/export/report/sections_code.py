@@ -45,7 +45,7 @@ _ITERATION = (
 
 
 def kinds(inputs: ReportInputs) -> Section | None:
-    """Costs by class of instruction, which tells waits apart, and by the kind that timelines colour."""
+    """Costs by class of instruction, which distinguishes waits, and by the kind that timelines colour."""
     trace, unit = inputs.trace, inputs.unit
     classes, by_class = ranking_table(trace, inputs.costs, "class", "latency")
     kinds, by_kind = ranking_table(trace, inputs.costs, "kind", "latency")
@@ -69,7 +69,7 @@ def _latency(rows: Sequence[Ranked]) -> tuple[Series, ...]:
 
 
 def top_lines(inputs: ReportInputs) -> Section | None:
-    """The most expensive instructions: per hit, the slowest hit, and the code around them."""
+    """The most expensive instructions: cost per hit, the slowest hit, and the code around them."""
     trace, causes = inputs.trace, {}
     rows = inputs.top_lines
     if not rows:
@@ -110,7 +110,7 @@ def top_lines(inputs: ReportInputs) -> Section | None:
 
 
 def _hits(inputs: ReportInputs) -> Table:
-    """How long the executions of each of these took, and where the slowest one is."""
+    """Durations of the executions of each of these, and the place of the slowest."""
     starts, places = [], []
     found = inputs.spreads
     for line, one in found.items():
@@ -133,7 +133,7 @@ def _hits(inputs: ReportInputs) -> Table:
 
 
 def _context(inputs: ReportInputs, lines: list[int]) -> list[Part]:
-    """Listings of the instructions around the expensive ones; those that touch are one listing."""
+    """Listings of the instructions around the expensive ones; adjacent listings are merged."""
     shown = np.zeros(len(inputs.trace.code), dtype=bool)
     for line in lines:
         shown[max(0, line - CONTEXT) : line + CONTEXT + 1] = True
@@ -212,7 +212,7 @@ def _hottest(inputs: ReportInputs, first: int, stop: int) -> list[Cell]:
 
 
 def blocks_of(inputs: ReportInputs) -> Section | None:
-    """Basic blocks by cost, with how deep in loops they are."""
+    """Basic blocks by cost, with their loop depth."""
     found = listing(inputs.trace, "blocks", lambda: BRANCHES.of(inputs.trace, ()), inputs.costs)
     if not found.weight.any():
         return None
@@ -224,7 +224,7 @@ def blocks_of(inputs: ReportInputs) -> Section | None:
 
 
 def pc_map(inputs: ReportInputs) -> Section | None:
-    """Address, instruction and source, by blocks; of a very long program the costliest blocks in full."""
+    """Address, instruction and source, by blocks; for very long programs only the costliest in full."""
     program = inputs.trace.code
     found = blocks(program)
     if not len(found) or not (~program.is_label).any():

@@ -1,4 +1,4 @@
-"""Sections about what holds waves up beside their own code: barriers, busy units, the instruction cache."""
+"""Sections about delays outside the waves' own code: barriers, busy units, the instruction cache."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rcv_py.results.latency import (
 from rcv_py.results.loops import SEGMENTS, segment_table
 
 TOP = 10
-LEAST_SHARE = 0.01  # of latency and idle time of all instructions, from which on slow fetches are told
+LEAST_SHARE = 0.01  # of latency and idle time of all instructions, from which slow fetches are reported
 
 
 def segments(inputs: ReportInputs) -> Section | None:
@@ -56,7 +56,7 @@ def accesses(inputs: ReportInputs) -> Section | None:
 
 
 def fetches(inputs: ReportInputs) -> Section | None:
-    """Code that was not in the instruction cache, where waits for it are more than a little of all time."""
+    """Code that was not in the instruction cache, if waits for it take a notable part of all time."""
     if not inputs.waves:
         return None
     found, all_ = inputs.fetches, int(inputs.code.latency.sum() + inputs.code.idle.sum())

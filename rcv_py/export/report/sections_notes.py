@@ -40,7 +40,7 @@ def _weight(note: Note) -> str:
 
 
 def _place(trace: Trace, anchor: Anchor) -> Cell:
-    """What a note is about, with a link to its first instruction; a source place is short."""
+    """The subject of a note, with a link to its first instruction; source places are short."""
     link = cells.line_anchor(anchor.instructions[0]) if anchor.instructions else ""
     place = anchor.place_in(trace)
     text = str(anchor)

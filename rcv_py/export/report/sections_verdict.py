@@ -15,7 +15,7 @@ _RANKS = {CONTEXT: "outside the ranking", CAUTION: "caution"}
 
 
 def the_verdict(inputs: ReportInputs) -> model.Section:
-    """The first finding, the numbers that frame it, and how far the capture can be trusted."""
+    """The first finding, its context numbers, and how far the capture can be trusted."""
     found, notes = inputs.findings, inputs.health
     parts: list[model.Part] = [model.Prose(found.sentence, is_lead=True)]
     if found.sentence != found.headline:
@@ -31,14 +31,12 @@ def the_verdict(inputs: ReportInputs) -> model.Section:
     if found.findings and found.why and not found.alarm:
         parts.append(model.Note(found.why))
     if found.selection:
-        parts.append(
-            model.Note(f"Explained: {found.selection}. Totals of instructions cover all waves.")
-        )
+        parts.append(model.Note(f"Explained: {found.selection}. Totals of instructions cover all waves."))
     return model.Section("verdict", "Verdict", parts)
 
 
 def ranked(inputs: ReportInputs) -> model.Section | None:
-    """Every finding: what is at stake, what is seen, what to do, where."""
+    """Every finding: amount at stake, evidence, remedy, places."""
     found = inputs.findings
     if not found.findings:
         return None
@@ -58,7 +56,7 @@ def finding_anchor(ordinal: int) -> str:
 
 
 def _bars(findings: tuple[Finding, ...]) -> list[model.Part]:
-    """What the kernel's duration can gain by each of the ranked findings, or samples."""
+    """Possible gain of the kernel's duration by each ranked finding, or samples."""
     shown = {n: one for n, one in enumerate(findings, 1) if one.rank == RANKED and one.cycles}
     shown = dict(list(shown.items())[:MAX_BARS])
     if not shown:
@@ -107,7 +105,7 @@ def _overview(findings: tuple[Finding, ...]) -> model.Table:
 
 
 def _predicted(findings: tuple[Finding, ...]) -> tuple[model.Column, ...]:
-    """What playing predicts of each, with its range."""
+    """The prediction of each by replay, with its range."""
     return (
         cells.texts(
             "predicted",
@@ -129,7 +127,7 @@ def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[model
 
 
 def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[model.Cell, ...]:
-    """A row: the place, as `rcv view --goto` takes it, and what is seen there."""
+    """A row: the place, as `rcv view --goto` accepts it, and what is seen there."""
     seen = model.Cell(one.text)
     if one.kind == "instruction":
         return cells.code(one.place, cells.line_anchor(one.line)), seen

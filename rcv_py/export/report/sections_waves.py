@@ -1,4 +1,4 @@
-"""Sections about waves: what they did, registers and room for more, how many there were, each traced one."""
+"""Sections about waves: activity, registers and occupancy limits, residency, and each traced wave."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def room_text(inputs: ReportInputs) -> str:
 
 
 def registers(inputs: ReportInputs) -> Section | None:
-    """What a wave takes of each resource, how many fit, and what the next step takes."""
+    """Resources a wave takes, how many waves fit, and what the next step requires."""
     if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
         return None
     found = inputs.limits
@@ -117,7 +117,7 @@ def occupancy(inputs: ReportInputs) -> Section | None:
 
 
 def waves(inputs: ReportInputs) -> Section | None:
-    """How long waves lived, and each of the longest with its place."""
+    """Lifetimes of waves, and each of the longest with its place."""
     every = inputs.lives
     if not len(every):
         return None

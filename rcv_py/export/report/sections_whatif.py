@@ -13,7 +13,7 @@ TOP = 15
 
 
 def experiments(inputs: ReportInputs) -> Section | None:
-    """What usually tells most, each tried alone; only in a report with predictions."""
+    """The standard experiments, each alone; only in a report with predictions."""
     player = inputs.player
     if player is None or not player.recordings():
         return None
@@ -33,7 +33,7 @@ def experiments(inputs: ReportInputs) -> Section | None:
 
 
 def critical_path(inputs: ReportInputs) -> Section | None:
-    """What the span is made of; only in a report with predictions."""
+    """The makeup of the span; only in a report with predictions."""
     player = inputs.player
     if player is None or not player.recordings():
         return None

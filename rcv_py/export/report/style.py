@@ -1,11 +1,11 @@
-"""How the page of a report looks, and the script that sorts its tables and opens what is folded."""
+"""The style of a report page, and the script that sorts its tables and opens folded parts."""
 
 from __future__ import annotations
 
 from rcv_py.base.colors import ROLES
 from rcv_py.export.report.svg import COLORS
 
-MAX_COLUMNS = 16  # of a table, whose columns can be told apart by the style
+MAX_COLUMNS = 16  # of a table, whose columns the style can distinguish
 _PAGE_ROLES = ("window", "base", "alternate", "raised", "line", "text", "muted", "accent", "warning", "error")
 _MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
@@ -98,7 +98,7 @@ def style() -> str:
 
 
 def _columns() -> str:
-    """Numbers to the right and code in its font, by the class of the table: cells need not say it."""
+    """Numbers to the right and code in its font, by the class of the table instead of each cell."""
     numbers, codes = [], []
     for at in range(1, MAX_COLUMNS + 1):
         numbers += [f".n{at} td:nth-child({at})", f".n{at} th:nth-child({at})"]

@@ -15,7 +15,7 @@ WIDTH = 860
 BAR_PX, ROW_PX, NAME_PX, VALUE_PX = 22, 22, 290, 80
 CURVE_PX = 150
 _LEFT, _BOTTOM, _TOP = 48, 22, 8
-MAX_POINTS = 1200  # of a curve: more than there are pixels tell nothing
+MAX_POINTS = 1200  # of a curve: more than the number of pixels are not visible
 MAX_NAME = 39  # characters of the name of a bar
 
 COLORS: dict[str, Pair] = {
@@ -55,7 +55,7 @@ def _frame(title: str, height: float, body: Sequence[str]) -> str:
 
 
 def _rect(box: tuple[float, float, float, float], role: str, tip: str) -> str:
-    """A box (x, y, width, height) with a text that the mouse shows."""
+    """A box (x, y, width, height) with a tooltip."""
     x, y, width, height = box
     return (
         f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" fill="{color(role)}">'
@@ -79,7 +79,7 @@ def _stacked(plot: Stacked) -> str:
 
 
 def _legend(body: list[str], names: Sequence[tuple[str, str]], y: float) -> float:
-    """Append names with their colours, in as many lines as they take; return where the last line is."""
+    """Append names with their colours, in as many lines as needed; return the position of the last line."""
     at = 0.0
     for name, role in names:
         width = 22 + 6.6 * len(name) + 16
@@ -92,7 +92,7 @@ def _legend(body: list[str], names: Sequence[tuple[str, str]], y: float) -> floa
 
 
 def _parts(parts: Sequence[Share], scale: float, place: tuple[float, float], unit: str) -> list[str]:
-    """Boxes beside each other from a place on, `scale` pixels a unit."""
+    """Boxes next to each other from a start, `scale` pixels per unit."""
     body, (x, y) = [], place
     total = sum(part.value for part in parts)
     for part in parts:

@@ -1,11 +1,11 @@
-"""Many protobuf messages at once: byte strings of equal shape and different numbers, built by column.
+"""Many protobuf messages at once: byte strings of equal structure with different numbers, built by column.
 
 ```
 row 0   tag  3          tag  07           every column is a matrix of bytes with a length for each row;
 row 1   tag  e8 07      tag  81 01        `tobytes` takes the bytes that count, row after row
 ```
 
-The encoding is that of protocol buffers: base-128 varints, little-endian fixed 64, length-delimited messages.
+The encoding is protocol buffers: base-128 varints, little-endian fixed 64, length-delimited messages.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def varint(value: int) -> bytes:
 
 
 def tag(field: int, wire: int) -> bytes:
-    """Return the tag that a field begins with."""
+    """Return the tag of a field."""
     return varint(field << 3 | wire)
 
 
@@ -48,7 +48,7 @@ def message(field: int, *parts: bytes) -> bytes:
 
 
 def text(field: int, value: str) -> bytes:
-    """Return a field that holds text; what is no valid text, or would not be seen, is shown as escapes."""
+    """Return a field that holds text; invalid or invisible characters become escapes."""
     return message(field, visible(value).encode())
 
 
@@ -59,7 +59,7 @@ class _Column:
 
 
 class Rows:
-    """`n` byte strings that grow column by column; `where` (bool, one a row) says who gets a column."""
+    """`n` byte strings that grow column by column; `where` (bool, one per row) selects rows of a column."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -101,7 +101,7 @@ class Rows:
         self._append(_Column(matrix.reshape(self.n, 8), length))
 
     def nested(self, field: int, inner: Rows, where: np.ndarray | None = None) -> None:
-        """Append rows as messages, each with its tag and its length; `inner` must not grow any more."""
+        """Append rows as messages, each with its tag and its length; `inner` must not grow afterwards."""
         self.put(tag(field, BYTES), where)
         self.varint(inner.length, where)
         for column in inner._columns:

@@ -6,9 +6,9 @@ process   SE0 CU1 SIMD2      markers of its slots
   thread  se0/simd2/slot5/wv3     its instructions; tracks: states, and lanes of what overlaps
 ```
 
-Instructions are slices with line, stall, cycle and source; an arrow leads from what a wait waited for to the
-wait.  Written batch by batch: memory does not grow with the capture.  Times are nanoseconds if the capture
-says how long a cycle is; else, or with `cycles`, a cycle is written as one nanosecond.
+Instructions are slices with line, stall, cycle and source; an arrow leads from a producer to the wait for it.
+Written batch by batch: memory does not grow with the capture.  Times are nanoseconds if the capture has the
+clock rate; else, or with `cycles`, a cycle is written as one nanosecond.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def write_perfetto(
 
 
 def _announce(trace: Trace, rows: list[int], target: BinaryIO) -> dict[tuple[int, ...], int]:
-    """Write what processes and threads there are; return the track of each (SE, SA, CU, SIMD)."""
+    """Write the processes and threads; return the track of each (SE, SA, CU, SIMD)."""
     index = trace.waves
     columns = (index.se, index.sa, index.cu, index.simd)
     of_row = list(zip(*(column.tolist() for column in columns), strict=True))
@@ -126,7 +126,7 @@ class Waves:
     def tokens(self, batch: WaveBatch) -> Slices:
         """Return the instructions of a batch, ordered by wave, lane and time.
 
-        On a lane a slice ends where the next one begins: tokens may overlap by a step of the clock.
+        On a lane a slice ends where the next begins: tokens may overlap by one clock step.
         """
         columns = columns_of(batch)
         start, owner = columns.start, columns.owner
@@ -155,7 +155,7 @@ class Waves:
         return _trimmed(slices.at(order) if (track_[1:] < track_[:-1]).any() else slices)
 
     def states(self, batch: WaveBatch) -> Slices:
-        """Return the states of the waves of a batch; EMPTY and what has no length is left out."""
+        """Return the states of the waves of a batch, without EMPTY and zero-length ones."""
         owner, state, begin, duration = segments(batch)
         uuid = np.array([wave.row for wave in batch.waves], dtype=np.int64) * STRIDE + FIRST_WAVE + STATES
         end, track_ = begin + duration, uuid[owner]
@@ -164,7 +164,7 @@ class Waves:
         return _trimmed(Slices.on(track_[keep], names, begin, end, category="state"))
 
     def _links(self, batch: WaveBatch) -> tuple[Arrows, Arrows]:
-        """Number an arrow for each instruction that each wait waited for; counters may name one twice."""
+        """Number an arrow for each producer of each wait; counters may name a producer twice."""
         if not batch.waves:
             return NO_ARROWS, NO_ARROWS
         links = replay(batch, self._trace.code, self._trace.gfxip, self._trace.target)
@@ -190,7 +190,7 @@ def lane_tracks(tokens: Slices) -> bytes:
 
 
 def _trimmed(slices: Slices) -> Slices:
-    """Let no slice reach into the next one of its track."""
+    """Cut slices at the start of the next slice of their track."""
     end = slices.end.copy()
     same = slices.track[1:] == slices.track[:-1]
     end[:-1][same] = np.minimum(end[:-1], slices.begin[1:])[same]

@@ -1,4 +1,4 @@
-"""What happened on the device, for a Perfetto trace: kernels, dispatches, events, markers and curves."""
+"""Device activity for a Perfetto trace: kernels, dispatches, events, markers and curves."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Device:
 
     @cached_property
     def kernels(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Name, begins and ends of the times in which a kernel had any wave."""
+        """Name, starts and ends of the times in which a kernel had waves."""
         found = []
         for curve in dispatch_curves(self.trace.occupancy, self.trace.dispatches):
             some = (curve.steps.value > 0).astype(np.int8)
@@ -93,7 +93,7 @@ class Device:
             yield value_bytes(uuid, values.time, values.value, scale)
 
     def _entries(self, texts: Names, scale: Scale, kind: EntryKind, title: str) -> Iterator[bytes]:
-        """Dispatches or events: moments on one track, what lasts on as many as overlaps need."""
+        """Dispatches or events: instants on one track, intervals on as many tracks as overlaps need."""
         table = self.entries
         rows = np.flatnonzero(table.kind == kind)
         lasts = table.duration[rows] > 0
@@ -147,7 +147,7 @@ class Device:
 
 
 def device_names(device: Device, texts: Names) -> None:
-    """Give numbers to all names that `Device.packets` uses: they are explained before the first event."""
+    """Number all names that `Device.packets` uses: they are defined before the first event."""
     texts.numbers(text for text in ("event", *device.entries.texts) if text)
     texts.numbers(name for name, _, _ in device.kernels)
     if device.spans is not None:

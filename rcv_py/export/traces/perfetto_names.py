@@ -1,6 +1,6 @@
-"""Names of a Perfetto trace that are written once and then called by number, and the trace's tracks.
+"""Names of a Perfetto trace, written once and then referenced by number, and the trace's tracks.
 
-Numbers are those of Perfetto's public protocol definitions: `TracePacket`, `TrackDescriptor`, `TrackEvent`,
+Numbers are from Perfetto's public protocol definitions: `TracePacket`, `TrackDescriptor`, `TrackEvent`,
 `InternedData`, `DebugAnnotation`.  Field numbers never change there.
 """
 
@@ -23,7 +23,7 @@ ONE_SEQUENCE = 1
 
 
 class Argument(IntEnum):
-    """What a slice tells beside its name; shown as `debug.line` and so on."""
+    """The arguments of a slice besides its name; shown as `debug.line` and so on."""
 
     LINE = 1  # row of the program
     STALL = 2  # cycles it waited to issue
@@ -51,7 +51,7 @@ class Names:
         return [self.number(name) for name in names]
 
     def packet(self) -> bytes:
-        """The packet that explains all numbers; it must come before the first event."""
+        """The packet that defines all numbers; it must precede the first event."""
         names = [message(2, number(1, key), text(2, name)) for name, key in self._number.items()]
         # Texts of arguments are another table of the format, with the same numbers.
         names += [message(29, number(1, key), text(2, name)) for name, key in self._number.items()]
@@ -66,23 +66,23 @@ def packet(*fields: bytes) -> bytes:
 
 
 def process(uuid: int, pid: int, name: str) -> bytes:
-    """Return the packet that announces a process: here a place of the device."""
+    """Return the packet that declares a process: here a place of the device."""
     return _announced(uuid, message(PROCESS, number(1, pid), text(6, name)))
 
 
 def thread(uuid: int, parent: int, pid: int, tid: int, name: str) -> bytes:
-    """Return the packet that announces a thread: here a wave."""
+    """Return the packet that declares a thread: here a wave."""
     own = message(THREAD, number(1, pid), number(2, tid), text(5, name))
     return _announced(uuid, number(PARENT, parent), own)
 
 
 def track(uuid: int, parent: int, name: str) -> bytes:
-    """Return the packet that announces a track inside a process, a thread or another track."""
+    """Return the packet that declares a track inside a process, a thread or another track."""
     return _announced(uuid, number(PARENT, parent), text(NAME, name))
 
 
 def counter_track(uuid: int, parent: int, name: str, unit: str) -> bytes:
-    """Return the packet that announces a curve."""
+    """Return the packet that declares a curve."""
     own = message(COUNTER, text(6, unit))
     return _announced(uuid, number(PARENT, parent), text(NAME, name), own)
 

@@ -44,7 +44,7 @@ class Arrows:
         return cls(row[order], number[order])
 
     def at(self, chosen: slice | np.ndarray, rows: int) -> Arrows:
-        """Return those of some of the `rows` of the table, which are then counted anew."""
+        """Return the arrows of some `rows` of the table, renumbered to the new rows."""
         place = np.full(rows, -1, dtype=np.int64)
         place[chosen] = np.arange(len(place[chosen]))
         moved = place[self.row]
@@ -70,7 +70,7 @@ NO_ARROWS = Arrows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 @dataclass(frozen=True, eq=False)
 class Slices:
-    """Spans, one row each; those of a track are in order and do not overlap.  Cycles are aligned."""
+    """Spans, one row each; spans of a track are in order and do not overlap.  Cycles are aligned."""
 
     track: np.ndarray  # int64, uuid
     name: np.ndarray  # int64, number of its text
@@ -119,7 +119,7 @@ class Slices:
 
 
 def slice_bytes(slices: Slices, scale: Scale) -> Iterator[bytes]:
-    """Yield the packets of all slices, some at a time: each begins and ends before the next one begins."""
+    """Yield the packets of all slices in batches: each slice begins and ends before the next begins."""
     ends = slices.leaves.max_on_row + slices.arrives.max_on_row
     step = max(1, AT_ONCE * _USUAL_ARROWS // max(_USUAL_ARROWS, ends))  # every arrow of a row widens all rows
     for first in range(0, len(slices), step):
@@ -138,7 +138,7 @@ def moment_bytes(slices: Slices, scale: Scale) -> bytes:
 
 
 def nested_bytes(slices: Slices, depth: np.ndarray, scale: Scale) -> bytes:
-    """Return the packets of slices that lie inside of each other; `depth` counts what is around each."""
+    """Return the packets of nested slices; `depth` counts the enclosing slices of each."""
     opening, closing = Rows(len(slices)), Rows(len(slices))
     _event(opening, _opening(slices, names.SLICE_BEGIN), scale(slices.begin), is_named=True)
     _event(closing, _closing(slices.track), scale(slices.end), is_named=False)
@@ -163,7 +163,7 @@ def value_bytes(track: int, time: np.ndarray, value: np.ndarray, scale: Scale) -
 
 
 def _event(rows: Rows, event: Rows, ns: np.ndarray, *, is_named: bool) -> None:
-    """Append a packet with an event; those that call names by number say so."""
+    """Append a packet with an event; packets that reference names by number are flagged."""
     inner = Rows(rows.n)
     inner.number(names.TIMESTAMP, ns)
     flags = number(names.FLAGS, names.NEEDED) if is_named else b""

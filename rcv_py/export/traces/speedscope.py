@@ -1,4 +1,4 @@
-"""A capture as a file for speedscope: costs by source as sampled profiles, chosen waves as evented ones.
+"""A capture as a file for speedscope: costs by source as sampled profiles, chosen waves as evented profiles.
 
 ```
 tokens  aaaa  bb  ccc      a, b: source line 5; c: line 9      events   O5 Oa Ca Ob Cb C5 O9 Oc Cc C9
@@ -44,14 +44,14 @@ _METRICS = {Metric.TOTAL: "latency and idle", Metric.STALL: "stall", Metric.HITS
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """The frames around each code line, outermost first, the line itself last; the last row is for others."""
+    """Enclosing frames of each code line, outermost first, the line itself last; last row: others."""
 
     frames: np.ndarray  # int64 [rows + 1, longest], -1 after the last
     depth: np.ndarray  # int64 [rows + 1], how many
 
 
 def write_speedscope(trace: Trace, waves: Iterable[Wave], target: BinaryIO) -> int:
-    """Write the profiles of all code and one of each wave; return how many profiles there are."""
+    """Write the profiles of all code and one profile per wave; return the number of profiles."""
     trees = _trees(trace)
     frames, places = _frames(trace, [tree for _, tree in trees])
     head = {
@@ -77,7 +77,7 @@ def write_speedscope(trace: Trace, waves: Iterable[Wave], target: BinaryIO) -> i
 
 
 def _trees(trace: Trace) -> list[tuple[str, FlameTree]]:
-    """Trees of everything that can run: by source if there is one, and by kernel and block."""
+    """Trees of the whole program: by source if there is any, and by kernel and block."""
     code = trace.code
     costs = cost_columns(code)
     own = code_costs(costs, True)
@@ -96,7 +96,7 @@ def _costing(stacks: Stacks, own: np.ndarray) -> Stacks:
 def _frames(trace: Trace, trees: Sequence[FlameTree]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:
     """Return the frames of all trees, and for each tree the frame of each of its rows.
 
-    The last frame is of instructions that are none of the program.
+    The last frame is for instructions outside the program.
     """
     number: dict[int, int] = {}
     frames: list[dict[str, Any]] = []
@@ -130,7 +130,7 @@ def _frame(trace: Trace, tree: FlameTree, row: int, label: str) -> dict[str, Any
 def _sampled(
     trees: Sequence[tuple[str, FlameTree]], places: Sequence[np.ndarray]
 ) -> Iterator[dict[str, Any]]:
-    """Yield a profile a tree and metric; a sample is an instruction with everything around it."""
+    """Yield a profile per tree and metric; a sample is an instruction with its enclosing frames."""
     for (name, tree), place in zip(trees, places, strict=True):
         for metric, text in _METRICS.items():
             is_sampled = tree.unit == "samples"
@@ -152,7 +152,7 @@ def _sampled(
 
 
 def _paths(trace: Trace, tree: FlameTree, place: np.ndarray, nameless: int) -> Paths:
-    """Return the frames around each code line, outermost first; lines without any have one frame."""
+    """Return the enclosing frames of each code line, outermost first; lines without any have one frame."""
     rows = np.flatnonzero(tree.code_row >= 0)
     longest = tree.levels or 1
     frames = np.full((len(trace.code) + 1, longest), -1, dtype=np.int64)
@@ -167,7 +167,7 @@ def _paths(trace: Trace, tree: FlameTree, place: np.ndarray, nameless: int) -> P
 
 
 def _evented(wave: Wave, paths: Paths) -> Iterator[bytes]:
-    """Yield the profile of one wave, some of its events at a time."""
+    """Yield the profile of one wave, its events in batches."""
     tokens = wave.tokens
     begin = min(wave.begin, int(tokens.start.min())) if len(tokens) else wave.begin
     end = max(wave.end, int(tokens.end.max())) if len(tokens) else wave.end
@@ -186,7 +186,7 @@ def _evented(wave: Wave, paths: Paths) -> Iterator[bytes]:
 def _event_parts(tokens: Tokens, paths: Paths, begin: int) -> Iterator[bytes]:
     """Yield the events of a wave as JSON objects with commas between them.
 
-    Times are cycles since `begin` and never decrease; instructions that overlap end when the next one begins.
+    Times are cycles since `begin` and never decrease; overlapping instructions end when the next begins.
     """
     columns = _events(tokens, paths, begin) if len(tokens) else ()
     for first in range(0, len(columns[0]) if columns else 0, AT_ONCE):
@@ -198,8 +198,8 @@ def _event_parts(tokens: Tokens, paths: Paths, begin: int) -> Iterator[bytes]:
 def _events(tokens: Tokens, paths: Paths, begin: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Whether each event opens a frame (bool), the frame, and the time (int64).
 
-    A token opens the frames that it does not share with the one before, and closes its own instruction at
-    its end; the frames around it are closed when a token comes that lies outside of them.
+    A token opens the frames that it does not share with the previous token, and closes its own instruction at
+    its end; enclosing frames are closed by the next token outside of them.
     """
     last = len(paths.depth) - 1
     line = np.where((tokens.line >= 0) & (tokens.line < last), tokens.line, last).astype(np.int64)
@@ -220,7 +220,7 @@ def _events(tokens: Tokens, paths: Paths, begin: int) -> tuple[np.ndarray, np.nd
 
 
 def _shared(paths: Paths, line: np.ndarray) -> np.ndarray:
-    """How many frames around each token are also around the one before it, int64; its own never counts."""
+    """Number of enclosing frames, without its own, that each token shares with the previous one, int64."""
     frames = paths.frames[line]
     around = (
         np.arange(frames.shape[1]) < np.minimum(paths.depth[line], np.roll(paths.depth[line], 1))[:, None] - 1
@@ -232,7 +232,7 @@ def _shared(paths: Paths, line: np.ndarray) -> np.ndarray:
 
 
 def _valid(value: Any) -> Any:
-    """Show what is not seen as escapes: names come from files, and viewers put them into pages."""
+    """Escape invisible characters: names come from files, and viewers put them into pages."""
     if isinstance(value, dict):
         return {key: _valid(item) for key, item in value.items()}
     if isinstance(value, list):
