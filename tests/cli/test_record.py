@@ -244,7 +244,7 @@ def test_a_folder_that_cannot_be_made(capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 def test_what_is_no_recording_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "a command means nothing beside it" in record(capsys, "--watch", "x", code=2)[1]
+    assert "so it takes no command" in record(capsys, "--watch", "x", code=2)[1]
     for size in ("5", "1023k", "2049M", "4G"):
         with pytest.raises(SystemExit):
             main(["record", "--buffer", size, "--", "true"])
