@@ -25,7 +25,7 @@ from rcv_py.cli.terminal import at_words
 _FIRST = "usage: "
 _USAGE = "usage: rcv [FOLDER]\n       rcv COMMAND [ARGUMENT …]"
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
-_MORE = "`rcv help COMMAND` prints the options of a command, `rcv --version` all versions."
+_MORE = "`rcv help COMMAND` prints a command's options, `rcv --version` all versions."
 _LANGUAGES = (
     "`rcv --language zh_CN COMMAND`, or RCV_LANGUAGE=zh_CN, prints text for people in another language."
 )

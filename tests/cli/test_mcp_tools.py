@@ -69,7 +69,7 @@ def test_the_parser_gives_types_choices_and_defaults() -> None:
     assert TOOLS["triage"].schema["properties"]["all"] == {
         "type": "boolean",
         "default": False,
-        "description": "Look at every wave, also of a capture with more than 48 MB of them, and print "
+        "description": "Analyse every wave, even of a capture with more than 48 MB of wave files, and print "
         "every finding.",
     }
     assert TOOLS["counters"].schema["properties"]["se"]["type"] == "array"

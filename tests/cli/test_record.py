@@ -134,7 +134,7 @@ def test_what_was_chosen_is_kept(capsys: pytest.CaptureFixture[str], monkeypatch
     recordings(monkeypatch, {"folder": EMPTY})
     words = ("--cu", 1, "--engines", "0x1", "--strict")
     text, _ = record(capsys, *words, code=4)
-    assert "What would help was given: att_" in text
+    assert "What would help was already set: att_" in text
     assert sorted(path.name for path in Path("rcv_capture").iterdir()) == ["1"]
     text, _ = record(capsys, "--once")
     assert "It is not recorded again: --once." in text

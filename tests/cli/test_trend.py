@@ -121,7 +121,7 @@ def test_the_document_names_the_first_that_takes_more(
 
 def test_other_forms(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "trend", nights)
-    assert text.startswith(f"5 captures below {nights}; 2 differ from the one before beyond noise\n")
+    assert text.startswith(f"5 captures below {nights}; 2 differ from the previous one beyond noise\n")
     assert "\ntue (B), compared with mon (A):\n    The launch of B takes 50.0 % more cycles" in text
     rows = list(csv.DictReader(io.StringIO(run(capsys, "trend", nights, *HERE, "--csv"))))
     assert [row["verdict"] for row in rows if row["capture"] == "tue"] == ["takes more cycles"]

@@ -368,7 +368,7 @@ class RooflineOptions(shared.OfWaves, shared.WithRunFiles, example="rcv roofline
 class RegistersOptions(
     shared.Rows, shared.WithRunFiles, example="rcv registers FOLDER --by instruction --sort vgprs"
 ):
-    """Show how many registers are held, where the peak is, and which are free."""
+    """Show how many registers are held, the peak, and which are free."""
 
     needs = (
         without("line", "the list", "by run_files top sort ascending"),

@@ -172,7 +172,7 @@ class NotesOptions(
 
 
 class IsaDocsOptions(shared.Forms, example="rcv isa-docs add amdgpu_isa_cdna3.xml"):
-    """List AMD's ISA files, which describe instructions; add or remove one."""
+    """List AMD's ISA files about instructions; add or remove one."""
 
     action: str | None = positional(
         "ACTION", f"one of {', '.join(DOC_ACTIONS)} (default list)", None, "?", choices=DOC_ACTIONS
