@@ -133,17 +133,18 @@ def pictures() -> None:
                 rcv("shot", capture, "--panel", *words, "--out", str(ROOT / "docs" / "pictures" / name))
 
 
+def is_current(path: Path, page: str) -> bool:
+    """Return whether a file holds a page; versions of argparse break usage lines at different places."""
+    return path.exists() and path.read_text().split() == page.split()
+
+
 def main() -> int:
     """Write the pages, and the pictures if asked."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ["COLUMNS"] = "100"
     sys.path.insert(0, str(ROOT))
     if "--check" in sys.argv:
-        stale = [
-            name
-            for name, page in PAGES.items()
-            if not (ROOT / name).exists() or (ROOT / name).read_text() != page()
-        ]
+        stale = [name for name, page in PAGES.items() if not is_current(ROOT / name, page())]
         print(*stale, sep="\n", end="\n" if stale else "")
         return 1 if stale else 0
     for name, page in PAGES.items():

@@ -204,7 +204,7 @@ def no_formula(text: str) -> str:
 _UNSEEN = (  # in addition to the control characters below the blank
     "\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
     "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
-    "\ufff0-\uffff\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bcaf\U0001d173-\U0001d17a"
+    "\ufff0-\uffff\U000110bd\U000110cd\U00013430-\U00013442\U00013447-\U0001345f\U0001bca0-\U0001bcaf\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"
 )
 _LAYOUT = "\n\r\t"

@@ -26,7 +26,9 @@ def unseen() -> frozenset[str]:
     return frozenset(one for one, category in letters().items() if category in ("Cc", "Cf", "Cs", "Zl", "Zp"))
 
 
-WITHOUT_WIDTH = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\ufe00\ufe0f\uffa0\U000e0100"
+WITHOUT_WIDTH = (  # and blanks of hieroglyphs
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\ufe00\ufe0f\uffa0\U000e0100\U00013441\U00013442"
+)
 
 
 @pytest.mark.parametrize(
