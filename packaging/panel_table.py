@@ -44,14 +44,14 @@ PARTS: dict[str, tuple[str, ...]] = {
 OURS, PANELS = "rcv_py", "rcv_py.ui.panels"
 # What a window shows first; its modules are there when another panel is wanted.
 FIRST = ("overview", "compute_unit", "triage", "isa", "source", "wave_picker", "token_details")
-LINE = 80  # characters of a tuple; a longer one has a line for each of its values
+LINE = 50  # characters of a tuple; a longer one has a line for each of its values
 AT_ONCE = 6  # modules, two or three milliseconds: so many are imported in one turn of the event loop
 
 
 def panel_table() -> str:
     """Return the text of the module; from then on this process uses the same rows."""
     rows = tuple(sorted(declared(), key=lambda row: row["id"]))
-    modules = {row["id"]: f"{PANELS}.{row['module']}" for row in rows}
+    modules = {row["id"]: row["module"] for row in rows}
     there = _imported([f"{OURS}.cli.commands.view", f"{OURS}.ui.app", *map(modules.__getitem__, FIRST)])
     found = {row["module"]: tuple(_parts(modules[row["id"]], there)) for row in rows}
     parts = {module: names for module, names in sorted(found.items()) if names}
@@ -142,11 +142,12 @@ def _literal(value: Any, indent: int = 0) -> str:
 
 
 def declared() -> Iterator[dict[str, Any]]:
-    """Import every panel, a module of `rcv_py.ui.panels` or of a package in it; yield what it says."""
-    package = import_module("rcv_py.ui.panels")
-    for module in _modules(package):
-        import_module(f"{package.__name__}.{module}")
-        kinds = [kind for kind in _kinds(Panel) if kind.__module__ == f"{package.__name__}.{module}"]
+    """Import every module of features; yield what each panel in it says."""
+    package = import_module("rcv_py.features")
+    for name in _modules(package):
+        module = f"{package.__name__}.{name}"
+        import_module(module)
+        kinds = [kind for kind in _kinds(Panel) if kind.__module__ == module]
         for kind in (kind for kind in kinds if kind.panel_id in DECLARED):
             info = DECLARED[kind.panel_id]
             said = ((field.name, getattr(info, field.name)) for field in fields(info))

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import iter_modules, walk_packages
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = ROOT / "rcv_py"
@@ -149,7 +149,7 @@ def _plurals(call: ast.Call) -> Iterator[str]:
 
 def columns() -> Iterator[str]:
     """Yield titles and units of the columns of results."""
-    from rcv_py import results
+    from rcv_py import features, results
     from rcv_py.results.field import At, Field, Kind
     from rcv_py.results.table import Spec
 
@@ -163,8 +163,14 @@ def columns() -> Iterator[str]:
         elif isinstance(value, Kind):
             yield value.unit
 
-    for info in iter_modules(results.__path__, f"{results.__name__}."):
-        for value in vars(import_module(info.name)).values():
+    names = [info.name for info in iter_modules(results.__path__, f"{results.__name__}.")]
+    names += [
+        info.name
+        for info in walk_packages(features.__path__, f"{features.__name__}.")
+        if info.name.endswith("result")
+    ]
+    for name in names:
+        for value in vars(import_module(name)).values():
             for one in value if isinstance(value, tuple) else (value,):
                 yield from (text for text in walk(one) if _LETTERS.search(text))
 

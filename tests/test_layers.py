@@ -1,4 +1,4 @@
-"""Imports point downwards, only the window knows Qt, and panels do not know each other."""
+"""Imports point downwards, only the window knows Qt, and features do not know each other."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.house import ROOT, Module, circles, inner, modules, read
 from tests.support.limits import HANG_S
 
 BELOW = ("base", "model", "formats", "analysis", "results")
+REPORTED = ("base", "model", "analysis", "results", "features.result", "export")
 MAY_IMPORT = {  # layer → layers
     "": ("api",),
     "__main__": ("cli",),
@@ -21,15 +22,32 @@ MAY_IMPORT = {  # layer → layers
     "formats": ("base", "model", "formats"),
     "analysis": ("base", "model", "analysis"),
     "results": ("base", "model", "analysis", "results"),
-    "export": ("base", "model", "analysis", "results", "export"),
+    "export": REPORTED,
+    "export.interactive": (*REPORTED, "features.report"),
+    "features.numbers": ("base", "model", "formats", "analysis"),
+    "features.result": ("base", "model", "analysis", "results", "features.numbers", "features.result"),
+    "features.report": (*REPORTED, "features.report"),
+    "features.command": (
+        *BELOW,
+        "export",
+        "synth",
+        "work",
+        "state",
+        "cli",
+        "features.numbers",
+        "features.result",
+        "features.command",
+    ),
+    "features.panel": (*BELOW, "work", "state", "ui", "features.result", "features.panel"),
     "synth": ("base", "model", "formats.derived", "formats.uiout.written", "synth"),
     "work": (*BELOW, "work"),
     "state": ("base", "model", "analysis", "state"),
     "ui": (*BELOW, "work", "state", "ui"),
     "ui.shell": (*BELOW, "export", "work", "state", "ui"),
     "ui.shot": ("base", "model", "formats", "analysis", "work", "state", "ui"),
-    "api": (*BELOW, "export", "work", "api"),
+    "api": (*BELOW, "export", "work", "features.result", "api"),
     "cli": (*BELOW, "export", "synth", "work", "state", "cli"),
+    "cli.schemas": ("base", "results", "features.result"),
     "cli.commands.view": ("base", "model", "formats", "state", "work", "cli", "ui"),
     "cli.commands.shot": ("base", "model", "formats", "state", "work", "cli", "ui"),
 }
@@ -51,7 +69,7 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
         {"ui.table"},
         {"ui.timeline"},
         {"ui.flame", "ui.plot"},
-        {"ui.panels", "ui.shell.dialogs"},
+        {"ui.shell.dialogs"},
         {"ui.shell"},
         {"ui"},
     ),
@@ -64,10 +82,24 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
         {"formats"},
     ),
 )
-WITH_QT = ("ui",)
+ROLES = ("result", "numbers", "command", "report")  # last words of modules of features; others are panels
+ARROWS = {  # features whose answers another one uses
+    "compare": {"flame"},
+    "counters": {"compat"},
+    "hotspot": {"compat", "isa", "loops", "occupancy", "source"},
+    "latency": {"loops"},
+    "line": {"whatif"},
+    "notes": {"isa"},
+    "record": {"compare", "findings", "health"},
+    "summary": {"health", "registers", "waves"},
+    "waves": {"occupancy", "registers"},
+    "whatif": {"roofline"},
+    "why": {"whatif"},
+}
+WITH_QT = ("ui", "features.panel")
 QT = ("PySide6", "pyqtgraph", "shiboken6")
 MOST_LOOSE = 25
-ONE_FILE_EACH = ("cli.commands", "results")  # rooms whose modules are a command or a result each
+ONE_FILE_EACH = ("cli.commands",)  # rooms whose modules are a command each
 
 
 def within(module: str, layers: tuple[str, ...]) -> bool:
@@ -75,9 +107,19 @@ def within(module: str, layers: tuple[str, ...]) -> bool:
     return any(module == layer or module.startswith(layer + ".") for layer in layers)
 
 
+def placed(module: str) -> str:
+    """The name of a module of a feature with its role in front: `features.result.roofline`."""
+    top, *inner = module.split(".")
+    if top != "features" or len(inner) < 2:
+        return module
+    role = inner[-1].rpartition("_")[2]
+    return ".".join((top, role if role in ROLES else "panel", *inner))
+
+
 def layer_of(module: str) -> str:
     """The most precise row of the table that the module belongs to."""
-    return max((layer for layer in MAY_IMPORT if layer and within(module, (layer,))), key=len, default="")
+    name = placed(module)
+    return max((layer for layer in MAY_IMPORT if layer and within(name, (layer,))), key=len, default="")
 
 
 def climbs(known: Mapping[str, Module]) -> Iterator[str]:
@@ -85,10 +127,10 @@ def climbs(known: Mapping[str, Module]) -> Iterator[str]:
     for module in known.values():
         allowed = MAY_IMPORT[layer_of(module.name)]
         for name in inner(module, known):
-            if not within(name, allowed):
+            if not within(placed(name), allowed):
                 yield f"{module.name} imports {name}"
         for name in module.imports:
-            if within(name, QT) and not within(module.name, WITH_QT):
+            if within(name, QT) and not within(placed(module.name), WITH_QT):
                 yield f"{module.name} imports {name}"
 
 
@@ -117,13 +159,14 @@ def _floor(room: str, height: Mapping[str, int]) -> tuple[str, int] | None:
 
 
 def neighbours(known: Mapping[str, Module]) -> Iterator[str]:
-    """Panels that know another panel."""
+    """Features that use another one without a row in the table."""
     for module in known.values():
-        parts = module.name.split(".")
-        if parts[:2] != ["ui", "panels"] or len(parts) < 3:
+        top, *parts = module.name.split(".")
+        if top != "features" or not parts:
             continue
         for name in inner(module, known):
-            if within(name, ("ui.panels",)) and not within(name, (".".join(parts[:3]),)):
+            other = name.split(".")[1] if within(name, ("features",)) else parts[0]
+            if other != parts[0] and other not in ARROWS.get(parts[0], ()):
                 yield f"{module.name} imports {name}"
 
 
@@ -139,10 +182,17 @@ def crowded(known: Mapping[str, Module]) -> Iterator[str]:
 
 def room_circles(known: Mapping[str, Module]) -> list[list[str]]:
     """Rooms that import each other, directly or through others."""
-    arrows: dict[str, set[str]] = {module.room: set() for module in known.values()}
+    arrows: dict[str, set[str]] = defaultdict(set)
     for module in known.values():
-        arrows[module.room] |= {known[name].room for name in inner(module, known)} - {module.room}
+        room = _room(module)
+        arrows[room] |= {_room(known[name]) for name in inner(module, known)} - {room}
     return circles(arrows)
+
+
+def _room(module: Module) -> str:
+    """The room of a module; in a feature, each role has its own."""
+    name = placed(module.name)
+    return module.room if name == module.name else name.rpartition(".")[0]
 
 
 def module_circles(known: Mapping[str, Module]) -> list[list[str]]:
@@ -168,7 +218,7 @@ def test_the_house_keeps_the_rule(rule: str) -> None:
 PLANTED = {  # rule → (module, the text of it)
     "climbs": ("analysis.core.planted", "from rcv_py.formats.open import open_trace"),
     "stairs": ("analysis.core.planted", "from rcv_py.analysis.cost.ranking import ranking"),
-    "neighbours": ("ui.panels.planted", "from rcv_py.ui.panels.isa.panel import IsaPanel"),
+    "neighbours": ("features.roofline.planted", "from rcv_py.features.isa.panel import IsaPanel"),
     "crowded": ("base.planted", ""),
     "room_circles": ("analysis.core.planted", "from rcv_py.analysis.program.blocks import x"),
     "module_circles": (

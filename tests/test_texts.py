@@ -18,7 +18,7 @@ FORBIDDEN = {  # names of Qt that show HTML or may
 MAY_USE = {
     ("ui.widgets.links", "QTextBrowser"): "LinkText shows Rich alone and loads nothing",
     ("ui.widgets.links", "setHtml"): "LinkText shows Rich alone and loads nothing",
-    ("ui.panels.counters.formula_editor", "QTextEdit"): "the type of marked places; it shows nothing",
+    ("features.counters.formula_editor", "QTextEdit"): "the type of marked places; it shows nothing",
 }
 TRANSLATED = {"button_text", "shown", "tooltip", "translated", "rich", "joined", "lines_tip"}
 SAID = {  # which argument a reader sees or hears
@@ -44,13 +44,13 @@ OUR_WORDS = {  # texts that no capture has a part in
     ("ui.shell.wave_menu", "addAction"): "an action, not a text; names go through button_text",
     ("ui.plot.curve_panel", "QAction"): "a constant of the module",
     ("ui.plot.curve_panel", "addAction"): "an action, not a text",
-    ("ui.panels.isa.menus", "addAction"): "titles and keys of the folds",
-    ("ui.panels.isa.menus", "addMenu"): "names of a table of the module",
+    ("features.isa.menus", "addAction"): "titles and keys of the folds",
+    ("features.isa.menus", "addMenu"): "names of a table of the module",
     ("ui.core.panel", "addAction"): "a constant of the module",
     ("ui.table.filter_menu", "addAction"): "titles of groups of choices",
-    ("ui.panels.counters.formula_dialog", "QPushButton"): "titles of a table of the module",
-    ("ui.panels.counters.formula_dialog", "setWindowTitle"): "a constant of the module",
-    ("ui.panels.wave_picker", "QPushButton"): "names of the speeds",
+    ("features.counters.formula_dialog", "QPushButton"): "titles of a table of the module",
+    ("features.counters.formula_dialog", "setWindowTitle"): "a constant of the module",
+    ("features.waves.wave_picker_panel", "QPushButton"): "names of the speeds",
 }
 LOOKED_AT = (ast.Call, ast.ClassDef, ast.Attribute, ast.If, ast.IfExp, ast.Dict)  # all that rules are about
 _TAG = re.compile(r"(?<!\?)(?<!\?P)<(?:/?[a-z][a-z0-9]*\b[^>]*>|!)|&(?:nbsp|lt|gt|amp);", re.IGNORECASE)

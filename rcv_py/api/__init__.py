@@ -26,11 +26,11 @@ from rcv_py.base.errors import (
     TraceError,
     UsageError,
 )
+from rcv_py.features.compare.library_result import library_table
 from rcv_py.formats.locate import MAX_DEPTH, locate
 from rcv_py.formats.open import find_captures
 from rcv_py.model.modes import LIBRARY_ORDERS, LibraryOrder
 from rcv_py.model.trace import CaptureEntry
-from rcv_py.results.library import library_table
 from rcv_py.work.library import library_rows
 
 __all__ = [

@@ -80,41 +80,43 @@ from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
-from rcv_py.formats.isa.kept_docs import descriptions
-from rcv_py.formats.notes.store import NotePlaces
-from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
-from rcv_py.model.trace import Trace
-from rcv_py.model.window import TimeWindow
-from rcv_py.results import latency, loops, waits
-from rcv_py.results import table as results
-from rcv_py.results.bubbles import bubble_table
-from rcv_py.results.causes import BY as CAUSES
-from rcv_py.results.causes import blamed_table, cause_table, each_table
-from rcv_py.results.check import NOTE_ROWS, note_table
-from rcv_py.results.check import facts as health_facts
-from rcv_py.results.clock_range import between_facts, range_facts, range_table
-from rcv_py.results.compare import change_table, work_table
-from rcv_py.results.counters import counter_table
-from rcv_py.results.flame import frames
-from rcv_py.results.hotspot import ranking_table, totals
-from rcv_py.results.instruction_help import asked, help_table
-from rcv_py.results.isa import LISTED, Listing, listing
-from rcv_py.results.line import hit_table, sample_table, spread_facts, spreads
-from rcv_py.results.occupancy import curve_table, limit_document, limit_table, step_table
-from rcv_py.results.registers import (
+from rcv_py.features.compare.result import change_table, work_table
+from rcv_py.features.counters.result import counter_table
+from rcv_py.features.findings.result import finding_table
+from rcv_py.features.flame.result import frames
+from rcv_py.features.health.result import NOTE_ROWS, note_table
+from rcv_py.features.health.result import facts as health_facts
+from rcv_py.features.hotspot.result import ranking_table, totals
+from rcv_py.features.isa.help_result import asked, help_table
+from rcv_py.features.isa.result import LISTED, Listing, listing
+from rcv_py.features.latency import result as latency
+from rcv_py.features.line.result import hit_table, sample_table, spread_facts, spreads
+from rcv_py.features.loops import result as loops
+from rcv_py.features.occupancy.result import curve_table, limit_document, limit_table, step_table
+from rcv_py.features.range.result import between_facts, range_facts, range_table
+from rcv_py.features.registers.result import (
     file_table,
     instruction_table,
     main_use,
     place_table,
     register_facts,
 )
-from rcv_py.results.roofline import roofline_facts, roofline_table
-from rcv_py.results.schedule import SCHEDULES, schedule_table
-from rcv_py.results.summary import summary_table
+from rcv_py.features.roofline.result import roofline_facts, roofline_table
+from rcv_py.features.summary.result import summary_table
+from rcv_py.features.whatif.result import facts as whatif_facts
+from rcv_py.features.whatif.result import path_facts, path_rows, prediction_table
+from rcv_py.features.whatif.schedule_result import SCHEDULES, schedule_table
+from rcv_py.features.why import waits_result as waits
+from rcv_py.features.why.bubbles_result import bubble_table
+from rcv_py.features.why.result import BY as CAUSES
+from rcv_py.features.why.result import blamed_table, cause_table, each_table
+from rcv_py.formats.isa.kept_docs import descriptions
+from rcv_py.formats.notes.store import NotePlaces
+from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
+from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
+from rcv_py.results import table as results
 from rcv_py.results.tables import CURVE
-from rcv_py.results.triage import finding_table
-from rcv_py.results.whatif import facts as whatif_facts
-from rcv_py.results.whatif import path_facts, path_rows, prediction_table
 from rcv_py.work import packing
 from rcv_py.work.builds import launch_ns
 from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows

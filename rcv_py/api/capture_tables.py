@@ -25,6 +25,9 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import plural
 from rcv_py.export.tables import TABLES
+from rcv_py.features.notes.result import note_table
+from rcv_py.features.summary.info_result import info
+from rcv_py.features.waves import result as wave_results
 from rcv_py.formats.notes.store import NotePlaces, new_note
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.ids import WaveId
@@ -34,9 +37,6 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.results import waves as wave_results
-from rcv_py.results.info import info
-from rcv_py.results.notes import note_table
 from rcv_py.results.tables import PROBLEMS, SOURCES
 from rcv_py.work.opening import open_trace
 from rcv_py.work.reduce import Reading

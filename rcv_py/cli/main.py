@@ -17,6 +17,7 @@ from rcv_py.base.machine.memory import without_garbage
 from rcv_py.base.text import translated, visible
 from rcv_py.cli.arguments import parse, speaking
 from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.options.commands import module_of
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.terminal import on_a_terminal, outlets
 
@@ -99,7 +100,7 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
 def run_command(options: Options) -> int:
     """Run a command, print its answer if it gives one, and return the exit code."""
     with without_garbage():
-        command = import_module(f"rcv_py.cli.commands.{options.command.replace('-', '_')}")
+        command = import_module(module_of(options.command))
     with _raw_files(options):
         answer = command.run(options)
         return (

@@ -9,45 +9,41 @@ from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.base.errors import UsageError
-from rcv_py.results import (
-    bubbles,
-    causes,
-    check,
-    clock_range,
-    compare,
-    counters,
-    events,
-    flame,
-    hotspot,
-    hotspot_like,
-    info,
-    instruction_help,
-    isa,
-    json_types,
-    latency,
-    library,
-    line,
-    loops,
-    notes,
-    occupancy,
-    place,
-    pmc,
-    profile,
-    recording,
-    registers,
-    roofline,
-    schedule,
-    search,
-    source,
-    summary,
-    trend,
-    triage,
-    units,
-    waits,
-    waves,
-    whatif,
-    written,
-)
+from rcv_py.features.compare import library_result as library
+from rcv_py.features.compare import result as compare
+from rcv_py.features.compare import trend_result as trend
+from rcv_py.features.compat import result as hotspot_like
+from rcv_py.features.counters import pmc_result as pmc
+from rcv_py.features.counters import result as counters
+from rcv_py.features.events import result as events
+from rcv_py.features.findings import result as triage
+from rcv_py.features.flame import result as flame
+from rcv_py.features.health import result as check
+from rcv_py.features.hotspot import result as hotspot
+from rcv_py.features.isa import help_result as instruction_help
+from rcv_py.features.isa import result as isa
+from rcv_py.features.latency import result as latency
+from rcv_py.features.line import place_result as place
+from rcv_py.features.line import result as line
+from rcv_py.features.loops import result as loops
+from rcv_py.features.notes import result as notes
+from rcv_py.features.notes import search_result as search
+from rcv_py.features.occupancy import result as occupancy
+from rcv_py.features.range import result as clock_range
+from rcv_py.features.record import result as recording
+from rcv_py.features.registers import result as registers
+from rcv_py.features.roofline import result as roofline
+from rcv_py.features.source import result as source
+from rcv_py.features.summary import info_result as info
+from rcv_py.features.summary import result as summary
+from rcv_py.features.waves import result as waves
+from rcv_py.features.waves import units_result as units
+from rcv_py.features.whatif import result as whatif
+from rcv_py.features.whatif import schedule_result as schedule
+from rcv_py.features.why import bubbles_result as bubbles
+from rcv_py.features.why import result as causes
+from rcv_py.features.why import waits_result as waits
+from rcv_py.results import json_types, profile, written
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, optional, record, shapes
 from rcv_py.results.json_types import Shape, named, text

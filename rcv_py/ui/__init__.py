@@ -6,7 +6,6 @@ Imports of lower layers that every window needs are here; `core/imports` imports
 # ruff: noqa: F401 - re-exported for later imports
 
 from rcv_py.formats.uiout import load
-from rcv_py.results import isa
 from rcv_py.state import commands, session
 from rcv_py.work import findings, pool
 

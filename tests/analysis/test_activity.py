@@ -14,10 +14,10 @@ from rcv_py.analysis.cost.activity import SHOWN, activity, state_shares
 from rcv_py.analysis.device.pipe_use import PIPES, covered, pipe_use
 from rcv_py.analysis.device.unit_table import unit_table
 from rcv_py.analysis.overview.device_summary import device_summary
+from rcv_py.features.summary.result import pipe_rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
-from rcv_py.results.summary import pipe_rows
 from rcv_py.synth.capture import Truth
 from tests.analysis import build
 from tests.support.opened import sample_trace

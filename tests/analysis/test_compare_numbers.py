@@ -14,9 +14,9 @@ from rcv_py.analysis.compare.costs import MAX_GROUPS, CaptureCosts, capture_cost
 from rcv_py.analysis.compare.deltas import ALMOST_SURE, SURE, quantile
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.core.cost_columns import all_lines
+from rcv_py.features.compare.result import UNITS, change_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.results.compare import UNITS, change_table
 from tests.analysis.compare_cases import PROGRAM, STALLS, costs, table
 from tests.support.opened import VARIED, sample_trace
 from tests.support.samples import write_sample

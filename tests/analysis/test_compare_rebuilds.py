@@ -18,9 +18,9 @@ from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
 from rcv_py.analysis.compare.grouped import ONLY_A
 from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.features.compare.result import change_table
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import CodeTable
-from rcv_py.results.compare import change_table
 from rcv_py.synth.build import Plan, build
 from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.program import SOURCES, Kernel, kernel

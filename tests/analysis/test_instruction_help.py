@@ -6,8 +6,8 @@ import pytest
 
 from rcv_py.analysis.attribution.instruction_help import instruction_help
 from rcv_py.analysis.program.families import what_it_does
+from rcv_py.features.isa.help_result import asked
 from rcv_py.model.code import CodeTable
-from rcv_py.results.instruction_help import asked
 from tests.support.opened import VARIED, sample_trace
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.overview.device_summary import device_summary
-from rcv_py.ui.panels.wave_picker import by_speed
+from rcv_py.features.waves.wave_picker_panel import by_speed
 from tests.support.opened import sample_trace
 
 VALUES = st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=40)

@@ -13,10 +13,10 @@ from rcv_py.analysis.device.utilization import unit_busy
 from rcv_py.analysis.iterations.between import Between, between, pairs
 from rcv_py.analysis.overview.range_costs import range_costs
 from rcv_py.analysis.program.matrix_forms import matrix_flops
+from rcv_py.features.waves.units_result import units
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.results.units import units
 from tests.analysis import build
 from tests.support.opened import sample_trace
 

@@ -21,10 +21,10 @@ from rcv_py.analysis.program.peaks import (
     vector_peak,
     vector_type,
 )
+from rcv_py.features.roofline.result import roofline_facts
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.resources import KernelResources, RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.results.roofline import roofline_facts
 from tests.support.opened import sample_trace
 from tests.support.samples import sample
 

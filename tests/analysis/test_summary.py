@@ -11,9 +11,9 @@ import pytest
 from rcv_py.analysis.cost.activity import activity
 from rcv_py.analysis.health.capture_health import problems, table_problems
 from rcv_py.analysis.health.mapping import mapping
+from rcv_py.features.summary.info_result import info
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
-from rcv_py.results.info import info
 from tests.analysis import build
 from tests.support.opened import VARIED
 from tests.support.read_twice import opened_plainly

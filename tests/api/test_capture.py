@@ -26,8 +26,9 @@ from rcv_py.api import capture as methods_of
 from rcv_py.api.waves import OF_WAVES, in_order
 from rcv_py.export.table_files import FORMATS
 from rcv_py.export.tables import TABLES
+from rcv_py.features.isa import result as isa
+from rcv_py.features.loops import result as loops
 from rcv_py.formats.open import open_trace
-from rcv_py.results import isa, loops
 from rcv_py.work.load import load_all
 from tests.api.calls import call_all, every_call
 from tests.support.limits import HANG_S

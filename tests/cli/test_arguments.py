@@ -14,7 +14,7 @@ import pytest
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import parse
-from rcv_py.cli.options.commands import COMMANDS
+from rcv_py.cli.options.commands import COMMANDS, module_of
 from rcv_py.cli.options.dig_options import WaitsOptions
 from rcv_py.cli.options.option import Options
 from tests.support.limits import HANG_S
@@ -102,11 +102,12 @@ def test_no_command_is_imported_to_read_its_options() -> None:
         "from rcv_py.cli.arguments import parse\n"
         "parse(['triage', 'x'])\n"
         "print(*(n for n in sys.modules if n == 'numpy' or n.startswith('rcv_py.cli.commands')))\n"
+        "print(*(n for n in sys.modules if n.startswith('rcv_py.features.') and n.endswith('command')))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT, timeout=HANG_S
     )
-    assert done.stdout == "\n"
+    assert done.stdout == "\n\n"
 
 
 def test_options_are_typed_and_cannot_change() -> None:
@@ -121,7 +122,7 @@ def test_options_are_typed_and_cannot_change() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_runs_with_its_own_options(name: str) -> None:
     """The one parameter of `run` is the declaration that the parser is made from."""
-    module = import_module(f"rcv_py.cli.commands.{name.replace('-', '_')}")
+    module = import_module(module_of(name))
     assert get_type_hints(module.run)["options"] is COMMANDS[name]
     assert COMMANDS[name].example.startswith("rcv ")
 

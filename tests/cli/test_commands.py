@@ -274,7 +274,7 @@ def test_a_command_loads_only_what_it_needs() -> None:
     code = (
         "import sys\n"
         "from rcv_py.cli.main import main\n"
-        "import rcv_py.cli.commands.hotspot\n"
+        "import rcv_py.features.hotspot.command\n"
         "slow = {'pygments', 'multiprocessing.pool', 'concurrent.futures.process'} & set(sys.modules)\n"
         "assert not slow, slow\n"
     )

@@ -326,7 +326,7 @@ def test_control_c_is_quiet_in_a_process() -> None:
         "import sys, time\nfrom types import ModuleType\nfrom rcv_py.cli.main import main\n"
         "info = ModuleType('info')\n"
         "def run(arguments):\n    print('ready', flush=True)\n    time.sleep(30)\n"
-        "info.run = run\nsys.modules['rcv_py.cli.commands.info'] = info\n"
+        "info.run = run\nsys.modules['rcv_py.features.summary.info_command'] = info\n"
         "sys.exit(main(['info', 'x']))\n"
     )
     process = subprocess.Popen(

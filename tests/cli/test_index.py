@@ -15,8 +15,8 @@ import pytest
 
 from rcv_py.analysis.overview.library import ORDERS
 from rcv_py.cli.main import main
+from rcv_py.features.compare import library_result
 from rcv_py.model.modes import LIBRARY_ORDERS
-from rcv_py.results import library as library_result
 from rcv_py.results.field import At
 from rcv_py.work.library import library_rows
 from tests.cli.test_check import apart

@@ -10,9 +10,9 @@ import pytest
 from rcv_py import api
 from rcv_py.base.machine.user_folders import data_folder
 from rcv_py.cli.main import main
+from rcv_py.features.line.token_beside import described
 from rcv_py.formats.isa.kept_docs import FAMILIES, family_of
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.panels.token_details.beside import described
 from tests.formats.test_isa_described import FILE, HEAD
 from tests.support.samples import sample_path
 

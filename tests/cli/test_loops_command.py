@@ -11,7 +11,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.cli.options.dig_options import LOOPS_BY
-from rcv_py.results.loops import TABLES
+from rcv_py.features.loops.result import TABLES
 from tests.formats.test_run_files import HEAD
 from tests.formats.test_run_files import row as launch_of
 from tests.support.command_runs import CACHE

@@ -26,9 +26,9 @@ def info_does(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Namespace]
     """Replace what `rcv info` does."""
 
     def replace(job: Callable[[Namespace], int]) -> None:
-        module = ModuleType("rcv_py.cli.commands.info")
+        module = ModuleType("rcv_py.features.summary.info_command")
         module.run = job  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "rcv_py.cli.commands.info", module)
+        monkeypatch.setitem(sys.modules, "rcv_py.features.summary.info_command", module)
 
     return replace
 
@@ -102,7 +102,7 @@ def test_a_reader_that_had_enough_gets_no_traceback() -> None:
     code = (
         "import sys; from types import ModuleType; from rcv_py.cli.main import main\n"
         "info = ModuleType('info'); info.run = lambda arguments: print('line\\n' * 100_000)\n"
-        "sys.modules['rcv_py.cli.commands.info'] = info\n"
+        "sys.modules['rcv_py.features.summary.info_command'] = info\n"
         "sys.exit(main(['info', 'x']))\n"
     )
     writer = subprocess.Popen(

@@ -182,7 +182,7 @@ def test_a_bug_is_a_sentence_with_the_command(monkeypatch: pytest.MonkeyPatch) -
     def fail(arguments: object) -> int:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("rcv_py.cli.commands.hotspot.run", fail)
+    monkeypatch.setattr("rcv_py.features.hotspot.command.run", fail)
     told = CommandRunner()(["hotspot", "a b"], 0)
     assert told.meta["rcv/exit"] == 1
     assert told.text.endswith("Please report it with: rcv hotspot 'a b'")

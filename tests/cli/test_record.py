@@ -314,7 +314,7 @@ def test_watching_compares_with_the_one_before(
         if not (folder / "after").exists():
             shutil.copytree(GOOD, folder / "after")
 
-    monkeypatch.setattr("rcv_py.cli.commands.record.time", SimpleNamespace(sleep=wait))
+    monkeypatch.setattr("rcv_py.features.record.command.time", SimpleNamespace(sleep=wait))
     assert main(["record", "--watch", str(folder), "--times", "1"]) == 0
     text = capsys.readouterr().out
     assert f"Recorded: {folder / 'after'}" in text

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
+from rcv_py.features.findings.result import finding_table
 from rcv_py.formats.open import open_trace
-from rcv_py.results.triage import finding_table
 from tests.support.findings import findings_near
 from tests.support.samples import sample_path, write_sample
 

@@ -16,7 +16,6 @@ from rcv_py.analysis.core.answers import InMemory
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.base.progress import CancelFlag
 from rcv_py.cli.main import main
-from rcv_py.export.report import sections_holds
 from rcv_py.export.report.cells import code
 from rcv_py.export.report.files import make_report, write_report
 from rcv_py.export.report.html import html
@@ -36,6 +35,7 @@ from rcv_py.export.report.model import (
     Table,
 )
 from rcv_py.export.report.svg import COLORS, svg
+from rcv_py.features.latency import report as sections_holds
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.kinds import kind_name

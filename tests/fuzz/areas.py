@@ -26,7 +26,6 @@ import numpy as np
 import orjson
 
 from rcv_py.analysis.compare.align import shape
-from rcv_py.analysis.compat.legacy_analyzer import class_of
 from rcv_py.analysis.counters.formula.evaluate import Evaluator, evaluate, read_definitions
 from rcv_py.analysis.counters.formula.parser import parse as parse_formula
 from rcv_py.analysis.program.matrix_forms import matrix_cycles
@@ -38,6 +37,7 @@ from rcv_py.base.text import demangled, short_kernel
 from rcv_py.cli.arguments import parse as parse_words
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import AllowedPaths, Tool, tools
+from rcv_py.features.compat.analyzer_numbers import class_of
 from rcv_py.formats.isa.code_object import CodeObject
 from rcv_py.formats.isa.elf import read_image
 from rcv_py.formats.notes.document import read_notes

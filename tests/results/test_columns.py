@@ -5,26 +5,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
-import rcv_py.results
+import rcv_py
 from rcv_py.results.field import At
 from rcv_py.results.table import Spec
 from tests.house import Module, modules, read
 
 MOST = 3  # names of one Spec that a literal elsewhere may have
-ABOVE = ("api", "cli", "export", "ui", "work")  # what results are for; all others are below them
+ABOVE = ("api", "cli", "export", "features", "ui", "work")  # what results are for; all others are below them
 HARDWARE = {"se", "sa", "cu", "simd", "slot", "wid"}  # where a wave was: attributes of every table of waves
 YET = {  # to be converted
     "api.capture",  # facts of a document
-    "ui.panels.why.grouping",  # widths of the columns of three tables that share a tree
+    "features.why.grouping",  # widths of the columns of three tables that share a tree
 }
 
 
 def specs() -> Iterator[Spec]:
     """Every declared table."""
-    for found in iter_modules(rcv_py.results.__path__):
-        module = import_module(f"rcv_py.results.{found.name}")
+    for found in walk_packages(rcv_py.__path__, "rcv_py."):
+        if not found.name.endswith("result") and not found.name.startswith("rcv_py.results."):
+            continue
+        module = import_module(found.name)
         for value in vars(module).values():
             values = value.values() if isinstance(value, dict) else (value,)
             yield from (spec for spec in values if isinstance(spec, Spec))
@@ -53,7 +55,7 @@ def columns_elsewhere(known: Mapping[str, Module]) -> Iterator[str]:
     """Dictionaries and sequences outside of results that name columns of one table."""
     tables = names_of_each()
     for module in known.values():
-        if module.name.split(".")[0] not in ABOVE:
+        if module.name.split(".")[0] not in ABOVE or module.name.endswith("result"):
             continue
         for line, texts in literals(module.nodes):
             if len(texts) > MOST and any(len(texts & names) > MOST for names in tables):
@@ -67,7 +69,7 @@ def test_columns_are_named_in_results_alone() -> None:
 
 def test_a_planted_copy_of_columns_is_found() -> None:
     head = 'HEAD = ("text", "hits", "latency", "stall", "idle")'
-    assert list(columns_elsewhere(read({"ui.panels.planted": head})))
+    assert list(columns_elsewhere(read({"features.planted.panel": head})))
     row = "def row(one):\n    return {'hits': 1, 'latency': 2, 'stall': 3, 'idle': 4}"
     assert list(columns_elsewhere(read({"cli.commands.planted": row})))
-    assert not list(columns_elsewhere(read({"results.planted": row})))
+    assert not list(columns_elsewhere(read({"features.planted.result": row})))

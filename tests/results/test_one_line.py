@@ -21,8 +21,8 @@ from rcv_py.export.report.cells import report_table
 from rcv_py.export.report.html import html
 from rcv_py.export.report.markdown import markdown
 from rcv_py.export.report.model import Report, Section
+from rcv_py.features.loops import result as loops
 from rcv_py.formats.open import open_trace
-from rcv_py.results import loops
 from rcv_py.results.field import Field
 from rcv_py.results.kinds import CYCLES
 from rcv_py.results.table import Table

@@ -16,7 +16,7 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-from rcv_py.cli.options.commands import COMMANDS
+from rcv_py.cli.options.commands import COMMANDS, module_of
 from rcv_py.formats.open import open_trace
 from tests.support.bombs import answer
 
@@ -25,7 +25,7 @@ CPU_S = 12  # of one capture and all its commands, in which its process is kille
 
 def main() -> None:
     for name in COMMANDS:
-        import_module(f"rcv_py.cli.commands.{name.replace('-', '_')}")
+        import_module(module_of(name))
     for folder, lines in json.load(sys.stdin):
         print(json.dumps(_apart(Path(folder), lines)), flush=True)
 

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.flame.flame import Metric
+from rcv_py.features.flame.panel import FlamegraphPanel
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.flamegraph.panel import FlamegraphPanel
 from tests.support.code_samples import trace, two_waves
 from tests.support.mouse import move_mouse
 

@@ -17,6 +17,7 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.problems import Problem
 from rcv_py.base.settings import OPTIONS
+from rcv_py.features.source import panel as source_panel
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
@@ -31,7 +32,6 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.panels.source import panel as source_panel
 from rcv_py.ui.shell import exporter, opener
 from rcv_py.work.findings import FindingsInView, is_small
 from tests.support import command_runs

@@ -10,14 +10,14 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.features.line.token_panel import TokenDetailsPanel
+from rcv_py.features.why.grouping import WIDTHS, WhyNode
+from rcv_py.features.why.panel import NOT_SELECTED, CausesPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
-from rcv_py.ui.panels.why.grouping import WIDTHS, WhyNode
-from rcv_py.ui.panels.why.panel import NOT_SELECTED, CausesPanel
 from tests.analysis import build
 from tests.ui.window import SAMPLES
 

@@ -10,14 +10,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from rcv_py.features.hotspot.files_rows import TopLinesPanel
+from rcv_py.features.hotspot.files_tree import FileTreePanel
+from rcv_py.features.hotspot.panel import HotspotPanel
+from rcv_py.features.isa.panel import IsaPanel
+from rcv_py.features.source.panel import SourcePanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.files.ranked import TopLinesPanel
-from rcv_py.ui.panels.files.tree import FileTreePanel
-from rcv_py.ui.panels.hotspot import HotspotPanel
-from rcv_py.ui.panels.isa.panel import IsaPanel
-from rcv_py.ui.panels.source.panel import SourcePanel
 from rcv_py.work.load import load_all
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import plain

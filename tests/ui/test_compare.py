@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QFileDialog
 from rcv_py.analysis.compare.costs import capture_costs
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import RcvError
+from rcv_py.features.compare.panel import FLAME, MODES, NO_BASELINE, SIDE_BY_SIDE, ComparePanel
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.flame.flame_paint import SHADE, color_codes
-from rcv_py.ui.panels.compare import FLAME, MODES, NO_BASELINE, SIDE_BY_SIDE, ComparePanel
 from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens

@@ -16,14 +16,14 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects, Problem, Severity
+from rcv_py.features.counters.formula_dialog import FormulaDialog
+from rcv_py.features.counters.panel import CountersPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.trace import Trace
 from rcv_py.state.formula_files import FOLDER, FormulaFiles
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
-from rcv_py.ui.panels.counters.panel import CountersPanel
 from tests.support.code_samples import trace as small_trace
 from tests.support.samples import write_sample
 

@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from rcv_py.features.line.distribution_panel import MEASURE_NAMES, DistributionPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.distribution import MEASURE_NAMES, DistributionPanel
 from tests.support.code_samples import batch, trace, two_waves
 from tests.ui.window import SAMPLE
 

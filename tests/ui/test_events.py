@@ -23,13 +23,13 @@ from rcv_py.analysis.events.event_table import (
     lasting,
 )
 from rcv_py.analysis.events.marker_spans import marker_spans
+from rcv_py.features.events.panel import EventsPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.device import Dispatch
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.events import EventsPanel
 from tests.support.samples import write_sample
 from tests.support.traces import made_trace
 from tests.ui.window import SAMPLE

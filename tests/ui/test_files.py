@@ -10,10 +10,10 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from rcv_py.analysis.cost.explorer import CostNode
+from rcv_py.features.hotspot.files_rows import TopLinesPanel
+from rcv_py.features.hotspot.files_tree import FileTreePanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.files.ranked import TopLinesPanel
-from rcv_py.ui.panels.files.tree import FileTreePanel
 from tests.support.code_samples import ROWS, code_table, trace, two_waves
 
 Settled = Callable[[], None]

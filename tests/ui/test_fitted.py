@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.ui.panels.isa.ink import SHORTEST, fitted
+from rcv_py.features.isa.ink import SHORTEST, fitted
 
 OPERANDS = "v[20:23], v[148:155], v[106:113], v[20:23], v102, v102"
 MFMA = f"v_mfma_scale_f32_16x16x128_f8f6f4 {OPERANDS} op_sel_hi:[0,0,0]"

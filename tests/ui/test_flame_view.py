@@ -14,10 +14,10 @@ from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.flame.flame import Metric, code_costs, source_flame
 from rcv_py.analysis.flame.flame_layout import layout
 from rcv_py.analysis.flame.flame_text import labels
+from rcv_py.features.flame.panel import FlamegraphPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.ui.flame.flame_scene import FlameScene
-from rcv_py.ui.panels.flamegraph.panel import FlamegraphPanel
 from rcv_py.ui.timeline.items import Rects
 from tests.support.code_samples import code_table, trace
 from tests.support.flames import (

@@ -15,14 +15,14 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.flame.flame import Metric, What
 from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.base.colors import contrast
+from rcv_py.features.flame.jobs import Content
+from rcv_py.features.flame.panel import NO_PLACE, NOT_IN_RANGE, FlamegraphPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.flame.flame_paint import MATCH, QUIET, FlamePainter
-from rcv_py.ui.panels.flamegraph.jobs import Content
-from rcv_py.ui.panels.flamegraph.panel import NO_PLACE, NOT_IN_RANGE, FlamegraphPanel
 from tests.support.code_samples import code_table, trace
 from tests.support.flames import (
     LOAD,

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import plural
+from rcv_py.features.health.health_panel import FINE, HealthPanel, note_text
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
-from rcv_py.ui.panels.trust.health import FINE, HealthPanel, note_text
 from tests.support import folders
 from tests.support.opened import sample_trace
 from tests.support.yaml_subset import jobs

@@ -11,12 +11,12 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from rcv_py.analysis.cost.hotspot import static_bins
+from rcv_py.features.hotspot.panel import HotspotPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.hotspot import HotspotPanel
 from tests.support.code_samples import batch, code_table, trace, two_waves
 from tests.support.traces import made_trace
 

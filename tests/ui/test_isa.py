@@ -10,13 +10,13 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
+from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
-from rcv_py.ui.panels.isa.panel import IsaPanel
 from tests.support.code_samples import code_table, trace, two_waves
 from tests.support.mouse import move_mouse
 
@@ -366,7 +366,7 @@ def test_the_heat_strip_leads_to_hot_rows(
 def test_the_menu_copies_filters_and_bookmarks(
     isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
-    from rcv_py.ui.panels.isa.panel import row_menu
+    from rcv_py.features.isa.panel import row_menu
 
     open_in(trace(), [two_waves()])
     settled()

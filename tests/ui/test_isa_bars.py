@@ -11,14 +11,14 @@ from PySide6.QtGui import QImage
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.base import colors
+from rcv_py.features.isa.ink import pieces
+from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
 from rcv_py.ui.core.shared_results import SharedResults
-from rcv_py.ui.panels.isa.ink import pieces
-from rcv_py.ui.panels.isa.panel import IsaPanel
 from tests.support.code_samples import trace, two_waves
 
 Settled = Callable[[], None]

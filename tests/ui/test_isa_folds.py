@@ -10,12 +10,12 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
+from rcv_py.features.isa.fold_view import IsaFolds
+from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
-from rcv_py.ui.panels.isa.fold_view import IsaFolds
-from rcv_py.ui.panels.isa.panel import IsaPanel
 from tests.support.code_samples import code_table, trace, two_waves
 from tests.support.mouse import move_mouse
 

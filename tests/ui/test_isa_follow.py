@@ -13,16 +13,16 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.program.registers import operands
+from rcv_py.features.isa.arrows import MAX_PX, MIN_PX, ArrowRows, GutterArrows
+from rcv_py.features.isa.panel import IsaPanel, row_menu
+from rcv_py.features.isa.register_cursor import operand_at
+from rcv_py.features.isa.rows import TIGHTEST
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
-from rcv_py.ui.panels.isa.arrows import MAX_PX, MIN_PX, ArrowRows, GutterArrows
-from rcv_py.ui.panels.isa.panel import IsaPanel, row_menu
-from rcv_py.ui.panels.isa.register_cursor import operand_at
-from rcv_py.ui.panels.isa.rows import TIGHTEST
 from tests.support.code_samples import batch, code_table, trace, two_waves, waits, wave
 from tests.support.mouse import move_mouse
 from tests.ui.conftest import Reused

@@ -18,15 +18,15 @@ from PySide6.QtWidgets import QComboBox, QDockWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.waves.populations import ALL
+from rcv_py.features.counters.panel import CountersPanel
+from rcv_py.features.loops.panel import LoopsPanel
+from rcv_py.features.notes.labels import LabelsPanel
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import PANELS, discover
-from rcv_py.ui.panels.counters.panel import CountersPanel
-from rcv_py.ui.panels.loops import LoopsPanel
-from rcv_py.ui.panels.search.labels import LabelsPanel
 from rcv_py.ui.shell.docks import BrokenPanel, Dock
 from tests.ui.window import SAMPLE, open_sample, settle, window
 

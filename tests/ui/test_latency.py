@@ -15,16 +15,16 @@ from PySide6.QtWidgets import QApplication
 
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.features.latency import result as results
+from rcv_py.features.latency.panel import LatencyPanel, memory_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.results import latency as results
 from rcv_py.results.table import Spec
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.shared_results import JOBS, SharedResults
-from rcv_py.ui.panels.latency import LatencyPanel, memory_rows
 from tests.analysis import build
 from tests.analysis.test_access_holds import CODE as QUEUED
 from tests.analysis.test_access_holds import queue

@@ -11,17 +11,17 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from rcv_py.features.loops import panel as loops_panel
+from rcv_py.features.loops.panel import ALL, OUTLIERS, SELECTED, IterationStrip, LoopsPanel
+from rcv_py.features.loops.result import SEGMENTS as RESULT
+from rcv_py.features.why.bubbles_result import BUBBLES
+from rcv_py.features.why.panel import BubblesPanel
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.results.bubbles import BUBBLES
-from rcv_py.results.loops import SEGMENTS as RESULT
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels import loops as loops_panel
-from rcv_py.ui.panels.loops import ALL, OUTLIERS, SELECTED, IterationStrip, LoopsPanel
-from rcv_py.ui.panels.why.panel import BubblesPanel
 from tests.analysis import build
 from tests.analysis import test_segments as segments_test
 from tests.support.opened import sample_trace

@@ -13,15 +13,15 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels
+from rcv_py.features.notes.matches_panel import MatchesPanel
+from rcv_py.features.time.compute_unit_panel import PATH, ComputeUnitPanel
+from rcv_py.features.time.device_rows import device_rows
+from rcv_py.features.time.global_panel import GlobalTimelinePanel
 from rcv_py.model.device import Dispatch, HardwareEvents, MarkerName, OtherSimd, ShaderData
 from rcv_py.model.kinds import EventKind, MarkerKind, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.compute_unit import PATH, ComputeUnitPanel
-from rcv_py.ui.panels.global_timeline.device_rows import device_rows
-from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
-from rcv_py.ui.panels.search.matches import MatchesPanel
 from rcv_py.ui.timeline.token_rows import kernel_choices
 from rcv_py.ui.timeline.unit_markers import LANE_PX
 from tests.support.traces import CU, SE, made_trace

@@ -9,13 +9,13 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.analysis.cost.annotations import Annotation
+from rcv_py.features.hotspot.files_rows import TopLinesPanel
+from rcv_py.features.hotspot.files_tree import FileTreePanel
+from rcv_py.features.isa.panel import IsaPanel
+from rcv_py.features.isa.rows import LEAST_PX
+from rcv_py.features.source.panel import SourcePanel
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.files.ranked import TopLinesPanel
-from rcv_py.ui.panels.files.tree import FileTreePanel
-from rcv_py.ui.panels.isa.panel import IsaPanel
-from rcv_py.ui.panels.isa.rows import LEAST_PX
-from rcv_py.ui.panels.source.panel import SourcePanel
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.paths import ROOT

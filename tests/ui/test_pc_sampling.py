@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.cost.annotations import Annotation
+from rcv_py.features.isa.arrows import BARE_PX, MIN_PX
+from rcv_py.features.time.overview_panel import OverviewPanel
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import ELSEWHERE, Panel
 from rcv_py.ui.core.plain_text import PlainLabel
-from rcv_py.ui.panels.isa.arrows import BARE_PX, MIN_PX
-from rcv_py.ui.panels.overview import OverviewPanel
 from rcv_py.ui.widgets.empty_state import with_whole_options
 from tests.support.plain_samples import reasons, sampled
 from tests.ui.conftest import Reused

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rcv_py.features.isa.panel import IsaPanel
+from rcv_py.features.notes.matches_panel import MatchesPanel
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.isa.panel import IsaPanel
-from rcv_py.ui.panels.search.matches import MatchesPanel
 from tests.support import code_samples
 
 Settled = Callable[[], None]

@@ -17,6 +17,9 @@ from PySide6.QtWidgets import QApplication, QComboBox
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves
+from rcv_py.features.occupancy.dispatches_panel import DispatchesPanel
+from rcv_py.features.occupancy.panel import OccupancyPanel
+from rcv_py.features.waves.wave_states_panel import WaveStatesPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import Dispatch
@@ -24,9 +27,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.dispatches import DispatchesPanel
-from rcv_py.ui.panels.occupancy import OccupancyPanel
-from rcv_py.ui.panels.wave_states import WaveStatesPanel
 from rcv_py.ui.plot.curve_panel import CurvePanel, Stack
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import Plain, plain
@@ -337,7 +337,7 @@ def test_states_as_the_writer_counted_when_wave_files_are_gone(
 
 
 def test_plots_and_timelines_stand_above_each_other(make: Callable, open_in: Callable, ui: UiContext) -> None:
-    from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
+    from rcv_py.features.time.global_panel import GlobalTimelinePanel
 
     trace = load(open_in, sample_trace("vector_add"))
     panel = make(OccupancyPanel)

@@ -15,13 +15,13 @@ from rcv_py.analysis.overview.roofline import Computed, Scope
 from rcv_py.analysis.program.live_registers import RegisterFile, live_registers
 from rcv_py.analysis.program.peaks import MATRIX, VECTOR
 from rcv_py.analysis.whatif.path_line import PathLine
+from rcv_py.features.isa.rows import HELD
+from rcv_py.features.line.token_beside import described
+from rcv_py.features.roofline.chart import RooflineChart, points_of, roofs_of
+from rcv_py.features.summary.parts import held_facts
+from rcv_py.features.time.compute_unit_panel import PATH
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.app import App
-from rcv_py.ui.panels.compute_unit import PATH
-from rcv_py.ui.panels.isa.rows import HELD
-from rcv_py.ui.panels.roofline.chart import RooflineChart, points_of, roofs_of
-from rcv_py.ui.panels.summary.parts import held_facts
-from rcv_py.ui.panels.token_details.beside import described
 from rcv_py.ui.shell.workspace import VERSION
 from rcv_py.ui.timeline.critical_path import PathRows
 from tests.formats.test_isa_described import FILE

@@ -15,14 +15,14 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.iterations.between import between
 from rcv_py.analysis.overview.range_costs import range_costs
 from rcv_py.base.text import nanoseconds
+from rcv_py.features.range.panel import ClockRangePanel
+from rcv_py.features.range.result import range_table
+from rcv_py.features.time.compute_unit_panel import ComputeUnitPanel
 from rcv_py.model.window import TimeWindow
-from rcv_py.results.clock_range import range_table
 from rcv_py.state.selection import Between
 from rcv_py.state.session import NEAR_PX
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times
-from rcv_py.ui.panels.clock_range.panel import ClockRangePanel
-from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
 from tests.support.command_runs import run
 from tests.ui.window import settle
 

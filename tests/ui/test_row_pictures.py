@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.features.time.device_rows import NOTHING, Boxes, BoxRows
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.tokens import States, Tokens
@@ -24,7 +25,6 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.global_timeline.device_rows import NOTHING, Boxes, BoxRows
 from rcv_py.ui.timeline.items import box_lines
 from rcv_py.ui.timeline.rows_item import CANVAS, DIM, GRID, TINT, Frame, RowName, RowShape, color_table
 from rcv_py.ui.timeline.time_overlay import Marks

@@ -18,6 +18,8 @@ from rcv_py.analysis.timeline.token_details import (
 )
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import percent
+from rcv_py.features.line.token_facts import FactsText, TokenFacts
+from rcv_py.features.waves.wave_picker_panel import by_speed, changed, choices
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Waits
@@ -26,8 +28,6 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times, cycles_in
-from rcv_py.ui.panels.token_details.facts import FactsText, TokenFacts
-from rcv_py.ui.panels.wave_picker import by_speed, changed, choices
 from tests.support import drawing
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle

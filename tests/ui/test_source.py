@@ -13,17 +13,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QDialogButtonBox
 
+from rcv_py.features.source import locate
+from rcv_py.features.source.headings import headings
+from rcv_py.features.source.highlight import LANGUAGES, expanded, spans
+from rcv_py.features.source.locate import LocateDialog
+from rcv_py.features.source.panel import SourcePanel
 from rcv_py.model.code import SourceFile
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.source import locate
-from rcv_py.ui.panels.source.headings import headings
-from rcv_py.ui.panels.source.highlight import LANGUAGES, expanded, spans
-from rcv_py.ui.panels.source.locate import LocateDialog
-from rcv_py.ui.panels.source.panel import SourcePanel
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
 from tests.support.mouse import move_mouse
 

@@ -14,10 +14,10 @@ from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
+from rcv_py.features.summary.panel import SummaryPanel
+from rcv_py.features.summary.widgets import GAP
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.summary.panel import SummaryPanel
-from rcv_py.ui.panels.summary.widgets import GAP
 from tests.analysis import build
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import plain

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from shiboken6 import isValid
 
 from rcv_py.analysis.timeline.raster import Segment
+from rcv_py.features.time import compute_unit_panel as compute_unit
+from rcv_py.features.time.compute_unit_panel import LEAST_PX, ComputeUnitPanel
 from rcv_py.model.device import Dispatch
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels import compute_unit
-from rcv_py.ui.panels.compute_unit import LEAST_PX, ComputeUnitPanel
 from rcv_py.ui.timeline.token_rows import wave_rows
 from rcv_py.ui.timeline.token_tip import token_at
 from tests.support.limits import HANG_S

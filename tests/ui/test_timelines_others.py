@@ -12,12 +12,12 @@ from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.features.time.global_panel import GlobalTimelinePanel
+from rcv_py.features.time.overview_panel import OverviewPanel
+from rcv_py.features.waves.utilization_panel import UtilizationPanel
 from rcv_py.model.device import Clock
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
-from rcv_py.ui.panels.overview import OverviewPanel
-from rcv_py.ui.panels.utilization import UtilizationPanel
 from rcv_py.ui.timeline import rows_item
 from rcv_py.ui.timeline.brush import Grip
 from rcv_py.ui.timeline.items import TimeScale, round_step

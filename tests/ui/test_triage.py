@@ -13,11 +13,11 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.findings.detect import NO_CODE
 from rcv_py.analysis.findings.finding import CONTEXT, Evidence, Finding, Findings, signed_percent
+from rcv_py.features.findings.panel import TriagePanel, beside_bar, finding_html, go_to
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.triage import TriagePanel, beside_bar, finding_html, go_to
 from tests.support.opened import sample_trace
 from tests.support.plain_capture import plain
 from tests.support.plain_samples import reasons
@@ -339,7 +339,7 @@ def test_clicking_a_row_shows_it(shown: TriagePanel, open_in, qtbot: QtBot) -> N
 def test_predictions_come_when_nothing_else_is_computed(
     ui: UiContext, qtbot: QtBot, open_in, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rcv_py.ui.panels.triage.PREDICT_MS", 1)
+    monkeypatch.setattr("rcv_py.features.findings.panel.PREDICT_MS", 1)
     panel = TriagePanel(ui)
     qtbot.addWidget(panel)
     panel.resize(850, 280)

@@ -9,15 +9,15 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt, QUrl
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
+from rcv_py.features.line.token_panel import TokenDetailsPanel
+from rcv_py.features.why.grouping import WIDTHS, WhyNode
+from rcv_py.features.why.panel import OUT_OF_RANGE, WaitsPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
-from rcv_py.ui.panels.why.grouping import WIDTHS, WhyNode
-from rcv_py.ui.panels.why.panel import OUT_OF_RANGE, WaitsPanel
 from tests.analysis import build
 from tests.support import code_samples
 from tests.ui.window import SAMPLES
@@ -279,7 +279,7 @@ def test_the_instruction_panel_links_executions(
 
 
 def test_the_arrows_of_made_up_waves_are_replayed(ui: UiContext, open_in: Callable, settled: Settled) -> None:
-    from rcv_py.ui.panels.isa.arrows import wait_arrows
+    from rcv_py.features.isa.arrows import wait_arrows
 
     wave = code_samples.two_waves().waves[0]
     found = wait_arrows(wave, code_samples.code_table(), 9)

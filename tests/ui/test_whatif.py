@@ -10,10 +10,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.features.whatif.panel import CANNOT, NOTHING, WhatIfPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.whatif.panel import CANNOT, NOTHING, WhatIfPanel
 from tests.support.early_waves import SAMPLE, only, waves_of
 from tests.support.opened import sample_trace
 from tests.support.samples import sample_path

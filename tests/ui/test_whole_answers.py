@@ -20,6 +20,11 @@ from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.flame.flame_markers import marked_tree, scoped_costs
+from rcv_py.features.flame.jobs import Content, Wanted, scene_job
+from rcv_py.features.hotspot.panel import HotspotPanel
+from rcv_py.features.line.token_panel import TokenDetailsPanel
+from rcv_py.features.time.compute_unit_panel import ComputeUnitPanel
+from rcv_py.features.time.overview_panel import OverviewPanel
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import ReferenceRule
@@ -33,11 +38,6 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import AGAIN, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
-from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
-from rcv_py.ui.panels.flamegraph.jobs import Content, Wanted, scene_job
-from rcv_py.ui.panels.hotspot import HotspotPanel
-from rcv_py.ui.panels.overview import OverviewPanel
-from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
 from rcv_py.work import findings, load, reduce
 from rcv_py.work.load import prepare
 from tests.support.same import differences

@@ -11,8 +11,8 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from rcv_py.features.why.panel import WhyPanel
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.why.panel import WhyPanel
 from tests.ui.test_waits import sample
 from tests.ui.window import open_sample, settle, window
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 
 from rcv_py import __version__
 from rcv_py.base.errors import ExportError, UsageError
@@ -11,28 +12,39 @@ from rcv_py.base.progress import CancelFlag, Stage, silent
 from rcv_py.base.progress import Report as Progress
 from rcv_py.base.text import short_kernel, visible
 from rcv_py.base.whole_files import whole_file
-from rcv_py.export.report import sections_capture as capture
-from rcv_py.export.report import sections_causes as waiting
-from rcv_py.export.report import sections_code as code
-from rcv_py.export.report import sections_holds as holds
-from rcv_py.export.report import sections_notes as notes
-from rcv_py.export.report import sections_verdict as verdict
-from rcv_py.export.report import sections_waves as waves
-from rcv_py.export.report import sections_whatif as whatif
 from rcv_py.export.report.html import html
 from rcv_py.export.report.index import MARK, Entry, index
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.markdown import markdown
-from rcv_py.export.report.model import Report, Section
+from rcv_py.export.report.model import Report
 
-SECTIONS: tuple[Callable[[ReportInputs], Section | None], ...] = (
-    *(verdict.the_verdict, verdict.ranked, notes.notes, whatif.experiments, whatif.critical_path),
-    *(capture.health, capture.configuration),
-    *(whatif.peaks, waves.activity, code.kinds, waiting.causes, waiting.waits),
-    *(code.top_lines, code.loop_phases, holds.segments, code.blocks_of, code.source_lines),
-    *(waiting.idle_simds, waiting.hidden, holds.accesses, holds.fetches),
-    *(waves.registers, waves.occupancy, waves.waves),
-    *(code.pc_map, capture.how_to),
+SECTIONS = (  # functions of features, in the order of the report
+    "findings.report:the_verdict",
+    "findings.report:ranked",
+    "notes.report:notes",
+    "whatif.report:experiments",
+    "whatif.report:critical_path",
+    "summary.report:health",
+    "summary.report:configuration",
+    "whatif.report:peaks",
+    "waves.report:activity",
+    "hotspot.report:kinds",
+    "why.report:causes",
+    "why.report:waits",
+    "hotspot.report:top_lines",
+    "hotspot.report:loop_phases",
+    "latency.report:segments",
+    "hotspot.report:blocks_of",
+    "hotspot.report:source_lines",
+    "why.report:idle_simds",
+    "why.report:hidden",
+    "latency.report:accesses",
+    "latency.report:fetches",
+    "waves.report:registers",
+    "waves.report:occupancy",
+    "waves.report:waves",
+    "hotspot.report:pc_map",
+    "summary.report:how_to",
 )
 FORMS: dict[str, Callable[[Report], str]] = {".html": html, ".htm": html, ".md": markdown}
 PAGES = (".html", ".htm")  # endings of pages that need a browser
@@ -44,10 +56,11 @@ def make_report(
 ) -> Report:
     """Return every section that has something to say; raises Cancelled once `cancel` is set."""
     trace, sections = inputs.trace, []
-    for ordinal, make in enumerate(SECTIONS):
+    makers = [resolve_name(f"rcv_py.features.{name}") for name in SECTIONS]
+    for ordinal, make in enumerate(makers):
         if cancel is not None:
             cancel.check()
-        report(Stage("Writing sections", ordinal, len(SECTIONS)))
+        report(Stage("Writing sections", ordinal, len(makers)))
         section = make(inputs)
         if section is not None:
             sections.append(section)

@@ -421,8 +421,8 @@ def panel(
     """Class decorator: register a panel under `id`; its docstring is the tip of its tab.
 
     Panels of an area are tabs sorted by `order`; parts `within` a panel follow it.  `make docs` writes these
-    arguments into the table of `rcv_py/ui/panels`, from which a window knows the panel before its module is
-    imported.
+    arguments into the table of `rcv_py/ui/panels/__init__.py`, from which a window knows the panel before
+    its module is imported.
     """
 
     def register(kind: Kind) -> Kind:
@@ -469,7 +469,7 @@ def _from_table(
     *, module: str, needs: Iterable[str], commands: Iterable[tuple[Any, ...]] | None, **row: Any
 ) -> PanelInfo:
     def declared() -> PanelInfo:
-        import_module(f"rcv_py.ui.panels.{module}")
+        import_module(module)
         return DECLARED[row["id"]]
 
     def made_commands(ui: UiContext, made: Made, need: Need) -> tuple[Command, ...]:

@@ -22,7 +22,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "why",
         "keys": (),
         "is_listed": True,
-        "module": "why.panel",
+        "module": "rcv_py.features.why.panel",
         "commands": (),
     },
     {
@@ -38,7 +38,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "why",
         "keys": (),
         "is_listed": True,
-        "module": "why.panel",
+        "module": "rcv_py.features.why.panel",
         "commands": (),
     },
     {
@@ -54,7 +54,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "clock_range.panel",
+        "module": "rcv_py.features.range.panel",
         "commands": (),
     },
     {
@@ -70,7 +70,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "compare",
+        "module": "rcv_py.features.compare.panel",
         "commands": (),
     },
     {
@@ -86,7 +86,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "compute_unit",
+        "module": "rcv_py.features.time.compute_unit_panel",
         "commands": (),
     },
     {
@@ -102,7 +102,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "counters.panel",
+        "module": "rcv_py.features.counters.panel",
         "commands": (
             (
                 "analyze.formulas",
@@ -127,7 +127,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "dispatches",
+        "module": "rcv_py.features.occupancy.dispatches_panel",
         "commands": (),
     },
     {
@@ -143,7 +143,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "distribution",
+        "module": "rcv_py.features.line.distribution_panel",
         "commands": (),
     },
     {
@@ -159,7 +159,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "events",
+        "module": "rcv_py.features.events.panel",
         "commands": (),
     },
     {
@@ -175,7 +175,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": ("Ctrl+Shift+E",),
         "is_listed": True,
-        "module": "files.panel",
+        "module": "rcv_py.features.hotspot.files_panel",
         "commands": (),
     },
     {
@@ -191,7 +191,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "explorer",
         "keys": (),
         "is_listed": False,
-        "module": "files.tree",
+        "module": "rcv_py.features.hotspot.files_tree",
         "commands": (),
     },
     {
@@ -207,7 +207,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "flamegraph.panel",
+        "module": "rcv_py.features.flame.panel",
         "commands": (),
     },
     {
@@ -223,7 +223,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "global_timeline.panel",
+        "module": "rcv_py.features.time.global_panel",
         "commands": (),
     },
     {
@@ -239,7 +239,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "trust",
         "keys": (),
         "is_listed": True,
-        "module": "trust.health",
+        "module": "rcv_py.features.health.health_panel",
         "commands": (
             (
                 "analyze.copy_input_yaml",
@@ -264,7 +264,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "search",
         "keys": (),
         "is_listed": True,
-        "module": "search.history",
+        "module": "rcv_py.features.notes.history",
         "commands": (),
     },
     {
@@ -280,7 +280,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "hotspot",
+        "module": "rcv_py.features.hotspot.panel",
         "commands": (),
     },
     {
@@ -296,7 +296,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "isa.panel",
+        "module": "rcv_py.features.isa.panel",
         "commands": None,
     },
     {
@@ -312,7 +312,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "search",
         "keys": (),
         "is_listed": True,
-        "module": "search.labels",
+        "module": "rcv_py.features.notes.labels",
         "commands": (),
     },
     {
@@ -328,7 +328,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "latency",
+        "module": "rcv_py.features.latency.panel",
         "commands": (),
     },
     {
@@ -344,7 +344,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "loops",
+        "module": "rcv_py.features.loops.panel",
         "commands": (),
     },
     {
@@ -360,7 +360,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "search",
         "keys": (),
         "is_listed": False,
-        "module": "search.matches",
+        "module": "rcv_py.features.notes.matches_panel",
         "commands": (
             (
                 "search.next",
@@ -393,7 +393,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "search",
         "keys": (),
         "is_listed": False,
-        "module": "search.notes",
+        "module": "rcv_py.features.notes.notes_panel",
         "commands": (),
     },
     {
@@ -409,7 +409,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "occupancy",
+        "module": "rcv_py.features.occupancy.panel",
         "commands": (),
     },
     {
@@ -425,7 +425,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "overview",
+        "module": "rcv_py.features.time.overview_panel",
         "commands": (),
     },
     {
@@ -441,7 +441,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "trust",
         "keys": (),
         "is_listed": True,
-        "module": "trust.problems",
+        "module": "rcv_py.features.health.problems_panel",
         "commands": (),
     },
     {
@@ -457,7 +457,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "roofline.panel",
+        "module": "rcv_py.features.roofline.panel",
         "commands": (),
     },
     {
@@ -473,7 +473,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": ("Ctrl+Shift+F",),
         "is_listed": True,
-        "module": "search.panel",
+        "module": "rcv_py.features.notes.search_panel",
         "commands": (),
     },
     {
@@ -489,7 +489,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "source.panel",
+        "module": "rcv_py.features.source.panel",
         "commands": None,
     },
     {
@@ -505,7 +505,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "summary.panel",
+        "module": "rcv_py.features.summary.panel",
         "commands": (),
     },
     {
@@ -521,7 +521,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "token_details.panel",
+        "module": "rcv_py.features.line.token_panel",
         "commands": (),
     },
     {
@@ -537,7 +537,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "explorer",
         "keys": (),
         "is_listed": True,
-        "module": "files.ranked",
+        "module": "rcv_py.features.hotspot.files_rows",
         "commands": (),
     },
     {
@@ -553,7 +553,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "triage",
+        "module": "rcv_py.features.findings.panel",
         "commands": None,
     },
     {
@@ -569,7 +569,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "trust.panel",
+        "module": "rcv_py.features.health.panel",
         "commands": (),
     },
     {
@@ -585,7 +585,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "utilization",
+        "module": "rcv_py.features.waves.utilization_panel",
         "commands": (),
     },
     {
@@ -601,7 +601,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "why",
         "keys": (),
         "is_listed": True,
-        "module": "why.panel",
+        "module": "rcv_py.features.why.panel",
         "commands": (),
     },
     {
@@ -617,7 +617,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "wave_picker",
+        "module": "rcv_py.features.waves.wave_picker_panel",
         "commands": None,
     },
     {
@@ -633,7 +633,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "wave_states",
+        "module": "rcv_py.features.waves.wave_states_panel",
         "commands": (),
     },
     {
@@ -649,7 +649,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "whatif.panel",
+        "module": "rcv_py.features.whatif.panel",
         "commands": (),
     },
     {
@@ -665,50 +665,74 @@ TABLE: tuple[dict[str, Any], ...] = (
         "within": "",
         "keys": (),
         "is_listed": True,
-        "module": "why.panel",
+        "module": "rcv_py.features.why.panel",
         "commands": (),
     },
 )
 
 # Of modules of panels: what they need, a part for a turn of the event loop.
 PARTS: dict[str, tuple[str, ...]] = {
-    "clock_range.panel": (
+    "rcv_py.features.compare.panel": (
+        "rcv_py.analysis.compare.costs",
+        "rcv_py.analysis.program.matrix_forms",
+        "rcv_py.analysis.compare.compare",
+        "rcv_py.features.flame.result",
+        "rcv_py.features.compare.result",
+        "rcv_py.analysis.compare.flame",
+        "rcv_py.ui.table.table_panel",
+        "rcv_py.ui.flame.flame_view",
+    ),
+    "rcv_py.features.counters.panel": (
+        "rcv_py.ui.plot.curve_panel",
+        "rcv_py.analysis.counters.counter_help",
+        "rcv_py.features.counters.formula_dialog",
+        "rcv_py.analysis.counters.derived_counters",
+    ),
+    "rcv_py.features.flame.panel": (
+        "rcv_py.analysis.latency.hidden_latency",
+        "rcv_py.features.flame.jobs",
+        "rcv_py.features.flame.head",
+    ),
+    "rcv_py.features.health.health_panel": (
+        "rcv_py.analysis.health.buffer",
+        "rcv_py.analysis.health.grid_fill",
+        "rcv_py.analysis.health.capture_health",
+    ),
+    "rcv_py.features.health.problems_panel": (
+        "rcv_py.analysis.health.buffer",
+        "rcv_py.analysis.health.grid_fill",
+        "rcv_py.analysis.health.capture_health",
+    ),
+    "rcv_py.features.hotspot.files_rows": (
+        "rcv_py.analysis.device.occupancy_limits",
+        "rcv_py.features.hotspot.result",
+    ),
+    "rcv_py.features.hotspot.panel": (
+        "rcv_py.analysis.device.occupancy_limits",
+        "rcv_py.features.occupancy.result",
+        "rcv_py.features.hotspot.result",
+    ),
+    "rcv_py.features.latency.panel": (
+        "rcv_py.analysis.attribution.lines",
+        "rcv_py.features.latency.result",
+        "rcv_py.analysis.latency.access_holds",
+        "rcv_py.analysis.latency.memory_latency",
+    ),
+    "rcv_py.features.loops.panel": (
+        "rcv_py.features.loops.result",
+        "rcv_py.analysis.iterations.segments",
+    ),
+    "rcv_py.features.notes.matches_panel": ("rcv_py.ui.table.searched_panel",),
+    "rcv_py.features.notes.notes_panel": ("rcv_py.ui.table.searched_panel",),
+    "rcv_py.features.occupancy.dispatches_panel": ("rcv_py.ui.plot.curve_panel",),
+    "rcv_py.features.occupancy.panel": ("rcv_py.ui.plot.curve_panel",),
+    "rcv_py.features.range.panel": (
         "rcv_py.analysis.attribution.issue",
         "rcv_py.analysis.attribution.attribute",
         "rcv_py.analysis.attribution.survey",
         "rcv_py.analysis.overview.range_costs",
     ),
-    "compare": (
-        "rcv_py.analysis.compare.costs",
-        "rcv_py.analysis.program.matrix_forms",
-        "rcv_py.analysis.compare.compare",
-        "rcv_py.results.flame",
-        "rcv_py.results.compare",
-        "rcv_py.analysis.compare.flame",
-        "rcv_py.ui.table.table_panel",
-        "rcv_py.ui.flame.flame_view",
-    ),
-    "counters.panel": (
-        "rcv_py.ui.plot.curve_panel",
-        "rcv_py.analysis.counters.counter_help",
-        "rcv_py.ui.panels.counters.formula_dialog",
-        "rcv_py.analysis.counters.derived_counters",
-    ),
-    "files.ranked": ("rcv_py.results.occupancy", "rcv_py.results.hotspot"),
-    "flamegraph.panel": (
-        "rcv_py.ui.panels.flamegraph.jobs",
-        "rcv_py.ui.flame.flame_scene",
-        "rcv_py.ui.flame.flame_view",
-    ),
-    "hotspot": ("rcv_py.results.occupancy",),
-    "latency": (
-        "rcv_py.analysis.attribution.lines",
-        "rcv_py.results.latency",
-        "rcv_py.analysis.latency.access_holds",
-        "rcv_py.analysis.latency.memory_latency",
-    ),
-    "loops": ("rcv_py.results.loops", "rcv_py.analysis.iterations.segments"),
-    "roofline.panel": (
+    "rcv_py.features.roofline.panel": (
         "rcv_py.analysis.attribution.stream",
         "rcv_py.analysis.attribution.issue",
         "rcv_py.analysis.attribution.attribute",
@@ -720,36 +744,24 @@ PARTS: dict[str, tuple[str, ...]] = {
         "rcv_py.analysis.overview.roofline",
         "rcv_py.analysis.latency.access_widths",
     ),
-    "search.matches": ("rcv_py.ui.table.searched_panel",),
-    "search.notes": ("rcv_py.ui.table.searched_panel",),
-    "summary.panel": (
+    "rcv_py.features.summary.panel": (
         "rcv_py.analysis.counters.counter_shares",
         "rcv_py.analysis.device.simd_work",
         "rcv_py.analysis.device.pipe_use",
-        "rcv_py.results.registers",
+        "rcv_py.features.registers.result",
         "rcv_py.formats.pmc_files",
         "rcv_py.analysis.counters.pmc.decision",
         "rcv_py.work.occupancy",
-        "rcv_py.ui.panels.summary.parts",
+        "rcv_py.features.summary.parts",
         "rcv_py.analysis.overview.device_summary",
     ),
-    "trust.health": (
-        "rcv_py.analysis.health.buffer",
-        "rcv_py.analysis.health.grid_fill",
-        "rcv_py.analysis.health.capture_health",
-    ),
-    "trust.problems": (
-        "rcv_py.analysis.health.buffer",
-        "rcv_py.analysis.health.grid_fill",
-        "rcv_py.analysis.health.capture_health",
-    ),
-    "whatif.panel": ("rcv_py.analysis.whatif.asked",),
-    "why.panel": (
+    "rcv_py.features.whatif.panel": ("rcv_py.analysis.whatif.asked",),
+    "rcv_py.features.why.panel": (
         "rcv_py.analysis.latency.bubbles",
         "rcv_py.analysis.attribution.stream",
         "rcv_py.analysis.attribution.attribute",
-        "rcv_py.results.waits",
-        "rcv_py.ui.panels.why.bubbles",
-        "rcv_py.ui.panels.why.waits",
+        "rcv_py.features.why.waits_result",
+        "rcv_py.features.why.bubbles_panel",
+        "rcv_py.features.why.waits_panel",
     ),
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rcv_py.features.roofline.result import roofline_facts
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
-from rcv_py.results.roofline import roofline_facts
 from tests.analysis.test_roofline import of, test_the_share_of_the_peak_is_how_busy_the_unit_is  # noqa: F401
 from tests.real.captures import real_trace
 

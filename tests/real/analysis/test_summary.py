@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rcv_py.analysis.health.mapping import mapping
+from rcv_py.features.summary.info_result import info
 from rcv_py.model.trace import Trace
-from rcv_py.results.info import info
 from tests.analysis import plain
 from tests.analysis.test_summary import (
     test_facts_are_plain_values,  # noqa: F401

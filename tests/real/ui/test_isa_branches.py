@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.trace import Trace
-from rcv_py.ui.panels.isa.panel import IsaPanel
 from tests.real import captures
 from tests.ui.test_isa_branches import (  # noqa: F401
     Settled,

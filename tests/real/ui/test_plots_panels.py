@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.ui.panels.dispatches import DispatchesPanel
-from rcv_py.ui.panels.occupancy import OccupancyPanel
-from rcv_py.ui.panels.wave_states import WaveStatesPanel
+from rcv_py.features.occupancy.dispatches_panel import DispatchesPanel
+from rcv_py.features.occupancy.panel import OccupancyPanel
+from rcv_py.features.waves.wave_states_panel import WaveStatesPanel
 from tests.real import captures
 from tests.ui.test_plots_panels import (  # noqa: F401
     KINDS,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rcv_py.features.findings.panel import TriagePanel
 from rcv_py.model.trace import Trace
-from rcv_py.ui.panels.triage import TriagePanel
 from tests.real import captures
 from tests.ui.test_triage import (  # noqa: F401
     shown,

@@ -1,1 +1,0 @@
-"""Results as AMD's own scripts compute them, for `rcv hotspot --like`."""

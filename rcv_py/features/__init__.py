@@ -1,0 +1,1 @@
+"""One folder a question: its result, command, panel and section of reports."""

@@ -1,0 +1,1 @@
+"""What differs between captures, and how a kernel changes over time."""

@@ -1,0 +1,346 @@
+"""`rcv compare`: whether B takes more cycles than A, where, and how much is noise."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from rcv_py.analysis.compare.builds import Build, Step, step
+from rcv_py.analysis.compare.changes import numbers, sides
+from rcv_py.analysis.compare.compare import Comparison, compare
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
+from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.compare.work import work_costs
+from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.base.markdown import md_code, md_table, md_text
+from rcv_py.base.text import plural, short_paths, some, translated
+from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
+from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.opening import (
+    all_captures,
+    below,
+    opened,
+    refuse_for_one,
+)
+from rcv_py.cli.options.look_options import CompareOptions
+from rcv_py.cli.options.option import flag_of
+from rcv_py.cli.terminal import bold, progress
+from rcv_py.features.compare.result import (
+    CHANGES,
+    NUMBERS,
+    UNITS,
+    change_table,
+    facts,
+    frame_table,
+    listing_table,
+    view_facts,
+    widest,
+    work_table,
+)
+from rcv_py.features.compare.trend_result import trend_table
+from rcv_py.model.trace import Trace
+from rcv_py.results.places import with_short_places
+from rcv_py.results.table import Table
+from rcv_py.work.builds import builds, launch_ns
+from rcv_py.work.reduce import Reading
+
+MAX_IN_JUNIT = 10  # rows beyond noise in a message
+TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
+_METRICS = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
+
+
+def run(options: CompareOptions) -> Answer:
+    """Compare two captures, or one with each of several; the exit code is 3 if the gate trips."""
+    others = all_captures([options.other, *options.more])
+    if len(others) > 1:  # a folder around a single capture stands for it
+        return _several(others, options)
+    refuse_for_one(options)
+    paths = [path for path in (options.folder, options.other, options.twin) if path is not None]
+    traces = [opened(options, path) for path in paths]
+    wanted = options.waves or WORKING
+    a, b, *more = (_costs(trace, wanted) for trace in traces)
+    found = compare(
+        a,
+        b,
+        options.seed,
+        measure=options.metric,
+        threshold=None if options.least is None else options.least / 100,
+        replicate=more[0] if more else None,
+    )
+    about = {"traces": traces, "waves": _waves(wanted, traces, [a, b, *more])}
+    code = _gate(options.fail_on, found)
+    if options.by == "work":
+        table = work_table(
+            *(work_costs(side, launch_ns(trace, side)) for trace, side in zip(traces, (a, b), strict=False))
+        )
+        return _of_work(found, table, options, about, code)
+    if options.by in ("listing", "flame"):
+        return _view(found, traces[1], options, about, code)
+    return _ranking(found, options, about, code)
+
+
+def _gate(fail_on: str | None, found: Comparison) -> int:
+    if fail_on is None:
+        return ExitCode.DONE
+    if found.verdict is Verdict.NOT_COMPARABLE:
+        print("rcv: " + translated(f"The gate cannot decide. {found.judgement.sentence}"), file=sys.stderr)
+        print(
+            "     " + translated("Record the same kernel with the same input for both sides."),
+            file=sys.stderr,
+        )
+        return ExitCode.USAGE
+    return ExitCode.GATE if found.verdict in TRIPS[fail_on] else ExitCode.DONE
+
+
+def _costs(trace: Trace, wanted: str) -> CaptureCosts:
+    with progress() as report, Reading(trace, report=report) as found:
+        return explained_costs_from(found, wanted)
+
+
+def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) -> dict[str, Any]:
+    """The document's description of the compared waves, over all sides."""
+    traced = sum(len(trace.waves) for trace in traces)
+    texts = zip(("A", "B", "replicate"), costs, strict=False)
+    return {
+        "chosen": wanted,
+        "counted": sum(side.wave_count for side in costs),
+        "read": traced - sum(side.missing for side in costs),
+        "traced": traced,
+        "text": "; ".join(f"{name}: {side.selection or 'all waves'}" for name, side in texts),
+    }
+
+
+# -- what changed, ranked -------------------------------------------------------------------------------
+
+
+def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], code: int) -> Answer:
+    table = change_table(found, options.by)
+    real = table[np.asarray(table.columns["is_beyond_noise"])]
+    shown = limited(real if options.beyond_noise else table, options)
+
+    def text() -> Iterator[Part]:
+        yield bold(found.judgement.sentence, sys.stdout)
+        yield from (*found.notes, "")
+        yield Facts([*sides(found), *numbers(found)])
+        if found.kernel is not None and len(shown):
+            yield from ("", Shown(shown))
+            unit = plural(len(table), UNITS[options.by], "classes" if options.by == "class" else "")
+            yield (
+                f"\n{len(shown):,} of {unit}, {len(real):,} beyond noise. Cycles are "
+                f"{_METRICS[found.measure]} per wave, both at the executions of A."
+            )
+
+    is_tripped = code == ExitCode.GATE
+    return Answer(
+        schema="rcv.compare/2",
+        document=lambda: facts(found, table, options.by) | {"rows": shown.rows()},
+        csv=shown.csv,
+        text=text,
+        forms={
+            "markdown": lambda: _markdown(found, real, options) + "\n",
+            "junit": lambda: _junit(found, real, is_failed=is_tripped) + "\n",
+        },
+        about=about,
+        code=code,
+    )
+
+
+def _markdown(found: Comparison, real: Table, options: CompareOptions) -> str:
+    facts = [f"- {md_text(name)}: {md_text(value)}" for name, value in (*sides(found), *numbers(found))]
+    parts = [f"**{md_text(found.judgement.sentence)}**", *(f"> {md_text(note)}" for note in found.notes)]
+    parts.append("\n".join(facts))
+    if found.kernel is not None and not len(real):
+        parts.append(f"No {UNITS[options.by]} is beyond noise.")
+    elif found.kernel is not None:
+        shown, fields = real.head(options.top), [CHANGES[options.by][name] for name in NUMBERS]
+        head = ((UNITS[options.by], False), *((field.title, True) for field in fields))
+        of = f"\n{len(shown):,} of {len(real):,} beyond noise; cycles per wave, both at the executions of A."
+        cells = (
+            [
+                f"{md_text(row['name'])} {md_code(row['text'])}".rstrip(),
+                *(field.of(row) if field.of else field.text(row[field.name]) for field in fields),
+            ]
+            for row in shown.records()
+        )
+        parts.append("\n".join([*md_table(head, cells), of]))
+    return "\n\n".join(parts)
+
+
+def _junit(found: Comparison, real: Table, *, is_failed: bool) -> str:
+    """One test case: failed if the gate trips, skipped if the comparison is undecided, passed otherwise."""
+    is_open = found.verdict is Verdict.NOT_COMPARABLE
+    rows = [
+        f"{row['name']} {row['text']}: {row['cycles_a']:,.1f} to {row['cycles_b']:,.1f} cycles per wave "
+        f"(±{row['noise']:,.1f})"
+        for row in real.head(MAX_IN_JUNIT).records()
+    ]
+    text = escape("\n".join([found.judgement.sentence, *found.notes, *rows]))
+    sentence, name = map(quoteattr, (found.judgement.sentence, f"{found.a.name} to {found.b.name}"))
+    inside = f"<system-out>{text}</system-out>"
+    if is_open:
+        inside = f"<skipped message={sentence}/>{inside}"
+    elif is_failed:
+        inside = f'<failure type="regression" message={sentence}>{text}</failure>'
+    counts = f'tests="1" failures="{int(is_failed and not is_open)}" errors="0" skipped="{int(is_open)}"'
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="rcv compare" {counts}>\n'
+        f'<testcase classname="rcv.compare" name={name}>{inside}</testcase>\n</testsuite>'
+    )
+
+
+def _of_work(
+    found: Comparison, table: Table, options: CompareOptions, about: dict[str, Any], code: int
+) -> Answer:
+    shown = limited(table, options)
+    return Answer(
+        schema="rcv.compare.work/1",
+        document=lambda: view_facts(found, table) | {"rows": shown.rows()},
+        csv=shown.csv,
+        text=lambda: [found.judgement.sentence, "", Shown(shown), f"\n{table.spec.note}"],
+        about=about,
+        code=code,
+    )
+
+
+# -- both programs side by side, and the differences as frames ------------------------------------------
+
+
+def _view(
+    found: Comparison, trace: Trace, options: CompareOptions, about: dict[str, Any], code: int
+) -> Answer:
+    """Both programs, or the frames of B with cycles per wave in both; frames only in A are left out."""
+    if options.by == "listing":
+        name, table, sides = "rows", listing_table(found), [found.a, found.b]
+        table = table[found.rows.is_real] if options.beyond_noise else table
+        shown = limited(table, options)
+    else:
+        name, table, sides = "frames", frame_table(found, trace), [found.b]
+        shown = widest(table, options.top) if "top" in options.given else table
+    short = short_paths(source.path for side in sides for source in side.sources)
+    return Answer(
+        schema=f"rcv.compare.{options.by}/2",
+        document=lambda: view_facts(found, table) | {name: shown.rows()},
+        csv=shown.csv,
+        text=lambda: [found.judgement.sentence, "", Shown(with_short_places(shown, short))],
+        about=about,
+        code=code,
+    )
+
+
+# -- several captures, each compared with A -------------------------------------------------------------
+
+_OF_TWO = ("by", "top", "sort", "ascending", "beyond_noise", "junit")  # options that several have no use for
+
+
+def _several(paths: Sequence[Path], options: CompareOptions) -> Answer:
+    for flag in _OF_TWO:
+        if flag in options.given:
+            text = f"{flag_of(flag)} is about two captures, and there are {len(paths) + 1:,}."
+            raise UsageError(text, hint="Name one B, or leave it out.")
+    wanted = options.waves or WORKING
+    alone = all_captures([options.folder])
+    a = options.seen(alone[0] if len(alone) == 1 else options.folder)
+    sides = [a] if options.twin is None else [a, options.seen(options.twin)]
+    others = [options.seen(path) for path in paths if not _is_same(path, a)]
+    with progress() as report:
+        read = builds(
+            [*sides, *others],
+            wanted,
+            jobs=options.jobs,
+            cluster=options.cluster,
+            cache=options.cache,
+            report=report,
+        )
+        base, *twins = [_needed(build) for build in islice(read, len(sides))]
+        judge = partial(
+            step,
+            before=base,
+            first=base,
+            measure=options.metric,
+            threshold=None if options.least is None else options.least / 100,
+            replicate=twins[0].costs if twins else None,
+            seed=options.seed,
+        )
+        found = [judge(build) for build in read]
+    root = Path(os.path.commonpath([path.absolute().parent for path in others]))
+    table = trend_table(found, [below(root, row.build.path) for row in found])
+    every = [base, *twins, *(row.build for row in found)]
+    names = [*("A", "replicate")[: len(sides)], *(row.build.name for row in found)]
+    return Answer(
+        schema="rcv.compare.several/2",
+        document=lambda: {"a": base.name, "metric": options.metric, "captures": table.rows()},
+        csv=table.csv,
+        text=lambda: [
+            bold(f"Compared with {base.name}", sys.stdout),
+            "",
+            Shown(table),
+            *sentences(found, root),
+        ],
+        forms={"markdown": table.markdown},
+        about={
+            "names": [build.name for build in every],
+            "problems": problems(every),
+            "waves": waves_of_builds(wanted, list(zip(names, every, strict=True))),
+        },
+        code=_gate_of_several(options.fail_on, found),
+    )
+
+
+def waves_of_builds(chosen: str, sides: Sequence[tuple[str, Build]]) -> dict[str, Any]:
+    """Return the document's description of the compared waves, over all captures."""
+    known = [(name, build.traced, build.costs) for name, build in sides if build.costs is not None]
+    return {
+        "chosen": chosen,
+        "counted": sum(costs.wave_count for _, _, costs in known),
+        "read": sum(traced - costs.missing for _, traced, costs in known),
+        "traced": sum(traced for _, traced, _ in known),
+        "text": "; ".join(f"{name}: {costs.selection or 'all waves'}" for name, _, costs in known),
+    }
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
+def _needed(build: Build) -> Build:
+    """The baseline build; raise RcvError if it cannot be read."""
+    if build.error:
+        raise RcvError(build.error)
+    return build
+
+
+def _gate_of_several(fail_on: str | None, found: Sequence[Step]) -> int:
+    if fail_on is None:
+        return ExitCode.DONE
+    if any(row.verdict in TRIPS[fail_on] for row in found):
+        return ExitCode.GATE
+    open_ones = [row.build.name for row in found if row.verdict in (None, Verdict.NOT_COMPARABLE)]
+    if open_ones:
+        print("rcv: " + translated(f"The gate cannot decide about {some(open_ones, 3)}."), file=sys.stderr)
+        print(
+            "     " + translated("Record the same kernel with the same input for all of them."),
+            file=sys.stderr,
+        )
+    return ExitCode.USAGE if open_ones else ExitCode.DONE
+
+
+def sentences(rows: Sequence[Step], root: Path) -> Iterator[Part]:
+    """Yield a sentence per capture that differs beyond noise, printed below the table."""
+    for row in rows:
+        if row.judgement is not None and row.verdict in (Verdict.MORE, Verdict.FEWER):
+            yield f"\n{below(root, row.build.path)} (B), compared with {row.before} (A):"
+            yield f"    {row.judgement.sentence}"
+
+
+def problems(found: Sequence[Build]) -> list[str]:
+    """Return the problems of captures, each sentence with the name of its capture."""
+    return [f"{one.name}: {text}" for one in found for text in (*one.problems, one.error) if text]

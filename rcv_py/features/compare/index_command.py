@@ -1,0 +1,47 @@
+"""`rcv index`: all captures below folders, ranked, in one table."""
+
+from __future__ import annotations
+
+from rcv_py.analysis.overview.library import ranked_rows, with_replicates
+from rcv_py.base.text import count, plural
+from rcv_py.cli.answer import Answer, Shown
+from rcv_py.cli.opening import captures_below
+from rcv_py.cli.options.other_options import IndexOptions
+from rcv_py.cli.terminal import progress
+from rcv_py.export.report.index import library_markdown, library_page
+from rcv_py.features.compare.library_result import library_table
+from rcv_py.work.library import library_rows
+
+
+def run(options: IndexOptions) -> Answer:
+    """Rank the captures."""
+    root, paths = captures_below(
+        [options.seen(folder) for folder in (options.folder, *options.more)], options.depth
+    )
+    chosen = paths[: options.limit or None]
+    with progress() as report:
+        found = library_rows(
+            chosen,
+            options.jobs,
+            cluster=options.cluster,
+            has_findings=options.findings,
+            cache=options.cache,
+            report=report,
+        )
+        rows = ranked_rows(with_replicates(list(found)), options.sort)
+    table, left_out = library_table(rows, root), len(paths) - len(chosen)
+    errors = [f"{row.name}: {row.error}" for row in rows if row.error]
+    heading = f"{plural(len(rows), 'capture')} below {root}"
+    heading += f", {count(len(errors))} of which cannot be opened" if errors else ""
+    heading += f"; {count(left_out)} more were left out" if left_out else ""
+    return Answer(
+        schema="rcv.index/2",
+        document=lambda: {"folder": str(root), "left_out": left_out, "captures": table.rows()},
+        csv=table.csv,
+        text=lambda: [heading, Shown(table)],
+        forms={
+            "markdown": lambda: library_markdown(heading, table),
+            "html": lambda: library_page(heading, table),
+        },
+        about={"names": [row.name for row in rows], "problems": errors},
+    )

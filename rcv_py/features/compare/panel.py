@@ -1,0 +1,391 @@
+"""The open capture against a baseline: the verdict for the whole launch, and the changed places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QCheckBox, QPushButton, QStackedWidget
+
+from rcv_py.analysis.compare.changes import numbers
+from rcv_py.analysis.compare.compare import Comparison, compare
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
+from rcv_py.analysis.compare.flame import compare_flame
+from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.flame.flame import Metric
+from rcv_py.base.text import plural, translated
+from rcv_py.features.compare.result import change_table, listing_table
+from rcv_py.model.trace import Trace
+from rcv_py.state.running import AnswerFlag
+from rcv_py.state.session import Baseline
+from rcv_py.ui.core.arrivals import Arrivals
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
+from rcv_py.ui.core.panel import NO_TRACE, Sheet, panel
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, allow, tooltip, with_tip
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.flame.flame_scene import Change, FlameScene, choose, selected_frames
+from rcv_py.ui.flame.flame_view import FlameView
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.result_columns import result_columns
+from rcv_py.ui.table.rows_view import Look, RowsView
+from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
+from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.empty_state import WithEmptyState, page
+
+NO_BASELINE = (
+    "There is no baseline. Choose the capture from before the change with File › Compare with … (Ctrl+Alt+D)."
+)
+READING = "Reading the waves of the open capture …"
+NO_FLAME = "No instruction that both captures executed costs anything."
+ALL_WITHIN = "No row is beyond noise. Clear “Only beyond noise” to see all."
+NOISE_TIP = (
+    "A difference up to this may be by chance: it is what groups of waves or engines differ by. "
+    "Unknown: there are too few groups to measure it."
+)
+STREAM_MS = 800
+SIDE_BY_SIDE, FLAME = "listing", "flame"
+MODES = {
+    "instruction": "Instructions",
+    "source": "Source lines",
+    "block": "Blocks",
+    "class": "Classes",
+    SIDE_BY_SIDE: "Side by side",
+    FLAME: "Flamegraph",
+}
+_ROLES = {
+    Verdict.MORE: "stall",
+    Verdict.FEWER: "accent",
+    Verdict.SAME: "text",
+    Verdict.NOT_COMPARABLE: "warning",
+}
+CHANGES = ("delta", "ratio")  # columns coloured by the verdict
+TEXT_PX = 420
+BAND_SOFT = 0.8  # share of the canvas in the band of a row that only one build has, or that moved
+BANDS = {"inserted": "good", "removed": "stall", "moved": "measure"}  # row colours by change
+
+
+@dataclass(frozen=True, eq=False)
+class CompareRows:
+    """The columns of a table, and the data for clicks and colours of each row."""
+
+    columns: tuple[Column, ...]
+    line: np.ndarray  # int64, code row of the open capture, -1 if it has none
+    is_real: np.ndarray  # bool, beyond noise
+    delta: np.ndarray  # float64, cycles a wave
+    fate: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+
+Shown = CompareRows | FlameScene | None
+
+
+def compare_rows(trace: Trace, comparison: Comparison, by: str) -> CompareRows:
+    """Return the table of a mode: line, source, block, class, or both programs side by side."""
+    table = listing_table(comparison) if by == SIDE_BY_SIDE else change_table(comparison, by)
+    columns = result_columns(table, trace)
+    if by != SIDE_BY_SIDE:
+        is_known, noise = (np.asarray(table.columns[name]) for name in ("is_noise_known", "noise"))
+        columns = tuple(_shown(column, np.where(is_known, noise, np.inf)) for column in columns)
+    line, is_real, delta = (
+        np.asarray(table.columns[name]) for name in ("instruction_b", "is_beyond_noise", "delta")
+    )
+    return CompareRows(columns, line, is_real, delta, tuple(table.plain("status")))
+
+
+def _shown(column: Column, noise: np.ndarray) -> Column:
+    """Return the column, sorted by noise with unknown noise as the largest; no change is left empty."""
+
+    def noise_text(value: float) -> str:
+        return f"{value:,.1f}" if np.isfinite(value) else "unknown"
+
+    if column.id == "noise":
+        return replace(column, title="noise ±", values=noise, text=noise_text, tip=NOISE_TIP)
+    if column.id in CHANGES:
+        return replace(column, text=lambda value: column.text(value) if value else "")
+    return replace(column, width=TEXT_PX) if column.id == "text" else column
+
+
+def _scene(trace: Trace, comparison: Comparison) -> FlameScene | None:
+    """Return a flame scene of B by cost difference from A, without instructions that only A has."""
+    made = compare_flame(trace, comparison)
+    if made is None:
+        return None
+    tree, boxes, texts, before, shade = made
+    return FlameScene(
+        trace=trace,
+        tree=tree,
+        boxes=boxes,
+        labels=texts,
+        metric=Metric.TOTAL,
+        place=-1,
+        change=Change(before, shade),
+    )
+
+
+class CompareView(RowsView):
+    """Rows within noise are grey, inserted, removed and moved ones have a band."""
+
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__(theme, settings)
+        self.rows: CompareRows | None = None
+        self.cell_painters |= {name: partial(self._paint_change, name) for name in CHANGES}
+
+    def show_rows(self, rows: CompareRows, only_real: bool) -> None:
+        """Show a table, whole or only the rows beyond noise."""
+        self.rows = rows
+        self.show_columns(rows.columns)
+        self.table.set_filter(np.flatnonzero(rows.is_real) if only_real else None)
+
+    def look(self, row: int) -> Look:
+        """Return how a row is drawn."""
+        rows = self.rows
+        if rows is None or row >= len(rows):
+            return Look(self.theme.role("text"))
+        band = BANDS.get(rows.fate[row])
+        ink = self.theme.role("text" if rows.is_real[row] or band else "muted")
+        return Look(ink, self.theme.soft(self.theme.role(band), BAND_SOFT) if band else None)
+
+    def _paint_change(self, name: str, painter: QPainter, cell: QRect, row: int) -> None:
+        rows, at = self.rows, self.table.column_of(name)
+        if rows is not None and row < len(rows):
+            if rows.is_real[row]:
+                painter.setPen(self.theme.role("stall" if rows.delta[row] > 0 else "accent"))
+            self.draw_text(painter, cell, self.table.shown_text(row, at), self.table.columns[at])
+            painter.setPen(self.look(row).ink)
+
+
+def _costs(capture: Baseline | None) -> CaptureCosts | None:
+    return None if capture is None else capture.costs
+
+
+@panel(id="compare", title="Compare", area="bottom", order=80)
+class ComparePanel(TablePanel[Comparison]):
+    """The open capture against a baseline, beyond noise."""
+
+    view: CompareView
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self._shown_by = ""
+        self.verdict = PlainLabel(wordWrap=True)
+        self.verdict.setAccessibleName(translated("Verdict"))
+        self.notes, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
+        self.mode = Choice("What is compared", MODES, tip="What a row is, or how the difference is drawn.")
+        self.replicate = with_tip(
+            QPushButton(translated("Replicate …")), "Noise from another capture of the baseline's build."
+        )
+        self.only = with_tip(QCheckBox(translated("Only beyond noise")), "Hide what may be by chance.")
+        self.view = CompareView(ui.theme, ui.settings)
+        self.view.setAccessibleName(translated("Differences"))
+        self.flame = FlameView(ui.theme)
+        self.flame.setAccessibleName(translated("Differential flamegraph"))
+        self.remembered = {"by": self.mode, "only": self.only, "table": self.view}
+        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self.ways = QStackedWidget()
+        for way in (self.view, self.flame):
+            self.ways.addWidget(way)
+        self.inner = WithEmptyState(self.ways)
+        choices = bar((self.verdict, 1), self.replicate, self.only, self.mode, margins=BAR_ABOVE)
+        self._below = row((self.notes, 3), self.detail, margins=BAR_BELOW, spacing=6)
+        self.empty = page(self, choices, self._below, (self.inner, 1))
+        self._connect()
+        self._start()
+
+    def _connect(self) -> None:
+        session, view, flame = self.session, self.view, self.flame
+        self.replicate.clicked.connect(lambda: self.ui.commands.run("file.twin"))
+        session.baseline.watch(self._open)
+        self._flag = AnswerFlag()
+        self._arrivals = Arrivals(self, session, self._more_waves)
+        self.ui.theme.changed.connect(self._show_verdict)
+        self.mode.currentIndexChanged.connect(self._show_mode)
+        self.only.toggled.connect(self._filter)
+        view.chosen.connect(self._go)
+        view.hovered.connect(self._point)
+        flame.chosen.connect(self._choose_frame)
+        flame.pointed.connect(lambda _: self.detail.setText(flame.frame_text()))
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._stream.reset()
+        self.result = None
+        self.flame.show_scene(None)
+        self.view.rows = None
+        trace, baseline = self.session.trace.value, self.session.baseline.value
+        if trace is None or baseline is None:
+            self.empty.say(NO_TRACE if trace is None else NO_BASELINE)
+            return
+        self.empty.say(READING)
+        self._more_waves()
+
+    def _more_waves(self) -> None:
+        store = self.session.store
+        if self.session.baseline.value is None or store is None:
+            return
+        if store.batches or len(store.trace.waves) <= len(store.missing):
+            self._stream.ask()
+
+    def _compute(self) -> None:
+        if self.visibility.is_asleep:
+            self.visibility.on_wake(self._stream, self._stream.ask)
+            return
+        trace, store, baseline = self.session.trace.value, self.session.store, self.session.baseline.value
+        if trace is None or store is None or baseline is None:
+            return
+        read, costs = self.session.snapshot(), baseline.costs
+        self._flag.end()
+        flag = self._flag = AnswerFlag()
+        replicate = None if baseline.replicate is None else baseline.replicate.costs
+        show = self._job(self.by)
+
+        def job() -> tuple[Comparison, Shown]:
+            comparison = compare(costs, read.answer(explained_costs_from, flag), replicate=replicate)
+            return comparison, show(comparison)
+
+        by = self.by
+        self.run_job(job, lambda answer: self._take(by, *answer), stream=self._stream)
+
+    def _job(self, by: str) -> Callable[[Comparison], Shown]:
+        """Return a function that makes the rows or the scene of a mode."""
+        trace = self.session.trace.value
+        assert trace is not None
+        if by == FLAME:
+            return lambda comparison: _scene(trace, comparison)
+        return lambda comparison: (
+            compare_rows(trace, comparison, by)
+            if comparison.kernel is not None or by == SIDE_BY_SIDE
+            else None
+        )
+
+    @property
+    def by(self) -> str:
+        """Return the mode: a key of MODES."""
+        return self.mode.value
+
+    def _show_mode(self) -> None:
+        comparison, by = self.result, self.by
+        if comparison is None:
+            return
+        show = self._job(by)
+        self.run_job(lambda: show(comparison), lambda shown: self._take(by, comparison, shown), "mode")
+
+    def _take(self, by: str, comparison: Comparison, shown: Shown) -> None:
+        baseline = self.session.baseline.value
+        if (
+            baseline is None
+            or comparison.a is not baseline.costs
+            or comparison.noise_of is not _costs(baseline.replicate)
+        ):
+            return
+        self.result = comparison
+        if by != self.by:
+            self._show_mode()
+            return
+        self.empty.say("")
+        self._show_verdict()
+        allow(self.only, "" if by != FLAME else "A flamegraph shows all frames.")
+        self._below.setStretch(1, 2 if by == FLAME else 0)  # a frame needs a long text, a count a short text
+        self.detail.setText("")
+        if isinstance(shown, FlameScene):
+            self.flame.show_scene(shown, keep=True)
+            self.ways.setCurrentWidget(self.flame)
+        elif shown is not None:
+            self.view.show_rows(shown, self.only.isChecked())
+            if by != self._shown_by:  # other rows: the old scroll position means nothing
+                self.view.scrollToTop()
+            self.ways.setCurrentWidget(self.view)
+            self._show_count()
+        self._shown_by = by
+        self._say_inner(shown)
+        self._follow()
+
+    def _say_inner(self, shown: Shown) -> None:
+        if shown is None:
+            assert self.result is not None
+            self.inner.say(self.result.judgement.sentence if self.result.kernel is None else NO_FLAME)
+        elif isinstance(shown, CompareRows) and len(shown) and not self.view.table.rowCount():
+            self.inner.say(ALL_WITHIN)
+        else:
+            self.inner.say("")
+
+    def _show_verdict(self) -> None:
+        comparison, baseline = self.result, self.session.baseline.value
+        if comparison is None or baseline is None:
+            return
+        self.verdict.setText(f"{comparison.judgement.sentence}")
+        ink = self.ui.theme.role(_ROLES[comparison.verdict]).name()
+        self.verdict.setStyleSheet(f"font-weight: 600; color: {ink}")
+        # The meaning of the colours comes first: a narrow window cuts the end of the line.
+        colours = "Width: B; red: more cycles than A, blue: fewer, grey: within noise. "
+        sides = colours if self.by == FLAME else ""
+        sides += f"A is {baseline.name}, B the open capture."
+        if baseline.replicate is not None:
+            sides += f" Noise is what {baseline.replicate.name} differs from A by."
+        facts = [f"{name} {value}" for name, value in numbers(comparison)]
+        self.notes.setText(" ".join((sides, *comparison.notes)))
+        self.verdict.setToolTip(tooltip("\n".join(facts)))
+        self.verdict.setAccessibleDescription(translated(". ".join(facts)))
+
+    def _filter(self) -> None:
+        rows = self.view.rows
+        if rows is not None and self.by != FLAME:
+            self.view.show_rows(rows, self.only.isChecked())
+            self._show_count()
+            self._say_inner(rows)
+
+    def _show_count(self) -> None:
+        rows = self.view.rows
+        if rows is not None:
+            real = int(np.count_nonzero(rows.is_real))
+            self.detail.setText(f"{plural(len(rows), 'row')}, {real:,} beyond noise")
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    @property
+    def lines(self) -> np.ndarray:
+        """Return the instruction of each row, where rows are instructions that B has."""
+        return NO_LINES if self.view.rows is None else self.view.rows.line
+
+    def _choose_frame(self, frame: int) -> None:
+        if self.flame.scene is not None:
+            choose(self.session, self.flame.scene, frame)
+
+    def _follow(self) -> None:
+        """Mark the row of the selected instruction, where rows are instructions."""
+        selection, rows = self.session.selection.value, self.view.rows
+        if self.flame.scene is not None:
+            self.flame.set_selected(selected_frames(self.flame.scene, selection))
+        if rows is not None and self.by in ("instruction", SIDE_BY_SIDE) and selection.line is not None:
+            super()._follow()
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def caption(self) -> str:
+        """Return the verdict."""
+        return "" if self.result is None else self.result.judgement.sentence
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command that prints the shown rows; A is the baseline."""
+        baseline, trace = self.session.baseline.value, self.session.trace.value
+        if baseline is None or trace is None:
+            return None
+        sides = (command_text.path_word(baseline.trace), command_text.path_word(trace))
+        real = ("--beyond-noise",) if self.only.isChecked() and self.by != FLAME else ()
+        order = command_text.sorting(self.view.table) if self.by != FLAME else ()
+        return ("rcv", "compare", *sides, f"--by={self.by}", *real, *order, "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """Return the shown rows."""
+        if self.result is None or self.view.rows is None or self.by == FLAME:
+            return None
+        return Sheet(f"Compare: {MODES[self.by]}", self.view.table.headers, self.view.table.table())

@@ -1,0 +1,69 @@
+"""`rcv trend`: captures in order, each compared with the previous one of the same kernel."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rcv_py.analysis.compare.builds import Step, steps
+from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.base.text import count, plural
+from rcv_py.cli.answer import Answer, Part, Shown
+from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.opening import below, captures_below
+from rcv_py.cli.options.other_options import TrendOptions
+from rcv_py.cli.terminal import bold, progress
+from rcv_py.features.compare.command import TRIPS, problems, sentences, waves_of_builds
+from rcv_py.features.compare.trend_result import trend_table
+from rcv_py.work.builds import builds, in_time
+
+
+def run(options: TrendOptions) -> Answer:
+    """Compare the captures; the exit code is 3 if the gate trips."""
+    root, paths = captures_below([options.seen(folder) for folder in (options.folder, *options.more)])
+    paths = in_time(paths) if options.sort == "time" else sorted(paths)
+    wanted = options.waves or WORKING
+    threshold = None if options.least is None else options.least / 100
+    with progress() as report:
+        read = builds(
+            paths, wanted, jobs=options.jobs, cluster=options.cluster, cache=options.cache, report=report
+        )
+        rows = list(steps(read, measure=options.metric, threshold=threshold))
+    table = trend_table(rows, [below(root, row.build.path) for row in rows])
+    more = next((str(row.build.path) for row in rows if row.verdict is Verdict.MORE), None)
+    found = [row.build for row in rows]
+    return Answer(
+        schema="rcv.trend/2",
+        document=lambda: {
+            "folder": str(root),
+            "metric": options.metric,
+            "first_more": more,
+            "captures": table.rows(),
+        },
+        csv=table.csv,
+        text=lambda: _text(rows, root, Shown(table)),
+        forms={"markdown": table.markdown},
+        about={
+            "names": [build.name for build in found],
+            "problems": problems(found),
+            "waves": waves_of_builds(wanted, [(build.name, build) for build in found]),
+        },
+        code=_gate(options.fail_on, rows),
+    )
+
+
+def _gate(fail_on: str | None, rows: Sequence[Step]) -> int:
+    """Whether the last capture of a kernel trips the gate."""
+    last = {row.kernel: row for row in rows if row.verdict is not None}
+    trips = fail_on is not None and any(row.verdict in TRIPS[fail_on] for row in last.values())
+    return ExitCode.GATE if trips else ExitCode.DONE
+
+
+def _text(rows: Sequence[Step], root: Path, shown: Shown) -> Iterator[Part]:
+    changed = sum(row.verdict in (Verdict.MORE, Verdict.FEWER) for row in rows)
+    said = f"{count(changed) if changed else 'none'} {'differ' if changed > 1 else 'differs'}"
+    heading = f"{plural(len(rows), 'capture')} below {root}; {said} from the previous one beyond noise"
+    yield bold(heading, sys.stdout)
+    yield from ("", shown, *sentences(rows, root))

@@ -1,0 +1,1 @@
+"""The numbers of two older scripts, by their own rules."""

@@ -1,0 +1,214 @@
+"""The texts of older scripts: `rcv hotspot --like` number by number, `rcv pmc --like` letter by letter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rcv_py.base.text import MAX_DIGITS, count
+from rcv_py.cli.answer import Answer
+from rcv_py.cli.options.look_options import HotspotOptions
+from rcv_py.features.compat.analyzer_numbers import (
+    MAX_WAVES,
+    Generation,
+    Launch,
+    LegacyReport,
+    SourceLine,
+    choose_launch,
+    legacy_report,
+)
+from rcv_py.features.compat.pmc_numbers import OriginalNumbers
+from rcv_py.features.compat.result import facts, row_table, source_table
+from rcv_py.formats.uiout.run_files import launches
+from rcv_py.model.code import SourceFile
+from rcv_py.model.trace import Trace
+
+CELLS = 30  # so a cell is 1 / 0.3 %; the factor below is from the scripts, for the same rounding
+TOP = 15
+CONTEXT = 3
+_DETAILED = 5  # source lines
+_LISTED = 6  # instructions of each
+_RULE = "─" * 90
+_NAMES = {"gfx942": "CDNA3", "gfx950": "CDNA4"}
+_GRANULE = 8  # registers
+_WAVE = 64  # threads
+
+
+def like_analyzer(trace: Trace, options: HotspotOptions) -> Answer:
+    """Return the report of a capture by the rules of a generation of hotspot_analyzer.py."""
+    generation = Generation(options.like)
+    launch = Launch()
+    if generation is Generation.NEW:
+        known = launches(trace.path, options.run_files or ())
+        launch = choose_launch(known, trace.path.name, options.kernel or "")
+    report = legacy_report(trace.code, trace.sources, generation, launch)
+    top = options.top or len(report.ranked) if "top" in options.given else TOP
+    sources, rows = source_table(report, top), row_table(report, top)
+    return Answer(
+        schema="rcv.hotspot_like/2",
+        document=lambda: (
+            facts(trace, report, generation.value) | {"sources": sources.rows(), "rows": rows.rows()}
+        ),
+        csv=(sources if options.mode == "src" else rows).csv,
+        text=lambda: _lines(trace, report, options, top),
+        of=trace,
+    )
+
+
+def short(value: int) -> str:
+    """Return a number as the scripts write it: `812`, `12.3K`, `4.01M`."""
+    if value >= 1_000_000:
+        return f"{value / 1_000_000:.2f}M"
+    return f"{value / 1_000:.1f}K" if value >= 1_000 else str(value)
+
+
+def bar(share: float) -> str:
+    """Return a bar of 30 cells for a share of 0 to 100, rounded down, and the share."""
+    filled = int(share * 0.3)
+    return f"[{'█' * filled}{'░' * (CELLS - filled)}]  {share:>5.1f}%"
+
+
+def _lines(trace: Trace, report: LegacyReport, options: HotspotOptions, top: int) -> Iterator[str]:
+    yield f"  Kernel:        {trace.path.name}"
+    yield f"  Instructions:  {count(len(report.instructions))}"
+    yield f"  Total cycles:  {short(report.total)}"
+    yield f"  Total stalls:  {short(report.stall)}  ({_share(report.stall, report.total):.1f}% of all)"
+    if not report.total:
+        yield "No instruction has any cycles."
+        return
+    yield from _occupancy(report, Generation(options.like), bool(options.kernel), trace.target)
+    yield from _title("Stall by class")
+    yield f"  {'class':<14}  {'stall':>8}  share of all stall"
+    for name, stall in report.classes:
+        yield f"  {name:<14}  {short(stall):>8}  {bar(_share(stall, report.stall))}"
+    mode = options.mode or "both"
+    if mode in ("src", "both"):
+        yield from _source_table(report, top)
+    if mode in ("src", "both") and options.detail:
+        context = CONTEXT if options.context is None else options.context
+        for line in report.sources[: min(_DETAILED, top)]:
+            if line.stall:
+                yield from _detail(trace.sources, line, context)
+    if mode in ("asm", "both"):
+        yield from _instruction_table(report, top)
+
+
+def _title(text: str, rule: str = _RULE) -> tuple[str, str, str]:
+    return "", f"  {text}", f"  {rule}"
+
+
+def _share(part: int, total: int) -> float:
+    return 100 * part / total if total else 0.0
+
+
+def _occupancy(report: LegacyReport, generation: Generation, is_named: bool, target: str) -> Iterator[str]:
+    yield from _title(f"Registers and waves, as the {generation.value} generation counts them")
+    found = report.occupancy
+    yield f"  Architecture:   {report.target} ({_NAMES[report.target]}, by the forms of matrix instructions)"
+    if target.startswith("gfx9") and len(target) > len("gfx9") and target != report.target:
+        yield f"  Note: the capture is of {target}; the scripts would not know."
+    if report.launch.warning:
+        yield f"  Note: {report.launch.warning}"
+    launch = report.launch.resources
+    if generation is Generation.NEW and launch is None:
+        hint = "no launch in the kernel trace fits" if is_named else "--kernel NAME looks for the launch"
+        yield f"  Note: from the instructions alone; {hint}."
+    yield f"  arch_vgpr:      {found.arch}{_allocated(found.arch)}"
+    yield f"  accum_vgpr:     {found.accum}{_allocated(found.accum)}"
+    yield f"  VGPR:           {found.given} / {found.pool}  -> {found.limits[0][2]} waves/SIMD"
+    group = 1 if launch is None else -(-launch.threads // _WAVE) or 1
+    for name, used, waves in found.limits[1:]:
+        of = f" bytes ({group} waves per workgroup)" if name == "LDS" else ""
+        yield f"  {name + ':':<15} {used}{of}  -> {waves} waves/SIMD"
+    yield f"  occupancy:      {found.waves} waves/SIMD  (bound by {found.bound})"
+    if found.next_registers >= 0 and found.waves < MAX_WAVES:
+        yield f"  -> {found.waves + 1} waves take VGPR <= {found.next_registers}"
+    yield ""
+    yield "  In the program: " + ", ".join(f"{name}: {number}" for name, number in report.mix)
+
+
+def _allocated(registers: int) -> str:
+    return f" ({-(-registers // _GRANULE) * _GRANULE} as given out)" if registers else " (not used)"
+
+
+def _source_table(report: LegacyReport, top: int) -> Iterator[str]:
+    yield from _title("Source lines by stall; the bar is the line's own stall rate")
+    yield f"  {'#':>3}  {'stall':>8}  {'of all':>7}  {'own stall rate':<40}  {'class':<13}  source"
+    for rank, line in enumerate(report.sources[:top], 1):
+        if not line.stall:
+            return
+        yield (
+            f"  {rank:>3}  {short(line.stall):>8}  {_share(line.stall, report.stall):>6.2f}%"
+            f"  {bar(line.rate)}  {line.dominant:<13}  {line.source[-48:]}"
+        )
+
+
+def _detail(sources: Sequence[SourceFile], line: SourceLine, context: int) -> Iterator[str]:
+    yield ""
+    yield f"  {line.source}  (stall={short(line.stall)}, {line.rate:.0f}% of its cycles)"
+    place = line.source.partition(" -> ")[0]
+    for number, text in _excerpt(sources, place, context):
+        mark = ">>>" if place.endswith(f":{number}") else "   "
+        yield f"    {mark} {number:>5} │ {text}"
+    for row in line.instructions[:_LISTED]:
+        yield f"      stall={short(row.stall):>8}  type={row.name:<13} {row.text}"
+
+
+def _excerpt(sources: Sequence[SourceFile], place: str, context: int) -> list[tuple[int, str]]:
+    path, _, text = place.rpartition(":")
+    lines = next((source.lines for source in sources if source.path == path), None)
+    number = int(text) if text.isdigit() and len(text) <= MAX_DIGITS else 0
+    if not lines or not 1 <= number <= len(lines):
+        return []
+    first, last = max(1, number - context), min(len(lines), number + context)
+    return [(row, lines[row - 1]) for row in range(first, last + 1)]
+
+
+def _instruction_table(report: LegacyReport, top: int) -> Iterator[str]:
+    yield from _title("Instructions by stall")
+    yield f"  {'#':>3}  {'stall':>8}  {'of all':>7}  {'class':<13}  {'instruction':<48}  source"
+    for rank, row in enumerate(report.ranked[:top], 1):
+        if not row.stall:
+            return
+        text = row.text if len(row.text) <= 48 else f"{row.text[:47]}…"
+        yield (
+            f"  {rank:>3}  {short(row.stall):>8}  {_share(row.stall, report.stall):>6.2f}%"
+            f"  {row.name:<13}  {text:<48}  {row.source[-38:]}"
+        )
+
+
+# -- pmc_l2_analyzer.py ---------------------------------------------------------------------------------
+
+_LOW = 0.05
+_STREAM = (
+    "  L2 hit rate is near-zero => pure streaming, no reuse to exploit.",
+    "  Improving 'L2 hit rate' is a non-goal here; only real KV reuse",
+    "  (shared-prefix serving) would change it. ",
+)
+_FULL = "  Line utilization is full (>=95% 64B) => no spatial-locality waste."
+
+
+def like_pmc(found: OriginalNumbers) -> Iterator[str]:
+    """Yield the lines of a report; the last lines are blank if no verdict fits."""
+    yield f"  Dispatches matched: {found.dispatches}"
+    if found.hits is not None or found.misses is not None:
+        yield from _title("L2 cache", "-" * 8)
+        yield f"  TCC_HIT_sum  = {found.hits or 0:,.0f}"
+        yield f"  TCC_MISS_sum = {found.misses or 0:,.0f}"
+        yield f"  L2 hit rate  = {100 * found.hit_rate:.1f}%   (streaming decode: ~1-3% expected)"
+        if found.l1_reads:
+            yield f"  TCP->TCC read req (L1->L2) = {found.l1_reads:,.0f}"
+    if found.reads:
+        yield from _title("HBM read efficiency", "-" * 19)
+        yield f"  TCC_EA0_RDREQ (L2->HBM) = {found.reads:,.0f}"
+        yield f"  32B partial fraction    = {100 * found.partial:.1f}%   (~0% = full 64B lines, no waste)"
+        yield f"  DRAM reads              = {found.dram_reads:,.0f}"
+        yield f"  est HBM read bytes      = {found.read / 1e9:.1f} GB  (EA0 x{found.channels} channels)"
+        if found.ideal:
+            each, times = found.ideal / 1e9, found.dispatches
+            yield f"  ideal bytes             = {each * times:.1f} GB  ({each:g} GB x {times} disp)"
+            yield f"  over-fetch ratio        = {found.over_fetch:.2f}x   (~1.0 = no redundant fetch)"
+    yield from _title("Verdict", "-" * 7)
+    if found.hits is not None and found.hit_rate < _LOW:
+        yield from _STREAM
+    if found.reads and found.partial < _LOW:
+        yield _FULL

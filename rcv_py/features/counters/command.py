@@ -1,0 +1,144 @@
+"""`rcv counters`: raw counters and formulas over them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from rcv_py.analysis.counters.counter_help import how_to_record
+from rcv_py.analysis.counters.counters import Counters, counters
+from rcv_py.analysis.counters.derived_counters import (
+    CounterRow,
+    DerivedSet,
+    derived_counters,
+    derived_rows,
+    raw_rows,
+)
+from rcv_py.analysis.counters.formula.evaluate import MAX_TEXT, read_definitions
+from rcv_py.analysis.counters.formula.parser import FormulaError
+from rcv_py.base.errors import UsageError
+from rcv_py.base.problems import Affects
+from rcv_py.base.text import DASH
+from rcv_py.cli.answer import Answer, Csv, Part, Shown
+from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.opening import opened
+from rcv_py.cli.options.dig_options import CountersOptions
+from rcv_py.features.counters.result import counter_table, recorded
+from rcv_py.model.trace import Trace
+
+_FORMULA = "--formula"
+
+
+def run(options: CountersOptions) -> Answer:
+    """List names, a summary, or the curves of the counters of a capture."""
+    trace = opened(options)
+    found = counters(trace)
+    if not found.raw:
+        lines = [*map(str, trace.problems_about(Affects.COUNTERS)), *how_to_record(trace.gfxip).split("\n")]
+        return _answer(trace, found, (), [], lambda: lines)
+    if options.list:
+        return _names(trace, found)
+    _check_places(options, found)
+    texts = {str(path): _read(path) for path in options.file}  # later formulas replace
+    texts |= {_FORMULA: "\n".join(options.formula)} if options.formula else {}
+    rows, derived = raw_rows(found, options.se, options.cu), None
+    if not options.raw:
+        files = tuple(read_definitions(text, name) for name, text in texts.items())
+        derived = derived_counters(
+            found, trace.clock, files, trace.gfxip, engines=options.se, units=options.cu
+        )
+        rows += derived_rows(derived)
+    errors = [] if derived is None else list(derived.mistakes)
+    for name, error in errors:  # its name is missing because the formula could not be read
+        text = texts.get(name, "")
+        print(f"{name}:\n{error.picture(text)}" if text else f"{name}: {error}", file=sys.stderr)
+    rows = _only(rows, options)
+    return _answer(
+        trace, found, rows, errors, lambda: [Shown(counter_table(rows), trace, DASH), *_notes(found, derived)]
+    )
+
+
+def _answer(
+    trace: Trace,
+    found: Counters,
+    rows: Sequence[CounterRow],
+    errors: list[tuple[str, FormulaError]],
+    text: Callable[[], Sequence[Part]],
+) -> Answer:
+    points = (
+        (row.name, time, value, row.unit)
+        for row in rows
+        for time, value in zip(row.curve.time.tolist(), row.curve.value.tolist(), strict=True)
+    )
+    return Answer(
+        schema="rcv.counters/2",
+        document=lambda: {
+            "notes": list(found.notes),
+            "engines": found.engines(),
+            "units": found.units(),
+            "counters": counter_table(rows).rows(),
+            "errors": [{"file": name, "kind": str(error.kind), "text": str(error)} for name, error in errors],
+        },
+        csv=lambda: (("name", "time", "value", "unit"), points),
+        text=text,
+        of=trace,
+        code=ExitCode.USAGE if errors else ExitCode.DONE,
+    )
+
+
+def _names(trace: Trace, found: Counters) -> Answer:
+    table = recorded(found)
+
+    def csv() -> Csv:
+        names, rows = table.csv()
+        return [table.spec[name].title for name in names], rows
+
+    return Answer(
+        schema="rcv.counters.list/2",
+        document=lambda: {"counters": table.rows()},
+        csv=csv,
+        text=lambda: [Shown(table, trace), *_notes(found, None)],
+        of=trace,
+    )
+
+
+def _only(rows: tuple[CounterRow, ...], options: CountersOptions) -> tuple[CounterRow, ...]:
+    """The rows that `--simd` and `--only` leave; formulas have no SIMD."""
+    if options.simd is not None:
+        rows = tuple(row for row in rows if not row.is_raw or row.simds >> options.simd & 1)
+    if options.only is None:
+        return rows
+    missing = [name for name in options.only if name not in [row.name for row in rows]]
+    if missing:
+        raise UsageError(f"There is no counter {missing[0]!r}.", hint="`rcv counters --list` names them.")
+    return tuple(row for row in rows if row.name in options.only)
+
+
+def _check_places(options: CountersOptions, found: Counters) -> None:
+    for wanted, there, what in (
+        (options.se, found.engines(), "shader engine"),
+        (options.cu, found.units(), "compute unit"),
+    ):
+        missing = [number for number in wanted or () if number not in there]
+        if missing:
+            names = ", ".join(map(str, there)) or "none"
+            raise UsageError(f"No counter was recorded on {what} {missing[0]}.", hint=f"There are: {names}.")
+
+
+def _read(path: Path) -> str:
+    hint = "Name a file of formulas."
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(MAX_TEXT + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", hint=hint) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not a text in UTF-8.", hint=hint) from error
+
+
+def _notes(found: Counters, derived: DerivedSet | None) -> Iterator[str]:
+    notes = list(found.notes)
+    if derived is not None and derived.left_out:
+        notes.append(f"{derived.left_out:,} built-in formulas need counters that were not recorded.")
+    yield from ["", *notes] if notes else []

@@ -1,0 +1,293 @@
+"""The formula editor window: a tab per file, help next to it, errors below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QTabWidget,
+    QWidget,
+)
+
+from rcv_py.analysis.counters.counter_help import grammar
+from rcv_py.analysis.counters.counter_sets import BUILT_IN
+from rcv_py.analysis.counters.derived_counters import DerivedSet
+from rcv_py.analysis.counters.formula.evaluate import Definitions, shape_text
+from rcv_py.analysis.counters.formula.parser import FormulaError
+from rcv_py.base.errors import RcvError
+from rcv_py.base.text import translated
+from rcv_py.features.counters.counter_tree import number_text
+from rcv_py.features.counters.formula_editor import FormulaEditor
+from rcv_py.state.formula_files import FormulaFiles
+from rcv_py.ui.core.layout import column, row, split
+from rcv_py.ui.core.plain_text import PlainLabel, agrees, allow, ask_text, button_text, tooltip, with_tip
+from rcv_py.ui.core.theme import Theme
+
+TITLE = "Formulas of counters"
+TYPING_MS = 200  # delay after the last key before formulas are computed
+NOTHING_WRONG = "Every formula that is written here has a value."
+NO_FILES = "The built-in set cannot be changed. New begins a file of your own, which is added to it."
+
+
+class FormulaDialog(QDialog):
+    """Edits files of formulas.  Its owner computes them when `edited`, and answers with `show_results`."""
+
+    edited = Signal()
+
+    def __init__(self, theme: Theme, files: FormulaFiles, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.files = files
+        self._theme = theme
+        self._results: DerivedSet | None = None
+        self.editors: dict[str, FormulaEditor] = {}
+        self.confirm: Callable[[str], bool] = partial(agrees, self, TITLE)
+        self.ask_name: Callable[[str], str] = self._ask_name
+        self.setWindowTitle(translated(TITLE))
+        self.resize(1060, 640)
+        self.tabs = QTabWidget()
+        self.tabs.setAccessibleName(translated("Files of formulas"))
+        self.help = QPlainTextEdit(grammar(), readOnly=True)
+        self.help.setAccessibleName(translated("Help on the language of formulas"))
+        self.mistakes = QListWidget()
+        self.mistakes.setAccessibleName(translated("Mistakes"))
+        self.mistakes.setMaximumHeight(110)
+        self.state = PlainLabel(role="muted", wordWrap=True)
+        self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
+        self._typing.timeout.connect(self.edited)
+        self.buttons: dict[str, QPushButton] = {}
+        self._lay_out()
+        self.mistakes.itemActivated.connect(self._go_to)
+        self.mistakes.itemClicked.connect(self._go_to)
+        self.tabs.currentChanged.connect(self._tab_changed)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self._add_tab(BUILT_IN, "")
+        for name in files.names:
+            self._add_tab(name, files.text(name))
+        self.tabs.setCurrentIndex(self.tabs.count() - 1)
+        self._tab_changed()
+
+    def _lay_out(self) -> None:
+        for text, tip, call in (
+            ("New", "Begin a file of formulas.", self.new_file),
+            ("Save", "Write this file into the folder of settings (Ctrl+S).", self.save),
+            ("Rename…", "Give this file another name.", self.rename),
+            ("Revert", "Go back to what is saved.", self.revert),
+            ("Delete…", "Remove this file.", self.delete),
+        ):
+            button = with_tip(QPushButton(translated(text), autoDefault=False), tip)
+            button.clicked.connect(lambda _=False, call=call: self._do(call))
+            self.buttons[text.rstrip("…")] = button
+        self.buttons["Save"].setShortcut("Ctrl+S")
+        show_help = with_tip(
+            QPushButton(translated("Help"), autoDefault=False), "Show or hide what the language can say"
+        )
+        show_help.setCheckable(True)
+        show_help.setChecked(True)
+        show_help.toggled.connect(self.help.setVisible)
+        middle = split(self.tabs, self.help, sizes=(636, 424))
+        middle.setStretchFactor(0, 3)
+        middle.setStretchFactor(1, 2)
+        buttons = row(*self.buttons.values(), None, show_help, spacing=6)
+        column(buttons, (middle, 1), self.state, self.mistakes, margins=(9, 9, 9, 9), spacing=6, of=self)
+
+    # -- files --------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """Return the name of the shown file."""
+        widget = self.tabs.currentWidget()
+        return next((name for name, editor in self.editors.items() if editor is widget), BUILT_IN)
+
+    @property
+    def editor(self) -> FormulaEditor:
+        """Return the visible editor."""
+        return self.editors[self.name]
+
+    def texts(self) -> dict[str, str]:
+        """Return the current texts of the user's files, in order of precedence."""
+        return {name: self.files.text(name) for name in self.files.names}
+
+    def new_file(self) -> None:
+        """Create a file and show it."""
+        name = self.files.new()
+        self._add_tab(name, self.files.text(name))
+        self.tabs.setCurrentWidget(self.editors[name])
+        self.editors[name].setFocus()
+        self.edited.emit()
+
+    def save(self) -> None:
+        """Write the shown file."""
+        self.files.save(self.name)
+
+    def rename(self) -> None:
+        """Ask for a new name of the shown file."""
+        old = self.name
+        new = self.ask_name(old)
+        if new:
+            name = self.files.rename(old, new)
+            self.editors[name] = self.editors.pop(old)
+            self.edited.emit()
+
+    def revert(self) -> None:
+        """Discard changes; a file that was never saved is removed."""
+        name = self.name
+        self.files.revert(name)
+        if name in self.files.names:
+            self.editors[name].setPlainText(self.files.text(name))
+        else:
+            self._remove_tab(name)
+        self.edited.emit()
+
+    def delete(self) -> None:
+        """Delete the shown file, if the user confirms."""
+        name = self.name
+        if self.confirm(f"Delete {name} and its formulas?"):
+            self.files.delete(name)
+            self._remove_tab(name)
+            self.edited.emit()
+
+    def done(self, result: int) -> None:
+        """Close, and offer to save changes; otherwise they stay a draft while the viewer runs."""
+        changed = [name for name in self.files.names if self.files.is_changed(name)]
+        if changed and self.confirm(f"Save {', '.join(changed)}?"):
+            for name in changed:
+                self._do(partial(self.files.save, name))
+            if any(self.files.is_changed(name) for name in changed):
+                return  # the sentence gives the reason
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Treat closing the window like Escape."""
+        self.done(0)
+        event.setAccepted(not self.isVisible())
+
+    def _do(self, call: Callable[[], None]) -> None:
+        """Run an action; show the reason if it fails."""
+        try:
+            call()
+        except RcvError as error:
+            self.state.setText(f"{error} {error.hint}".strip())
+            return
+        self._tab_changed()
+
+    def _add_tab(self, name: str, text: str) -> None:
+        editor = FormulaEditor(self._theme, f"Formulas of {name}", self.tip)
+        editor.setPlainText(text)
+        editor.setReadOnly(name == BUILT_IN)
+        self.editors[name] = editor
+        self.tabs.addTab(editor, button_text(name))
+        editor.textChanged.connect(lambda: self._typed(editor))
+
+    def _remove_tab(self, name: str) -> None:
+        editor = self.editors.pop(name)
+        self.tabs.removeTab(self.tabs.indexOf(editor))
+        editor.deleteLater()
+
+    def _typed(self, editor: FormulaEditor) -> None:
+        name = next((name for name, one in self.editors.items() if one is editor), BUILT_IN)
+        if name != BUILT_IN:
+            self.files.edit(name, editor.toPlainText())
+            self._tab_changed()
+            self._typing.start()
+
+    def _tab_changed(self) -> None:
+        """Update titles and buttons for the shown tab."""
+        for name, editor in self.editors.items():
+            mark = " •" if self.files.is_changed(name) else ""
+            self.tabs.setTabText(self.tabs.indexOf(editor), button_text(f"{name}{mark}"))
+            self.tabs.setTabToolTip(self.tabs.indexOf(editor), "Not saved yet." if mark else "")
+        foreign = "" if self.name != BUILT_IN else "These formulas come with the program."
+        for text in ("Rename", "Delete"):
+            allow(self.buttons[text], foreign)
+        saved = "" if self.files.is_changed(self.name) else "Nothing was changed since it was saved."
+        for text in ("Save", "Revert"):
+            allow(self.buttons[text], foreign or saved)
+        self._say_state()
+
+    # -- results ------------------------------------------------------------------------------------
+
+    def show_built_in(self, text: str) -> None:
+        """Show the built-in formulas for this generation."""
+        if self.editors[BUILT_IN].toPlainText() != text:
+            self.editors[BUILT_IN].setPlainText(text)
+
+    def show_results(
+        self, results: DerivedSet | None, read: dict[str, Definitions], of: dict[str, str]
+    ) -> None:
+        """Show values and errors; `of` has the computed texts, `read` their parsed formulas.
+
+        Errors are not underlined in a text that has changed since.  Without counters `results` is None, and
+        only syntax errors are known.
+        """
+        self._results = results
+        errors = _errors(results, read)
+        names = () if results is None else tuple(dict.fromkeys(results.names))
+        self.mistakes.clear()
+        for name, editor in self.editors.items():
+            mine = errors.get(name, [])
+            is_current = name == BUILT_IN or of.get(name) == editor.toPlainText()
+            editor.set_names(names)
+            editor.set_errors(mine if is_current else ())
+            for error in mine if name != BUILT_IN else ():
+                line, at = error.place(of.get(name, ""))
+                item = QListWidgetItem(f"{name}, line {line}, column {at}: {error}")
+                item.setData(Qt.ItemDataRole.UserRole, (name, error))
+                item.setToolTip(tooltip(str(error)))
+                self.mistakes.addItem(item)
+        self.mistakes.setVisible(self.mistakes.count() > 0)
+        self._say_state()
+
+    def tip(self, name: str) -> str:
+        """Return the tooltip of a name: its shape and values, or the reason why it has none."""
+        if self._results is None:
+            return ""
+        value = self._results.value_of(name)
+        if isinstance(value, FormulaError):
+            return f"{name}: {value}"
+        finite = value[np.isfinite(value)]
+        if not finite.size:
+            return f"{name}: {shape_text(value)}, no finite number"
+        if value.size == 1:
+            return f"{name} = {number_text(float(finite[0]))}"
+        low, mean, high = (number_text(float(at)) for at in (finite.min(), finite.mean(), finite.max()))
+        return f"{name}: {shape_text(value)}\nmin {low}, mean {mean}, max {high}"
+
+    def _say_state(self) -> None:
+        if len(self.editors) == 1:
+            self.state.setText(NO_FILES)
+        elif self.mistakes.count():
+            self.state.setText("A mistake costs only its own formula. Click one to go there.")
+        else:
+            self.state.setText(NOTHING_WRONG if self._results is not None else "")
+
+    def _go_to(self, item: QListWidgetItem) -> None:
+        name, error = item.data(Qt.ItemDataRole.UserRole)
+        if name in self.editors:
+            self.tabs.setCurrentWidget(self.editors[name])
+            self.editors[name].go_to(error)
+
+    def _restyle(self) -> None:
+        self.help.setFont(self._theme.mono)
+
+    def _ask_name(self, name: str) -> str:
+        return ask_text(self, TITLE, "Name of the file", name)
+
+
+def _errors(results: DerivedSet | None, read: dict[str, Definitions]) -> dict[str, list[FormulaError]]:
+    """Return errors by file, each once, in text order."""
+    by_file = {name: list(definitions.errors) for name, definitions in read.items()}
+    known = {id(error) for errors in by_file.values() for error in errors}
+    for name, error in () if results is None else results.mistakes:
+        if id(error) not in known and name in by_file:
+            by_file[name].append(error)
+    return {name: sorted(errors, key=lambda error: error.start) for name, errors in by_file.items()}

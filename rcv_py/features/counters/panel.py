@@ -1,0 +1,318 @@
+"""Hardware counters over time: raw counters, performance monitors and formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from rcv_py.analysis.counters.counter_help import how_to_record
+from rcv_py.analysis.counters.counter_sets import built_in_text
+from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, counters
+from rcv_py.analysis.counters.derived_counters import (
+    CounterRow,
+    DerivedSet,
+    derived_counters,
+    derived_rows,
+    raw_rows,
+)
+from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
+from rcv_py.base.text import plural, translated
+from rcv_py.features.counters.counter_tree import CounterTree, number_text
+from rcv_py.features.counters.formula_dialog import FormulaDialog
+from rcv_py.model.trace import Trace
+from rcv_py.state.commands import Command, always, commands
+from rcv_py.state.formula_files import FormulaFiles
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import split
+from rcv_py.ui.core.panel import Late, panel
+from rcv_py.ui.core.plain_text import with_tip
+from rcv_py.ui.plot.curve_panel import Curve, CurvePanel
+from rcv_py.ui.table import command_text
+
+EVERY = "all"
+_TREE_PX = 270
+_NOTHING = "Tick a counter on the left to draw it."
+SCALES = (
+    ("values", "values", "All curves on one axis, in their units."),
+    ("each to its largest", "share", "Each curve in percent of its own largest value: compares shapes."),
+)
+_MAX_UNITS = 2  # in the title of the axis
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answer:
+    trace: Trace | None
+    counters: Counters | None
+    raw: tuple[CounterRow, ...]
+    derived: DerivedSet | None
+    rows: tuple[CounterRow, ...]  # of formulas
+    texts: dict[str, str]
+    read: dict[str, Definitions]
+
+
+@panel(id="counters", title="Counters", area="time", order=70, needs=("counters",))
+class CountersPanel(CurvePanel):
+    """Hardware counters over time, and formulas."""
+
+    commands_wait = True
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui, "Counters over time")
+        self.files = FormulaFiles(ui.settings.folder)
+        self.answer: _Answer | None = None
+        self.dialog: FormulaDialog | None = None
+        self._ticks: dict[str, bool] = {}  # counters that the user ticked or unticked
+        self._is_filling = False
+        self._drawn: set[str] = set()
+        self._colors: dict[str, int] = {}  # numbers of the palette
+        self._wanted = self.coalesced(self._compute)
+        self._redraw = self.coalesced(self._draw)
+        everyone = (("All engines", EVERY, "Sum over all shader engines."),)
+        self.engines = self.add_choice("engine", "Which shader engines", everyone, self._wanted.now)
+        everyone = (("All units", EVERY, "Sum over all compute units."),)
+        self.units = self.add_choice("unit", "Which compute units", everyone, self._wanted.now)
+        simds = (
+            ("All SIMDs", EVERY, "Counters of every SIMD mask."),
+            *((f"SIMD {simd}", str(simd), f"Counters that count SIMD {simd}.") for simd in range(4)),
+        )
+        self.simds = self.add_choice("simd", "Which SIMDs", simds, self._show)
+        self.add_choice("scale", "How values are drawn", SCALES, self._draw)
+        self.button = with_tip(
+            QPushButton(translated("Formulas…")), "Write formulas over counters (Ctrl+Shift+D)."
+        )
+        self.button.clicked.connect(self.edit_formulas)
+        self._head.addWidget(self.button)
+        self.tree = CounterTree(ui.theme)
+        self.splitter = split(self.tree, sizes=())
+        content = self.page.content.layout()
+        assert content is not None
+        content.replaceWidget(self.plot, self.splitter)
+        self.splitter.addWidget(self.plot)
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setSizes([_TREE_PX, 4 * _TREE_PX])
+        self.splitter.setCollapsible(0, True)
+        self.remembered["sizes"] = self.splitter
+        self.tree.ticked.connect(self._ticked)
+        self.plot.shown_changed.connect(self._follow_legend)
+        self.session.trace.watch(self._open)
+        self._open()
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        self.answer = None
+        self._wanted.reset()
+        self.plot.set_curves((), "")
+        self.say("")
+        has_any = trace is not None and bool(trace.counters or trace.spm)
+        otherwise = "" if trace is None else how_to_record(trace.gfxip)
+        sentence = "" if has_any else self.reason(otherwise)
+        if trace is not None and not has_any and otherwise not in sentence:
+            sentence += f"\n\n{otherwise}"
+        self.page.say(sentence)
+        self._fill_places(None)
+        if has_any or self.dialog is not None:
+            self._wanted.now()
+
+    def _compute(self) -> None:
+        trace, texts = self.session.trace.value, {name: self.files.text(name) for name in self.files.names}
+        before = self.answer
+        known = before.counters if before is not None and before.trace is trace else None
+        engines, units = self._places("engine"), self._places("unit")
+        self.run_job(lambda: _computed(trace, known, texts, engines, units), self._take, stream=self._wanted)
+
+    def _places(self, choice: str) -> list[int] | None:
+        value = self.chosen(choice)
+        return [int(value)] if value.isdigit() else None
+
+    def _take(self, answer: _Answer) -> None:
+        if answer.counters is not None and (
+            self.answer is None or self.answer.counters is not answer.counters
+        ):
+            self._fill_places(answer.counters)
+        self.answer = answer
+        self._show()
+        if self.dialog is not None:
+            gfxip = 9 if answer.trace is None else answer.trace.gfxip
+            self.dialog.show_built_in(built_in_text(gfxip))
+            self.dialog.show_results(answer.derived, answer.read, answer.texts)
+
+    def _fill_places(self, counted: Counters | None) -> None:
+        """Offer the engines and units that have samples; keep the choice if it is still available."""
+        places = (
+            (self.engines, "SE", [] if counted is None else counted.engines()),
+            (self.units, "CU", [] if counted is None else counted.units()),
+        )
+        for box, word, numbers in places:
+            chosen = box.currentData()
+            box.blockSignals(True)
+            while box.count() > 1:
+                box.removeItem(1)
+            for number in numbers:
+                box.addItem(f"{word} {number}", str(number))
+            box.setCurrentIndex(max(0, box.findData(chosen)))
+            box.setVisible(len(numbers) > 1)
+            box.blockSignals(False)
+        masks = set() if counted is None else {counter.simds for counter in counted.raw}
+        self.simds.setVisible(bool(masks - {ALL_SIMDS}))
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _listed(self) -> list[CounterRow]:
+        """Return the rows of the chosen SIMDs, including formulas, each name once."""
+        answer = self.answer
+        if answer is None:
+            return []
+        simd = self.chosen("simd")
+        raw = [row for row in answer.raw if not simd.isdigit() or row.simds >> int(simd) & 1]
+        return list({row.name: row for row in (*raw, *answer.rows)}.values())
+
+    def _show(self) -> None:
+        answer = self.answer
+        if answer is None or answer.counters is None or not answer.counters.raw:
+            return
+        rows = self._listed()
+        used = frozenset[str]().union(*(row.uses for row in rows))
+        self._drawn = {row.name for row in rows if self._ticks.get(row.name, row.name not in used)}
+        # Colours repeat after a dozen: the curves drawn at first get the first colours.
+        order = sorted(rows, key=lambda row: row.name in used)
+        self._colors = {row.name: number for number, row in enumerate(order)}
+        self.tree.show_rows(rows, self._drawn, self._colors)
+        self._draw()
+
+    def _draw(self) -> None:
+        is_share = self.chosen("scale") == "share"
+        rows = [row for row in self._listed() if row.name in self._drawn]
+        curves = [_curve(row, self._colors[row.name], is_share) for row in rows]
+        self._is_filling = True
+        self.plot.set_curves(curves, "% of the largest" if is_share else _title(rows))
+        self.plot.shown = self._drawn
+        self._is_filling = False
+        self._tell()
+
+    def _ticked(self, name: str, is_on: bool) -> None:
+        self._ticks[name] = is_on
+        self._drawn = (self._drawn | {name}) if is_on else (self._drawn - {name})
+        self._redraw.ask()
+
+    def _follow_legend(self) -> None:
+        """Untick a curve that the legend hid, so that tree and legend agree."""
+        if not self._is_filling:
+            self._drawn = set(self.plot.shown)
+            self._ticks |= {curve.name: curve.name in self._drawn for curve in self.plot.curves}
+            self.tree.set_drawn(self._drawn)
+            self._redraw.ask()
+
+    def _tell(self) -> None:
+        answer = self.answer
+        if answer is None or answer.counters is None or answer.derived is None:
+            return
+        rows = self._listed()
+        parts = [f"{len(self._drawn)} of {plural(len(rows), 'curve')}" if self._drawn else _NOTHING]
+        wrong = len(answer.derived.mistakes)
+        if wrong:
+            parts.append(f"{plural(wrong, 'formula')} without a value: see Formulas…")
+        if answer.derived.left_out:
+            parts.append(f"{plural(answer.derived.left_out, 'built-in formula')} not recorded")
+        self.say(" · ".join((*parts, *answer.counters.notes, *self.files.problems)))
+
+    # -- formulas -----------------------------------------------------------------------------------
+
+    def edit_formulas(self) -> None:
+        """Open the formula editor window."""
+        if self.dialog is None:
+            self.dialog = FormulaDialog(self.ui.theme, self.files, self)
+            self.dialog.edited.connect(self._compute)
+        self.dialog.show()
+        self.dialog.raise_()
+        self._compute()
+
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+        """Return the command that opens the formula editor."""
+        tip = "Write formulas over hardware counters and see their curves."
+        row = ("analyze.formulas", "Formulas of counters…", "Ctrl+Shift+D")
+        return commands("Analyze", [(*row, late.then(cls.edit_formulas), tip, always)])
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def canvas(self) -> QWidget:
+        """Return the page with tree and plot."""
+        return self.page
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the drawn counters."""
+        places = (("se", self.chosen("engine")), ("cu", self.chosen("unit")), ("simd", self.chosen("simd")))
+        where = [f"--{name}={value}" for name, value in places if value.isdigit()]
+        shown = command_text.only([row.name for row in self._listed()], self._drawn)
+        return command_text.rcv(self.session, "counters", *where, *self.files.words(), *shown)
+
+    def focus_search(self) -> bool:
+        """Filter counters."""
+        if self.page.is_empty:
+            return False
+        self.tree.field.setFocus()
+        self.tree.field.selectAll()
+        return True
+
+    def save_state(self) -> dict[str, Any]:
+        """Return ticks, choices and the width of the tree."""
+        return super().save_state() | {"ticks": self._ticks}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Restore what `save_state` returned."""
+        ticks = state.get("ticks")
+        if isinstance(ticks, dict):
+            self._ticks = {str(name): is_on for name, is_on in ticks.items() if isinstance(is_on, bool)}
+        super().load_state(state)
+
+
+def _computed(
+    trace: Trace | None,
+    known: Counters | None,
+    texts: dict[str, str],
+    engines: list[int] | None,
+    units: list[int] | None,
+) -> _Answer:
+    read = {name: read_definitions(text, name) for name, text in texts.items()}
+    if trace is None or not (trace.counters or trace.spm):
+        return _Answer(trace=trace, counters=None, raw=(), derived=None, rows=(), texts=texts, read=read)
+    counted = counters(trace) if known is None else known
+    derived = derived_counters(counted, trace.clock, read.values(), trace.gfxip, engines=engines, units=units)
+    raw = raw_rows(counted, engines, units)
+    return _Answer(
+        trace=trace,
+        counters=counted,
+        raw=raw,
+        derived=derived,
+        rows=derived_rows(derived),
+        texts=texts,
+        read=read,
+    )
+
+
+def _title(rows: Iterable[CounterRow]) -> str:
+    units = list(dict.fromkeys(row.unit for row in rows if row.unit))
+    return ", ".join(units[:_MAX_UNITS]) + (", …" if len(units) > _MAX_UNITS else "")
+
+
+def _curve(row: CounterRow, color: int, is_share: bool) -> Curve:
+    """Return the curve for the plot; non-finite values are drawn as zero and reported."""
+    value, unit = row.curve.value, row.unit
+    odd = int(np.count_nonzero(~np.isfinite(value)))
+    tip = row.tip + (f" {plural(odd, 'value')} not finite: drawn as 0." if odd else "")
+    if odd:
+        value = np.where(np.isfinite(value), value, 0.0)
+    largest = row.extent[2]
+    if is_share and largest > 0:
+        value, unit = 100.0 * value / largest, f"% of {number_text(largest)} {row.unit}".rstrip()
+    elif row.is_raw:
+        value = value.astype(np.int64)  # counts are integers and shown as such
+    return Curve(
+        name=row.name, time=row.curve.time, value=value, color=color, unit=unit, tip=f"{row.name}: {tip}"
+    )

@@ -1,0 +1,1 @@
+"""What happened when: dispatches, hardware events, markers."""

@@ -1,0 +1,71 @@
+"""`rcv events`: dispatches, hardware events, markers and shader data, by time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
+from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.base.text import count, plural
+from rcv_py.cli.answer import Answer, listing, matched
+from rcv_py.cli.opening import markers, opened
+from rcv_py.cli.options.dig_options import EventsOptions
+from rcv_py.features.events.result import events
+from rcv_py.results.table import Table
+
+_NOUNS = {
+    "dispatch": ("dispatch", "dispatches"),
+    "event": ("event",),
+    "marker": ("marker",),
+    "shader": ("shader value",),
+}
+_NOTHING = (
+    "The capture has no events, dispatches or shader data. Events and dispatches come with format 3.1, "
+    "markers with an instrumented kernel."
+)
+
+
+def run(options: EventsOptions) -> Answer:
+    """List the events of a capture."""
+    trace = opened(options)
+    spans = markers(trace)
+    entries = event_table(trace, spans)
+    kinds = options.kind or default_kinds(entries)
+    return listing(
+        options,
+        trace,
+        events(entries)[_rows(entries, kinds, options)],
+        "rcv.events/2",
+        lambda: {"kinds": list(kinds), "problems": [problem.text for problem in spans.problems]},
+        footer=lambda shown: _footer(spans, shown, len(entries)),
+        why_none="" if len(entries) else _NOTHING,
+    )
+
+
+def default_kinds(table: EventTable) -> tuple[str, ...]:
+    """All kinds; plain values only where no marker explains them."""
+    has_markers = bool((table.kind == EntryKind.MARKER).any())
+    return tuple(text for kind, text in ENTRY_TEXT.items() if kind != EntryKind.SHADER or not has_markers)
+
+
+def _rows(table: EventTable, kinds: tuple[str, ...], options: EventsOptions) -> np.ndarray:
+    """The rows of the kinds that begin in the range and hold the text."""
+    kept = np.isin(table.kind, [kind for kind in EntryKind if ENTRY_TEXT[kind] in kinds])
+    if options.within is not None:
+        kept &= (table.time >= options.within[0]) & (table.time < options.within[1])
+    texts = matched(table.texts, options)
+    if texts is not None:
+        kept &= np.any(
+            [np.isin(column, sorted(texts)) for column in (table.name, table.place, table.detail)], 0
+        )
+    return np.flatnonzero(kept)
+
+
+def _footer(spans: MarkerSpans, shown: Table, of: int) -> Iterator[str]:
+    numbers = Counter(shown.plain("kind"))
+    parts = [plural(numbers[text], *words) for text, words in _NOUNS.items() if numbers[text]]
+    yield f"\n{', '.join(parts)}; {count(of)} entries in all."
+    yield from (f"note: {problem}" for problem in spans.problems)

@@ -1,0 +1,1 @@
+"""What limits the kernel, and what to do first."""

@@ -1,0 +1,165 @@
+"""`rcv triage`: what to look at first, with evidence and a remedy; for several captures, a line each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, markdown
+from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.base.text import plural
+from rcv_py.cli.answer import Answer, Facts, Part, Shown
+from rcv_py.cli.opening import all_captures, facts_of, opened, refuse_for_one, wave_facts
+from rcv_py.cli.options.look_options import TriageOptions
+from rcv_py.cli.terminal import bold, progress
+from rcv_py.features.findings.result import Judged, capture_table, document, finding_table
+from rcv_py.formats.capture_cache import CaptureCache
+from rcv_py.formats.open import capture_entry
+from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.model.resources import RunFacts
+from rcv_py.model.trace import Trace
+from rcv_py.work.captures import Here, captures_mapped
+from rcv_py.work.executors import executor_for
+from rcv_py.work.findings import findings_of_trace
+from rcv_py.work.opening import open_trace
+
+_SECTIONS = {RANKED: "", CONTEXT: "Outside the ranking", CAUTION: "Caution"}
+
+
+def run(options: TriageOptions) -> Answer:
+    """Return the findings of a capture, or a table of several captures."""
+    paths = all_captures([options.folder, *options.more])
+    if len(paths) > 1:  # a folder around a single capture stands for it
+        return _several(paths, options)
+    refuse_for_one(options)
+    trace = opened(options)
+    facts = facts_of(trace, options)
+    found = look(trace, is_whole=options.all, facts=facts, waves=options.waves or WORKING)
+    if options.predict:
+        from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - it imports a compiler
+
+        with progress() as report:
+            found = with_predictions(trace, found, report=report)
+    is_short = options.top is None and not (options.csv or options.json or options.all)
+    shown = found.in_full if is_short else found.findings[: options.top or None]
+    waves = None if found.choice is None else wave_facts(found.choice, found.of)
+    return Answer(
+        schema="rcv.triage/2",
+        document=lambda: document(trace, found, finding_table(shown)),
+        csv=lambda: finding_table(shown).csv(),
+        text=lambda: _text(trace, found, shown),
+        forms={"markdown": lambda: markdown(trace.name, found, shown)},
+        of=trace,
+        about={"files": facts.files, "waves": waves},
+    )
+
+
+def look(
+    trace: Trace, *, is_whole: bool = False, facts: RunFacts | None = None, waves: str = WORKING
+) -> Findings:
+    """Read the waves of a capture (for a large one, some shader engines), and return its findings.
+
+    `facts` come from the tables of the run; None: the tables near the capture.  `waves` says whose costs are
+    ranked: `working`, `all`, or a population.
+    """
+    facts = facts or facts_about(trace)
+    with progress() as report:
+        return findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=None, report=report)
+
+
+# -- text -----------------------------------------------------------------------------------------------
+
+
+def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[Part]:
+    out = sys.stdout
+    yield bold(trace.name, out)
+    if found.alarm or found.bound_class is not None:
+        yield bold(found.sentence, out)
+    yield Facts([(fact.name, f"{fact.text}, {fact.of}" if fact.of else fact.text) for fact in found.numbers])
+    if found.partial:
+        yield f"\nPartial: {found.partial}. {found.why_partial}"
+    if found.selection:
+        yield f"\nRanked: {found.selection}; --waves all ranks all of them."
+    section = RANKED
+    for number, finding in enumerate(shown, 1):
+        if finding.rank != section:
+            section = finding.rank
+            yield f"\n{bold(_SECTIONS[section], out)}"
+        yield f"\n{bold(f'{number:>2}  {finding.title}', out)}"
+        yield from (f"    {label}: {words}" if label else f"    {words}" for label, words in finding.parts)
+        yield from (f"      · {place}" for place in finding.evidence)
+    if found.why and not found.alarm:
+        yield f"\n{found.why}"
+    yield from _rest(found, shown)
+    yield from (f"\n{taken}" for taken in (found.assumption, found.predictions) if taken)
+
+
+def _rest(found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
+    """What is not shown: the small findings in one line, and how many others --top omits."""
+    left = [finding for finding in found.findings if finding not in shown]
+    if found.small_text and len(left) >= len(found.small):
+        yield f"\n{found.small_text} --all shows them."
+    cut = sum(not finding.is_small for finding in left)
+    if cut:
+        yield f"\n{plural(cut, 'further finding')}: --top 0 shows all."
+
+
+# -- several captures -----------------------------------------------------------------------------------
+
+
+def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
+    if "top" in options.given:
+        raise UsageError(
+            "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
+        )
+    if options.predict:
+        raise UsageError("--predict plays one capture.", hint="Name one of the captures, or leave it out.")
+    places = [options.seen(path) for path in paths]
+    with executor_for(places, jobs=options.jobs, cluster=options.cluster) as executor:
+        is_here = isinstance(executor, Here)
+        judge = partial(
+            judged_capture,
+            given=tuple(map(options.seen, options.run_files or ())),
+            waves=options.waves or WORKING,
+            is_whole=options.all,
+            workers=None if is_here else 0,
+            cache=options.cache if is_here else None,
+        )
+        with progress() as report:
+            judged = list(captures_mapped(judge, places, executor, _without_findings, report))
+    table = capture_table(judged, options.seen(options.folder))
+    return Answer(
+        schema="rcv.triage.folder/2",
+        document=lambda: {"folder": str(options.folder), "captures": table.rows()},
+        csv=table.csv,
+        text=lambda: [Shown(table), f"\n{plural(len(table), 'capture')}; `rcv triage CAPTURE` shows more."],
+        forms={"markdown": table.markdown},
+        about={"names": [one.entry.name for one in judged]},
+    )
+
+
+def judged_capture(
+    path: Path,
+    given: tuple[Path, ...] = (),
+    waves: str = WORKING,
+    *,
+    is_whole: bool = False,
+    workers: int | None = 0,
+    cache: CaptureCache | None = None,
+) -> Judged:
+    """Return the findings of one capture, or why there are none; a broken one does not stop the others."""
+    entry = capture_entry(path)
+    try:
+        trace = open_trace(entry.path, cache=cache)
+        facts = facts_about(trace, given)
+        found = findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=workers)
+    except RcvError as error:
+        return Judged(entry, None, str(error))
+    return Judged(entry, found, "" if found.findings else entry.note or found.headline)
+
+
+def _without_findings(path: Path, error: RcvError) -> Judged:
+    return Judged(capture_entry(path), None, f"{error} {error.hint}".strip())

@@ -1,0 +1,657 @@
+"""The list of findings: patterns that cost cycles, with evidence one click away and a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Self
+
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    QUrl,
+    Signal,
+)
+from PySide6.QtGui import QCursor, QKeyEvent, QKeySequence, QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QGridLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from rcv_py.analysis.cost.place_text import place_text
+from rcv_py.analysis.findings.finding import (
+    RANKED,
+    SAMPLES,
+    Evidence,
+    Finding,
+    Findings,
+    KeyNumber,
+    markdown,
+    one_as_markdown,
+    signed_percent,
+)
+from rcv_py.base.text import translated
+from rcv_py.model.code import SourceFile
+from rcv_py.model.window import TimeWindow
+from rcv_py.results.field import At
+from rcv_py.state.commands import Command, commands
+from rcv_py.state.session import Session
+from rcv_py.ui.core.computing import Computing
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import boxed, column, laid_out_once, row, split
+from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import (
+    ElidedLabel,
+    PlainLabel,
+    Rich,
+    copy_text,
+    draw_text,
+    joined,
+    rich,
+    shown,
+    tooltip,
+    with_tip,
+)
+from rcv_py.ui.core.text_size import grown
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.visibility import WHEN_IDLE
+from rcv_py.ui.table import command_text
+from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.links import LinkText
+
+RESULT = "findings"
+NOTHING_OPEN = "Open a capture to see what to look at first."
+ROUNDING = 2  # px that a text may need beyond its advance
+ROW = 20  # px
+UNLIMITED_PX = (1 << 24) - 1  # Qt's value for no limit
+WIDE = 640  # px: minimum width with a finding next to the list
+BAR, NUMBER, PAD = 44, 18, 6
+_ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+EVIDENCE, ASSUMPTION, TRIAL = "evidence", "assumption", "trial"
+WHAT_IF = "whatif"  # the panel that plays remedies
+SHOWN = 3  # maximum pieces of evidence named below the title, where a low panel shows them
+# Panels by kind.  An execution is shown in the timeline that draws instructions, a wave or a range of cycles
+# in the timeline that is in front.
+SHOWN_IN = {
+    "instruction": "isa",
+    "token": "compute_unit",
+    "wave": "time",
+    "window": "time",
+    "source": "source",
+}
+NARROWEST, WIDEST_NAME, GAP, MARGIN_PX = 48, 160, 10, 8  # px of the key numbers
+MARGIN = 0.05  # of a range, left and right of it
+PREDICT_MS = 1_500  # delay after findings are shown: other requests come first
+SETTING = "findings.predict"
+
+
+def compiles() -> bool:
+    """Return whether a compiler for the replay loop exists; without it each finding takes a minute."""
+    return find_spec("numba") is not None
+
+
+def _columns(rooms: Sequence[int], width: int) -> int:
+    """Return how many columns of cells fit into a width, at least one; a lone last cell fills its row."""
+    for columns in range(len(rooms), 1, -1):
+        shared = rooms[:-1] if len(rooms) % columns == 1 else rooms
+        if sum(max(shared[at::columns]) for at in range(columns)) + GAP * (columns - 1) <= width:
+            return columns
+    return 1
+
+
+class NumberStrip(QWidget):
+    """Rows of numbers, as many as fit; names and the first value (a kernel) may be cut, numbers never are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(MARGIN_PX, 4, MARGIN_PX, 4)
+        self._grid.setHorizontalSpacing(GAP)
+        self._grid.setVerticalSpacing(4)
+        self._cells: list[_Cell] = []
+        self._shape = (False, 0, 0)  # whether all are in a row, their number, columns
+        self.numbers: tuple[KeyNumber, ...] = ()
+
+    def show_numbers(self, numbers: Sequence[KeyNumber]) -> None:
+        """Replace the shown numbers."""
+        self.numbers = tuple(numbers)
+        while len(self._cells) < len(numbers):
+            self._cells.append(_Cell(self))
+        for place, cell in enumerate(self._cells):
+            cell.setVisible(place < len(numbers))
+            if place < len(numbers):
+                cell.put(numbers[place], is_whole=place > 0)
+        parts = ((number.name, number.text, number.of) for number in numbers)
+        texts = (" ".join(map(translated, filter(None, part))) for part in parts)
+        self.setAccessibleName(", ".join(texts))
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use as many columns as fit."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Put the cells in rows; the first cell has its own row if a row cannot hold all."""
+        shown = self._cells[: len(self.numbers)]
+        if not shown:
+            return
+        first, rest = shown[0], shown[1:]
+        rooms = [max(cell.room, NARROWEST) for cell in rest]
+        is_one_row = sum(rooms) + GAP * len(rooms) + WIDEST_NAME <= self.width() - 2 * MARGIN_PX
+        columns = len(rest) if is_one_row else _columns(rooms, self.width() - 2 * MARGIN_PX)
+        alone = not is_one_row and columns > 1 and len(rest) % columns == 1  # the last cell, in its row
+        if self._shape == (is_one_row, len(rest), columns):
+            return
+        self._shape = (is_one_row, len(rest), columns)
+        self._grid.addWidget(first, 0, 0, 1, 1 if is_one_row else columns)
+        for number, cell in enumerate(rest):
+            down, across = (0, number + 1) if is_one_row else (1 + number // columns, number % columns)
+            is_wide = alone and number == len(rest) - 1
+            self._grid.addWidget(cell, down, across, 1, columns if is_wide else 1)
+        for at in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(at, 0)
+        for at in range(columns):
+            self._grid.setColumnStretch(at + is_one_row, max(rooms[at::columns][: len(rest) // columns or 1]))
+        if is_one_row:
+            self._grid.setColumnStretch(0, WIDEST_NAME)
+
+
+class _Cell(QWidget):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
+        self.room = 0  # px that value and name need
+        column(self.name, self.value, of=self)
+
+    def put(self, number: KeyNumber, is_whole: bool) -> None:
+        tip = "\n".join(part for part in (f"{number.text}  {number.of}".strip(), number.meaning) if part)
+        self.name.setText(number.name)
+        self.value.setText(number.text)
+        self.value.ensurePolished()  # the width in the heading's font
+        value_px = self.value.fontMetrics().horizontalAdvance(translated(number.text)) + ROUNDING
+        name_px = self.name.fontMetrics().horizontalAdvance(translated(number.name)) + ROUNDING
+        self.room = max(value_px, name_px)
+        self.value.setMinimumWidth(value_px if is_whole else 0)
+        self.name.setMinimumWidth(name_px if is_whole else 0)
+        for widget in (self, self.name, self.value):
+            widget.setToolTip(tooltip(tip))
+
+
+class FindingList(QListWidget):
+    """One row per finding; `chosen` has its number, `asked` a number of its evidence."""
+
+    chosen = Signal(int)
+    asked = Signal(int)
+    copied = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.rows_px = 0  # height of all rows
+        self._rows = _Rows(theme, self)
+        self.setItemDelegate(self._rows)
+        self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setAccessibleName(translated("Findings, the one with most to gain first"))
+        self.currentRowChanged.connect(self.chosen)
+        self.itemDoubleClicked.connect(lambda _: self.asked.emit(0))
+        theme.changed.connect(lambda: self.viewport().update())
+
+    def is_under_mouse(self, index: QModelIndex | QPersistentModelIndex) -> bool:
+        """Whether the mouse is over a row."""
+        viewport = self.viewport()
+        return viewport.underMouse() and self.indexAt(viewport.mapFromGlobal(QCursor.pos())) == index
+
+    def show_findings(
+        self, findings: Sequence[Finding], rest: str = "", same: Sequence[int] | None = None
+    ) -> None:
+        """Show these findings, followed by a row for the rest.
+
+        `same` holds for each finding the index of the first with the same bound, which alone has a bar; all
+        bars share a scale.  The current finding stays current if it is still in the list.
+        """
+        largest = max((_gain(finding) for finding in findings if finding.rank == RANKED), default=0.0)
+        current = self.currentItem()
+        # A new first finding replaces the first as current.
+        finding = current.data(_ROLE) if current is not None and self.currentRow() > 0 else None
+        name = "" if finding is None else finding.name
+        self.blockSignals(True)
+        self.clear()
+        for number, finding in enumerate(findings, 1):
+            gain = "; ".join(filter(None, (finding.gain_text or finding.stake, finding.predicted_text)))
+            first = number if same is None else same[number - 1] + 1
+            as_first = f"The same bound as {first}: these are the same cycles." if first != number else ""
+            texts = (translated(text) for text in (finding.title, gain, as_first))
+            item = QListWidgetItem(" ".join(filter(None, (f"{number}.", *texts))))
+            item.setData(_ROLE, finding)
+            item.setData(_BESIDE, (largest, 0 if first == number else first))
+            item.setToolTip(tooltip("\n".join(filter(None, (finding.title, gain, as_first)))))
+            self.addItem(item)
+        if rest:
+            last = QListWidgetItem(shown(rest))
+            last.setToolTip(tooltip(rest))
+            self.addItem(last)
+        self.rows_px = self.count() * grown(ROW) + 2 * self.frameWidth()
+        names = [finding.name for finding in findings]
+        self.setCurrentRow(names.index(name) if name in names else 0 if self.count() else -1)
+        self.blockSignals(False)
+        self.chosen.emit(self.currentRow())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Handle keys: Enter opens the first evidence, 1 to 9 a numbered piece; Ctrl+C copies."""
+        key = event.key()
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copied.emit()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.asked.emit(0)
+        elif Qt.Key.Key_1 <= key <= Qt.Key.Key_9 and event.modifiers() in (
+            Qt.KeyboardModifier.NoModifier,
+            Qt.KeyboardModifier.KeypadModifier,
+        ):
+            self.asked.emit(int(key) - int(Qt.Key.Key_1))
+        else:
+            super().keyPressEvent(event)
+
+    def sizeHint(self) -> QSize:
+        """Return the usual size."""
+        return QSize(330, 160)
+
+
+class _Rows(QStyledItemDelegate):
+    def __init__(self, theme: Theme, parent: FindingList) -> None:
+        super().__init__(parent)
+        self._theme, self._list = theme, parent
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Return the fixed height of a row."""
+        return QSize(120, grown(ROW))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint number, bar, prediction or bound, and title; an unranked finding is muted, without a bar."""
+        finding: Finding | None = index.data(_ROLE)
+        theme, box = self._theme, QRect(option.rect)
+        role = theme.role
+        painter.save()
+        # The option's state would say so, but making all numbers of QStyle costs 5 ms of a start.
+        if self._list.selectionModel().isSelected(index):
+            painter.fillRect(box, role("accent_soft"))
+        elif self._list.is_under_mouse(index):
+            painter.fillRect(box, role("hover"))
+        is_ranked = finding is not None and finding.rank == RANKED
+        painter.setPen(role("muted"))
+        left, share_px = box.x() + NUMBER + PAD, option.fontMetrics.horizontalAdvance("≤ 100.0 %")
+        if finding is not None:
+            draw_text(painter, QRect(box.x(), box.y(), NUMBER, box.height()), _RIGHT, f"{index.row() + 1}")
+        if finding is not None and is_ranked and finding.cycles:
+            largest, first = index.data(_BESIDE)
+            share = QRect(left + BAR + PAD, box.y(), share_px, box.height())
+            draw_text(painter, share, _RIGHT, f"as {first}" if first else beside_bar(finding))
+            if not first:
+                length = max(2.0, BAR * _gain(finding) / max(largest, 1e-9))
+                bar = QRectF(left, box.y() + 6, length, box.height() - 12)
+                painter.fillRect(bar, role("hidden" if finding.predicted else "stall"))
+                if finding.predicted:
+                    bar.setWidth(BAR * max(0.0, finding.expected) / max(largest, 1e-9))
+                    painter.fillRect(bar, role("stall"))
+        # Without a bar the title still begins at the common left edge.
+        title_at = left if finding is None else left + BAR + share_px + 2 * PAD + PAD // 2
+        room = QRect(title_at, box.y(), box.right() - PAD - title_at, box.height())
+        painter.setPen(role("text" if is_ranked else "muted"))
+        text = index.data(Qt.ItemDataRole.DisplayRole) if finding is None else finding.title
+        title = option.fontMetrics.elidedText(translated(text), Qt.TextElideMode.ElideRight, room.width())
+        draw_text(painter, room, _LEFT, title)
+        painter.restore()
+
+
+def _gain(finding: Finding) -> float:
+    """Return the maximum gain, of the kernel's duration or of the samples."""
+    return finding.share if finding.unit == SAMPLES else finding.gain
+
+
+def beside_bar(finding: Finding) -> str:
+    """Return the text next to the bar of a finding: the prediction, else the bound that the bar shows."""
+    if finding.predicted:
+        return f"→ {signed_percent(finding.expected)}"
+    sign = "≤ " if finding.is_upper_bound else "~ "
+    return f"{sign}{100 * _gain(finding):.1f} %"
+
+
+def finding_html(
+    finding: Finding,
+    *,
+    is_open: bool,
+    sources: Sequence[SourceFile] = (),
+    first: str = "",
+    predictions: str = "",
+) -> Rich:
+    """Return the page of a finding; `is_open` shows its assumptions and those of `predictions`.
+
+    `first` is the title of the earlier finding with the same bound, if there is one.
+    """
+    parts = [rich("<p><b>{}</b>", finding.title)]
+    if finding.evidence:
+        where = [_link(number, place, sources) for number, place in enumerate(finding.evidence[:SHOWN])]
+        parts.append(rich("<br>{}", joined(" · ", where)))
+    parts.append(rich("</p>"))
+    if first:
+        parts.append(rich("<p class='q'>The same bound as “{}”: these are the same cycles.</p>", first))
+    for label, sentence in finding.parts:
+        name = rich("<b>{}:</b> ", label) if label else ""
+        parts.append(rich("<p>{}{}</p>", name, sentence))
+    if finding.trial is not None:
+        parts.append(rich("<p><a href='{}:0'>Try it in What if</a></p>", TRIAL))
+    if finding.effort:
+        parts.append(rich("<p class='q'>{} effort</p>", finding.effort.capitalize()))
+    if finding.evidence:
+        rows = [_row(number, place, sources) for number, place in enumerate(finding.evidence)]
+        parts.append(rich("<p>{}</p>", joined("<br>", rows)))
+    if taken := " ".join(filter(None, (finding.assumption, predictions if finding.predicted else ""))):
+        arrow = "▾" if is_open else "▸"
+        parts.append(rich("<p><a href='{}:0'>{} What this assumes</a>", ASSUMPTION, arrow))
+        parts.append(rich("<br>{}</p>", taken) if is_open else rich("</p>"))
+    return joined("", parts)
+
+
+def small_html(findings: Findings) -> Rich:
+    """Return the page of the findings that have one line each."""
+    rows = [
+        rich("<p><b>{}</b> <span class='q'>{}</span><br>{}</p>", small.title, small.gain_text, small.sentence)
+        for small in findings.small
+    ]
+    return rich("<p><b>Below 2 % of the kernel's duration</b></p>{}", joined("", rows)) if rows else Rich()
+
+
+def _row(number: int, place: Evidence, sources: Sequence[SourceFile]) -> Rich:
+    key = rich("<span class='q'>{}</span>&nbsp; ", number + 1) if number < 9 else ""
+    text = "" if place.kind == "source" else place.text
+    return rich("{}{} &nbsp;{}", key, _link(number, place, sources), text)
+
+
+def _link(number: int, place: Evidence, sources: Sequence[SourceFile]) -> Rich:
+    where = place.place
+    if place.kind == "source" and place.source is not None and sources:
+        where = place_text(sources, *place.source)
+    return rich("<a href='{}:{}'>{}</a>", EVIDENCE, number, where)
+
+
+def go_to(session: Session, place: Evidence) -> str:
+    """Select the place of the evidence; return the panel that shows it, or the area of such panels."""
+    if place.kind == "instruction":
+        session.select_line(place.line)
+    elif place.kind == "token" and place.wave is not None:
+        session.show_token(place.wave, place.token)
+        if session.token() is None:  # its wave has not been read yet
+            session.set_view(TimeWindow(place.begin, max(place.end, place.begin + 1)).padded(MARGIN))
+    elif place.kind == "wave" and place.wave is not None:
+        session.select_wave(place.wave)
+        session.fit_wave(place.wave)
+    elif place.kind == "window":
+        session.set_view(TimeWindow(place.begin, max(place.end, place.begin + 1)).padded(MARGIN))
+    elif place.kind == "source" and place.source is not None:
+        session.select_source(*place.source)
+    return SHOWN_IN.get(place.kind, "")
+
+
+@panel(id="triage", title="Findings", area="left", order=10, icon="findings")
+class TriagePanel(Panel):
+    """What to look at first: findings with evidence and a remedy."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self._computing = Computing(self, self._show)
+        self.findings: Findings | None = None
+        self.strip, self.note = NumberStrip(), ElidedLabel(role="muted")
+        self.headline = PlainLabel(role="headline", wordWrap=True)
+        self.list = FindingList(ui.theme)
+        self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
+        self.copy = with_tip(
+            QPushButton(translated("Copy")), "Copy all findings as Markdown, to paste into a ticket."
+        )
+        self._is_open = False  # whether assumptions are shown
+        self._lay_out()
+        self.copy.clicked.connect(self.copy_all)
+        self.list.chosen.connect(self._show_one)
+        self.list.asked.connect(self.go)
+        self.list.copied.connect(self.copy_one)
+        self.page.anchorClicked.connect(self._clicked)
+        self._due = QTimer(self, singleShot=True, interval=PREDICT_MS)
+        self._due.setObjectName(WHEN_IDLE)
+        self._due.timeout.connect(self._predict)
+        ui.session.trace.watch(self._open)
+        ui.results.cell(RESULT).watch(self._take)
+        ui.settings.cell(SETTING).watch(self._take)
+        self._open()
+
+    def _lay_out(self) -> None:
+        self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.headline.setAccessibleName(translated("What limits the kernel"))
+        self.copy.setAccessibleName(translated("Copy all findings as Markdown"))
+        self.copy.setProperty("small", True)
+        self.list.setMinimumWidth(200)
+        top = row((self.headline, 1), self.copy, margins=(8, 4, 8, 0), spacing=6)
+        top.setAlignment(self.copy, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+        self.note.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 4)
+        self.head = boxed(column(self.strip, self.note))
+        self.split = split(self.list, self.page, sizes=(250, 400), is_column=True)
+        for part, share in enumerate((2, 3)):
+            self.split.setStretchFactor(part, share)
+        self.remembered = {"sizes": self.split}
+        self.empty = WithEmptyState(self.split)
+        column(top, self.head, (self.empty, 1), of=self)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put a finding next to the list if both have room, else below it."""
+        super().resizeEvent(event)
+        way = Qt.Orientation.Horizontal if self.width() >= WIDE else Qt.Orientation.Vertical
+        if self.split.orientation() != way:
+            self.split.setOrientation(way)
+            room = self.width() if way is Qt.Orientation.Horizontal else self.split.height()
+            self.split.setSizes([room * 2 // 5, room - room * 2 // 5])
+            self._fit_list()
+
+    def _fit_list(self) -> None:
+        """Give the page below the list the height that the list does not need."""
+        is_below = self.split.orientation() == Qt.Orientation.Vertical
+        self.list.setMaximumHeight(self.list.rows_px if is_below and self.list.rows_px else UNLIMITED_PX)
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self.findings = None
+        self._is_open = False
+        if self.session.trace.value is not None:
+            self.want_result(RESULT)
+        self._take()
+
+    def _take(self) -> None:
+        self.findings = self.ui.results.cell(RESULT).value
+        self._due.stop()
+        if self.findings is not None and self.ui.settings[SETTING] and compiles():
+            self._due.start()
+        self._show()
+
+    def _predict(self) -> None:
+        """Play the suggested remedies, once no other request is pending."""
+        trace, store, found = self.session.trace.value, self.session.store, self.findings
+        if trace is None or store is None or found is None or found is not self.ui.results.cell(RESULT).value:
+            return
+        if self.puts_off(self._due.start):
+            return
+        if self.session.is_streaming or not self.ui.tasks.idle:
+            self._due.start()
+            return
+        held = store.batches
+
+        def job() -> Findings:
+            from rcv_py.work.whatif import with_predictions  # noqa: PLC0415 - it imports a compiler
+
+            return with_predictions(trace, found, held)
+
+        def take(made: Findings) -> None:
+            if self.findings is found:
+                self.findings = made
+                self._show()
+
+        self.run_job(job, take, "predictions")
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        with laid_out_once(self):
+            self._show_what_is_there()
+        trace, findings = self.session.trace.value, self.findings
+        if trace is None or findings is None:
+            self.list.show_findings(())
+            return
+        self.list.show_findings(findings.in_full, findings.small_text, findings.same_bound)
+        self._fit_list()
+
+    def _show_what_is_there(self) -> None:
+        findings = self.findings
+        self.strip.show_numbers(() if findings is None else findings.numbers)
+        partial = "" if findings is None else findings.partial
+        self.note.setVisible(bool(partial))
+        self.note.setText(f"partial: {partial}" if partial else "")
+        self.note.setToolTip(
+            tooltip("" if findings is None else self._why_partial(findings) or self.note.text())
+        )
+        self.head.setVisible(bool(self.strip.numbers))
+        bound = None if findings is None or findings.alarm else findings.bound_class
+        self.headline.setVisible(bound is not None)
+        self.headline.setText("" if bound is None else bound.sentence)
+        self._computing.stop()
+        self.empty.say(self._why_empty())
+        self.copy.setVisible(findings is not None and bool(findings.findings))
+
+    def _why_empty(self) -> str:
+        if self.session.trace.value is None:
+            return self.reason(NOTHING_OPEN)
+        if self.findings is None:
+            return self._computing.begin("findings", RESULT)
+        return "" if self.findings.findings else self.findings.why or self.findings.headline
+
+    def _why_partial(self, findings: Findings) -> str:
+        store = self.session.store
+        if not findings.partial or store is None:
+            return ""
+        if not store.is_complete:
+            return "Waves are still being read; findings follow."
+        return findings.why_partial.replace("--all", "rcv triage --all")
+
+    def _show_one(self, row: int) -> None:
+        finding, trace = self._one(row), self.session.trace.value
+        sources = () if trace is None else trace.sources
+        if finding is None:
+            self.page.show_html("" if row < 0 or self.findings is None else small_html(self.findings))
+        else:
+            first = self.findings.same_bound[row] if self.findings is not None else row
+            title = "" if first == row or (other := self._one(first)) is None else other.title
+            taken = "" if self.findings is None else self.findings.predictions
+            self.page.show_html(
+                finding_html(finding, is_open=self._is_open, sources=sources, first=title, predictions=taken)
+            )
+
+    def _one(self, row: int) -> Finding | None:
+        rows = () if self.findings is None else self.findings.in_full
+        return rows[row] if 0 <= row < len(rows) else None
+
+    @property
+    def current(self) -> Finding | None:
+        """Return the finding shown at the right."""
+        return self._one(self.list.currentRow())
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _clicked(self, link: QUrl) -> None:
+        kind, _, number = link.toString().partition(":")
+        if kind == EVIDENCE and number.isdigit():
+            self.go(int(number))
+        elif kind == ASSUMPTION:
+            self._is_open = not self._is_open
+            self._show_one(self.list.currentRow())
+        elif kind == TRIAL and self.current is not None:
+            self.session.remedy.set(self.current.title)
+            self.wants.emit(WHAT_IF)
+
+    def go(self, number: int) -> None:
+        """Select the place of a piece of evidence everywhere, and bring its panel to the front."""
+        finding = self.current
+        if finding is None or not 0 <= number < len(finding.evidence):
+            return
+        if name := go_to(self.session, finding.evidence[number]):
+            self.wants.emit(name)
+
+    def come(self) -> None:
+        """Come to the front and focus the list."""
+        self.wants.emit(self.panel_id)
+        self.list.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def copy_one(self) -> None:
+        """Copy the chosen finding as Markdown."""
+        if self.current is not None:
+            copy_text(one_as_markdown(self.list.currentRow() + 1, self.current))
+
+    @property
+    def has_findings(self) -> bool:
+        """Return whether there are findings to copy."""
+        return self.findings is not None and bool(self.findings.findings)
+
+    def copy_all(self) -> None:
+        """Copy all findings as Markdown."""
+        trace = self.session.trace.value
+        if trace is not None and self.findings is not None:
+            copy_text(markdown(trace.name, self.findings))
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+        """Return commands that open the page and copy its contents."""
+        return commands("Analyze", (
+            ("triage.show", "What to look at first", "F4",
+             late.then(cls.come),
+             "Show the findings: patterns that cost cycles, with evidence and a remedy.",
+             lambda: "" if ui.session.trace.value is not None else NOTHING_OPEN),
+            ("triage.copy", "Copy findings as Markdown", "Ctrl+Alt+Shift+F", late.then(cls.copy_all),
+             "Copy all findings with their evidence, to paste into a ticket.",
+             lambda: "" if late.now is not None and late.now.has_findings else "There are no findings."),
+        ))  # fmt: skip
+
+    def caption(self) -> str:
+        """Return which waves are ranked, and how much was analyzed."""
+        selection = "" if self.findings is None else self.findings.selection
+        return " · ".join(filter(None, (selection, self.note.text())))
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the findings."""
+        has_predictions = self.findings is not None and bool(self.findings.guesses)
+        return command_text.rcv(
+            self.session, "triage", "--top=0", *(("--predict",) if has_predictions else ())
+        )
+
+    def sheet(self) -> Sheet | None:
+        """Return one row per finding."""
+        if self.findings is None or not self.has_findings:
+            return None
+        from rcv_py.features.findings.result import finding_table  # noqa: PLC0415 - it imports all detectors
+
+        table = finding_table(self.findings.findings)
+        fields = table.fields(At.WINDOW)
+        rows = table.flat([field.name for field in fields])
+        return Sheet("Findings", tuple(field.title for field in fields), rows)

@@ -1,0 +1,1 @@
+"""Where cycles go, as nested frames."""

@@ -1,0 +1,173 @@
+"""`rcv flame`: nested costs, as a tree, as folded stacks, or around one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
+from rcv_py.analysis.flame.flame import FlameTree, Metric, What, code_costs, key
+from rcv_py.analysis.flame.flame_frames import METRICS, Charged, flame_tree
+from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout, sandwich_frames
+from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, percent
+from rcv_py.cli.answer import Answer, Column, Grid, Part, heading
+from rcv_py.cli.opening import ChosenWaves, announced, counted_waves
+from rcv_py.cli.options.dig_options import FlameOptions
+from rcv_py.features.flame.result import SANDWICH, at_least, frames, placed
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.trace import Trace
+from rcv_py.results.table import Table
+
+_HIDDEN = HIDDEN[ReferenceRule.OURS]
+_COLUMNS = (*(Column(name, True) for name in ("total", "share", "self")), Column("frame", elastic="right"))
+_OF = {
+    Metric.TOTAL: "cycles of latency and idle time of all waves",
+    Metric.NONHIDDEN: "cycles of all waves that no other wave hid",
+    Metric.STALL: "cycles of stall of all waves",
+}
+
+
+def run(options: FlameOptions) -> Answer:
+    """Return the flamegraph of a capture."""
+    metric = METRICS[options.metric]
+    is_hiding = metric is Metric.NONHIDDEN and options.clock is None
+    waves = counted_waves(options, (_HIDDEN,) if is_hiding else ())
+    trace = waves.trace
+    costs = cost_columns(trace.code)
+    charged = Charged(costs, not options.no_idle, options.clock is not None, waves.rows)
+    content = "source" if options.content == "sandwich" else options.content
+    with ExitStack() as open_ones:
+        look = cache(partial(open_ones.enter_context, announced(waves, options)))
+        tree, note = flame_tree(trace, content, metric, look, charged)
+    if options.around is not None or options.content == "sandwich":
+        return _sandwich(waves, tree, charged, options)
+
+    def text() -> Iterator[Part]:
+        boxes = layout(tree, metric, Order(options.order), labels(trace, tree))
+        least = tree.whole(metric) * options.least / 100
+        shown = np.flatnonzero((boxes.width > 0) & (boxes.width >= least))
+        texts = placed_labels(trace, tree, labels(trace, tree))
+        yield from heading(waves)
+        yield _grid(tree, metric, boxes, texts, shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))])
+        yield f"\n{_footer(tree, metric, options, waves.whose)}{note and ' ' + note}"
+
+    def document() -> dict[str, Any]:
+        unit, total = tree.unit, tree.whole(metric)
+        return _head(trace, options, unit, total) | {"frames": _frames(trace, tree, options).rows()}
+
+    return Answer(
+        schema="rcv.flame/2",
+        document=document,
+        csv=lambda: _frames(trace, tree, options).csv(),
+        text=text,
+        forms={"folded": lambda: "".join(f"{line}\n" for line in folded(trace, tree, metric))},
+        of=waves,
+    )
+
+
+def _grid(
+    tree: FlameTree, metric: Metric, boxes: FlameLayout, texts: tuple[str, ...], shown: np.ndarray
+) -> Grid:
+    """One row per frame, below its parents; frames that lead to a place are marked with an arrow."""
+    rows = []
+    for frame in shown.tolist():
+        own, width, row = (
+            int(column[frame]) for column in (tree.own[:, metric.value], boxes.width, boxes.row)
+        )
+        name = "  " * abs(row) + ("↑ " if row < 0 else "") + texts[frame]
+        rows.append((count(width), percent(width, boxes.whole), count(own) if own else "", name))
+    return Grid(_COLUMNS, rows)
+
+
+def _footer(tree: FlameTree, metric: Metric, options: FlameOptions, whose: str) -> str:
+    total = count(tree.whole(metric))
+    of = "cycles inside of scopes of all waves" if options.content == "markers" else _OF.get(metric, "")
+    if metric is Metric.HITS:
+        return f"{total} executions."
+    if tree.unit == "samples":
+        return f"{total} {'stalled ' if metric is Metric.STALL else ''}PC samples."
+    return f"{total} {of.replace('all waves', whose)}."
+
+
+def _head(trace: Trace, options: FlameOptions, unit: str, total: int) -> dict[str, Any]:
+    return {
+        "content": options.content,
+        "metric": options.metric,
+        "order": options.order,
+        "unit": "executions" if METRICS[options.metric] is Metric.HITS else unit,
+        "total": total,
+    }
+
+
+def _frames(trace: Trace, tree: FlameTree, options: FlameOptions) -> Table:
+    """All frames, without frames below `--least` if given."""
+    metric = METRICS[options.metric]
+    table = frames(trace, tree, metric, Order(options.order))
+    is_given = "least" in options.given
+    return at_least(table, tree.whole(metric) * options.least / 100) if is_given else table
+
+
+# -- a place with its callers and callees ---------------------------------------------------------------
+
+
+def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: FlameOptions) -> Answer:
+    """A place with its callers and callees; `like` is the tree of the whole program."""
+    if options.content != "sandwich" or options.around is None:
+        hint = "Name an instruction, e.g. --content sandwich --around 62."
+        raise UsageError("--content sandwich and --around belong together.", hint=hint)
+    if options.folded:
+        raise UsageError("A sandwich is no tree, so it cannot be folded.", hint="Use --json.")
+    trace, metric, costs = waves.trace, METRICS[options.metric], charged.costs
+    assert costs is not None
+    own = code_costs(costs, charged.show_idle, _hidden(waves, metric, charged))
+    element = _element(trace, options.around)
+    made = sandwich_frames(trace, own, like, element, metric=metric, order=Order(options.order))
+    if made is None:
+        hint = "Name an instruction that was executed."
+        raise UsageError("No cost leads through this place.", hint=hint)
+    tree, boxes, texts = made
+    table = placed(trace, tree, metric, boxes, texts, spec=SANDWICH)
+
+    def text() -> Iterator[Part]:
+        shown = np.flatnonzero(boxes.width > 0)
+        shown = shown[np.lexsort((boxes.begin[shown], boxes.row[shown]))]
+        yield _grid(tree, metric, boxes, placed_labels(trace, tree, texts), shown)
+        yield "\nFrames with an arrow lead to the place, the nearest next to it; below is what it leads to."
+
+    unit = "samples" if costs.label == SAMPLES else "cycles"
+    return Answer(
+        schema="rcv.flame.sandwich/2",
+        document=lambda: _head(trace, options, unit, boxes.whole) | {"frames": table.rows()},
+        csv=table.csv,
+        text=text,
+        of=trace,
+        about={"waves": waves.about},
+    )
+
+
+def _hidden(waves: ChosenWaves, metric: Metric, charged: Charged) -> np.ndarray | None:
+    if metric is not Metric.NONHIDDEN or charged.is_ranged:
+        return None
+    return waves.of(_HIDDEN).hidden(waves.trace.code, charged.show_idle)
+
+
+def _element(trace: Trace, around: tuple[str, int]) -> int:
+    """The place of `62` or `kernel.py:62`; raise UsageError if there is none."""
+    path, line = around
+    if not path:
+        if line >= len(trace.code):
+            raise UsageError(
+                f"The capture has no instruction {line}.", hint=f"The last is {len(trace.code) - 1}."
+            )
+        return int(key(What.CODE, 0, line))
+    file = next((at for at, source in enumerate(trace.sources) if source.path == path), None)
+    if file is None:
+        raise UsageError(f"No code came from {path}.", hint="`rcv hotspot --by source` names the files.")
+    return int(key(What.LINE, file, line))

@@ -1,0 +1,152 @@
+"""The header of a flamegraph: its choices, and the path to the frame in view."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
+
+from rcv_py.analysis.flame.flame import Metric
+from rcv_py.analysis.flame.flame_layout import Order
+from rcv_py.base.text import elide_right, translated
+from rcv_py.features.flame.jobs import CONTENT_TEXT, Content
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.layout import row
+from rcv_py.ui.core.plain_text import PlainLabel, button_text, shown, tooltip, with_reason, with_tip
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.flame.flame_scene import FlameScene
+from rcv_py.ui.widgets.choice import Choice
+
+METRIC_TEXT = {
+    Metric.TOTAL: ("Total latency", "Samples"),
+    Metric.NONHIDDEN: ("Non-hidden latency", "Non-hidden latency"),
+    Metric.STALL: ("Stall", "Stalled samples"),
+    Metric.HITS: ("Executions", "Executions"),
+}
+DURATION = "Duration"  # of scopes
+ORDER_TEXT = {Order.HEAVY: "Left heavy", Order.EXECUTION: "Execution order", Order.NAME: "Alphabetical"}
+OF_SCOPES, OF_SAMPLES = (Metric.TOTAL,), (Metric.TOTAL, Metric.STALL)
+LETTERS = 34  # of a name on a button
+MAX_NAMES = 5  # maximum names shown at the end of the path
+
+
+class FlameChoices(QWidget):
+    """Three lists and two buttons, with room for a search field between them."""
+
+    changed = Signal()
+    turned = Signal(bool)  # flames grow upwards
+    reset = Signal(bool)
+
+    def __init__(self, theme: Theme, search: QWidget) -> None:
+        super().__init__()
+        self._theme = theme
+        contents = {content.value: text for content, text in CONTENT_TEXT.items()}
+        metrics = {metric.name.lower(): text for metric, (text, _) in METRIC_TEXT.items()}
+        orders = {order.value: text for order, text in ORDER_TEXT.items()}
+        self.contents = Choice("What the frames are", contents)
+        self.metrics = Choice("What the width of a frame means", metrics)
+        self.orders = Choice("The order of frames side by side", orders)
+        self.upward = _button("Flames grow upwards", "Let flames grow upwards")
+        self.upward.setCheckable(True)
+        self.home = _button("Show everything", "Show everything (0)")
+        boxes = (self.contents, self.metrics, self.orders)
+        row(*boxes, (search, 1), self.upward, self.home, margins=(8, 4, 8, 4), spacing=8, of=self)
+        for box in boxes:
+            box.currentIndexChanged.connect(lambda _: self.changed.emit())
+        self.upward.toggled.connect(self.turned)
+        self.home.clicked.connect(self.reset)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    @property
+    def content(self) -> Content:
+        """Return the content of the frames."""
+        return Content(self.contents.value)
+
+    @property
+    def measure(self) -> Metric:
+        """Return the measure that a frame's width shows."""
+        return Metric[self.metrics.value.upper()]
+
+    @property
+    def order(self) -> Order:
+        """Return the order of neighbouring frames."""
+        return Order(self.orders.value)
+
+    def offer(self, is_sampled: bool) -> None:
+        """Disable measures that mean nothing for the content or for samples, and deselect them."""
+        is_coarse = self.content is Content.MARKERS
+        allowed = OF_SCOPES if is_coarse else OF_SAMPLES if is_sampled else tuple(Metric)
+        model = self.metrics.model()
+        assert isinstance(model, QStandardItemModel)
+        for at, metric in enumerate(Metric):
+            is_duration = is_coarse and metric is Metric.TOTAL
+            text = DURATION if is_duration else METRIC_TEXT[metric][is_sampled]
+            self.metrics.setItemText(at, shown(text))
+            model.item(at).setEnabled(metric in allowed)
+            why = "" if metric in allowed else f"{METRIC_TEXT[metric][0]} is not known here."
+            self.metrics.setItemData(at, tooltip(with_reason(why)), Qt.ItemDataRole.ToolTipRole)
+        if self.measure not in allowed:
+            self.metrics.setCurrentIndex(0)
+
+    def text(self) -> str:
+        """Return the choices as text."""
+        return ", ".join(combo.currentText() for combo in (self.contents, self.metrics, self.orders))
+
+    def _restyle(self) -> None:
+        self.upward.setIcon(icon(self._theme, "flame"))
+        self.home.setIcon(icon(self._theme, "reset"))
+
+
+def _button(name: str, tip: str) -> QToolButton:
+    button = with_tip(QToolButton(autoRaise=True), tip)
+    button.setAccessibleName(translated(name))
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button
+
+
+class FlameCrumbs(QWidget):
+    """`All › file › file:258`.  Excess text is cut at the right."""
+
+    chosen = Signal(int)  # frame, -1 for everything
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: tuple[object, ...] = ()
+        self._buttons: list[QToolButton] = []
+        self._row: QHBoxLayout = row(of=self)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(translated("Frames around the one in view"))
+        self.show_way(None, -1)
+
+    @property
+    def buttons(self) -> list[QToolButton]:
+        """Return the buttons from the root to the frame in view."""
+        return list(self._buttons)
+
+    def show_way(self, scene: FlameScene | None, frame: int) -> None:
+        """Show the path to a frame; -1 is the root."""
+        if self._shown == (scene, frame):
+            return
+        self._shown = (scene, frame)
+        self._buttons.clear()
+        while (item := self._row.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        way = [] if scene is None or frame < 0 else scene.tree.ancestors(frame)
+        self._add("All", "Show everything (0)", -1, is_last=not way)
+        if len(way) > MAX_NAMES:
+            self._row.addWidget(PlainLabel("› …", role="muted"))
+        for one in way[-MAX_NAMES:]:
+            assert scene is not None
+            self._row.addWidget(PlainLabel("›", role="muted"))
+            self._add(elide_right(scene.labels[one], LETTERS), scene.labels[one], one, is_last=one == frame)
+        self._row.addStretch(1)
+
+    def _add(self, text: str, tip: str, frame: int, is_last: bool) -> None:
+        button = _button(f"{text}, in view" if is_last else f"Go back to {text}", tip)
+        button.setText(button_text(text))
+        button.clicked.connect(lambda: self.chosen.emit(frame))
+        self._row.addWidget(button)
+        self._buttons.append(button)

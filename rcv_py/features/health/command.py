@@ -1,0 +1,81 @@
+"""`rcv check`: whether a capture can be trusted, and how to record a better one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+
+from rcv_py.analysis.health.capture_health import CHECKED, OF_WAVES, health_notes, verdict
+from rcv_py.analysis.health.input_yaml import command_line, input_yaml
+from rcv_py.analysis.health.note import HealthNote
+from rcv_py.analysis.health.replicates import fingerprint
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import plural, short_kernel
+from rcv_py.cli.answer import Answer, Facts, Part, each
+from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.opening import answers, opened
+from rcv_py.cli.options.look_options import CheckOptions
+from rcv_py.cli.terminal import bold
+from rcv_py.features.health.result import NOTES, document, number_table
+from rcv_py.model.trace import Trace
+
+NOTHING = "Nothing wrong with this capture."
+
+
+def run(options: CheckOptions) -> Answer:
+    """Return the health card of each capture; the exit code is 4 with --strict if one is serious."""
+    return each(options, _card)
+
+
+def _card(options: CheckOptions) -> Answer:
+    trace = opened(options)
+    found = answers(trace, OF_WAVES)
+    notes = health_notes(trace, found.of if found.waves else None, found.missing, _replicate(trace, options))
+    is_refused = options.strict and any(note.is_serious for note in notes)
+    return Answer(
+        schema="rcv.check/2",
+        document=lambda: document(trace, notes),
+        csv=lambda: number_table(notes).csv(),
+        text=lambda: _text(trace, notes),
+        forms={"yaml": lambda: input_yaml(trace, notes)},
+        of=trace,
+        code=ExitCode.STRICT if is_refused else ExitCode.DONE,
+    )
+
+
+def _replicate(trace: Trace, options: CheckOptions) -> Trace | None:
+    if options.twin is None:
+        return None
+    other = opened(options, options.twin)
+    if fingerprint(trace.code) != fingerprint(other.code):
+        raise UsageError(
+            f"{other.name} is no replicate of {trace.name}: their instructions differ.",
+            hint="A replicate is another capture of the same binary; rcv index names those it finds.",
+        )
+    return other
+
+
+def _text(trace: Trace, notes: Sequence[HealthNote]) -> Iterator[Part]:
+    yield bold(trace.name, sys.stdout)
+    kernel = [("kernel", short_kernel(trace.kernel_name))] if trace.kernel_name else []
+    yield Facts([*kernel, ("verdict", verdict(notes))])
+    if not notes:
+        yield f"\n{NOTHING}"
+    for note in notes:
+        yield f"\n{note.severity}: {bold(note.title, sys.stdout)}"
+        yield Facts(_facts(note))
+    yield "\nLooked at:"
+    yield Facts([("", f"{', '.join(CHECKED)}.")])
+    if trace.problems:
+        yield f"\n{plural(len(trace.problems), 'problem')} of files: `rcv info` lists them."
+    if any(note.settings for note in notes):
+        yield "\nA ready input file: rcv check --yaml FOLDER > input.yaml, then"
+        yield f"  {command_line()}"
+
+
+def _facts(note: HealthNote) -> list[tuple[str, str]]:
+    words = {"evidence": note.evidence_text, "consequence": note.consequence, "remedy": note.remedy}
+    facts = [(NOTES[name].title, text) for name, text in words.items()]
+    if note.settings:
+        facts.append(("settings", ", ".join(f"{name}: {value}" for name, value in note.settings.items())))
+    return facts

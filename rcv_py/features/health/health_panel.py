@@ -1,0 +1,236 @@
+"""Whether the capture can be trusted, and how to record a better one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Self
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict
+from rcv_py.analysis.health.input_yaml import command_line, input_yaml
+from rcv_py.analysis.health.note import HealthNote
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import translated
+from rcv_py.features.health.result import NOTES, number_table
+from rcv_py.model.ids import WaveId
+from rcv_py.state.commands import Command, commands
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.icons import SEVERITIES, pixmap
+from rcv_py.ui.core.layout import bar, scrolled
+from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel, button_text, copy_text, tooltip, with_tip
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table import command_text
+from rcv_py.ui.widgets.empty_state import page
+
+FINE = f"Nothing wrong with this capture. Looked at: {', '.join(CHECKED)}."
+LOOKING = "The capture is being looked at."
+MEDIAN_WAVE = "wave of median life"  # the evidence that names a wave
+ICON_PX = 16
+NAME_PX = 72  # so that the texts of all cards begin at the same x
+WORDS = {Severity.INFO: "Note", Severity.WARNING: "Warning", Severity.ERROR: "Error"}
+
+
+class NoteCard(QFrame):
+    """A note; Ctrl+C copies it.  `go` is the action of a text button, if there is a place to go to."""
+
+    def __init__(self, theme: Theme, note: HealthNote, go: tuple[str, Callable[[], None]] | None) -> None:
+        super().__init__()
+        self.note = note
+        self._theme = theme
+        self.setObjectName("card")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(translated(f"{WORDS[note.severity]}: {note.title}"))
+        self.setAccessibleDescription(translated(f"{note.consequence} {note.remedy}"))
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(10, 8, 10, 8)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnMinimumWidth(1, NAME_PX)
+        self._grid.setColumnStretch(2, 1)
+        self._icon = PlainLabel()
+        self._icon.setFixedSize(QSize(ICON_PX, ICON_PX))
+        self._icon.setToolTip(tooltip(WORDS[note.severity]))
+        self._grid.addWidget(self._icon, 0, 0)
+        self._grid.addWidget(_text(note.title, "heading"), 0, 1, 1, 2)
+        for row, (name, text) in enumerate(lines(note), 1):
+            self._grid.addWidget(PlainLabel(name, role="muted"), row, 1, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(_text(text), row, 2)
+        if go is not None:
+            button = QPushButton(button_text(go[0]))
+            button.setProperty("link", True)
+            button.setToolTip(tooltip(go[0]))
+            button.clicked.connect(go[1])
+            self._grid.addWidget(button, self._grid.rowCount(), 2, Qt.AlignmentFlag.AlignLeft)
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Draw the icon in the colours of the theme."""
+        name, role = SEVERITIES[self.note.severity]
+        self._icon.setPixmap(pixmap(name, self._theme.role(role), ICON_PX, self.devicePixelRatioF()))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            copy_text(note_text(self.note))
+        else:
+            event.ignore()
+
+
+def note_text(note: HealthNote) -> str:
+    """Return all texts of a note, one per line."""
+    said = [f"{name}: {text}" for name, text in lines(note)]
+    return "\n".join([f"{note.severity}: {note.title}", *said])
+
+
+def lines(note: HealthNote) -> list[tuple[str, str]]:
+    """Return the texts below the title of a note."""
+    rows = [("Evidence", note.evidence_text), ("Impact", note.consequence), ("Fix", note.remedy)]
+    if note.settings:
+        rows.append(("Settings", ", ".join(f"{name}: {value}" for name, value in note.settings.items())))
+    return rows
+
+
+def _text(text: str, role: str = "") -> PlainLabel:
+    label = PlainLabel(text, role=role, wordWrap=True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+@panel(id="health", title="Health", area="apart", order=92, within="trust")
+class HealthPanel(Panel):
+    """Whether the capture can be trusted, and how to record a better one."""
+
+    commands_wait = True
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.notes: tuple[HealthNote, ...] | None = None
+        self.cards: list[NoteCard] = []
+        self._card_soon = self.coalesced(self._show_card)
+        self.verdict, self.partial = PlainLabel(role="heading"), PlainLabel(role="muted")
+        self.verdict.setAccessibleName(translated("Verdict"))
+        tip = f"Copy an input file for rocprofv3 that records this kernel again, better: {command_line()}"
+        self.copy = with_tip(QPushButton(translated("Copy input.yaml")), tip)
+        cards = QWidget()
+        self._column = QVBoxLayout(cards)
+        self._column.setContentsMargins(8, 4, 8, 8)
+        self._column.setSpacing(6)
+        self._column.addStretch(1)
+        head = bar(self.verdict, self.partial, None, self.copy, margins=(12, 6, 8, 2))
+        self.empty = page(self, head, (scrolled(cards, is_wide=False), 1))
+        self.copy.clicked.connect(self.copy_input)
+        ui.session.trace.watch(self._open)
+        ui.session.loaded.watch(self._say_partial)
+        ui.results.cell("health").watch(self._take)
+        ui.theme.changed.connect(self._restyle)
+        self._open()
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        self.notes = None
+        self._show_card()
+        self.empty.say(self.reason(FINE) if trace is None else LOOKING)
+        if trace is not None:
+            self.want_result("health")
+            self._take()  # the button that counts warnings may have requested it earlier
+
+    def _take(self) -> None:
+        notes = self.ui.results.cell("health").value
+        if notes is None or self.session.trace.value is None:
+            return
+        self.notes = notes
+        self.verdict.setText(verdict(notes).capitalize())
+        self._say_partial()
+        self._card_soon.ask()
+        self.empty.say("" if notes else FINE)
+
+    def _say_partial(self) -> None:
+        store, trace = self.session.store, self.session.trace.value
+        is_partial = store is not None and trace is not None and not store.is_complete
+        self.partial.setText("waves are still being read" if is_partial else "")
+
+    def _show_card(self) -> None:
+        """Remake the first card that differs from its note, and schedule the next; the other cards stay.
+
+        So reading waves does not make them flicker, and each turn of the event loop makes at most one card.
+        """
+        notes = self.notes or ()
+        for surplus in self.cards[len(notes) :]:
+            self._remove(surplus)
+        for place, note in enumerate(notes):
+            there = self.cards[place : place + 1]
+            if [note_text(card.note) for card in there] != [note_text(note)]:
+                for card in there:
+                    self._remove(card)
+                made = NoteCard(self.ui.theme, note, self._go(note))
+                self.cards.insert(place, made)
+                self._column.insertWidget(place, made)
+                self._card_soon.ask()
+                return
+
+    def _remove(self, card: NoteCard) -> None:
+        self.cards.remove(card)
+        self._column.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+
+    def _go(self, note: HealthNote) -> tuple[str, Callable[[], None]] | None:
+        name = note.number(MEDIAN_WAVE)
+        if not isinstance(name, str):
+            return None
+        wave = WaveId.parse(name)
+        return f"Select {wave}", lambda: self.session.select_wave(wave)
+
+    def _restyle(self) -> None:
+        for card in self.cards:
+            card.restyle()
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def copy_input(self) -> None:
+        """Put an input file for rocprofv3 on the clipboard."""
+        trace = self.session.trace.value
+        if trace is not None and self.notes is not None:
+            copy_text(input_yaml(trace, self.notes))
+
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+        """Return the command that copies the input file."""
+
+        def why_not() -> str:
+            if late.now is None:
+                return "Open the panel Health first."
+            if ui.session.trace.value is None:
+                return "No capture is open."
+            return "" if late.now.notes is not None else "The capture is still being looked at."
+
+        tip = "Copy an input file for rocprofv3 that records this kernel again as Health recommends."
+        row = ("analyze.copy_input_yaml", "Copy input.yaml for a better capture", "Ctrl+Alt+Y")
+        return commands("Analyze", [(*row, late.then(cls.copy_input), tip, why_not)])
+
+    def caption(self) -> str:
+        """Return the worst note."""
+        return "" if self.notes is None else headline(self.notes)
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the notes."""
+        return command_text.rcv(self.session, "check")
+
+    def sheet(self) -> Sheet | None:
+        """Return a row per piece of evidence, with its meaning and the remedy."""
+        if not self.notes:
+            return None
+        sheet = Sheet.of("Health", number_table(self.notes))
+        advice = [(note.consequence, note.remedy) for note in self.notes for _ in note.evidence]
+        names = (NOTES["consequence"].name, NOTES["remedy"].name)
+        rows = [row + more for row, more in zip(sheet.rows, advice, strict=True)]
+        return Sheet(sheet.title, (*sheet.headers, *names), rows)

@@ -1,0 +1,1 @@
+"""What costs most: instructions, lines, files."""

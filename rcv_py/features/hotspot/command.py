@@ -1,0 +1,189 @@
+"""`rcv hotspot`: the instructions, source lines, kinds or classes that cost most."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.cost.hotspot import hotspot_bins, static_bins
+from rcv_py.analysis.device.occupancy_limits import Limit, OccupancyLimits
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, percent, plural, short_kernel
+from rcv_py.cli.answer import Answer, Facts, listing
+from rcv_py.cli.opening import (
+    ChosenWaves,
+    counted_waves,
+    facts_of,
+    opened,
+    refuse,
+    warn,
+    window_of,
+)
+from rcv_py.cli.options.look_options import HotspotOptions
+from rcv_py.features.compat.command import like_analyzer
+from rcv_py.features.hotspot.result import PLACES_BY, bins_table, places_table, ranking_table, totals
+from rcv_py.features.occupancy.result import limits_in_short
+from rcv_py.model.modes import SourceCost
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import SUMS
+from rcv_py.results.table import Table
+from rcv_py.work.occupancy import limits_of
+
+_OF = {"hits": "executions", "idle": "cycles of idle time"}  # what a column counts, where it is not the name
+
+
+def run(options: HotspotOptions) -> Answer:
+    """Return the ranking of a capture, its histogram, its places, or the tables of the older script."""
+    if options.like:
+        trace = opened(options)
+        warn(trace)
+        return like_analyzer(trace, options)
+    if options.bins is not None:
+        return _histogram(options)
+    return (_ranking if options.charge is None else _places)(counted_waves(options), options)
+
+
+def _ranking(waves: ChosenWaves, options: HotspotOptions) -> Answer:
+    only_charged = [f"--by {options.by}"] if options.by == "tree" else []
+    only_charged += [f"--sort {options.sort}"] if options.sort not in SUMS else []
+    if only_charged:
+        hint = "Add --charge self or --charge inclusive."
+        raise UsageError(f"{only_charged[0]} belongs to --charge.", hint=hint)
+    trace = waves.trace
+    costs = cost_columns(trace.code)
+    table, _ = ranking_table(trace, costs, options.by, options.sort)
+    shown = (table[::-1] if options.ascending else table).head(options.top)
+    facts = facts_of(trace, options)
+    limits = limits_of(trace, facts)
+    return listing(
+        options,
+        waves,
+        shown,
+        "rcv.hotspot/2",
+        lambda: {
+            "by": options.by,
+            "sort": options.sort,
+            "measure": costs.label,
+            "totals": totals(costs),
+            "total_rows": len(table),
+            "occupancy": limits_in_short(limits),
+        },
+        above=[Facts(_header(trace, costs, limits, waves.whose)), ""],
+        footer=lambda rows: _footer(options, costs, rows, len(table), waves.whose),
+        is_shown_empty=True,
+        about={"files": facts.files},
+    )
+
+
+def _footer(options: HotspotOptions, costs: CostColumns, table: Table, of: int, whose: str) -> str:
+    total = int({name: getattr(costs, name) for name in SUMS}[options.sort].sum())
+    noun = table.spec.noun
+    if not total:
+        return f"No {noun} has any {options.sort}."
+    unit = plural(of, noun, "classes" if options.by == "class" else "")
+    what = f"{_OF.get(options.sort, f'cycles of {options.sort}')} of {whose}"
+    what = "samples" if costs.label == SAMPLES else what
+    part = sum(table.plain(options.sort))
+    return f"\n{len(table):,} of {unit}: {percent(part, total)} of {count(total)} {what}."
+
+
+# -- above the ranking ----------------------------------------------------------------------------------
+
+
+def _header(trace: Trace, costs: CostColumns, limits: OccupancyLimits, whose: str) -> list[tuple[str, str]]:
+    """Names and values; each number of registers says where it comes from."""
+    code = trace.code
+    instructions = int(np.count_nonzero(~code.is_label))
+    executed = int(np.count_nonzero(costs.hits[~code.is_label] > 0))
+    verb = "sampled" if costs.label == SAMPLES else "executed"
+    facts = [
+        ("kernel", short_kernel(trace.kernel_name) or "unknown"),
+        ("instructions", f"{count(instructions)}, {count(executed)} of them {verb}"),
+        _sums(costs, whose),
+    ]
+    if not len(code):
+        return facts
+    bound = f"bound by {limits.binding.name}" if limits.binding is not None else "all that it has room for"
+    resident = limits.resident
+    seen = f"; at most {count(resident.peak)} were traced at a time" if resident.simds else ""
+    occupancy = f"{plural(limits.waves, 'wave')} fit on a SIMD, {bound}{seen}"
+    return [*facts, *((limit.name, _limit(limit)) for limit in limits.limits), ("occupancy", occupancy)]
+
+
+def _sums(costs: CostColumns, whose: str) -> tuple[str, str]:
+    latency, stall, idle = (int(column.sum()) for column in (costs.latency, costs.stall, costs.idle))
+    share = f" ({percent(stall, latency)})" if latency else ""
+    if costs.label == SAMPLES:
+        return "samples", f"{count(latency)}, {count(stall)} of them stalled{share}"
+    return "cycles", (
+        f"{count(latency)} of latency, {count(stall)} of them stall{share}; "
+        f"{count(idle)} of idle time; summed over {whose}"
+    )
+
+
+def _limit(limit: Limit) -> str:
+    if limit.name == "workgroup":
+        return f"{plural(limit.used, 'wave')} ({limit.source})"
+    rounded = f", {count(limit.allocated)} allocated" if limit.allocated != limit.used else ""
+    return f"{count(limit.used)}{rounded}, of {count(limit.available)} ({limit.source})"
+
+
+# -- other views ----------------------------------------------------------------------------------------
+
+
+def _histogram(options: HotspotOptions) -> Answer:
+    """One row per range of instructions, cycles by kind."""
+    number = options.bins or 1
+    wanted = hotspot_bins(number, window_of(options.clock))
+    waves = counted_waves(options, (wanted,))
+    trace = waves.trace
+    refuse(trace, options, "PC samples do not name waves.")
+    bins = waves.of(wanted) if len(trace.waves) else static_bins(trace.code, number)
+    total = int(bins.totals.sum())
+    return listing(
+        options,
+        trace,
+        bins_table(bins),
+        "rcv.hotspot.bins/2",
+        lambda: {"se": options.se, "range": options.clock, "step": bins.step, "total": total},
+        footer=lambda _: f"\n{count(total)} cycles in ranges of {plural(bins.step, 'instruction')}.",
+        is_shown_empty=True,
+    )
+
+
+def _places(waves: ChosenWaves, options: HotspotOptions) -> Answer:
+    """Source lines, instructions, or the tree of places, with the cost charged to each."""
+    if options.by not in PLACES_BY:
+        ways = ", ".join(PLACES_BY)
+        raise UsageError(f"--charge does not know --by {options.by}.", hint=f"Use one of {ways}.")
+    costs = cost_columns(waves.trace.code)
+    cost = costs.latency if options.no_idle else costs.cost
+    unit, total = "samples" if costs.label == SAMPLES else "cycles", int(cost.sum())
+    how = SourceCost(options.charge)
+    table = places_table(waves.trace, cost, options.by, how, unit=unit, file=options.file)
+    if options.by != "tree":  # the default is the cost, of one file its program order
+        names = {
+            "latency": None if options.file else "cost",
+            "place": "source_line" if options.file else "path",
+        }
+        table = table.sorted(names.get(options.sort, options.sort), descending=not options.ascending)
+    return listing(
+        options,
+        waves,
+        table.head(options.top),
+        "rcv.hotspot.places/2",
+        lambda: {
+            "by": options.by,
+            "charge": options.charge,
+            "is_idle_charged": not options.no_idle,
+            "range": options.clock,
+            "unit": unit,
+            "total": total,
+            "total_rows": len(table),
+        },
+        footer=lambda shown: (
+            f"\n{len(shown):,} of {plural(len(table), 'place')}; "
+            f"the program takes {count(total)} {unit} in total."
+        ),
+        is_shown_empty=True,
+    )

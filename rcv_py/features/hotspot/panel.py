@@ -1,0 +1,213 @@
+"""Cost over the program by place and kind of instruction."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QPainter
+
+from rcv_py.analysis.cost.hotspot import KINDS, Bins, binned, hotspot_bins, static_bins
+from rcv_py.base.runs import ascending
+from rcv_py.base.text import percent
+from rcv_py.features.hotspot.result import bins_table
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
+from rcv_py.state.session import Counted
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import rows_in, unit_of
+from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel, draw_text
+from rcv_py.ui.core.shared_results import unread_note
+from rcv_py.ui.core.spoken import SelectionVoice
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.plot.bar_chart import BarChart
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.table_model import grouped
+from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.empty_state import page
+from rcv_py.ui.widgets.legend import Legend
+
+STREAM_MS = 500
+OF_THE_CODE = "totals of all waves; their kinds follow when waves are read"
+
+
+class BinsChart(BarChart):
+    """One bar per range of code rows, stacked by kind of instruction."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Histogram of cycles over the program", top=20)
+        self.bins: Bins | None = None
+        self.unit, self.note = "cycles", ""
+        self.kinds: list[TokenKind] = []  # kinds that have a bar
+
+    def show_bins(self, bins: Bins, rows: int, unit: str) -> None:
+        """Show other bars of a program with this number of rows."""
+        self.bins, self.unit = bins, unit
+        self.kinds = [TokenKind(kind) for kind in np.flatnonzero(bins.cycles.any(axis=0)).tolist()]
+        parts = bins.cycles[bins.first < rows][:, self.kinds]
+        self.show_parts(parts, [partial(Theme.kind, kind=kind) for kind in self.kinds])
+
+    def clear(self) -> None:
+        """Remove all bars."""
+        self.bins, self.kinds = None, []
+        self.show_parts(np.zeros((0, 0), dtype=np.int64), ())
+
+    def bin_of(self, row: int) -> int:
+        """Return the bar that holds a code row, -1 if none does."""
+        if self.bins is None:
+            return -1
+        at = int(np.searchsorted(self.bins.first, row, side="right")) - 1
+        return at if 0 <= at < len(self) and row < self.bins.stop[at] else -1
+
+    def tip(self, bar: int) -> str:
+        """Return the rows and the cycles by kind of a bar."""
+        bins = self.bins
+        if bins is None or bar < 0:
+            return self.note
+        total = int(bins.totals[bar])
+        lines = [
+            f"instructions {bins.first[bar]} to {bins.stop[bar] - 1}",
+            f"{grouped(total)} {self.unit}, {percent(total, int(bins.totals.sum()))}",
+        ]
+        for kind in np.argsort(-bins.cycles[bar], kind="stable").tolist():
+            if bins.cycles[bar, kind]:
+                lines.append(f"{KIND_TEXT[TokenKind(kind)]}: {grouped(bins.cycles[bar, kind])}")
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+    def paint_over(self, painter: QPainter) -> None:
+        """Draw the row numbers of the program and the unit of the bars."""
+        assert self.bins is not None
+        first, step = int(self.bins.first[0]), self.bins.step
+        rows = self.round_numbers(first, first + len(self) * step)
+        ticks = ((self.x_of((row - first) / step), f"{row:,}") for row in rows)
+        self.paint_axis(painter, ticks, f"instruction, {step} a bar")
+        draw_text(painter, QPointF(4, self.fontMetrics().ascent()), self.unit)
+
+
+@panel(id="hotspot", title="Hotspot", area="bottom", order=10, needs=("waves", "code"))
+class HotspotPanel(Panel):
+    """Cycles by place in the program."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.plot = BinsChart(ui.theme)
+        self._voice = SelectionVoice(self.plot, self.session)
+        self.legend, self.note = Legend(), PlainLabel(role="muted")
+        whose = {"all": "All shader engines", "engine": "Engine of the wave"}
+        self.scope = Choice("Which waves are counted", whose)
+        self.remembered = {"scope": self.scope}
+        self._counted_of: int | None = None  # the shader engine
+        self._by_row: Bins | None = None  # data of the bars
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self.empty = page(self, bar((self.legend, 1), self.note, self.scope), (self.plot, 1))
+        self.plot.chosen.connect(self._choose)
+        self.scope.currentIndexChanged.connect(self._compute)
+        ui.theme.changed.connect(self._show_legend)
+        self.session.trace.watch(self._open)
+        self.session.selection.watch(self._follow)
+        self.session.loaded.watch(self._stream.ask)
+        for cell in (self.session.clock_range, ui.settings.cell("hotspot.bins")):
+            cell.watch(self._wanted.ask)
+        self._open()
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        self._stream.reset()
+        self.plot.select(-1)
+        missing = self.why_missing("code")
+        self.plot.clear()
+        self.empty.say(missing)
+        if trace is not None and not missing:
+            self.scope.setVisible(len(ascending(trace.waves.se)) > 1)
+            self._compute()
+
+    def _engine(self) -> int | None:
+        wave = self.session.selection.value.wave
+        return wave.se if self.scope.value == "engine" and wave is not None else None
+
+    def _compute(self) -> None:
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None or not len(trace.code):
+            return
+        batches, window, se = store.batches, self.session.clock_range.value, self._engine()
+        self._counted_of = se
+        self._say()
+        rows = rows_in(trace, window, se)
+        by_row = KINDS if window is None else hotspot_bins(None, window)
+        ask = self.so_far("hotspot", by_row, (window, se), rows)
+
+        def job() -> Bins:
+            if not batches:
+                return static_bins(trace.code, len(trace.code))
+            return ask(rows)
+
+        self.run_job(job, self._take, stream=self._stream if batches else None)
+
+    def _say(self) -> None:
+        store = self.session.store
+        note = ""
+        if store is not None and len(store.trace.waves):
+            note = unread_note(store.read + len(store.missing), store) if store.read else OF_THE_CODE
+        self.note.setText(note)
+        self.plot.note = note
+
+    def _take(self, by_row: Bins) -> None:
+        trace = self.session.trace.value
+        assert trace is not None
+        self._say()
+        self._by_row = by_row
+        if not by_row.cycles.any():
+            self.plot.clear()
+            self.empty.say(self.reason(NO_COST))
+            return
+        self.empty.say("")
+        bins = binned(by_row, self.ui.settings["hotspot.bins"])
+        self.plot.show_bins(bins, len(trace.code), unit_of(trace))
+        self._show_legend()
+        self._follow()
+
+    def _show_legend(self) -> None:
+        theme = self.ui.theme
+        self.legend.set_items(
+            [(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in self.plot.kinds]
+        )
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _choose(self, at: int) -> None:
+        bins, by_row = self.plot.bins, self._by_row
+        if bins is not None and by_row is not None:
+            first, stop = int(bins.first[at]), min(int(bins.stop[at]), len(by_row.first))
+            counted = Counted(self._counted_of, self.session.clock_range.value)
+            self.session.select_lines(first, stop, by_row.totals[first:stop], counted)
+
+    def _follow(self) -> None:
+        if self._counted_of != self._engine():
+            self._wanted.ask()
+        selection = self.session.selection.value
+        line = -1 if selection.line is None else selection.line
+        first, stop = selection.lines or (line, line + 1)
+        ends = (self.plot.bin_of(first), self.plot.bin_of(stop - 1))
+        self.plot.select(ends[0] if min(ends) >= 0 else -1, ends[1] + 1)
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def caption(self) -> str:
+        """Return what is counted."""
+        return self.note.text() or self.scope.currentText()
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the histogram."""
+        se, bins = self._engine(), self.ui.settings["hotspot.bins"]
+        engine = () if se is None else (f"--se={se}",)
+        ranged = command_text.clock(self.session)
+        return command_text.rcv(self.session, "hotspot", f"--bins={bins}", *engine, *ranged)
+
+    def sheet(self) -> Sheet | None:
+        """Return one row per bar, with one column per kind that occurs."""
+        return None if self.plot.bins is None else Sheet.of("Hotspot", bins_table(self.plot.bins))

@@ -1,0 +1,262 @@
+"""Costs of the program: a ranking, a histogram over its rows, and places with the cost charged to each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
+from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
+from rcv_py.analysis.cost.hotspot import Bins
+from rcv_py.analysis.cost.place_text import source_of
+from rcv_py.analysis.cost.ranking import Ranked, ranking
+from rcv_py.analysis.cost.source_costs import source_costs
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, percent
+from rcv_py.features.occupancy.result import LIMITS_IN_SHORT
+from rcv_py.features.source.result import text_of
+from rcv_py.model.kinds import TokenKind, kind_name
+from rcv_py.model.modes import SourceCost
+from rcv_py.model.trace import Trace
+from rcv_py.results import kinds
+from rcv_py.results.common import CAPTURE, COSTS, INDEX_OR_NONE, MEASURE, RANGE, SUMS, TOTAL_ROWS, measured_in
+from rcv_py.results.field import At, Field, only, record_field
+from rcv_py.results.table import Spec, Table
+
+NOUNS = {"instruction": "instruction", "source": "source line", "kind": "kind", "class": "class"}
+_TEXT_TITLES = {"instruction": "instruction", "source": "text"}
+
+# -- the ranking ---------------------------------------------------------------------------------------
+_ISSUED = kinds.COUNT(
+    "issued", "Samples in which it issued", at=At.TEXT, of=lambda row: count(row["latency"] - row["stall"])
+)
+
+
+def ranking_spec(by: str, measure: str) -> Spec:
+    """Return the fields of a ranking; people see a name and its meaning, or a row and its instruction."""
+    is_line = by == "instruction"
+    data_or_all = At.EVERYWHERE if is_line else At.DATA
+    first, issued = "instruction" if is_line else "name", (_ISSUED,) if measure == SAMPLES else ()
+    spec = Spec.of(
+        "hotspot",
+        "The ranking, the largest first.",
+        NOUNS[by],
+        Field(
+            "name",
+            kinds.SOURCE if by == "source" else replace(kinds.TEXT, text=kind_name),
+            "Name of the row: an instruction, a source place, a kind or a class",
+            title=by,
+            at=At.DATA if is_line else At.EVERYWHERE,
+        ),
+        Field(
+            "text",
+            kinds.INSTRUCTION if by in _TEXT_TITLES else kinds.NOTE,
+            "Instruction, source text, or meaning of the kind",
+            title=_TEXT_TITLES.get(by, "meaning"),
+        ),
+        replace(INDEX_OR_NONE, at=data_or_all),
+        kinds.COUNT(
+            "instructions",
+            "Instructions in the row",
+            at=At.DATA if is_line else At.DATA | At.TEXT | At.REPORT,
+            key="rows",
+        ),
+        *COSTS,
+        *issued,
+        kinds.SHARE(
+            "share_of_total", "Part of the total of the column that ranks the rows", "share", key="share"
+        ),
+        kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none", at=data_or_all),
+        order=f"{first} hits latency {' '.join(field.name for field in issued)} stall idle share_of_total "
+        "instructions text",
+    )
+    return measured_in(spec, measure)
+
+
+RANKING_FACTS = (
+    CAPTURE,
+    LIMITS_IN_SHORT("occupancy", "How many waves fit on a SIMD, as in the header of the text"),
+    Field("by", kinds.choice(*NOUNS), "What a row is"),
+    Field(
+        "sort",
+        kinds.choice("latency", "stall", "idle", "hits"),
+        "Column that ranks the rows, the largest first",
+    ),
+    MEASURE,
+    record_field("totals", "Sums over the whole program", *COSTS),
+    TOTAL_ROWS,
+)
+
+
+def ranking_table(trace: Trace, costs: CostColumns, by: str, sort: str) -> tuple[Table, tuple[Ranked, ...]]:
+    """Return the rows whose `sort` column is not zero, the largest first, as a table and as ranked rows."""
+    found = ranking(trace.code, trace.sources, costs, by, sort)
+    return Table.of(ranking_spec(by, costs.label), found), found
+
+
+def totals(costs: CostColumns) -> dict[str, int]:
+    """Return sums over the whole program."""
+    return {name: int(getattr(costs, name).sum()) for name in SUMS}
+
+
+# -- the histogram -------------------------------------------------------------------------------------
+
+
+def _kinds(row: Mapping[str, Any]) -> str:
+    total = sum(row["kinds"].values())
+    return ", ".join(f"{kind_name(kind)} {percent(value, total)}" for kind, value in row["kinds"].items())
+
+
+BINS = Spec.of(
+    "hotspot bins",
+    "One row per range, in program order.",
+    "range",
+    kinds.ROW("first_instruction", "First instruction, counted from 0", "first"),
+    kinds.ROW("last_instruction", "Last instruction, counted from 0", "last"),
+    kinds.CYCLES("total", "Latency of these instructions", title="cycles"),
+    Field(
+        "kinds",
+        kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind", is_spread=True),
+        "The same by kind of instruction",
+        at=At.DATA,
+    ),
+    kinds.TEXT("parts", "The same by kind of instruction", title="kinds", at=At.TEXT, of=_kinds),
+)
+BINS_FACTS = (
+    CAPTURE,
+    kinds.WHOLE("se", "Shader engine whose waves count; null for all", is_unknown=True),
+    RANGE,
+    kinds.COUNT("step", "Instructions per range"),
+    kinds.CYCLES("total", "All ranges"),
+)
+
+
+def bins_table(found: Bins) -> Table:
+    """Return one row per bin; kinds are unknown without waves."""
+    columns = {"first_instruction": found.first, "last_instruction": found.stop - 1, "total": found.totals}
+    return Table(BINS, columns | {"kinds": found.cycles[:, : len(TokenKind)]})
+
+
+# -- places with a charge ------------------------------------------------------------------------------
+
+
+def places_spec(by: str, unit: str) -> Spec:
+    """Return the fields of places; `unit` is what costs are counted in."""
+    return Spec.of(
+        "hotspot places",
+        "Places by cost; with one file, in the order of the file; in a tree, parents before children.",
+        "place",
+        *only(
+            At.DATA,
+            kinds.TEXT("name", "Name of the place"),
+            kinds.NAME("path", "Path of the source file, or instructions of a block; empty if there is none"),
+            INDEX_OR_NONE,
+            kinds.ROW_OR_NONE("source_line", "Line of the source file, counted from 1; -1 if none"),
+            kinds.WHOLE("depth", "Enclosing places, as a count; 0 without a tree"),
+        ),
+        kinds.WHOLE("cost", "Cost charged to it, in the unit", title=unit),
+        kinds.SHARE("share_of_total", "Part of the whole program", "share"),
+        kinds.NOTE(
+            "place",
+            "Name of the place, indented below the enclosing places",
+            at=At.TEXT,
+            of=lambda row: f"{'  ' * row['depth']}{row['name']}",
+        ),
+        kinds.NAME("text", "Source text or instruction; empty if it is not known"),
+        kinds.SOURCE(
+            "source",
+            "Source place of an instruction or a line as file:line; empty if none",
+            at=At.DATA if by == "source" else At.EVERYWHERE,
+        ),
+    )
+
+
+PLACES_FACTS = (
+    CAPTURE,
+    Field("by", kinds.choice("instruction", "source", "tree"), "What a row is"),
+    Field(
+        "charge",
+        kinds.choice("self", "inclusive"),
+        "Which places are charged: the innermost one, or the whole inline chain",
+    ),
+    kinds.FLAG("is_idle_charged", "Whether gaps before instructions are charged as well"),
+    RANGE,
+    Field("unit", kinds.choice("cycles", "samples"), "What the numbers count"),
+    kinds.WHOLE("total", "The whole program, in the unit"),
+    TOTAL_ROWS,
+)
+PLACES_BY = ("source", "instruction", "tree")
+
+
+class _Row(NamedTuple):
+    name: str
+    path: str
+    line: int
+    source_line: int
+    depth: int
+    cost: int
+    text: str
+    source: str
+
+
+def places_table(
+    trace: Trace, cost: np.ndarray, by: str, how: SourceCost, *, unit: str, file: str | None = None
+) -> Table:
+    """Return places with their charge of `cost`, which is per code row; UsageError for an unknown file."""
+    makers = {"source": _source_lines, "instruction": _code_lines, "tree": _tree}
+    places = list(makers[by](trace, cost, how, file))
+    whole = max(1, int(cost.sum()))
+    return Table.of(places_spec(by, unit), places, {"share_of_total": [row.cost / whole for row in places]})
+
+
+def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, path: str | None) -> Iterator[_Row]:
+    """Source lines with a cost, the costliest first; for one file, all lines with code, in order."""
+    table = source_costs(trace.code, cost, how, len(trace.sources))
+    if path is None:
+        chosen = np.argsort(-table.cost, kind="stable")
+        chosen = chosen[table.cost[chosen] > 0]
+    else:
+        chosen = np.arange(len(table))[table.lines_of(_file(trace, path))]
+    for row in chosen.tolist():
+        file, line = int(table.file[row]), int(table.line[row])
+        place = f"{trace.sources[file].path}:{line}"
+        yield _Row(
+            place,
+            trace.sources[file].path,
+            -1,
+            line,
+            0,
+            int(table.cost[row]),
+            text_of(trace, file, line).strip(),
+            place,
+        )
+
+
+def _file(trace: Trace, path: str) -> int:
+    found = next((at for at, source in enumerate(trace.sources) if source.path == path), None)
+    if found is None:
+        raise UsageError(f"No code came from {path}.", hint="Name a file as `rcv hotspot --by source` does.")
+    return found
+
+
+def _code_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
+    for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
+        text, source = trace.code.text[row], source_of(trace, row)
+        yield _Row(f"instruction {row}", "", row, -1, 0, int(cost[row]), text, source)
+
+
+def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
+    has_sources = len(trace.code.chain_file) > 0
+    root = source_tree(trace.code, trace.sources, cost, how) if has_sources else label_tree(trace, cost)
+    return _walk(root, -1)
+
+
+def _walk(place: CostNode, depth: int) -> Iterator[_Row]:
+    if depth >= 0:
+        instruction, line = (place.line, -1) if place.file < 0 else (-1, place.line)
+        yield _Row(place.name, place.tip, instruction, line, depth, place.cost, "", "")
+    for child in place.children:
+        yield from _walk(child, depth + 1)

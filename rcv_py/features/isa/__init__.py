@@ -1,0 +1,1 @@
+"""The program: instructions, blocks, branches, and what instructions do."""

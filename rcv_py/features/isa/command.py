@@ -1,0 +1,141 @@
+"""`rcv isa`: the listing with costs, its basic blocks, its branches, or its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION
+from rcv_py.analysis.core.answers import Analysis
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.cost.annotations import Annotation, Ingredients, annotation, why_not
+from rcv_py.analysis.cost.hotspot import KINDS
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
+from rcv_py.analysis.latency.memory_latency import MEMORY
+from rcv_py.analysis.program.branches import BRANCHES
+from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import DASH, count, plural
+from rcv_py.cli.answer import Answer, Facts, Part, listing, matched, nothing
+from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, wave_of
+from rcv_py.cli.options.dig_options import IsaOptions
+from rcv_py.features.isa.help_result import asked, help_facts, help_table
+from rcv_py.features.isa.result import Listing, label_table
+from rcv_py.features.isa.result import listing as rows_of
+from rcv_py.formats.isa.kept_docs import descriptions
+from rcv_py.model.modes import LatencyMode, ReferenceRule
+from rcv_py.model.trace import Trace
+from rcv_py.results.table import Table
+
+_KINDS = {"instruction": "instructions", "block": "blocks", "branch": "branches", "label": "labels"}
+_MODES = {
+    "sum": LatencyMode.SUM_ALL,
+    "mean": LatencyMode.MEAN_ALL,
+    "hit": LatencyMode.ITERATION,
+    "wave-sum": LatencyMode.SUM_WAVE,
+    "wave-mean": LatencyMode.MEAN_WAVE,
+    "wave-max": LatencyMode.MAX_WAVE,
+}
+# The input of the bars of a mode, and the function that makes it.
+_NEEDS: dict[Annotation, tuple[str, Analysis]] = {
+    Annotation.NONHIDDEN: ("hidden", HIDDEN[ReferenceRule.OURS]),
+    Annotation.KINDS: ("kinds", KINDS),
+    Annotation.CAUSES: ("causes", ATTRIBUTION),
+    Annotation.MEMORY: ("memory", MEMORY[ReferenceRule.OURS]),
+    Annotation.MEMORY_WAITS: ("waits", WAITS),
+}
+
+
+def run(options: IsaOptions) -> Answer:
+    """List the instructions, blocks, branches or labels of a capture, or help on some instructions."""
+    if options.help_of is not None:
+        return _help(opened(options), options.help_of, options.isa_xml)
+    waves = counted_waves(options, (BRANCHES,))
+    trace = waves.trace
+    costs = _costs(trace, options)
+    found = _listing(waves, costs, options)
+    texts = found.table.plain("text" if "text" in found.table.spec else "name")  # of blocks and labels
+    kept = matched(texts, options)
+    if kept is not None:
+        found = found.at(np.array(sorted(kept), dtype=np.int64))
+    # --sort ranks the rows; by default, their cost.
+    table = found.table if options.sort else found.top(options.top)
+    noun, nouns = table.spec.noun, _KINDS[options.by]
+
+    def footer(shown: Table) -> str:
+        text = f"\n{count(len(shown))} of {plural(len(found.table), noun, nouns)}."
+        if options.by in ("branch", "label"):  # shares are of how often each was met
+            return text
+        idle = "" if options.no_idle else " and idle time"
+        of_what = f"the latency{idle} of all instructions" if found.measure != SAMPLES else "all samples"
+        return f"{text} Shares are of {of_what}."
+
+    why_none = "" if len(found.table) else nothing(noun, options, f"The program has no {nouns}.")
+    if not len(trace.code) and noun != "label":
+        why_none = "The capture has no instructions."
+    return listing(
+        options,
+        waves,
+        table,
+        "rcv.isa/2",
+        lambda: {"kind": _KINDS[options.by], "measure": found.measure, "total_rows": len(found.table)},
+        footer=footer,
+        why_none=why_none,
+        unknown=DASH,
+    )
+
+
+def _help(trace: Trace, wanted: str, file: Path | None) -> Answer:
+    texts = asked(trace, wanted)
+    if not texts:
+        raise UsageError(f"The capture has no instruction {wanted}.", hint="`rcv isa` lists them.")
+    table = help_table(trace, texts, descriptions(trace.target, texts, file))
+
+    def text() -> Iterator[Part]:
+        for at, row in enumerate(table.rows()):
+            yield from ("",) if at else ()
+            yield Facts(help_facts(row))
+
+    return Answer(
+        schema="rcv.isa/2",
+        document=lambda: {"target": trace.target, "rows": table.rows()},
+        csv=table.csv,
+        text=text,
+        of=trace,
+    )
+
+
+def _costs(trace: Trace, options: IsaOptions) -> CostColumns:
+    mode = _MODES[options.mode]
+    if mode in (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL):
+        return cost_columns(trace.code, mode, None, None)
+    if options.wave is None:
+        raise UsageError("This mode is about one wave.", hint="Name it with --wave se0/simd2/slot1/wv0.")
+    return cost_columns(trace.code, mode, wave_of(trace, options.wave), options.hit - 1)
+
+
+def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> Listing:
+    trace, kind = waves.trace, _KINDS[options.by]
+    if kind == "labels":
+        labels = label_table(trace, costs)
+        return Listing(labels, np.asarray(labels.columns["latency"]), costs.label)
+    found = rows_of(trace, kind, lambda: waves.of(BRANCHES), costs, show_idle=not options.no_idle)
+    return found if options.bars is None else found.with_bars(_bar_lengths(waves, costs, options))
+
+
+def _bar_lengths(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> np.ndarray:
+    """One bar length per code row: cycles, samples, or cycles per execution; UsageError if unknown."""
+    mode = Annotation[(options.bars or "").upper()]
+    known = {}
+    if mode in _NEEDS:
+        name, analysis = _NEEDS[mode]
+        with announced(waves, options) as found:
+            answer = found.of(analysis)
+        known[name] = answer.latency if mode is Annotation.MEMORY_WAITS else answer
+    ingredients = Ingredients(waves.trace.code, costs, not options.no_idle, **known)
+    reason = why_not(mode, ingredients)
+    if reason:
+        raise UsageError(f"There are no bars of {options.bars}: {reason[:1].lower()}{reason[1:]}")
+    return annotation(mode, ingredients).total

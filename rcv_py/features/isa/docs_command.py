@@ -1,0 +1,57 @@
+"""`rcv isa-docs`: stores descriptions from AMD's machine-readable ISA files, for the help of instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import plural
+from rcv_py.cli.answer import Answer, Part, Shown
+from rcv_py.cli.options.other_options import IsaDocsOptions
+from rcv_py.features.isa.help_result import DOCS
+from rcv_py.formats.isa.kept_docs import KeptDocs, add_docs, kept_docs, remove_docs
+from rcv_py.results.table import Table
+
+_NEEDS = {"add": "the file", "remove": "the family"}
+_NONE = (
+    "No ISA file is kept. AMD publishes them at gpuopen.com/machine-readable-isa; `rcv isa-docs add FILE`"
+    " keeps one."
+)
+
+
+def run(options: IsaDocsOptions) -> Answer:
+    """List the stored files, or change them and report the change."""
+    action, what = options.action or "list", options.what
+    if (what is None) != (action == "list"):
+        wrong = "list takes no argument" if action == "list" else f"{action} needs {_NEEDS[action]}"
+        raise UsageError(f"{wrong[0].upper()}{wrong[1:]}.", hint="`rcv help isa-docs` shows how.")
+    said = ""
+    if what is None:
+        found = kept_docs()
+    elif action == "add":
+        found = (add_docs(Path(what)),)
+        said = f"Kept: `rcv isa --help-of` and Instruction in the window show it of {found[0].family}."
+    else:
+        remove_docs(what)
+        found, said = (), f"Removed what was kept of {what}."
+    table = Table.of_rows(DOCS, [_row(one) for one in found])
+
+    def text() -> Iterable[Part]:
+        if action == "add":
+            one = found[0].description
+            yield f"{one.architecture}: {plural(len(one.instructions), 'instruction')}."
+        elif len(table):
+            yield Shown(table)
+        yield said or ("" if len(table) else _NONE)
+
+    return Answer(
+        schema="rcv.isa-docs/1",
+        document=lambda: {"rows": table.rows()},
+        csv=table.csv,
+        text=text,
+    )
+
+
+def _row(one: KeptDocs) -> tuple[str, str, int, str]:
+    return one.family, one.description.architecture, len(one.description.instructions), one.file

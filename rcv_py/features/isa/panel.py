@@ -1,0 +1,661 @@
+"""The instructions: what each costs, what it waits for, where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMenu
+
+from rcv_py.analysis.cost.annotations import Annotation
+from rcv_py.base.text import plural
+from rcv_py.features.isa.arrows import MODES as ARROWS
+from rcv_py.features.isa.arrows import GutterArrows, gutter_arrows
+from rcv_py.features.isa.ink import SCALES
+from rcv_py.features.isa.program import FOLD_BY, IsaFacts
+from rcv_py.features.isa.register_cursor import At
+from rcv_py.features.isa.rows import IsaRows, csv_sheet, isa_rows, rows_at_leaf, rows_of_place
+from rcv_py.features.isa.view import IsaView
+from rcv_py.features.isa.walk import NO_ROWS, IsaWalk, walk_commands
+from rcv_py.model.code import CodeTable
+from rcv_py.model.modes import LatencyMode
+from rcv_py.state.commands import Command, commands
+from rcv_py.state.selection import Hover, SearchQuery, Selection
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
+from rcv_py.ui.core.layout import BAR, boxed, row
+from rcv_py.ui.core.panel import Late, Sheet, panel
+from rcv_py.ui.core.plain_text import add_action, allow, copy_text
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
+from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
+from rcv_py.ui.widgets.empty_state import page
+
+if TYPE_CHECKING:
+    from rcv_py.analysis.program.live_registers import LiveRegisters
+    from rcv_py.features.isa.menus import IsaMenus
+
+NO_COST = "No instruction has a cost."
+SEEN = 250  # an execution is visible if the time views are at most this many times as wide
+WIDE = 25  # and easily visible at this many: 40 of 1,000 px
+MODES = {  # on the command line
+    LatencyMode.SUM_ALL: "sum",
+    LatencyMode.MEAN_ALL: "mean",
+    LatencyMode.ITERATION: "hit",
+    LatencyMode.SUM_WAVE: "wave-sum",
+    LatencyMode.MEAN_WAVE: "wave-mean",
+    LatencyMode.MAX_WAVE: "wave-max",
+}
+
+
+@panel(id="isa", title="ISA", area="code", order=10, needs=("code",))
+class IsaPanel(CodePanel):
+    """Instructions with their costs and waits."""
+
+    view: IsaView
+
+    def __init__(self, ui: UiContext) -> None:
+        view = IsaView(ui.theme, ui.settings)
+        super().__init__(ui, view, HeatStrip(view, view.places), FindBar(ui.theme, "Find instructions"))
+        self._rows: IsaRows | None = None
+        self._cost_key: tuple[Any, ...] = ()
+        self._arrow_key: tuple[Any, ...] = ()
+        self.matches = np.empty(0, dtype=np.int64)  # instructions that a search matched, ascending
+        self._problem = ""  # error of the search
+        self._followed: int | None = None  # the last instruction brought into view
+        self._sought: int | None = None  # a clicked row whose execution is to be shown
+        self.facts = IsaFacts(ui, self, self._updates.ask)
+        self.walk = IsaWalk(ui.session, view, self.go)
+        self.search = boxed(row(self.find_bar, margins=BAR))  # only during a search
+        self.search.hide()
+        self.empty = page(self, self.search, self.note, (row((view, 1), self.strip), 1))
+        self._connect()
+        ui.session.latency_mode.watch(self._mode_changed)
+        ui.session.isolated_wait.watch(self._show_isolated)
+        ui.session.notes.shown.watch(self._show_notes)
+        ui.settings.cell("isa.color_text").watch(view.refresh)
+        ui.settings.cell("isa.registers").watch(self._updates.ask)
+        for name in ("isa.bar_scale", "isa.per_block", "isa.whole_text"):
+            ui.settings.cell(name).watch(self._show)
+        ui.theme.changed.connect(self._show)  # colours, and a font of another width
+        self._mode_changed()
+        self._show_notes()
+        self.follow_session()
+
+    def _connect(self) -> None:
+        session, view = self.session, self.view
+        view.chosen.connect(self._choose)
+        view.hovered.connect(lambda row: session.hover.set(Hover(line=row) if row >= 0 else None))
+        view.jumped.connect(self.go)
+        view.isolated.connect(self._isolate)
+        view.released.connect(lambda: session.isolated_wait.set(None))
+        view.refolded.connect(self._show_strip)
+        view.pointed.connect(session.doubt_reasons)
+        view.hits_of = self._hits_of
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._open_menu)
+        self.strip.clicked.connect(self.go)
+        self.find_bar.edited.connect(session.query.set)
+        self.find_bar.filtered.connect(self._filter)
+        self.find_bar.stepped.connect(self.step_match)
+        self.find_bar.left.connect(self._leave_search)
+        session.query.watch(self._search)
+        session.loaded.watch(self._more_waves)
+        view.header.menus = {
+            "gutter": partial(self._fill, "fill_arrows"),
+            "fold": partial(self._fill, "fill_folds"),
+            "text": partial(self._fill, "fill_text"),
+            "latency": partial(self._fill, "fill_latency"),
+            "cost": partial(self._fill, "fill_bars"),
+        }
+        view.header.extend_menu = partial(self._fill, "fill_all")
+
+    @cached_property
+    def menus(self) -> IsaMenus:
+        """Return the functions that fill the menus of the header, called when a menu is first opened."""
+        from rcv_py.features.isa.menus import IsaMenus  # noqa: PLC0415 - not of a start
+
+        names, view = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold"), self.view
+        return IsaMenus(
+            settings=self.ui.settings,
+            latency=self.session.latency_mode,
+            arrows=lambda: view.arrow_mode,
+            set_arrows=self.set_arrows,
+            bars=lambda: self.facts.mode,
+            set_bars=self.set_annotation,
+            objections=self.objections,
+            legend=view.bars.legend,
+            fold_by=lambda: view.fold_by,
+            set_fold_by=view.set_fold_by,
+            find=self.focus_search,
+            commands=tuple(one for one in self.commands(self.ui, Late.of(self)) if one.id in names),
+        )
+
+    def _fill(self, what: str, menu: QMenu) -> None:
+        getattr(self.menus, what)(menu)
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        self._rows = None
+        self._updates.reset()
+        self._cost_key = self._arrow_key = ()
+        self._followed = None
+        missing = self.why_missing("code")
+        self.empty.say(missing)
+        self.facts.open()
+        if trace is None or missing:
+            return
+        modes = (Annotation.REASONS, Annotation.TOTAL)  # columns that only one kind of capture has
+        unfit, fit = modes if trace.has_thread_trace else modes[::-1]
+        if self.facts.mode is unfit:
+            self.set_annotation(fit)
+        self._compute()
+        self._search()
+
+    def _compute(self) -> None:
+        trace, job = self.session.trace.value, cost_job(self.session)
+        if trace is None or job is None or self.empty.is_empty:
+            return
+        self._cost_key = self._key()
+        idle, mode = self.ui.settings["isa.show_idle"], self.facts.mode
+        structure, ingredients = self.facts.structure(trace), self.facts.ingredients()
+
+        live = self._live()
+
+        def rows() -> IsaRows:
+            return isa_rows(trace, ingredients(trace.code, job(), idle), structure(), mode, live(trace.code))
+
+        self.run_job(rows, self._take_rows, "costs", stream=self._updates.stream)
+
+    def _live(self) -> Callable[[CodeTable], LiveRegisters | None]:
+        """Return a function for a thread that returns the held registers, or None if they are hidden."""
+        if not self.ui.settings["isa.registers"]:
+            return lambda code: None
+        from rcv_py.analysis.program.live_registers import live_registers  # noqa: PLC0415 - rarely used
+
+        return live_registers
+
+    def _key(self) -> tuple[Any, ...]:
+        """Return the inputs of the costs besides trace, clock range and number of loaded waves."""
+        mode = self.session.latency_mode.value
+        if mode in OF_ALL_WAVES:
+            return (mode,)
+        hit = self.session.selection.value.hit if mode is LatencyMode.ITERATION else None
+        return (mode, self.session.wave(), hit)
+
+    def _take_rows(self, rows: IsaRows) -> None:
+        is_first = self._rows is None
+        self._rows = rows
+        self.facts.keep(rows.program)
+        self._show()
+        self._show_strip()
+        self._show_note()
+        self._refresh_arrows()
+        if is_first:
+            self._show_found()
+            if self.session.selection.value.line is None:
+                self.view.show_hottest()
+        self._follow()
+
+    def objections(self) -> dict[Annotation, str]:
+        """Return why each kind of bars is disabled, "" if it is not."""
+        return {} if self._rows is None else self.facts.objections(self._rows.trace, self._rows.costs)
+
+    def _show(self) -> None:
+        if self._rows is not None:
+            self.view.mode = self.session.latency_mode.value
+            self.view.show_rows(self._rows)
+
+    def _show_strip(self) -> None:
+        if self._rows is not None:
+            cost = np.where(self._rows.trace.code.is_label, 0, self._rows.cost)
+            self.strip.set_cost(self.view.shown_cost(cost))
+
+    def _show_note(self) -> None:
+        needs_wave = self.session.latency_mode.value not in OF_ALL_WAVES
+        note = ""
+        if needs_wave and self.session.wave() is None:
+            wave = self.session.selection.value.wave
+            note = f"Wave {wave} is not read yet; its numbers follow." if wave else "No wave is selected."
+        elif self._rows is not None and self._rows.bars.mode is not self.facts.mode:
+            why = self.facts.why_not(self.facts.mode, self._rows.trace, self._rows.costs)
+            note = f"{why} The bars show the total latency."
+        self.show_note(note)
+
+    def set_annotation(self, mode: Annotation) -> None:
+        """Choose the content of the bars."""
+        self.facts.set_mode(mode)
+        self._updates.ask()
+
+    def next_annotation(self) -> None:
+        """Choose the next enabled kind of bars."""
+        modes, why = list(Annotation), self.objections()
+        at = modes.index(self.facts.mode)
+        later = (mode for mode in (*modes[at + 1 :], *modes[:at]) if not why.get(mode))
+        self.set_annotation(next(later, self.facts.mode))
+
+    def next_scale(self) -> None:
+        """Choose the next scale of bars: each for the whole listing, then each per block."""
+        settings = self.ui.settings
+        scales = [(scale, per_block) for per_block in (False, True) for scale in SCALES]
+        now = settings["isa.bar_scale"], settings["isa.per_block"]
+        settings["isa.bar_scale"], settings["isa.per_block"] = scales[(scales.index(now) + 1) % len(scales)]
+
+    # -- following the session ----------------------------------------------------------------------
+
+    def _mode_changed(self) -> None:
+        self._updates.ask()
+
+    def _more_waves(self) -> None:
+        if self._key() != self._cost_key:
+            self._updates.ask()
+        self._refresh_arrows()
+
+    def _follow(self) -> None:
+        trace, selection = self.session.trace.value, self.session.selection.value
+        if self._key() != self._cost_key:
+            self._updates.ask()
+        self._refresh_arrows()
+        if trace is None or self._rows is None:
+            return
+        self._show_execution()
+        line = selection.line if selection.line is not None and selection.line < len(trace.code) else -1
+        self.view.same_source = rows_at_leaf(trace.code, selection.source)
+        self.view.marked = selection.lines
+        if line >= 0 and line != self._followed:
+            self.view.unfold_row(line)
+        self._followed = line
+        line = self.view.stands_for(line)
+        if selection.lines is not None and line != self.view.current:
+            self._reveal_range(selection)
+        self.view.set_current(line, reveal=line != self.view.current)
+        self.strip.update()
+        self._say_found()
+
+    def _show_execution(self) -> None:
+        """Zoom in on the execution of a clicked row, unless it is wide enough to be visible."""
+        token, selection = self.session.token(), self.session.selection.value
+        if token is None or self._sought is None or selection.line != self._sought:
+            return
+        self._sought = None
+        span = token[0].tokens.span(token[1])
+        if span.width * SEEN < self.session.view.value.width:
+            self.session.set_view(span.padded((WIDE - 1) / 2))
+
+    def _reveal_range(self, selection: Selection) -> None:
+        assert selection.lines is not None
+        rows = self.view.places()[slice(*selection.lines)]
+        rows = rows[rows >= 0]
+        if len(rows):
+            self.view.reveal(int(rows.max()))
+            self.view.reveal(int(rows.min()))
+
+    def _show_hover(self) -> None:
+        trace, hover = self.session.trace.value, self.session.hover.value
+        if trace is None or self._rows is None:
+            return
+        line = -1 if hover is None or hover.line is None else hover.line
+        tint = rows_of_place(trace.code, None if hover is None else hover.source)
+        if line != self.view.hover or not np.array_equal(tint, self.view.hovered_source):
+            self.view.hover, self.view.hovered_source = line, tint
+            self.view.viewport().update()
+
+    def _hits_of(self, row: int) -> str:
+        """Return how often the selected wave ran a row, and which of these executions is selected."""
+        wave, selection = self.session.wave(), self.session.selection.value
+        if wave is None:
+            return ""
+        total = int(np.count_nonzero(wave.tokens.line == row))
+        if selection.line == row and selection.hit is not None and selection.hit < total:
+            return f"hit {selection.hit + 1:,} of {total:,} in {wave.id}"
+        return f"{plural(total, 'hit')} in {wave.id}"
+
+    # -- arrows -------------------------------------------------------------------------------------
+
+    def _refresh_arrows(self) -> None:
+        trace, wave, mode = self.session.trace.value, self.session.wave(), self.view.arrow_mode
+        structure = None if self._rows is None else self._rows.program
+        if trace is None or structure is None or (trace, wave, mode, structure) == self._arrow_key:
+            return
+        self._arrow_key = (trace, wave, mode, structure)
+        self.view.shows_branches = mode in ("branches", "both")
+        self.view.refresh()
+        self.run_job(
+            lambda: gutter_arrows(mode, wave, structure, trace.gfxip),
+            self._take_arrows,
+            "arrows",
+        )
+
+    def _take_arrows(self, arrows: GutterArrows) -> None:
+        self.walk.arrows = arrows
+        self.session.doubt_reasons()
+        self.view.set_arrows(arrows)
+
+    def set_arrows(self, mode: str) -> None:
+        """Choose the arrows in the gutter: a key of `ARROWS`."""
+        self.view.arrow_mode = mode
+        self._show()
+        self._refresh_arrows()
+
+    def next_arrows(self) -> None:
+        """Show the next kind of arrows."""
+        modes = list(ARROWS)
+        self.set_arrows(modes[(modes.index(self.view.arrow_mode) + 1) % len(modes)])
+
+    def _isolate(self, row: int) -> None:
+        is_on = self.session.isolated_wait.value == row
+        self.session.isolated_wait.set(None if is_on else row)
+
+    def _show_notes(self) -> None:
+        trace, notes = self.session.trace.value, self.session.notes.shown.value
+        if trace is None or not notes:
+            self.view.set_notes({})
+            return
+        from rcv_py.ui.table.note_marks import by_instruction  # noqa: PLC0415 - most captures have no notes
+
+        self.view.set_notes(by_instruction(trace, notes))
+
+    def _show_isolated(self) -> None:
+        self.view.isolated_row = self.session.isolated_wait.value
+        self.view.viewport().update()
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _choose(self, row: int) -> None:
+        self._followed = row  # a clicked fold stays folded
+        if row != self.session.selection.value.line or self.session.selection.value.lines is not None:
+            self.go(row)
+
+    def go(self, row: int) -> None:
+        """Select an instruction; the time views move to the execution selected with it."""
+        self._sought = row
+        self.session.select_line(row)
+
+    @property
+    def has_rows(self) -> bool:
+        """Return whether there are rows to fold or to draw differently."""
+        return self._rows is not None
+
+    @property
+    def has_cost(self) -> bool:
+        """Return whether any row has a cost."""
+        return self._rows is not None and bool(self._rows.total)
+
+    def step_hottest(self, direction: int) -> None:
+        """Select the row with the next lower (+1) or next higher (-1) cost than the selected row."""
+        if self._rows is not None:
+            cost = np.where(self._rows.trace.code.is_label, 0, self._rows.cost)
+            at = next_hottest(cost, self.session.selection.value.line, direction)
+            if at >= 0:
+                self.go(at)
+
+    # -- searching ----------------------------------------------------------------------------------
+
+    def _search(self) -> None:
+        trace, query = self.session.trace.value, self.session.query.value
+        self.find_bar.show_query(query)
+        if query.text:
+            self.search.show()
+        if trace is not None:
+            texts = trace.code.text
+            self.run_job(lambda: matches_of(texts, query), self._take_found, "search")
+
+    def _take_found(self, answer: tuple[np.ndarray, str]) -> None:
+        self.matches, self._problem = answer
+        self._show_found()
+
+    def _show_found(self) -> None:
+        """Show the matches of a search, if they belong to the shown program."""
+        shown = len(self.view.table.view_rows)
+        if self.view.rows is None or (len(self.matches) and self.matches[-1] >= shown):
+            return
+        self.view.set_matches(self.matches, self.session.query.value)
+        self.strip.set_marks(self.matches)
+        self._filter()
+        self._say_found()
+
+    def focus_search(self) -> bool:
+        """Show the search field with the cursor in it."""
+        self.search.show()
+        return super().focus_search()
+
+    def _leave_search(self) -> None:
+        """Give the room of an empty search field to instructions."""
+        self.search.hide()
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _filter(self) -> None:
+        """Hide rows that do not match, if the user chose that."""
+        is_on = self.find_bar.filter.isChecked() and bool(self.session.query.value.text) and not self._problem
+        self.view.set_only(self.matches if is_on else None)
+
+    def _say_found(self) -> None:
+        """Show the number of matches, and which match is selected."""
+        total = len(self.matches)
+        at = np.flatnonzero(self.matches == self.session.selection.value.line)
+        text = f"{int(at[0]) + 1:,} of {total:,}" if len(at) else f"{total:,} found"
+        self.find_bar.say(text if self.session.query.value.text else "", total, self._problem)
+
+    def filter_to(self, mnemonic: str) -> None:
+        """Show only instructions that contain a text."""
+        self.find_bar.filter.setChecked(True)
+        self.session.query.set(SearchQuery(mnemonic))
+
+    def step_match(self, direction: int) -> None:
+        """Select the next (+1) or previous (-1) match in the shown order, wrapping around the end."""
+        shown = self.view.table.view_rows
+        if not len(self.matches) or len(shown) <= self.matches[-1]:
+            return
+        if self.view.is_folding:  # in program order, including folded rows
+            shown = np.arange(len(shown))
+        places = np.sort(shown[self.matches][shown[self.matches] >= 0])
+        line = self.session.selection.value.line
+        at = next_place(places, int(shown[line]) if line is not None and line < len(shown) else -1, direction)
+        if len(places):
+            place = int(places[at % len(places)])
+            self.go(place if self.view.is_folding else self.view.table.data_row(place))
+
+    def _open_menu(self, position: QPoint) -> None:
+        row = self.view.table.data_row(self.view.view_row_at(position.y()))
+        if row >= 0:
+            above = self.view.heading_at(position)
+            at = None if above is not None else self.view.register_at(position)
+            menu = row_menu(self, row if above is None else above.row, at)
+            self.add_copy(menu)
+            menu.aboutToHide.connect(menu.deleteLater)
+            menu.popup(self.view.viewport().mapToGlobal(position))
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+        """Return commands that step through the hottest rows, and choose bars, arrows and folds."""
+        settings = ui.settings
+
+        def no_cost() -> str:
+            return "" if late.now is not None and late.now.has_cost else NO_COST
+
+        def no_rows() -> str:
+            return "" if late.now is not None and late.now.has_rows else NO_ROWS
+
+        def choose(panel: Self) -> None:
+            panel.view.header.popup(panel.view.header.menu())
+
+        def other_folds(panel: Self) -> None:
+            panel.view.set_fold_by("label" if panel.view.fold_by == "block" else "block")
+
+        def switch(name: str) -> None:
+            settings[name] = not settings[name]
+
+        return (
+            *commands("Go/Code", (
+                ("isa.next_hottest", "Next hottest instruction", "M",
+                 late.then(lambda panel: panel.step_hottest(+1)),
+                 "Select the instruction that costs most after the selected one.", no_cost),
+                ("isa.previous_hottest", "Previous hottest instruction", "Shift+M",
+                 late.then(lambda panel: panel.step_hottest(-1)),
+                 "Select the instruction that costs most before the selected one.", no_cost),
+            )),
+            *walk_commands(
+                lambda: None if late.now is None else late.now.walk,
+                lambda action: late.then(lambda panel: action(panel.walk)),
+            ),
+            *commands("Analyze/Listing", (
+                ("isa.columns", "Columns and choices of the listing …", "Ctrl+Alt+O", late.then(choose),
+                 "Show the menu of the header: columns, latency mode, arrows, bars, folds.", no_rows),
+                ("isa.next_bars", "Next kind of bars", "Ctrl+Alt+A",
+                 late.then(lambda panel: panel.next_annotation()),
+                 "Show something else in the bars beside the instructions.", no_rows),
+                ("isa.next_scale", "Next scale of bars", "Ctrl+Alt+S",
+                 late.then(lambda panel: panel.next_scale()),
+                 "Draw the bars beside the instructions on another scale.", no_rows),
+                ("isa.next_arrows", "Next kind of arrows", "Ctrl+Alt+W",
+                 late.then(lambda panel: panel.next_arrows()),
+                 "Show arrows of waits, of branches, both or none.", no_rows),
+                ("isa.fold_all", "Fold all blocks", "Ctrl+Alt+-",
+                 late.then(lambda panel: panel.view.fold_all()),
+                 "Show each block as one row.", no_rows),
+                ("isa.unfold_all", "Unfold all blocks", "Ctrl+Alt+=",
+                 late.then(lambda panel: panel.view.fold_all(False)),
+                 "Show every instruction.", no_rows),
+                ("isa.fold_cold", "Fold cold blocks", "Ctrl+Alt+F",
+                 late.then(lambda panel: panel.view.fold_cold(settings["isa.cold_permille"] / 1000)),
+                 "Fold what never ran or costs next to nothing, and unfold the rest.", no_rows),
+                ("isa.fold_by", "Fold by blocks or by labels", "Ctrl+Alt+B", late.then(other_folds),
+                 "Change what is folded: basic blocks, or everything from a label to the next.", no_rows),
+            )),
+            Command(id="isa.color_text", title="Colour instructions by unit", menu="Analyze/Listing",
+                    run=partial(switch, "isa.color_text"),
+                    shortcuts=("Ctrl+Alt+X",),
+                    tip="Colour mnemonics by the unit they run on, and their operands.",
+                    is_checked=lambda: settings["isa.color_text"]),
+            Command(id="isa.whole_text", title="Scroll sideways for long lines", menu="Analyze/Listing",
+                    run=partial(switch, "isa.whole_text"),
+                    shortcuts=("Ctrl+Alt+H",),
+                    tip="Show instructions and source lines whole, and scroll to what has no room.",
+                    is_checked=lambda: settings["isa.whole_text"]),
+            Command(id="isa.registers", title="Registers that are held", menu="Analyze/Listing",
+                    run=partial(switch, "isa.registers"),
+                    shortcuts=("Ctrl+Alt+V",),
+                    tip="Show how many vector registers each instruction must find room for.",
+                    is_checked=lambda: settings["isa.registers"]),
+        )  # fmt: skip
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the table as it is shown."""
+        if self._rows is None:
+            return None
+        session, bars = self.session, self._rows.bars.mode
+        mode, selected = session.latency_mode.value, command_text.wave(session, "wave")
+        words: command_text.Words = ()
+        if mode in OF_ALL_WAVES:
+            words = (f"--mode={MODES[mode]}", *command_text.clock(session))
+        elif selected:
+            hit = f"--hit={(session.selection.value.hit or 0) + 1}"
+            words = (f"--mode={MODES[mode]}", *selected, *((hit,) if mode is LatencyMode.ITERATION else ()))
+        return command_text.rcv(
+            session,
+            "isa",
+            *words,
+            *(() if bars is Annotation.TOTAL else (f"--bars={bars.name.lower()}",)),
+            *command_text.idle(self.ui),
+            *(command_text.matching(session.query.value) if self.view.table.is_filtered else ()),
+            *command_text.sorting(self.view.table),
+        )
+
+    def sheet(self) -> Sheet | None:
+        """Return the table as shown: filtered and sorted; folded rows are written out."""
+        if self._rows is None:
+            return None
+        table = self.view.table
+        rows = list(range(len(self._rows.text))) if self.view.is_folding else None
+        return csv_sheet(self._rows, table, rows)
+
+    def caption(self) -> str:
+        """Return which numbers are shown."""
+        return "" if self._rows is None else self._rows.costs.label
+
+    def save_state(self) -> dict[str, Any]:
+        """Return columns, order, and the kinds of arrows, bars and folds."""
+        return {
+            **super().save_state(),
+            "gutter": self.view.arrow_mode,
+            "bars": self.facts.mode.name,
+            "fold_by": self.view.fold_by,
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Restore what `save_state` returned."""
+        super().load_state(state)
+        if state.get("bars") in Annotation.__members__:
+            self.set_annotation(Annotation[state["bars"]])
+        if state.get("fold_by") in FOLD_BY:
+            self.view.set_fold_by(state["fold_by"])
+        if state.get("gutter") in ARROWS:
+            self.set_arrows(state["gutter"])
+
+
+def row_menu(panel: IsaPanel, row: int, at: At | None = None) -> QMenu:
+    """Return the menu of a row, and of a register in it."""
+    from rcv_py.features.isa.trials import add_trials  # noqa: PLC0415 - as above
+    from rcv_py.model.notes import Anchor  # noqa: PLC0415 - not needed at a start
+    from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415 - as above
+
+    view, session = panel.view, panel.session
+    menu, trace, selection = QMenu(view), session.trace.value, session.selection.value
+    assert trace is not None
+    code = trace.code
+    text, is_label = code.text[row], bool(code.is_label[row])
+    place = selection if selection.line == row else Selection(selection.wave, row)
+
+    def select_and(action: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
+            panel.go(row)
+            action()
+
+        return run
+
+    def add(title: str, call: Callable[[], object], why_not: str = "") -> None:
+        allow(add_action(menu, title, call), why_not)
+
+    def linked(is_producer: bool) -> tuple[Callable[[], object], str]:
+        found, why = panel.walk.linked(row, is_producer)
+        return partial(panel.go, found), why
+
+    menu.setToolTipsVisible(True)
+    ran = "" if code.hits[row] and not is_label else "It was never executed."
+    add("Copy instruction", lambda: copy_text(text))
+    add("Copy rows", view.copy_rows)
+    add("Copy address", lambda: copy_text(f"{int(code.address[row]):#x}"))
+    add("Copy place in trace", lambda: copy_text(str(place)))
+    menu.addSeparator()
+    add("What this waits for", *linked(True))
+    add("Who waits for this", *linked(False))
+    if at is not None:
+        view.place_cursor(at)
+        name = text[at.operand.start : at.operand.stop]
+        for is_written, title in ((True, f"Where {name} is written"), (False, f"Where {name} is read next")):
+            walk = partial(panel.walk.go_register, is_written)
+            add(title, walk, panel.walk.register_target(is_written)[1])
+    chain = "" if code.chain(row) else "The capture does not say which source line it came from."
+    add("Go to source", select_and(lambda: panel.wants.emit("source")), chain)
+    add("Zoom to this execution", select_and(session.fit_selection), ran)
+    add("All executions, by duration", select_and(lambda: panel.wants.emit("distribution")), ran)
+    menu.addSeparator()
+    add_trials(menu, session, row, panel.wants.emit)
+    add("Filter to this instruction", lambda: panel.filter_to(text.split(" ")[0]))
+    section = view.folds.section(row)
+    if view.is_folding and section >= 0 and view.folds.foldable[section]:
+        title = "Unfold this block" if view.folds.folded[section] else "Fold this block"
+        add(title, lambda: view.toggle(section))
+    menu.addSeparator()
+    add("Bookmark", select_and(session.toggle_bookmark))
+    chosen = view.selected_rows()
+    about = Anchor(instructions=tuple(chosen if row in chosen else (row,)))
+    add_note_actions(menu, session, about, view.notes_of(row))
+    return menu

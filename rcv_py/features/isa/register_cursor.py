@@ -1,0 +1,115 @@
+"""The register under the mouse or the text cursor, with the places that write and read it.
+
+The mouse takes precedence over the text cursor, which keys and clicks move.  A range such as `v[4:7]` stands
+for each of its registers, a mnemonic for the registers it reads or writes implicitly.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.program.registers import Operand, definition, next_use, operands
+from rcv_py.features.isa.program import Program
+from rcv_py.model.code import CodeTable
+
+_TESTS = re.compile(r"\s*(s_cmp|s_bitcmp|v_cmpx|s_\w+_saveexec)")
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """An operand of an instruction: its row, and its position in the text."""
+
+    row: int
+    operand: Operand
+
+    @property
+    def registers(self) -> int:
+        """Return its set of registers."""
+        return self.operand.registers
+
+
+def pointable(text: str) -> tuple[Operand, ...]:
+    """Return the operands of an instruction that the user may point at.
+
+    A mnemonic counts if it reads a register implicitly, or exists to write it.  The carry of an addition does
+    not count.
+    """
+    found = operands(text)
+    has_mnemonic = found and (found[0].is_printed or found[0].reads or _TESTS.match(text))
+    return found if has_mnemonic else found[1:]
+
+
+def operand_at(text: str, character: int) -> Operand | None:
+    """Return the operand at a character of an instruction, None if there is none."""
+    return next((one for one in pointable(text) if one.start <= character < one.stop), None)
+
+
+def step_operand(text: str, current: Operand | None, direction: int) -> Operand | None:
+    """Return the next (+1) or previous (-1) operand after the current, wrapping around; None for none."""
+    found = pointable(text)
+    if not found:
+        return None
+    at = found.index(current) + direction if current in found else 0 if direction > 0 else -1
+    return found[at % len(found)]
+
+
+def same_registers(text: str, registers: int, *, is_written: bool) -> Operand | None:
+    """Return an operand of an instruction that writes or reads some of the registers, None if none does."""
+    found = (one for one in operands(text) if (one.writes if is_written else one.reads) & registers)
+    return next(found, None)
+
+
+class RegisterCursor:
+    """The operand at the mouse and at the text cursor."""
+
+    def __init__(self) -> None:
+        self.hovered: At | None = None
+        self.placed: At | None = None
+
+    @property
+    def at(self) -> At | None:
+        """Return the operand whose registers are highlighted."""
+        return self.hovered or self.placed
+
+    def forget(self) -> None:
+        """Clear both, for another program."""
+        self.hovered = self.placed = None
+
+
+def _regions(code: CodeTable, structure: Program, row: int) -> tuple[range, range | None]:
+    """Return the rows of the kernel around a row, and the rows of the innermost loop around it."""
+    kernel, loops = int(code.kernel[row]), structure.loops
+    region = range(len(code))
+    if 0 <= kernel < len(code.kernels):
+        region = range(code.kernels[kernel].first, code.kernels[kernel].stop)
+    around = np.flatnonzero((loops.first <= row) & (row < loops.stop))
+    if not len(around):
+        return region, None
+    inner = around[np.argmax(loops.depth[around])]
+    return region, range(int(loops.first[inner]), int(loops.stop[inner]))
+
+
+def definition_of(code: CodeTable, structure: Program, at: At) -> int:
+    """Return the row that last wrote the registers of an operand, -1 if the kernel has none."""
+    return definition(code.text, at.row, at.registers, *_regions(code, structure, at.row))
+
+
+def next_use_of(code: CodeTable, structure: Program, at: At) -> int:
+    """Return the next row that reads the registers of an operand, -1 if the kernel has none."""
+    return next_use(code.text, at.row, at.registers, *_regions(code, structure, at.row))
+
+
+def register_tip(code: CodeTable, structure: Program, at: At) -> str:
+    """Return one line on where the registers of an operand are written and read."""
+    name = code.text[at.row][at.operand.start : at.operand.stop]
+    before, after = definition_of(code, structure, at), next_use_of(code, structure, at)
+    whence = (
+        f"written at {before}  {code.text[before]}" if before >= 0 else "written before the kernel begins"
+    )
+    if at.operand.writes and not at.operand.reads:
+        whence = "written here"
+    where = f"next read at {after}  {code.text[after]}" if after >= 0 else "not read any more"
+    return f"{name}: {whence}; {where}"

@@ -1,0 +1,331 @@
+"""The data of each row of the instruction table: columns, and tooltips of rows, blocks and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import CostColumns
+from rcv_py.analysis.cost.annotations import Annotation, Bars, Ingredients, annotation
+from rcv_py.analysis.cost.place_text import known_place, place_text
+from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs, labels
+from rcv_py.base.text import percent, plural
+from rcv_py.features.isa.arrows import LEGEND, MIN_PX
+from rcv_py.features.isa.program import Program
+from rcv_py.features.isa.result import LABELS, LINES
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
+from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import SUMS
+from rcv_py.ui.core.costs import charged, unit_of
+from rcv_py.ui.core.panel import Sheet
+from rcv_py.ui.core.plain_text import Rich, joined, rich
+from rcv_py.ui.table.code_panel import blank_zero, share_text
+from rcv_py.ui.table.column_widths import PAD
+from rcv_py.ui.table.result_columns import field_column
+from rcv_py.ui.table.table_model import Column, TableModel, grouped
+
+if TYPE_CHECKING:  # only needed for a column hidden by default
+    from rcv_py.analysis.program.live_registers import LiveRegisters
+
+UNFOLD = "Click the triangle to unfold it."
+FLOOR_PX = 270  # px of instructions, while columns next to them shrink
+LEAST_PX = 200  # px of instructions: below that the table is wider than its view
+USUAL = 66  # characters of the longest instructions that must fit before numbers get room
+TIGHTEST = 0.82  # share of a character's width, in an instruction that would not fit otherwise
+BAR_PX = 46
+HELD, HELD_PX = "registers", 58  # id and width of the column of registers
+LATENCY_TIP = " Click the triangle to choose another mode."
+TRIANGLE_PX = 14  # px for a triangle at the left
+BRACKET_PX = 5  # px for each nested loop
+MAX_BRACKETS = 4
+HEADINGS = {  # of the latency in each mode, the longest wording first
+    LatencyMode.SUM_ALL: ("latency · sum", "Σ latency", "Σ lat."),
+    LatencyMode.MEAN_ALL: ("latency · mean", "mean"),
+    LatencyMode.ITERATION: ("latency · this hit", "this hit"),
+    LatencyMode.SUM_WAVE: ("latency · wave sum", "wave Σ"),
+    LatencyMode.MEAN_WAVE: ("latency · wave mean", "wave mean"),
+    LatencyMode.MAX_WAVE: ("latency · wave max", "wave max"),
+}
+RENAMED = {  # columns of saved layouts that do not use the field names yet
+    "row": "instruction",
+    "instruction": "text",
+    "share": "share_of_total",
+    "place": "source",
+    "codeobj": "code_object",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class IsaRows:
+    """The data of the table: one entry per code row."""
+
+    trace: Trace
+    costs: CostColumns
+    text: tuple[str, ...]  # instructions; names for labels
+    place: tuple[str, ...]  # full innermost source place
+    cost: np.ndarray  # int64, the value of the bar; for a label the cost of its block
+    reason: np.ndarray  # int64, most frequent stall reason of the samples, -1 if there is none
+    largest: int  # without labels
+    total: int  # without labels
+    bars: Bars  # content of the bars
+    program: Program
+    live: LiveRegisters | None = None  # if the column of registers is shown
+
+    @cached_property
+    def held(self) -> np.ndarray:
+        """Return the vector registers (VGPR and AGPR) that must be held at each row, int64; needs `live`."""
+        assert self.live is not None
+        return self.live.pressure[:, :2].sum(axis=1).astype(np.int64)
+
+    def section_costs(self, parts: Blocks) -> BlockCosts:
+        """Return the costs of blocks or sections."""
+        return block_costs(parts, self.trace.code, self.costs)
+
+
+def isa_rows(
+    trace: Trace,
+    has: Ingredients,
+    structure: Program,
+    mode: Annotation = Annotation.TOTAL,
+    live: LiveRegisters | None = None,
+) -> IsaRows:
+    """Return the table's data for the costs in `has`, with bars of a mode, and registers if known."""
+    code, costs = trace.code, has.costs
+    cost = np.where(code.is_label, 0, charged(costs, has.show_idle))
+    largest, total = int(cost.max(initial=0)), int(cost.sum())
+    text = list(code.text)
+    for label in labels(code, cost):
+        text[label.row] = label.name
+        cost[label.row] = label.cost
+    place = tuple(known_place(trace, row, full=True) for row in range(len(code)))
+    bars = annotation(mode, has)
+    return IsaRows(
+        trace=trace,
+        costs=costs,
+        text=tuple(text),
+        place=place,
+        cost=cost,
+        reason=_reasons(code),
+        largest=largest,
+        total=total,
+        bars=bars,
+        program=structure,
+        live=live,
+    )
+
+
+def _reasons(code: CodeTable) -> np.ndarray:
+    table = code.stall_reasons
+    if table is None or not table.shape[1]:
+        return np.full(len(code), -1, dtype=np.int64)
+    return np.where(table.sum(axis=1) > 0, np.argmax(table, axis=1), -1)
+
+
+def rows_at_leaf(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
+    """Return which code rows have this innermost place; bool, all False for None."""
+    if place is None or not len(code.chain_file):
+        return np.zeros(len(code), dtype=bool)
+    return (code.leaf >= 0) & ((code.chain_file == place[0]) & (code.chain_line == place[1]))[code.leaf]
+
+
+def rows_of_place(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
+    """Return which code rows have this place in their chain; bool, all False for None."""
+    is_here = np.zeros(len(code), dtype=bool)
+    if place is not None:
+        at = np.flatnonzero((code.chain_file == place[0]) & (code.chain_line == place[1]))
+        is_here[np.searchsorted(code.chain_first, at, side="right") - 1] = True
+    return is_here
+
+
+def width_of(program: Program) -> int:
+    """Return the needed width of the column."""
+    deepest = int(program.loops.depth.max()) if len(program.loops) else 0
+    return TRIANGLE_PX + 2 + BRACKET_PX * min(deepest, MAX_BRACKETS)
+
+
+def text_px(rows: IsaRows, char_px: float) -> tuple[int, int]:
+    """Return the widths in px at which usual instructions fit, and at which all that ran fit.
+
+    Instructions of more than `USUAL` characters are matrix and image forms; slightly long instructions are
+    set tighter.
+    """
+    ran = np.flatnonzero((rows.cost > 0) | (rows.costs.hits > 0)).tolist()
+    longest = max((len(rows.text[row]) for row in ran), default=0)
+    usual = round(min(longest, USUAL) * char_px * TIGHTEST) + 2 * PAD
+    return max(FLOOR_PX, usual), max(FLOOR_PX, round(longest * char_px) + 2 * PAD)
+
+
+def isa_columns(rows: IsaRows, bar_scale: str, arrows: str, mode: LatencyMode) -> tuple[Column, ...]:
+    """Return the columns of the table, for a thread trace or for PC samples.
+
+    `bar_scale` names the scale, `arrows` the arrows in the gutter.
+    """
+    trace, code, costs, bars = rows.trace, rows.trace.code, rows.costs, rows.bars
+    unit, order = unit_of(trace), "share_of_total" if bars.mode is Annotation.TOTAL else "bar"
+    lengths = np.rint(np.where(code.is_label, rows.cost * bars.is_sum, bars.total)).astype(np.int64)
+    share_tip = f"Share of all {grouped(rows.total)} {unit} in this table; for a label, of its block."
+    bar_tip = f"{bars.mode.value} in {bars.unit}: {bars.of}. {bar_scale} scale; click to choose others."
+    shown = "; ".join(f"{part.name}: {part.meaning}" for part in bars.parts)
+    cost = bars.mode.heading
+    number = partial(Column, is_number=True)
+    drawn = partial(Column, title="", values=(), has_values=False)
+    measured = {
+        name: field_column(
+            LINES[name],
+            getattr(costs, name),
+            text=grouped if name == "hits" else blank_zero,
+            width=0,
+            tip=f"{LINES[name].sentence} {costs.label}." + LATENCY_TIP * (name == "latency"),
+            headings=HEADINGS[mode] if name == "latency" else (),
+        )
+        for name in SUMS
+        if trace.has_thread_trace
+    }
+    idle = measured.pop("idle", None)  # after the bar, which must be visible in a narrow window
+    return (
+        drawn("gutter", width=MIN_PX, headings=(arrows,) if trace.has_thread_trace else (arrows, ""),
+              tip=f"What waits for what; branch targets. Click to choose.\n{LEGEND}"),
+        drawn("fold", width=width_of(rows.program), tip="Blocks to fold; loops. Click to fold several."),
+        field_column(LINES["instruction"], np.arange(len(code)), text=str, width=0),
+        field_column(LINES["text"], rows.text, width=FLOOR_PX),
+        *(_sample_columns(rows) if trace.has_pc_samples else ()),
+        *measured.values(),
+        field_column(LINES["share_of_total"], 100.0 * rows.cost / max(1, rows.total), title="%",
+                     text=share_text, width=0, tip=share_tip),
+        number("cost", f"{cost}, {bars.unit}", lengths, blank_zero, width=BAR_PX, is_left=True,
+               tip=f"{bar_tip}\n{shown}", sort=order, headings=(f"{cost} · {bar_scale}", cost)),
+        *(() if idle is None else (idle,)),
+        *(() if rows.live is None else (_held_column(rows),)),
+        *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190, is_shown=False),)
+          if any(rows.place) else ()),
+        field_column(LABELS["address"], code.address, width=0),
+        field_column(LABELS["code_object"], code.codeobj, title="object", width=0, is_shown=False),
+    )  # fmt: skip
+
+
+OF_COST = SUMS[1:]  # ids of columns whose titles omit the unit; columns of samples count samples
+
+
+def csv_sheet(rows: IsaRows, table: TableModel, data_rows: Sequence[int] | None) -> Sheet:
+    """Return the listing for spreadsheets: every header says the unit, addresses are in hex."""
+    columns = [column for column in table.columns if column.has_values]
+    unit = unit_of(rows.trace)
+    heads = {one.id: f"{one.title} ({unit})" for one in columns if one.id in OF_COST}
+    heads["share_of_total"] = "share (%)"
+    places = {at for at, column in enumerate(columns) if column.id == "address"}
+    lines = (
+        tuple(f"{value:#x}" if at in places else value for at, value in enumerate(line))
+        for line in table.table(data_rows)
+    )
+    return Sheet("ISA", tuple(heads.get(column.id, column.title) for column in columns), lines)
+
+
+def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
+    code, table = rows.trace.code, rows.trace.code.stall_reasons
+
+    def reason_text(row: int, reason: int) -> str:
+        if reason < 0 or table is None:
+            return ""
+        name = REASON_TEXT.get(StallReason(reason), "") if reason < len(StallReason) else f"reason {reason}"
+        return f"{name} {100.0 * table[row, reason] / table[row].sum():.0f} %"
+
+    nothing = np.zeros(len(code), dtype=np.int64)
+    issued = nothing if code.samples_issued is None else code.samples_issued
+    stalled = nothing if code.samples_stalled is None else code.samples_stalled
+    reasons = tuple(reason_text(row, reason) for row, reason in enumerate(rows.reason))
+    number = partial(Column, text=blank_zero, is_number=True)
+    return (
+        number("samples", "samples", issued + stalled, width=68, tip="Samples at this instruction.",
+               sort="latency"),
+        number("issued", "issued", issued, width=60, tip="Samples that issued."),
+        number("stalled", "stalled", stalled, width=62, tip="Samples that did not issue.", sort="stall"),
+        Column("reason", "main stall reason", reasons, width=190,
+               tip="Why most of its samples did not issue."),
+    )  # fmt: skip
+
+
+def _held_column(rows: IsaRows) -> Column:
+    """Return the column of registers: a number, and a bar of its share of the peak."""
+    tip = (
+        "Vector registers (VGPR and AGPR) that hold a value which is still needed: no allocation can do with "
+        f"fewer there. The peak is {grouped(int(rows.held.max(initial=0)))}."
+    )
+    return Column(
+        id=HELD,
+        title="regs",
+        values=rows.held,
+        text=blank_zero,
+        is_number=True,
+        width=HELD_PX,
+        tip=tip,
+        headings=("registers", "regs"),
+    )
+
+
+def held_tip(rows: IsaRows, row: int) -> str:
+    """Return how many registers of each file are held at a row, and where the maximum is."""
+    if rows.live is None or rows.trace.code.is_label[row]:
+        return ""
+    files = zip(("VGPR", "AGPR", "SGPR"), rows.live.pressure[row].tolist(), strict=True)
+    counts = ", ".join(plural(count, name) for name, count in files if count) or "No register"
+    peak = int(rows.held.argmax())
+    return f"{counts} must be held here.\nMost are at instruction {peak}: {grouped(int(rows.held[peak]))}."
+
+
+def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") -> Rich:
+    """Return the tooltip of a code row as rich text.
+
+    Instruction, kind, cost split, `hits` (of the selected wave), `bar` (what its bar shows), block, branch
+    counts and the chain of source places.
+    """
+    code = rows.trace.code
+    if code.is_label[row]:
+        share = percent(int(rows.cost[row]), rows.total)
+        cost = f"{grouped(rows.cost[row])} {unit_of(rows.trace)}, {share}"
+        return rich("<b>{}</b><br>{}", rows.text[row], cost)
+    kind = int(code.kind[row])
+    where = f"{int(code.address[row]):#x} in object {int(code.codeobj[row])}"
+    about = KIND_TEXT[TokenKind(kind)] if kind < KIND_COUNT else f"kind {kind}"
+    lines: list[str] = [rich("<tt>{}</tt>", rows.text[row]), f"instruction {row}, {about}, {where}"]
+    costs = rows.costs
+    if rows.trace.has_thread_trace:
+        columns = (costs.hits, costs.latency, costs.stall, costs.latency - costs.stall, costs.idle)
+        numbers = [grouped(column[row]) for column in columns]
+        lines.append("{} hits · latency {} = stall {} + issue {} · idle before {}".format(*numbers))
+    if rows.total and rows.cost[row]:
+        lines.append(f"{percent(int(rows.cost[row]), rows.total)} of all {unit_of(rows.trace)}")
+    note = rows.program.branch_notes.get(row, "")
+    lines += [line for line in (hits, *bar, rows.program.block_text(row), note) if line]
+    for file, number in code.chain(row):
+        source = rows.trace.sources[file].lines if 0 <= file < len(rows.trace.sources) else None
+        text = source[number - 1].strip() if source is not None and 1 <= number <= len(source) else ""
+        lines.append(rich("{} <tt>{}</tt>", place_text(rows.trace.sources, file, number), text[:120]))
+    return joined("<br>", lines)
+
+
+def fold_tip(rows: IsaRows, parts: Blocks, section: int) -> Rich:
+    """Return the tooltip of a folded section: its sums, its costliest instruction, how to unfold it."""
+    costs = rows.section_costs(parts)
+    first, stop = int(parts.first[section]), int(parts.stop[section])
+    name = rich("<b>{}</b>", parts.name[section])
+    if not costs.executed[section]:
+        what = "never executed" if rows.trace.has_thread_trace else "without samples"
+        return joined("<br>", [name, f"{plural(int(costs.lines[section]), 'instruction')}, {what}", UNFOLD])
+    cost = np.where(rows.trace.code.is_label, 0, rows.cost)[first:stop]
+    top = first + int(np.argmax(cost))
+    lines = [
+        name,
+        f"#{first} to #{stop - 1}, {plural(int(costs.lines[section]), 'instruction')}",
+        f"{grouped(costs.hits[section])} hits · latency {grouped(costs.latency[section])}"
+        f" · stall {grouped(costs.stall[section])} · idle {grouped(costs.idle[section])}",
+        f"{percent(float(cost.sum()), rows.total)} of all {unit_of(rows.trace)}",
+        rich("most of it: {} <tt>{}</tt>", top, rows.text[top]),
+        UNFOLD,
+    ]
+    return joined("<br>", lines)

@@ -1,0 +1,744 @@
+"""The instruction table: coloured text, cost bars, arrows in the gutter, tints that follow the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPen,
+    QPolygonF,
+    QResizeEvent,
+)
+
+from rcv_py.analysis.program.registers import operands
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import elide_right, percent, short_count, translated, visible
+from rcv_py.features.isa.arrows import (
+    BARE_PX,
+    BRANCH_COLOR,
+    HEADINGS,
+    LABEL_SCALE,
+    LEGEND,
+    MIN_PX,
+    ArrowRows,
+    Emphasis,
+    EndLabel,
+    GutterArrows,
+    Placed,
+    end_at,
+    hit_arrow,
+    paint_arrows,
+    paint_labels,
+    place_arrows,
+)
+from rcv_py.features.isa.fold_view import FoldView
+from rcv_py.features.isa.headings import Heading, heading
+from rcv_py.features.isa.ink import BarInk, TextInk, fitted, scale_text
+from rcv_py.features.isa.register_cursor import At, RegisterCursor, operand_at, register_tip
+from rcv_py.features.isa.rows import (
+    BRACKET_PX,
+    FLOOR_PX,
+    HELD,
+    LEAST_PX,
+    MAX_BRACKETS,
+    RENAMED,
+    TIGHTEST,
+    TRIANGLE_PX,
+    IsaRows,
+    fold_tip,
+    held_tip,
+    isa_columns,
+    isa_tip,
+    text_px,
+)
+from rcv_py.model.kinds import StallReason
+from rcv_py.model.modes import LatencyMode
+from rcv_py.results.common import SUMS
+from rcv_py.state.selection import SearchQuery
+from rcv_py.ui.core.costs import unit_of
+from rcv_py.ui.core.plain_text import draw_data, draw_text, joined, show_tip
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.theme import Theme, mix
+from rcv_py.ui.table.column_widths import MENU_PX, PAD, Elastic
+from rcv_py.ui.table.rows_view import Look
+from rcv_py.ui.table.table_model import grouped
+from rcv_py.ui.widgets.legend import Legend
+
+if TYPE_CHECKING:
+    from rcv_py.base.patterns import Pattern
+    from rcv_py.model.notes import Note
+
+NEAR_PEAK = 0.98  # share of the peak's registers: at the peak no more can be held
+NOTE_GAP = 3  # characters between an instruction and its note
+MIN_NAME = 10  # minimum characters for the name of a block next to its number of rows
+MIN_LEGEND = 40  # px
+SUMMED = frozenset({*SUMS, "share_of_total", "samples", "issued", "stalled"})  # columns of a heading
+# Columns that give their room to instructions, in this order; the second group only once instructions have at
+# most that many px.  Addresses give way first, and are shown where every instruction fits.
+YIELDS = ("idle", "stall", "issued", "stalled", "reason")
+YIELD_LATE = (("hits", 340), ("latency", FLOOR_PX))
+
+
+class IsaView(FoldView):
+    """Rows of the code table.  The panel sets tints, matches and isolation; signals report mouse and keys."""
+
+    isolated = Signal(int)  # group of the clicked arrow
+    jumped = Signal(int)  # data row at the other end of an arrow
+    flag_column = "fold"  # arrows cover the left end of rows, and numbers have no room
+    released = Signal()  # Escape while a wait is isolated
+    pointed = Signal()  # the mouse or the text cursor is on another register
+
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__(theme, settings)
+        self.same_source = np.empty(0, dtype=bool)  # rows from the selected source line
+        self.hovered_source = np.empty(0, dtype=bool)
+        self.marked: tuple[int, int] | None = None  # range of rows [first, stop)
+        self.arrows = ArrowRows.none()
+        self.arrow_tips: tuple[str, ...] = ()
+        self.gutter_note = ""  # reason if there are no arrows
+        self.shows_branches = False  # whether branch counts are shown next to the rows
+        self.isolated_row: int | None = None
+        self.hits_of: Callable[[int], str] = lambda row: ""  # executions of a row in the selected wave
+        self.bars = BarInk(theme, settings)
+        self._text = TextInk(theme)
+        self._hovered_arrow = -1
+        self._hovered_loop = -1
+        self._found = np.empty(0, dtype=bool)
+        self._pattern: Pattern | None = None
+        self.registers = RegisterCursor()
+        self.mode = LatencyMode.SUM_ALL  # which execution the columns show
+        self.arrow_mode = "waits"
+        self._gutter_px = MIN_PX  # width that the arrows seen so far need
+        self.setAccessibleName(translated("Instructions"))
+        self.header.fixed, self.header.natural = frozenset({"text"}), "instruction"
+        self.widths.grows = "cost"
+        self.legend = Legend()  # in the header of the bars
+        self.legend.setParent(self.header.viewport())
+        self.legend.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.header.sectionResized.connect(self._place_legend)
+        self._fit_soon = QTimer(self, singleShot=True, interval=0)
+        self._fit_soon.timeout.connect(self.fit_gutter)
+        self.cell_painters = {
+            "text": self._paint_instruction,
+            "cost": self._paint_cost,
+            "reason": self._paint_reason,
+            "fold": self._paint_fold,
+            HELD: self._paint_held,
+        }
+
+    # -- what to show -------------------------------------------------------------------------------
+
+    def show_rows(self, rows: IsaRows) -> None:
+        """Show these rows; keep order, folds, selection and scroll position for the same program."""
+        if self.rows is not None and self.rows.trace is not rows.trace:
+            self.folds.forget()
+            self.registers.forget()
+            self._found_only = None
+            self.set_arrows(GutterArrows())
+        self.rows = rows
+        count = len(rows.text)
+        if len(self.same_source) != count:
+            self.same_source, self.hovered_source, self._found = np.zeros((3, count), dtype=bool)
+        self.bars.show(rows.bars, rows.trace.code, rows.program.blocks)
+        usual, longest = text_px(rows, self.char_px)
+        late = ((one, min(px, usual)) for one, px in YIELD_LATE)
+        yields: tuple[str | tuple[str, int], ...] = (("address", longest), *YIELDS, *late)
+        if is_whole := self.settings["isa.whole_text"]:
+            usual = longest = max(
+                longest, round(max(map(len, rows.text), default=0) * self.char_px) + 2 * PAD
+            )
+            yields = (("address", longest),)
+        self.widths.floor_px = longest if is_whole else LEAST_PX
+        self.widths.elastic = Elastic("text", "code_object", usual, longest, yields, upto_max_px=300)
+        names = scale_text(self.settings), HEADINGS[self.arrow_mode]
+        self.widths.give("gutter", self._least_px)
+        self.show_columns(isa_columns(rows, *names, self.mode))
+        self.legend.set_items(self.bars.legend())
+        self.divide()
+        self.fit_gutter()
+
+    def set_matches(self, rows: np.ndarray, query: SearchQuery) -> None:
+        """Highlight the matches of a search."""
+        self._found = np.zeros(0 if self.rows is None else len(self.rows.text), dtype=bool)
+        self._found[rows] = True
+        self._pattern = _pattern_of(query)
+        self.viewport().update()
+
+    def set_arrows(self, arrows: GutterArrows) -> None:
+        """Show other arrows; repaint only if they differ: most are equal once branches are known."""
+        is_known = (arrows.note, arrows.tips) == (self.gutter_note, self.arrow_tips)
+        if is_known and len(self.arrows) and arrows.rows.looks_like(self.arrows):
+            return
+        self.arrows, self.arrow_tips, self.gutter_note = arrows.rows, arrows.tips, arrows.note
+        self._hovered_arrow, self._gutter_px = -1, self._least_px
+        self._fit_soon.start()
+        self.viewport().update()
+
+    @property
+    def _least_px(self) -> int:
+        """Return the width of a gutter with few arrows; PC samples have no waits, and may have no arrows."""
+        has_none = self.rows is not None and not self.rows.trace.has_thread_trace
+        return BARE_PX if has_none and not len(self.arrows.source) else MIN_PX
+
+    def fit_gutter(self) -> None:
+        """Make the gutter wide enough for the visible arrows, while instructions have the room they need."""
+        elastic, has = self.widths.elastic, self.table.has_column
+        if elastic is None or not has("gutter"):
+            return
+        self._gutter_px = max(self._gutter_px, self.placed_arrows().needed_px)
+        text, bar, gutter = (self.column_rect(name).width() for name in ("text", "cost", "gutter"))
+        own = self.table.columns[self.table.column_of("cost")].width
+        spare = max(0, text - elastic.min_px) + max(0, bar - own)
+        least = self._least_px
+        wanted = least if least < MIN_PX else self._gutter_px
+        self.widths.give("gutter", max(least, min(wanted, gutter + spare)))
+        self._place_legend()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give instructions their room first, then the gutter."""
+        self.widths.give("gutter", self._least_px)
+        super().resizeEvent(event)
+        self.fit_gutter()
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Repaint all: headings and numbers of rows out of sight keep their place."""
+        super().scrollContentsBy(dx, dy)
+        self.viewport().update()
+        self._fit_soon.start()
+
+    def _place_legend(self, *_: object) -> None:
+        """Put the legend next to the bars, if there is room."""
+        box, header = self.column_rect("cost"), self.header
+        if box.isEmpty():
+            self.legend.hide()
+            return
+        title = self.table.columns[self.table.column_of("cost")].heading
+        left = box.left() + 3 * PAD + QFontMetrics(header.font()).horizontalAdvance(translated(title))
+        room = box.right() - MENU_PX - PAD - left
+        self.legend.setGeometry(left, 0, max(0, room), header.height() - 1)
+        self.legend.setVisible(room >= MIN_LEGEND)
+
+    def show_hottest(self) -> None:
+        """Scroll to the costliest block, with its costliest row and its heading visible."""
+        if self.rows is None or not self.is_folding or not len(self.rows.program.blocks):
+            return
+        parts, cost = self.rows.program.blocks, np.where(self.rows.trace.code.is_label, 0, self.rows.cost)
+        block = int(np.argmax(np.add.reduceat(cost, parts.first)))
+        first, stop = int(parts.first[block]), int(parts.stop[block])
+        places = self.places()
+        top, hot = int(places[first]), int(places[first + np.argmax(cost[first:stop])])
+        page = self.viewport().height() // self.row_height
+        if hot - top > page - 2:
+            top = hot - page // 3
+        self.updateGeometries()
+        self._scroll.stop()
+        self.verticalScrollBar().setValue(top * self.row_height if cost.any() else 0)
+
+    # -- looks --------------------------------------------------------------------------------------
+
+    def look(self, row: int) -> Look:
+        """Draw labels as headings, mute rows that never ran, and tint related rows."""
+        assert self.rows is not None
+        role = self.theme.role
+        if self.rows.trace.code.is_label[row]:
+            return Look(role("text"), role("raised"), True)
+        if self.is_fold(row):
+            return Look(role("text"), role("alternate"))
+        return Look(role("text") if self._ran(row) else role("muted"), self._band(row))
+
+    def _ran(self, row: int) -> bool:
+        assert self.rows is not None
+        return bool(self.rows.cost[row] or self.rows.costs.hits[row])
+
+    def _band(self, row: int) -> QColor | None:
+        role = self.theme.role
+        if self.hovered_source[row]:
+            return role("hover")
+        if self.marked is not None and self.marked[0] <= row < self.marked[1]:
+            return mix(role("base"), role("accent"), 0.18)
+        if self.same_source[row]:
+            return mix(role("base"), role("accent"), 0.08)
+        return None
+
+    def notes_of(self, row: int) -> tuple[Note, ...]:
+        """Return the notes on a row, and on the rows folded into it."""
+        if not self.is_fold(row):
+            return super().notes_of(row)
+        hidden = self.folds.rows_of(row)
+        return tuple(note for one, notes in self.noted.items() if one in hidden for note in notes)
+
+    def tip(self, row: int, column: str) -> str:
+        """Explain a row, a fold, a loop, or the gutter."""
+        if self.rows is None or column == "gutter":
+            return self._gutter_tip() if column == "gutter" else ""
+        if column == "fold" and self._hovered_loop >= 0:
+            return self.rows.program.loop_tip(self._hovered_loop)
+        if self.is_fold(row) and self.parts is not None:
+            return fold_tip(self.rows, self.parts, self.folds.section(row))
+        if column == HELD:
+            return held_tip(self.rows, row)
+        return self.rows.place[row] if column == "source" else self._row_tip(self.rows, row, column)
+
+    def _row_tip(self, rows: IsaRows, row: int, column: str) -> str:
+        tip, at = isa_tip(rows, row, self.bars.tip(row), self.hits_of(row)), self.registers.hovered
+        if column == "text" and at is not None and at.row == row:
+            return joined("<br>", (register_tip(rows.trace.code, rows.program, at), tip))
+        return tip
+
+    def _gutter_tip(self) -> str:
+        number = self._hovered_arrow
+        if self.rows is not None and 0 <= number < len(self.arrow_tips):
+            wait, total = int(self.arrows.group[number]), self.rows.total
+            cost = int(self.rows.cost[wait]) if self.arrows.color[number] != BRANCH_COLOR else 0
+            costs = f"{wait} costs {grouped(cost)} {unit_of(self.rows.trace)}, {percent(cost, total)} of all"
+            *lines, last = self.arrow_tips[number].split("\n")
+            return "\n".join((*lines, *((costs,) if cost else ()), last))
+        if self.table.sorting is not None:
+            return "Arrows are drawn in program order. Click the sorted header again to go back to it."
+        return self.gutter_note or LEGEND
+
+    # -- cells --------------------------------------------------------------------------------------
+
+    def _paint_instruction(self, painter: QPainter, cell: QRect, row: int) -> None:
+        assert self.rows is not None
+        text, code = visible(self.rows.text[row]), self.rows.trace.code
+        at = QPointF(cell.left() + PAD, cell.top() + self.baseline)
+        if self.is_fold(row):
+            room = self.chars_in(cell.width() - 2 * PAD)
+            name, rest = self.fold_title(row)
+            left = room - len(rest) - NOTE_GAP
+            name = elide_right(name, left if left >= MIN_NAME else room)
+            draw_text(painter, at, name)
+            self._paint_note(painter, cell, len(name), rest)
+            return
+        char_px = self.spacing(text, cell.width())
+        room = self.room(text, cell.width())
+        if self._found[row]:
+            self._paint_found(painter, cell, text, room, char_px)
+        self._paint_registers(painter, cell, text, room, char_px)
+        plain = bool(code.is_label[row]) or not self._ran(row) or not self.settings["isa.color_text"]
+        kind, font = int(code.kind[row]), painter.font()
+        if char_px < self.char_px:
+            tight = QFont(font)
+            tight.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, char_px - self.char_px)
+            painter.setFont(tight)
+        self._text.draw(painter, at, text, kind=kind, room=room, char_px=char_px, plain=plain)
+        painter.setFont(font)
+        self._paint_note(painter, cell, len(text), *self.notes(row))
+
+    def spacing(self, text: str, width: int) -> float:
+        """Return the width of a character of an instruction in a cell: less if it would not fit."""
+        return min(self.char_px, max((width - 2 * PAD) / max(1, len(text)), TIGHTEST * self.char_px))
+
+    def room(self, text: str, width: int) -> int:
+        """Return how many characters of an instruction fit into a cell."""
+        return max(1, int((width - 2 * PAD) / self.spacing(text, width) + 0.01))
+
+    def _paint_registers(self, painter: QPainter, cell: QRect, text: str, room: int, char_px: float) -> None:
+        """Paint where the registers under the cursor are written (in a frame) and read."""
+        at, role = self.registers.at, self.theme.role
+        if at is None:
+            return
+        cut = fitted(text, room)
+        for one in operands(text):
+            written, read = one.writes & at.registers, one.reads & at.registers
+            start, stop = cut.at(one.start), cut.at(one.stop)
+            if not (written or read) or start >= stop:
+                continue
+            left = cell.left() + PAD + start * char_px
+            width = (stop - start) * char_px
+            box = QRectF(left - 1, cell.top() + 1, width + 2, cell.height() - 2)
+            painter.fillRect(box, mix(role("base"), role("warning" if written else "accent"), 0.34))
+            if written:
+                pen = painter.pen()
+                painter.setPen(QPen(role("warning"), 1))
+                painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
+                painter.setPen(pen)
+
+    def notes(self, row: int) -> tuple[str, ...]:
+        """Return the notes after an instruction, the longest wording first."""
+        assert self.rows is not None
+        structure = self.rows.program
+        branch = structure.branch_notes.get(row, "") if self.shows_branches else ""
+        ring = structure.loop_notes.get(row, "")
+        both = (f"{ring} · {branch}",) if ring and branch else ()
+        return (*both, *(note for note in (branch, ring) if note))
+
+    def _paint_note(self, painter: QPainter, cell: QRect, used: int, *notes: str) -> None:
+        """Draw the first note that fits at the right end of the cell, after the text."""
+        room = self.chars_in(cell.width() - 2 * PAD)
+        note = next((note for note in notes if used + NOTE_GAP + len(note) <= room), "")
+        if not note:
+            return
+        ink = painter.pen().color()
+        painter.setPen(self.theme.role("muted"))
+        left = cell.right() - PAD - len(note) * self.char_px
+        draw_text(painter, QPointF(left, cell.top() + self.baseline), note)
+        painter.setPen(ink)
+
+    def _paint_found(self, painter: QPainter, cell: QRect, text: str, room: int, char_px: float) -> None:
+        if self._pattern is None:
+            return
+        color = mix(self.theme.role("base"), self.theme.role("search"), 0.4)
+        try:
+            spans = self._pattern.spans(text)
+        except UsageError:
+            self._pattern = None  # the search field reports that it takes too long
+            return
+        cut = fitted(text, room)
+        for start, stop in ((cut.at(first), cut.at(last)) for first, last in spans):
+            if start < stop:
+                left = cell.left() + PAD + start * char_px
+                box = QRectF(left, cell.top() + 2, (stop - start) * char_px, cell.height() - 4)
+                painter.fillRect(box, color)
+
+    def _paint_cost(self, painter: QPainter, cell: QRect, row: int) -> None:
+        if self.is_fold(row) and self.parts is not None:
+            self.bars.paint_section(painter, cell, self.parts, self.folds.section(row))
+        else:
+            self.bars.paint(painter, cell, row)
+
+    def _paint_held(self, painter: QPainter, cell: QRect, row: int) -> None:
+        """Paint the number of held registers as a strip down the listing; the maximum stands out."""
+        assert self.rows is not None
+        if self.rows.trace.code.is_label[row]:
+            return
+        count, most = int(self.rows.held[row]), int(self.rows.held.max(initial=0))
+        role = "warning" if count >= NEAR_PEAK * most else "measure"
+        length = round((cell.width() - 1) * count / max(1, most))
+        painter.fillRect(
+            QRect(cell.left(), cell.top(), length, cell.height()),
+            mix(self.theme.role("base"), self.theme.role(role), 0.38),
+        )
+        at = self.table.column_of(HELD)
+        self.draw_text(painter, cell, self.table.shown_text(row, at), self.table.columns[at])
+
+    def _paint_fold(self, painter: QPainter, cell: QRect, row: int) -> None:
+        section = self.folds.begins(row) if self.is_folding else -1
+        if section >= 0 and self.folds.foldable[section]:
+            _paint_triangle(painter, cell, bool(self.folds.folded[section]), self.theme.role("muted"))
+
+    def _paint_reason(self, painter: QPainter, cell: QRect, row: int) -> None:
+        assert self.rows is not None
+        reason = int(self.rows.reason[row])
+        if reason < 0 or self.is_fold(row):
+            return
+        mark = QRect(cell.left() + PAD, cell.top() + (cell.height() - 10) // 2, 10, 10)
+        painter.fillRect(mark, self.theme.reason(reason if reason < len(StallReason) else 0))
+        at = self.table.column_of("reason")
+        self.draw_text(
+            painter, cell.adjusted(14, 0, 0, 0), self.table.shown_text(row, at), self.table.columns[at]
+        )
+
+    # -- arrows, loops ------------------------------------------------------------------------------
+
+    def column_rect(self, name: str) -> QRect:
+        """Return the rectangle of a column, as high as the viewport; empty if it is hidden."""
+        if not self.table.has_column(name) or self.isColumnHidden(at := self.table.column_of(name)):
+            return QRect()
+        return QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), self.viewport().height())
+
+    def placed_arrows(self) -> Placed:
+        """Return the arrows that cross the viewport; none while rows are sorted."""
+        arrows = self.arrows if self.table.sorting is None else ArrowRows.none()
+        return place_arrows(
+            arrows,
+            self.places(),
+            self.column_rect("gutter").adjusted(0, 0 if self.heading() is None else self.row_height, 0, 0),
+            row_height=self.row_height,
+            scroll=self.verticalScrollBar().value(),
+            isolated=self.isolated_row,
+            char_px=self.char_px,
+        )
+
+    def heading(self) -> Heading | None:
+        """Return the topmost row's block, None if it begins there, or while rows are sorted or filtered."""
+        scroll = self.verticalScrollBar().value()
+        row = self.table.data_row(scroll // self.row_height)
+        if self.rows is None or row < 0 or not self.is_folding:
+            return None
+        if self.folds.begins(row) >= 0 and not scroll % self.row_height:
+            return None
+        return heading(self.rows.program, self.fold_by, row)
+
+    @property
+    def covered_px(self) -> int:
+        """Return the height that the heading covers: one row, or 0."""
+        return self.row_height if self.is_folding else 0
+
+    def _paint_heading(self, painter: QPainter, shown: Heading) -> None:
+        """Paint the block of the topmost row over it, with its sums."""
+        role, height = self.theme.role, self.row_height
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.fillRect(0, 0, self.viewport().width(), height, role("raised"))
+        painter.setPen(role("line"))
+        painter.drawLine(0, height - 1, self.viewport().width(), height - 1)
+        painter.setFont(self._bold)
+        for at, column in enumerate(self.table.columns):
+            cell = QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), height)
+            painter.setPen(role("text"))
+            if self.isColumnHidden(at):
+                continue
+            if column.id == "text":
+                room = self.chars_in(cell.width() - 2 * PAD)
+                draw_data(painter, QPointF(cell.left() + PAD, self.baseline), elide_right(shown.text, room))
+                self._paint_note(painter, cell, len(shown.text), shown.note)
+            elif column.id == "fold":
+                _paint_triangle(painter, cell, bool(self.folds.folded[shown.section]), role("muted"))
+            elif column.has_values and column.id in SUMMED:
+                text = self.sum_text(shown.row, column.id) or ""
+                if len(text) > self.chars_in(cell.width() - 2 * PAD):
+                    text = short_count(int(text.replace(",", "")))
+                self.draw_text(painter, cell, text, column)
+
+    def placed_loops(self) -> list[tuple[int, float, float, float]]:
+        """Return (loop, x, top, bottom) of the brackets that cross the viewport."""
+        box = self.column_rect("fold")
+        if self.rows is None or box.isEmpty() or self.table.sorting is not None or not self.is_folding:
+            return []
+        shown, table = self.places(), self.rows.program.loops
+        inside = np.minimum(table.depth, MAX_BRACKETS)  # inner loops are nearer to the code
+        x = box.right() - 4.5 - BRACKET_PX * (int(inside.max(initial=0)) - inside)
+        top = shown[table.first] * self.row_height - self.verticalScrollBar().value() + 3.0
+        bottom = top + (shown[table.stop - 1] - shown[table.first] + 1) * self.row_height - 7.0
+        seen = np.flatnonzero((bottom >= 0) & (top <= box.height()))
+        return list(
+            zip(*(column[seen].tolist() for column in (np.arange(len(x)), x, top, bottom)), strict=True)
+        )
+
+    def paint_over(self, painter: QPainter, first: int, last: int) -> None:
+        """Paint lines between blocks, loops, and the arrows."""
+        if self.is_folding:
+            painter.setPen(self.theme.role("line"))
+            for at, row in enumerate(self.table.data_rows[first : last + 1].tolist(), start=first):
+                if row and self.folds.begins(row) >= 0:
+                    painter.drawLine(0, self.row_top(at), self.viewport().width(), self.row_top(at))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for loop, x, top, bottom in self.placed_loops():
+            ran = self.rows is not None and self.rows.program.ran(loop)
+            width = 2.2 if loop == self._hovered_loop else 1.3 if ran else 1.0
+            painter.setPen(QPen(self.theme.role("measure" if ran else "muted"), width))
+            ends = [QPointF(x + 3, top), QPointF(x, top), QPointF(x, bottom), QPointF(x + 3, bottom)]
+            painter.drawPolyline(ends)
+        box = self.column_rect("gutter")
+        if not box.isEmpty() and len(self.arrows):
+            painter.save()
+            painter.setClipRect(box)
+            colors = [self.theme.arrow(number) for number in range(BRANCH_COLOR)] + [self.theme.role("text")]
+            emphasis = Emphasis(self.isolated_row, self.current, self._hovered_arrow, self.hover)
+            placed = self.placed_arrows()
+            paint_arrows(painter, self.arrows, placed, colors, emphasis)
+            small = QFont(self._mono)
+            small.setPointSizeF(max(1.0, small.pointSizeF() * LABEL_SCALE))
+            painter.setFont(small)
+            painter.setBackground(self.theme.role("base"))
+            paint_labels(painter, self.arrows, placed, colors, emphasis)
+            painter.restore()
+        shown = self.heading()
+        if shown is not None:
+            self._paint_heading(painter, shown)
+
+    def arrow_at(self, position: QPoint) -> int:
+        """Return the number of the arrow at a point of the viewport, -1 if there is none."""
+        if not self.column_rect("gutter").contains(position):
+            return -1
+        return hit_arrow(self.placed_arrows(), position.x(), position.y())
+
+    def label_at(self, position: QPoint) -> EndLabel | None:
+        """Return the number of a row out of sight at a point of the viewport, None if there is none."""
+        if not self.column_rect("gutter").contains(position):
+            return None
+        labels = self.placed_arrows().labels
+        return next((label for label in labels if label.box.contains(QPointF(position))), None)
+
+    def register_at(self, position: QPoint) -> At | None:
+        """Return the operand at a point of the viewport, None if there is none."""
+        box = self.column_rect("text")
+        row = self.table.data_row(self.view_row_at(position.y()))
+        if self.rows is None or row < 0 or not box.contains(position) or self.is_fold(row):
+            return None
+        text = visible(self.rows.text[row])
+        place = int((position.x() - box.left() - PAD) // self.spacing(text, box.width()))
+        found = operand_at(text, fitted(text, self.room(text, box.width())).character(place))
+        return None if found is None or self.rows.trace.code.is_label[row] else At(row, found)
+
+    def place_cursor(self, at: At | None) -> None:
+        """Put the text cursor on an operand, or remove it."""
+        self.registers.placed = at
+        code = None if self.rows is None else self.rows
+        said = "" if at is None or code is None else register_tip(code.trace.code, code.program, at)
+        self.setAccessibleDescription(translated(said))
+        self.pointed.emit()
+        self.viewport().update()
+
+    def set_current(self, row: int, reveal: bool = True) -> None:
+        """Accent a row; the text cursor stays in it or is removed."""
+        placed = self.registers.placed
+        if placed is not None and placed.row != row:
+            self.place_cursor(None)
+        super().set_current(row, reveal)
+
+    def heading_at(self, position: QPoint) -> Heading | None:
+        """Return the heading at a point of the viewport, None if there is none."""
+        return self.heading() if 0 <= position.y() < self.row_height else None
+
+    def loop_at(self, position: QPoint) -> int:
+        """Return the loop whose bracket is at a point of the viewport, -1 if there is none."""
+        if not self.column_rect("fold").contains(position):
+            return -1
+        near = [
+            (abs(x - position.x()), loop)
+            for loop, x, top, bottom in self.placed_loops()
+            if top <= position.y() <= bottom and abs(x - position.x()) <= 3
+        ]
+        return min(near)[1] if near else -1
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Restore what `save_state` returned, also with old names of columns."""
+        columns = state.get("columns")
+        if isinstance(columns, dict) and "row" in columns:
+            order, widths = state.get("sort"), state.get("widths")
+            state = {"columns": {RENAMED.get(name, name): saved for name, saved in columns.items()}}
+            if isinstance(order, list) and order:
+                state["sort"] = [RENAMED.get(str(order[0]), order[0]), *order[1:]]
+            if isinstance(widths, dict):
+                state["widths"] = {
+                    kind: [RENAMED.get(str(name), name) for name in names]
+                    for kind, names in widths.items()
+                    if isinstance(names, list)
+                }
+        super().load_state(state)
+
+    # -- events -------------------------------------------------------------------------------------
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Track arrows, loops and triangles as well as rows."""
+        super().mouseMoveEvent(event)
+        position = event.position().toPoint()
+        above = self.heading_at(position) is not None
+        label = None if above else self.label_at(position)
+        arrow = -1 if above else self.arrow_at(position) if label is None else label.arrow
+        self._point_at(arrow, -1 if above else self.loop_at(position))
+        self._point_at_register(None if above else self.register_at(position))
+        pointing = above or self._hovered_arrow >= 0 or self.section_at(position) >= 0
+        self.viewport().setCursor(
+            Qt.CursorShape.PointingHandCursor if pointing else Qt.CursorShape.ArrowCursor
+        )
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Start at the first visible row, if none is selected."""
+        walks = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+        first = self.table.data_row(self.view_row_at(self.covered_px if self.heading() else 0))
+        if self.current < 0 <= first and event.key() in walks:
+            self.set_current(first)
+            self.chosen.emit(first)
+            return
+        super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Claim Escape while a wait is isolated, before the window's own shortcut does."""
+        is_key = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_key and self.isolated_row is not None:
+            event.accept()
+            if event.type() == QEvent.Type.KeyPress:
+                self.released.emit()
+            return True
+        return super().event(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Clear the hovered arrow when the mouse leaves."""
+        if event.type() == QEvent.Type.Leave:
+            self._point_at(-1, -1)
+            self._point_at_register(None)
+        return super().viewportEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Handle a click on a heading, a number or an arrow before its row does.
+
+        A click at an end of an arrow selects the other end; a click on its middle isolates it.
+        """
+        position, is_left = event.position().toPoint(), event.button() == Qt.MouseButton.LeftButton
+        above = self.heading_at(position)
+        if above is not None:
+            if is_left and self.column_rect("fold").contains(position):
+                self.toggle(above.section)
+            elif is_left:
+                self.jumped.emit(above.row)
+            return
+        label = self.label_at(position) if is_left else None
+        if label is not None:
+            self.jumped.emit(label.row)
+            return
+        number = self.arrow_at(position) if is_left else -1
+        if number < 0:
+            at = self.register_at(position)
+            super().mousePressEvent(event)
+            if is_left:
+                self.place_cursor(at)
+            return
+        placed = self.placed_arrows()
+        other = end_at(self.arrows, placed, number, position.y(), self.row_height)
+        if other >= 0:
+            self.jumped.emit(other)
+        else:
+            self.isolated.emit(int(self.arrows.group[number]))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Treat a second click on an arrow or a heading as another click, not as opening the row."""
+        position = event.position().toPoint()
+        if self.heading_at(position) is None and self.arrow_at(position) < 0:
+            super().mouseDoubleClickEvent(event)
+
+    def _show_tip(self, event: QHelpEvent) -> None:
+        if self.column_rect("gutter").contains(event.pos()):
+            row = self.table.data_row(self.view_row_at(event.pos().y()))
+            show_tip(event.globalPos(), self.with_notes(row, self._gutter_tip()), self.viewport())
+        else:
+            super()._show_tip(event)
+
+    def _point_at(self, arrow: int, loop: int) -> None:
+        if (arrow, loop) != (self._hovered_arrow, self._hovered_loop):
+            self._hovered_arrow, self._hovered_loop = arrow, loop
+            self.viewport().update()
+
+    def _point_at_register(self, at: At | None) -> None:
+        if at != self.registers.hovered:
+            self.registers.hovered = at
+            self.pointed.emit()
+            self.viewport().update()
+
+    def _set_hover(self, row: int) -> None:
+        if row != self.hover:
+            self.viewport().update(self.column_rect("gutter"))
+        super()._set_hover(row)
+
+
+def _paint_triangle(painter: QPainter, cell: QRect, is_folded: bool, color: QColor) -> None:
+    """Paint the triangle that folds or unfolds a section."""
+    x, y = cell.left() + TRIANGLE_PX / 2, cell.center().y() + 0.5
+    points = [(-2, -4), (3, 0), (-2, 4)] if is_folded else [(-4, -2), (4, -2), (0, 3)]
+    painter.setPen(QPen(color, 1))
+    painter.setBrush(color)
+    painter.drawPolygon(QPolygonF([QPointF(x + dx, y + dy) for dx, dy in points]))
+
+
+def _pattern_of(query: SearchQuery) -> Pattern | None:
+    """Return the search pattern; None without a search or for an invalid pattern, which the field reports."""
+    if not query.text:
+        return None
+    from rcv_py.base.patterns import Pattern  # noqa: PLC0415 - not needed at a start
+
+    try:
+        return Pattern(query.text, query.is_case_sensitive, query.is_regex)
+    except UsageError:
+        return None

@@ -1,0 +1,149 @@
+"""Steps from an instruction to the instructions it depends on: along waits, and along registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rcv_py.features.isa.arrows import GutterArrows
+from rcv_py.features.isa.register_cursor import (
+    At,
+    definition_of,
+    next_use_of,
+    same_registers,
+    step_operand,
+)
+from rcv_py.features.isa.view import IsaView
+from rcv_py.state.commands import Command, commands
+from rcv_py.state.session import Session
+
+NO_ROWS = "Open a capture with instructions first."
+NO_LINE = "Select an instruction first."
+WORDS = {
+    "isa.producer": (
+        "What this waits for",
+        "Select the last instruction that the selected one waited for.",
+    ),
+    "isa.waiter": (
+        "Who waits for this",
+        "Select the next instruction that waited for the selected one.",
+    ),
+    "isa.next_register": (
+        "Next register of the instruction",
+        "Highlight where the next register of the selected instruction is written and read.",
+    ),
+    "isa.previous_register": (
+        "Previous register of the instruction",
+        "Highlight where the register before of the selected instruction is written and read.",
+    ),
+    "isa.definition": (
+        "Where the register is written",
+        "Select the instruction that wrote the highlighted register last.",
+    ),
+    "isa.next_use": (
+        "Where the register is read next",
+        "Select the next instruction that reads the highlighted register.",
+    ),
+}
+NO_REGISTER = "Point at a register, or choose one of the selected instruction with X."
+
+
+class IsaWalk:
+    """Selects the other end of a wait or of a register; gives the reason if it cannot."""
+
+    def __init__(self, session: Session, view: IsaView, go: Callable[[int], None]) -> None:
+        self._session, self._view, self._go = session, view, go
+        self.arrows = GutterArrows()  # of the selected wave
+
+    # -- waits --------------------------------------------------------------------------------------
+
+    def linked(self, line: int | None, is_producer: bool) -> tuple[int, str]:
+        """Return the row an instruction waited for, or that waited for it; -1 and why for none."""
+        if line is None or self._view.rows is None:
+            return -1, NO_LINE
+        row = self.arrows.producer(line) if is_producer else self.arrows.waiter(line)
+        if row >= 0:
+            return row, ""
+        why = f"Instruction {line} waited for none" if is_producer else f"No instruction waited for {line}"
+        return -1, self.arrows.no_waits or f"{why} in the selected wave."
+
+    def why_not_linked(self, is_producer: bool) -> str:
+        """Return why the selected instruction has no wait to follow, "" if it has."""
+        return self.linked(self._session.selection.value.line, is_producer)[1]
+
+    def go_linked(self, is_producer: bool) -> None:
+        """Select the row the selected instruction waited for, or the row that waited for it."""
+        row, _ = self.linked(self._session.selection.value.line, is_producer)
+        if row >= 0:
+            self._go(row)
+
+    # -- registers ----------------------------------------------------------------------------------
+
+    def no_register(self) -> str:
+        """Return why the selected instruction has no register to choose, "" if it has."""
+        line, rows = self._session.selection.value.line, self._view.rows
+        if line is None or rows is None:
+            return NO_LINE
+        has = step_operand(rows.trace.code.text[line], None, 1) is not None
+        return "" if has else f"Instruction {line} reads and writes no register."
+
+    def step_register(self, direction: int) -> None:
+        """Put the text cursor on the next (+1) or previous (-1) register of the selected instruction."""
+        line, rows, placed = self._session.selection.value.line, self._view.rows, self._view.registers.placed
+        if line is None or rows is None:
+            return
+        before = None if placed is None else placed.operand
+        found = step_operand(rows.trace.code.text[line], before, direction)
+        self._view.registers.hovered = None  # until the mouse moves
+        self._view.place_cursor(None if found is None else At(line, found))
+
+    def register_target(self, is_written: bool) -> tuple[int, str]:
+        """Return the row that wrote the register under the cursor, or reads it next; -1 and why for none."""
+        at, rows = self._view.registers.at, self._view.rows
+        if rows is None or at is None:
+            return -1, NO_REGISTER
+        row = (definition_of if is_written else next_use_of)(rows.trace.code, rows.program, at)
+        name = rows.trace.code.text[at.row][at.operand.start : at.operand.stop]
+        if row >= 0:
+            return row, ""
+        what = f"Nothing in this kernel writes {name}", f"Nothing reads {name} after instruction {at.row}"
+        return -1, f"{what[not is_written]}."
+
+    def go_register(self, is_written: bool) -> None:
+        """Select the row that wrote the register under the cursor, or reads it next; the cursor follows."""
+        at, (row, _), rows = self._view.registers.at, self.register_target(is_written), self._view.rows
+        if at is None or row < 0 or rows is None:
+            return
+        self._go(row)
+        self._view.registers.hovered = None
+        found = same_registers(rows.trace.code.text[row], at.registers, is_written=is_written)
+        self._view.place_cursor(None if found is None else At(row, found))
+
+
+Then = Callable[[Callable[[IsaWalk], object]], Callable[[], None]]  # makes the panel and calls the function
+
+
+def walk_commands(now: Callable[[], IsaWalk | None], then: Then) -> tuple[Command, ...]:
+    """Return the commands of the walks; `now` returns the walks once the panel exists."""
+
+    def row(
+        name: str, key: str, action: Callable[[IsaWalk], object], ask: Callable[[IsaWalk], str]
+    ) -> tuple[str, str, str, Callable[[], object], str, Callable[[], str]]:
+        title, tip = WORDS[name]
+
+        def why_not() -> str:
+            walk = now()
+            return NO_ROWS if walk is None else ask(walk)
+
+        return name, title, key, then(action), tip, why_not
+
+    return commands("Go/Waits and registers", (
+        row("isa.producer", "P", lambda walk: walk.go_linked(True), lambda walk: walk.why_not_linked(True)),
+        row("isa.waiter", "Shift+P",
+            lambda walk: walk.go_linked(False), lambda walk: walk.why_not_linked(False)),
+        row("isa.next_register", "X", lambda walk: walk.step_register(+1), IsaWalk.no_register),
+        row("isa.previous_register", "Shift+X", lambda walk: walk.step_register(-1), IsaWalk.no_register),
+        row("isa.definition", "G",
+            lambda walk: walk.go_register(True), lambda walk: walk.register_target(True)[1]),
+        row("isa.next_use", "N",
+            lambda walk: walk.go_register(False), lambda walk: walk.register_target(False)[1]),
+    ))  # fmt: skip

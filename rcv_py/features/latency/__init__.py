@@ -1,0 +1,1 @@
+"""How long memory takes, and how much of it other waves hide."""

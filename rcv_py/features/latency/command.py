@@ -1,0 +1,121 @@
+"""`rcv latency`: latency that other waves hide, memory latency, or how long accesses hold their units."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rcv_py.analysis.core.cost_columns import LINES
+from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS
+from rcv_py.analysis.latency.access_holds import HOLDS
+from rcv_py.analysis.latency.code_fetches import FETCHES
+from rcv_py.analysis.latency.hidden_latency import HIDDEN, hidden_table, why_not_hidden
+from rcv_py.analysis.latency.memory_latency import MEMORY
+from rcv_py.analysis.program.matrix_forms import MATRIX
+from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.base.text import count, percent, plural, translated
+from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.opening import ChosenWaves, choose_waves
+from rcv_py.cli.options.dig_options import LatencyOptions
+from rcv_py.features.latency.result import (
+    FETCH_NOTE,
+    access_assumption,
+    access_rows,
+    access_text,
+    access_totals,
+    fetch_rows,
+    fetch_text,
+    fetch_totals,
+    hidden_rows,
+    hidden_totals,
+    memory_and_wait_rows,
+    memory_rows,
+    memory_totals,
+)
+from rcv_py.model.modes import ReferenceRule
+from rcv_py.results.table import Table
+
+_Found = tuple[Table, Mapping[str, Any], str, str, str]  # with totals, footer, assumption, why there is none
+
+
+def run(options: LatencyOptions) -> Answer:
+    """List instructions with hidden cycles, memory latency, or how long accesses hold their unit."""
+    rule, is_memory = ReferenceRule(options.rule), options.by == "memory"
+    explaining, wanted, find = {
+        "hidden": ((LINES, HIDDEN[rule]), (MATRIX,), _hidden),
+        "memory": ((), (MEMORY[rule], *((WAITS,) if options.waits else ())), _memory),
+        "access": ((HOLDS,), (), _access),
+        "fetch": ((FETCHES, LOOP_TOTALS), (), _fetch),
+    }[options.by]
+    waves = choose_waves(options, explaining, wanted)
+    table, totals, footer, assumption, reason = find(waves, rule, options)
+    if reason and options.csv:
+        print(translated(reason), file=sys.stderr)
+    return listing(
+        options,
+        replace(waves, choice=None) if is_memory else waves,  # counters count all waves
+        table,
+        "rcv.latency/2",
+        lambda: {
+            "kind": "memory_waits" if is_memory and options.waits else options.by,
+            "rule": options.rule,
+            "assumption": assumption,
+            "reason": reason,
+            "totals": totals,
+            "total_rows": len(table),
+        },
+        footer=lambda shown: (
+            f"\n{len(shown):,} of {plural(len(table), table.spec.noun)}. {footer}",
+            assumption,
+        ),
+        why_none=reason,
+    )
+
+
+def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Found:
+    trace, found, matrix = waves.trace, waves.of(HIDDEN[rule]), waves.of_all(MATRIX)
+    table = hidden_rows(trace, hidden_table(waves.code, found, not options.no_idle))
+    total, hidden = sum(table.plain("total")), sum(table.plain("hidden"))
+    footer = f"Hidden: {count(hidden)} of {count(total)} cycles ({percent(hidden, total)}). "
+    footer += "Shares: hidden, of total."
+    if matrix.executions:
+        share = percent(matrix.busy, matrix.resident)
+        footer += f" MFMA units busy: {share} of the time with a wave, by the cycles of their instructions."
+    reason = why_not_hidden(trace)
+    if not reason and not len(table):
+        reason = waves.missing or "No instruction was executed while the trace was recorded."
+    return table, hidden_totals(table, matrix), footer, found.assumption, reason
+
+
+def _access(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Found:
+    trace, found = waves.trace, waves.of(HOLDS)
+    table, totals = access_rows(trace, found), access_totals(trace, found)
+    reason = waves.why_none("accesses")
+    if not reason and not len(table):
+        reason = waves.missing or table.spec.nothing
+    return table, totals, access_text(totals), access_assumption(found), reason
+
+
+def _fetch(waves: ChosenWaves, _rule: ReferenceRule, _options: LatencyOptions) -> _Found:
+    found = waves.of(FETCHES)
+    table, totals = (
+        fetch_rows(waves.trace, found),
+        fetch_totals(waves.trace, found, waves.of(LOOP_TOTALS).found.table),
+    )
+    reason = waves.why_none("fetches") or (waves.missing if not len(table) else "")
+    return table, totals, fetch_text(totals), FETCH_NOTE, reason
+
+
+def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Found:
+    trace, found = waves.trace, waves.of_all(MEMORY[rule])
+    totals = memory_totals(found)
+    if options.waits:
+        table = memory_and_wait_rows(trace, found, waves.of_all(WAITS).latency)
+        footer = "By counters and, next to it, by waits: exact latencies, their median and 90th percentile."
+        reason = "" if len(table) else found.reason
+    else:
+        table, reason = memory_rows(trace, found), found.reason
+        footer = f"{plural(totals['samples'], 'return')} in cycles; a sample every {found.interval} cycles."
+    return table, totals, footer, found.assumption, reason

@@ -1,0 +1,353 @@
+"""Latency of instructions: hidden by waves, of memory, of unit accesses, and waits for code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QRect, QRectF
+from PySide6.QtGui import QPainter
+
+from rcv_py.analysis.latency.access_holds import AccessHolds
+from rcv_py.analysis.latency.code_fetches import CodeFetches
+from rcv_py.analysis.latency.hidden_latency import HiddenLatency, HiddenTable, hidden_table, why_not_hidden
+from rcv_py.analysis.latency.memory_latency import MemoryLatency
+from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.base.text import DASH, byte_size, percent, plural, short_count
+from rcv_py.features.latency import result as results
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
+from rcv_py.ui.core.panel import NO_COST, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.shared_results import waves_note
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import PAD, Elastic
+from rcv_py.ui.table.cost_bars import draw_bar, draw_whisker
+from rcv_py.ui.table.result_columns import result_columns, with_bar
+from rcv_py.ui.table.table_model import Column, grouped
+from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
+from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.legend import Legend
+
+KINDS = {
+    "hidden": "Hidden latency",
+    "memory": "Memory latency",
+    "access": "LDS and memory accesses",
+    "fetch": "Instruction fetches",
+}
+RULED = ("hidden", "memory")  # kinds with two rules
+_KIND_TIP = (
+    "Hidden latency, latency of memory operations, how long LDS and vector memory are held (bank conflicts, "
+    "lanes apart), or code that was not in the instruction cache."
+)
+RULES = {"ours": "Better estimate", "reference": "Reference viewer"}
+SUFFIX = {"ours": "", "reference": "_reference"}  # of the names of results
+CHOSEN = "_chosen"  # suffix of hidden latency, where not all waves count
+WAITS = "waits"
+BY_WAITS = (
+    "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."
+)
+DIGIT_PX = 9  # room for a digit at the usual size of code
+_MEAN_TIP = "Mean latency; the whisker reaches one standard deviation to both sides."
+_MEDIAN_TIP = "Median latency by waits."
+_REFUSED_TIP = "Stall behind another access of the unit, summed over all executions."
+_FETCH_TIP = "Cycles that waves waited for the code line."
+_COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
+
+
+ROLE_TEXT = {
+    "stall": "stall that nothing hides",
+    "issue": "issue that nothing hides",
+    "idle": "idle time that nothing hides",
+    "hidden": "covered by other waves of the SIMD",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LatencyRows:
+    """The rows of the panel."""
+
+    line: np.ndarray  # int64 [n], row of the code table
+    columns: tuple[Column, ...]
+    roles: Mapping[str, str]  # colours of a bar's parts with their meaning; none if kinds colour it
+    bars: np.ndarray  # float64 or int64 [parts, n], cycles
+    spread: np.ndarray | None = None  # float64 [n], half the length of a bar's whisker
+    kinds: np.ndarray | None = None  # int64 [n], TokenKind that colours a bar of one part
+    note: str = ""  # a total over all rows
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @cached_property
+    def longest(self) -> float:
+        """Return the end of the longest bar, or of its whisker."""
+        ends = self.bars.sum(axis=0) + (0 if self.spread is None else self.spread)
+        return float(ends.max(initial=0))
+
+
+def hidden_rows(trace: Trace, latency: HiddenTable) -> LatencyRows:
+    """Return the rows of hidden latency, the largest remainder first."""
+    largest = int(latency.total.max(initial=0))
+    columns = result_columns(results.hidden_rows(trace, latency), trace)
+    columns = tuple(_roomy(column, largest) for column in columns)
+    total, hidden = int(latency.total.sum()), int(latency.hidden.sum())
+    note = f"{short_count(hidden)} of {short_count(total)} cycles hidden ({percent(hidden, total) or DASH})"
+    return LatencyRows(
+        line=latency.line,
+        columns=with_bar(columns, "source", "total", tip=_COST_TIP),
+        roles=ROLE_TEXT,
+        bars=np.concatenate([latency.seen_parts, latency.hidden[None]]),
+        note=note,
+    )
+
+
+def memory_rows(trace: Trace, latency: MemoryLatency, waits: WaitLatency | None = None) -> LatencyRows:
+    """Return the rows of memory latency: by counters, and also by waits.
+
+    Instructions for which waits give only upper bounds are left out; `waits` is None until they are known.
+    """
+    table = results.memory_and_wait_rows(trace, latency, waits)
+    line = np.asarray(table.columns["instruction"])
+    is_told = waits is not None and len(waits.line) > 0
+    left_out = (() if is_told else results.BY_WAITS) if len(latency) else results.BY_COUNTERS
+    columns = tuple(column for column in result_columns(table, trace) if column.id not in left_out)
+    after, of, tip = ("counter", "mean", _MEAN_TIP) if len(latency) else ("source", "median", _MEDIAN_TIP)
+    length = np.nan_to_num(np.asarray(table.columns[of]))
+    spread = np.nan_to_num(np.asarray(table.columns["standard_deviation"])) if len(latency) else None
+    columns = with_bar(columns, after, of, title="latency", tip=tip)
+    kinds = trace.code.kind[line].astype(np.int64)
+    return LatencyRows(line=line, columns=columns, roles={}, bars=length[None], spread=spread, kinds=kinds)
+
+
+def access_rows(trace: Trace, found: AccessHolds) -> LatencyRows:
+    """Return the rows of accesses, sorted by the time they held their unit longer than needed."""
+    table = results.access_rows(trace, found)
+    longer = int(np.count_nonzero(found.is_longer))
+    return LatencyRows(
+        line=found.line.astype(np.int64),
+        columns=with_bar(result_columns(table, trace), "source", "stall", title="stall", tip=_REFUSED_TIP),
+        roles={"stall": "stall behind another access of the unit"},
+        bars=found.stall[None],
+        note=f"{plural(longer, 'instruction')} held the unit longer than their width needs",
+    )
+
+
+def fetch_rows(trace: Trace, found: CodeFetches) -> LatencyRows:
+    """Return the rows of instructions that waves waited for, most cycles first."""
+    table = results.fetch_rows(trace, found)
+    slow = plural(int(found.slow.sum()), "slow fetch", "slow fetches")
+    cache = f"; the instruction cache has {byte_size(found.capacity)}" if found.capacity else ""
+    return LatencyRows(
+        line=found.first.astype(np.int64),
+        columns=with_bar(result_columns(table, trace), "source", "cycles", tip=_FETCH_TIP),
+        roles={"idle": "time that waves waited for code"},
+        bars=found.cycles[None],
+        note=f"{slow}, {short_count(int(found.cycles.sum()))} cycles of waves{cache}",
+    )
+
+
+def _roomy(column: Column, largest: int) -> Column:
+    """Return a column wide enough for the largest total, so that it need not grow while waves are read."""
+    if column.id in ("instruction", "hidden_share_of_total") or not column.is_number:
+        return column
+    return replace(column, width=max(column.width, len(grouped(largest)) * DIGIT_PX + 2 * PAD))
+
+
+WHISKER = 2  # px up and down at its ends
+
+
+@panel(id="latency", title="Latency", area="bottom", order=40, needs=("waves", "code"))
+class LatencyPanel(TablePanel[LatencyRows]):
+    """What other waves hide of the latency, how long memory takes, and waits for units and code."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.view = self.rows_view("Latency of code lines", bar=self._paint_bar)
+        self.kind = Choice("What is shown", KINDS, tip=_KIND_TIP)
+        tip = "Our estimate, or the definition of the reference viewer."
+        self.rule = Choice("By which rule", RULES, tip=tip)
+        self.remembered |= {"kind": self.kind, "rule": self.rule}
+        self.legend, self.note = Legend(), PlainLabel(role="muted")
+        self.assumption = PlainLabel(role="muted", wordWrap=True)
+        choices = bar(self.kind, self.rule, (self.legend, 1), self.note, margins=BAR_ABOVE)
+        self.empty = WithEmptyState(self.view)
+        column(choices, row(self.assumption, margins=BAR_BELOW), (self.empty, 1), of=self)
+        for cell in (self.session.waves, self.session.populations):
+            cell.watch(self._open)
+        names = [kind + suffix for kind in (*RULED, f"hidden{CHOSEN}") for suffix in SUFFIX.values()]
+        for name in (*names, *(kind for kind in KINDS if kind not in RULED), WAITS):
+            ui.results.cell(name).watch(self._arrived)
+        ui.settings.cell("isa.show_idle").watch(self._refresh)
+        for box in (self.kind, self.rule):
+            box.currentIndexChanged.connect(self._open)
+        ui.theme.changed.connect(self._show_legend)
+        self._start()
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    @property
+    def is_memory(self) -> bool:
+        """Return whether memory latency is shown."""
+        return self.kind.value == "memory"
+
+    @property
+    def is_ruled(self) -> bool:
+        """Return whether there are two rules for the shown table."""
+        return self.kind.value in RULED
+
+    def _open(self) -> None:
+        self.rule.setEnabled(self.is_ruled)
+        self._refresh()
+        if self.session.trace.value is None or self._why_not():
+            return
+        self.want_result(self._name())
+        if self.is_memory:
+            self.want_result(WAITS)
+
+    def _name(self) -> str:
+        choice = self.session.choice
+        if not self.is_ruled:
+            return self.kind.value
+        is_part = not self.is_memory and choice is not None and choice.rows is not None
+        chosen = CHOSEN if is_part else ""
+        return self.kind.value + chosen + SUFFIX[self.rule.value]
+
+    def _why_not(self) -> str:
+        """Return why this capture can never have such data, "" if it can."""
+        trace = self.session.trace.value
+        return why_not_hidden(trace) if trace is not None else ""
+
+    def _waits(self) -> WaitLatency | None:
+        summary = self.ui.results.cell(WAITS).value
+        return None if summary is None else summary.latency
+
+    def _refresh(self) -> None:
+        trace = self.session.trace.value
+        self.result = None
+        self.computing.stop()
+        self.note.clear()
+        self.assumption.clear()
+        if trace is None or self._why_not():
+            self._say(self.reason(self._why_not()))
+            return
+        answer = self.ui.results.cell(self._name()).value
+        if answer is None or (self.kind.value == "hidden" and not answer.waves):
+            self._say(self.computing.begin("latency", self._name()))
+            return
+        show: dict[str, Callable[[Trace, Any], None]] = {
+            "hidden": self._show_hidden,
+            "memory": self._show_memory,
+            "access": self._show_accesses,
+            "fetch": self._show_fetches,
+        }
+        show[self.kind.value](trace, answer)
+
+    def _show_hidden(self, trace: Trace, answer: HiddenLatency) -> None:
+        table = hidden_table(answer.code or trace.code, answer, self.ui.settings["isa.show_idle"])
+        self._show(hidden_rows(trace, table), self._of_waves(answer.assumption), NO_COST)
+
+    def _show_memory(self, trace: Trace, answer: MemoryLatency) -> None:
+        waits = self._waits()
+        by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""
+        text = answer.assumption if len(answer) else answer.reason
+        self._show(memory_rows(trace, answer, waits), text + by_waits, answer.reason)
+
+    def _show_accesses(self, trace: Trace, answer: AccessHolds) -> None:
+        text = self._of_waves(results.access_assumption(answer))
+        self._show(access_rows(trace, answer), text, results.ACCESSES.nothing)
+
+    def _show_fetches(self, trace: Trace, answer: CodeFetches) -> None:
+        text = self._of_waves(results.FETCH_NOTE)
+        self._show(fetch_rows(trace, answer), text, results.FETCHES.nothing)
+
+    def _of_waves(self, assumption: str) -> str:
+        """Return an assumption, preceded by the waves that count if not all do."""
+        note = waves_note(self.session)
+        return f"Of {note}. {assumption}" if note else assumption
+
+    def _show(self, rows: LatencyRows, assumption: str, otherwise: str) -> None:
+        if not len(rows):
+            self._say(self.reason(otherwise))
+            return
+        self._say("")
+        self.result = rows
+        self.assumption.setText(assumption)
+        self.note.setText(rows.note)
+        self._show_legend()
+        self.view.widths.elastic = Elastic("text", rows.columns[-1].id, 160, 560)
+        self.view.show_columns(rows.columns)
+        self._follow()
+
+    def _say(self, sentence: str) -> None:
+        self.empty.say(sentence)
+        self.assumption.setVisible(not sentence)
+        self._show_legend()
+
+    def _show_legend(self) -> None:
+        theme, rows = self.ui.theme, self.result
+        if rows is None:
+            self.legend.set_items([])
+        elif rows.kinds is None:
+            self.legend.set_items([(theme.role(role), role, text) for role, text in rows.roles.items()])
+        else:
+            kinds = [kind for kind in TokenKind if kind in rows.kinds]
+            self.legend.set_items([(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds])
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    @property
+    def lines(self) -> np.ndarray:
+        """Return the instruction of each row."""
+        return NO_LINES if self.result is None else self.result.line
+
+    # -- painting -----------------------------------------------------------------------------------
+
+    def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
+        """Draw a bar; lengths with whiskers are compared, so the scale is always linear."""
+        theme, rows = self.ui.theme, self.result
+        if rows is None or row >= len(rows):
+            return
+        box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
+        scale = "linear" if rows.spread is not None else self.ui.settings["isa.bar_scale"]
+        by_kind = [] if rows.kinds is None else [theme.kind(int(rows.kinds[row]))]
+        colors = by_kind or [theme.role(role) for role in rows.roles]
+        parts = list(zip(rows.bars[:, row].tolist(), colors, strict=True))
+        draw_bar(painter, box, parts, rows.longest, scale)
+        if rows.spread is not None and rows.spread[row] > 0:
+            mean, spread = float(rows.bars[0, row]), float(rows.spread[row])
+            painter.setPen(theme.role("text"))
+            ends = (mean - spread, mean + spread)
+            draw_whisker(painter, box, ends, rows.longest, scale=scale, half=WHISKER)
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def caption(self) -> str:
+        """Return the shown table, and the rule if there are two."""
+        shown = self.kind.currentText()
+        return f"{shown}, {self.rule.currentText().lower()}" if self.is_ruled else shown
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the shown table."""
+        kind, rule = self.kind.value, self.rule.value
+        waits = self._waits() if self.is_memory else None
+        ruled = (f"--rule={rule}",) if self.is_ruled else ()
+        what = (f"--by={kind}", *ruled, *(("--waits",) if waits is not None else ()))
+        idle = command_text.idle(self.ui) if kind == "hidden" else ()
+        order = command_text.sorting(self.view.table)
+        return command_text.rcv(self.session, "latency", *what, *idle, *order, "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """Return the shown table; unknown values are left empty."""
+        if self.result is None:
+            return None
+        lines = (
+            tuple("" if isinstance(value, float) and np.isnan(value) else value for value in line)
+            for line in self.view.table.table()
+        )
+        return Sheet(self.kind.currentText(), self.view.table.headers, lines)

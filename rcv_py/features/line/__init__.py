@@ -1,0 +1,1 @@
+"""How long each execution of an instruction took."""

@@ -1,0 +1,241 @@
+"""`rcv line`: how long the executions of an instruction took, or the facts of one execution or wave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.cost.distribution import (
+    MEASURE_TEXT,
+    DistributionView,
+    LineHits,
+    Wanted,
+    distribution_view,
+    hits_of,
+)
+from rcv_py.analysis.cost.place_text import beside, source_of
+from rcv_py.analysis.cost.stall_reasons import stall_reasons
+from rcv_py.analysis.timeline.wave_places import waves_of_unit
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, heading
+from rcv_py.cli.opening import ChosenWaves, batches, chosen, opened, refuse, warn, wave_of
+from rcv_py.cli.options.dig_options import LineOptions
+from rcv_py.features.line.place_result import execution_facts, line_facts, wave_facts
+from rcv_py.features.line.result import (
+    hit_table,
+    sample_facts,
+    sample_table,
+    spread_facts,
+    spread_table,
+    spreads,
+)
+from rcv_py.model.trace import Trace
+from rcv_py.state.selection import Selection
+
+_BARS = 16
+_BAR_CHARS = 40
+_HINT = "Places look like se0/simd2/slot1/wv0:instruction 62 hit 1."
+
+
+def run(options: LineOptions) -> Answer:
+    """Return the distribution of an instruction, or the facts about places."""
+    trace, line = opened(options), options.line
+    if not isinstance(line, int):
+        return _places(trace, [line, *options.more])
+    if options.more:
+        raise UsageError(f"{options.more[0]} is one argument too many.", hint="Name one instruction.")
+    alarm = warn(trace)
+    if line >= len(trace.code):
+        last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."
+        raise UsageError(f"The capture has no instruction {line}.", hint=last)
+    if trace.has_pc_samples and not len(trace.waves):
+        refuse(trace, options, "PC samples do not name waves.")
+        return _samples(trace, line, options)
+    wanted = hits_of(line)
+    waves = chosen(trace, options, alarm, (wanted,))
+    return _distribution(waves, waves.of(wanted), line, options)
+
+
+def _head(trace: Trace, line: int) -> dict[str, Any]:
+    return {
+        "instruction": line,
+        "text": trace.code.text[line],
+        "source": source_of(trace, line),
+    }
+
+
+def _title(trace: Trace, line: int) -> str:
+    return f"{line}  {trace.code.text[line]}{beside(trace, line)}"
+
+
+def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOptions) -> Answer:
+    trace, metric = waves.trace, options.metric
+    view = distribution_view(hits, Wanted(metric, options.bars or _BARS, options.log), trace.base_clock)
+    table = hit_table(trace, hits, _listed(view, options))
+
+    def document() -> dict[str, Any]:
+        return _head(trace, line) | {
+            "by": metric,
+            "hits": len(hits) if len(hits) or not waves.missing else None,
+            "missing": waves.missing,
+            "measures": spread_facts(spreads(hits)),
+            "bins": {"edges": view.histogram.edges.tolist(), "hits": view.histogram.totals.tolist()},
+            "slowest": table.rows(),
+        }
+
+    def text() -> Iterator[Part]:
+        yield from heading(waves)
+        yield _title(trace, line)
+        if not len(hits):
+            yield _why_none(waves, line)
+            return
+        yield Shown(spread_table(spreads(hits)))
+        yield f"\n{metric}: {MEASURE_TEXT[metric]}, in cycles"
+        if view.spread is None:
+            yield "No wave ran it twice."
+            return
+        yield _bars(view)
+        yield f"\nThe slowest {plural(len(table), 'hit')} by {metric}"
+        yield Shown(table)
+
+    return Answer(schema="rcv.line/2", document=document, csv=table.csv, text=text, of=waves)
+
+
+def _listed(view: DistributionView, options: LineOptions) -> np.ndarray:
+    """The slowest hits, or the hits of a bar, the slowest first."""
+    if options.bar is None:
+        return view.slowest(options.top or len(view.order))
+    if options.bar >= len(view.histogram.totals):
+        last = len(view.histogram.totals) - 1
+        raise UsageError(f"There is no bar {options.bar}.", hint=f"The last one is {last}.")
+    return view.in_bin(options.bar)[: options.top or None]
+
+
+def _why_none(waves: ChosenWaves, line: int) -> str:
+    """Why there is no execution to show; missing waves allow no conclusion."""
+    hits = int(waves.trace.code.hits[line])
+    if waves.missing and hits:
+        why = (
+            "none of the waves that were read ran this instruction" if waves.read else "no wave could be read"
+        )
+        return f"code.json counts {plural(hits, 'execution')}, but {why}."
+    if hits and waves.rows is not None:
+        return f"None of these waves ran this instruction; --waves all has {plural(hits, 'execution')}."
+    return "No traced wave ran this instruction."
+
+
+def _bars(view: DistributionView) -> Grid:
+    totals, edges = view.histogram.totals.tolist(), view.histogram.edges.tolist()
+    largest, total = max(totals), sum(totals)
+    rows = [
+        (
+            count(low),
+            count(high - 1),
+            count(hits),
+            percent(hits, total),
+            "█" * -(-hits * _BAR_CHARS // largest),
+        )
+        for low, high, hits in zip(edges, edges[1:], totals, strict=False)
+    ]
+    columns = (*(Column(name, True) for name in ("from", "to", "hits", "share")), Column("", elastic="right"))
+    return Grid(columns, rows)
+
+
+def _samples(trace: Trace, line: int, options: LineOptions) -> Answer:
+    """PC samples of an instruction: how often, and why it stalled; they have no times."""
+    timed = [name for name in ("metric", "top", "log", "bars", "bar") if name in options.given]
+    if timed:
+        hint = f"Leave --{timed[0]} out."
+        raise UsageError(f"--{timed[0]} is about times, and PC samples have none.", hint=hint)
+    found = stall_reasons(trace.code, slice(line, line + 1))
+    samples = sample_facts(found)
+    facts = [("issued", found.issued), ("stalled", found.stalled), *samples["reasons"].items()]
+    return Answer(
+        schema="rcv.line/2",
+        document=lambda: _head(trace, line) | {"samples": samples},
+        csv=lambda: sample_table(found).csv(),
+        text=lambda: [
+            _title(trace, line),
+            Facts([(name, f"{count(value)}  {percent(value, found.samples)}") for name, value in facts]),
+            "PC samples have no times, so there is no distribution.",
+        ],
+        of=trace,
+    )
+
+
+# -- places: an instruction, a wave, an execution, its producers, and why it was late --------------
+
+
+def _places(trace: Trace, texts: Iterable[str]) -> Answer:
+    places = [_place(trace, text) for text in texts]
+
+    def text() -> Iterator[Part]:
+        for at, place in enumerate(places):
+            yield ("\n" if at else "") + place["argument"]
+            counted = place | ({"hit": place["hit"] + 1} if place["hit"] is not None else {})  # for people
+            yield Facts([(name, _text(value)) for name, value in _facts(counted)])
+
+    return Answer(
+        schema="rcv.place/2",
+        document=lambda: {"places": places},
+        csv=lambda: (
+            ("place", "what", "value"),
+            [[place["argument"], name, value] for place in places for name, value in _facts(place)],
+        ),
+        text=text,
+        of=trace,
+    )
+
+
+def _place(trace: Trace, text: str) -> dict[str, Any]:
+    try:
+        selection = Selection.parse(text)
+    except ValueError as error:
+        raise UsageError(f"{error}.", hint=_HINT) from error
+    line = selection.line
+    if selection.wave is None and line is None:
+        raise UsageError("An empty text is no place.", hint=_HINT)
+    if line is not None and line >= len(trace.code):
+        raise UsageError(
+            f"The capture has no instruction {line}.", hint=f"Its last one is {len(trace.code) - 1}."
+        )
+    place: dict[str, Any] = {"argument": text, "wave": None, "instruction": line, "hit": selection.hit}
+    if line is not None:
+        place |= line_facts(trace, line)
+    if selection.wave is not None:
+        wave = wave_of(trace, str(selection.wave))
+        place |= wave_facts(wave)
+        if line is not None:
+            read = batches(trace, set(waves_of_unit(trace, wave.row).tolist()))
+            place |= execution_facts(trace, wave, line, selection.hit, read)
+    return place
+
+
+def _facts(place: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every fact of a place as a name and a value."""
+    for name, value in place.items():
+        if name == "argument" or value is None or value == "":
+            continue
+        if isinstance(value, dict):
+            yield from ((f"{name}, {part}", fact) for part, fact in _flat(value))
+        elif isinstance(value, list):
+            yield from ((name.replace("_", " "), _joined(item)) for item in value)
+        else:
+            yield name.replace("_", " "), value
+
+
+def _flat(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for part, fact in value.items():
+        yield from fact.items() if isinstance(fact, dict) else [(part, fact)]
+
+
+def _joined(item: dict[str, Any]) -> str:
+    facts = ((name.replace("_", " "), fact) for name, fact in item.items() if fact not in (None, ""))
+    return ", ".join(f"{name} {_text(fact)}" for name, fact in facts)
+
+
+def _text(value: Any) -> str:
+    return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

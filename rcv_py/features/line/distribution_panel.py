@@ -1,0 +1,331 @@
+"""All hits of the selected instruction: their times, the slowest hits, and where they occur."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QToolButton
+
+from rcv_py.analysis.cost.distribution import (
+    LISTED,
+    MEASURE_TEXT,
+    MEASURES,
+    DistributionView,
+    LineHits,
+    Wanted,
+    distribution_view,
+    hits_of,
+)
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.base.text import plural, translated
+from rcv_py.features.line.result import hit_table
+from rcv_py.model.trace import Trace
+from rcv_py.results.table import Table
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, split
+from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
+from rcv_py.ui.core.shared_results import waves_note
+from rcv_py.ui.core.times import UNITS, Times
+from rcv_py.ui.plot.distribution_chart import DistributionChart
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.result_columns import result_columns
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.empty_state import page
+
+NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
+NO_HIT = "No wave that has been read ran this instruction."
+ONLY_ONCE = "No wave ran this instruction twice, so there is no time since the hit before."
+HIT_TITLE = "hit, from 1"  # hit number counted from 1
+HIT_TIP = "Which execution of the instruction by the wave, from 1."
+STREAM_MS = 800
+MEASURE_NAMES = dict(zip(MEASURES, ("Latency", "Stall", "Idle before", "Since the hit before"), strict=True))
+GROUP_NAMES = {"none": "All hits", "engine": "By shader engine", "wave": "Selected wave"}
+
+
+def hit_columns(
+    trace: Trace, hits: LineHits, rows: np.ndarray, measure: str, times: Times
+) -> tuple[Column, ...]:
+    """Return the columns of these hits; the sorted measure comes first."""
+    table = hit_table(trace, hits, rows)
+    order = dict.fromkeys((measure, "wave", "hit", "start", *MEASURE_NAMES))
+    spec = replace(table.spec, window=tuple(order))
+    columns = tuple(
+        replace(column, values=column.values + 1, text="{:,}".format, tip=HIT_TIP)
+        if column.id == "hit" and isinstance(column.values, np.ndarray)
+        else column
+        for column in result_columns(Table(spec, table.columns), trace)
+    )
+    if times.unit:
+        return columns
+    texts = {**dict.fromkeys(MEASURE_NAMES, _duration(times)), "start": lambda cycle: times.at(int(cycle))}
+    return tuple(
+        replace(column, text=texts[column.id]) if column.id in texts else column for column in columns
+    )
+
+
+def _duration(times: Times) -> Callable[[int], str]:
+    """Format durations; a missing duration stays empty."""
+    return lambda cycles: times.number(int(cycles)) if cycles >= 0 else ""
+
+
+@panel(
+    id="distribution",
+    title="Distribution",
+    area="apart",
+    order=45,
+    needs=("waves", "code"),
+    is_at_start=False,
+)
+class DistributionPanel(Panel):
+    """The times of all hits of the selected instruction."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.view: DistributionView | None = None
+        self._shown: int | None = None  # code row of the shown hits
+        self._bin = -1  # bar whose hits are listed, -1: the slowest
+        self.shown = np.zeros(0, dtype=np.int64)  # rows of the hits in the table
+        self.plot = DistributionChart(ui.theme)
+        self.table = RowsView(ui.theme, ui.settings)
+        self.table.setAccessibleName(translated("Hits of the selected instruction, the slowest first"))
+        self.title, self.note, self.listed = (ElidedLabel(role=role) for role in ("", "muted", "muted"))
+        self.measure = Choice("What is measured of every hit", MEASURE_NAMES)
+        self.scale = Choice("Scale of the times", {"linear": "Linear", "log": "Logarithmic"})
+        self.group = Choice("What splits the bars", GROUP_NAMES)
+        self.faster, self.slower = QToolButton(), QToolButton()
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
+        boxes = {"measure": self.measure, "scale": self.scale, "group": self.group}
+        self.remembered = {**boxes, "table": self.table}
+        for box in boxes.values():
+            box.currentIndexChanged.connect(self._choices_changed)
+        self._lay_out()
+        self.plot.chosen.connect(self._list_bin)
+        self.plot.bars_changed.connect(lambda _: self._wanted.ask())
+        self.table.chosen.connect(self._go)
+        self.session.trace.watch(self._open)
+        self.session.selection.watch(self._follow)
+        for cell in (self.session.loaded, self.session.waves):
+            cell.watch(self._more_waves)
+        ui.theme.changed.connect(self._restyle)
+        ui.settings.cell(UNITS).watch(self._show_again)
+        self._restyle()
+        self._open()
+
+    def _lay_out(self) -> None:
+        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        picks = (self.measure, self.scale, self.group, self.faster, self.slower)
+        above = bar((self.title, 1), self.note, margins=BAR_ABOVE)  # both whole: choices go below them
+        choices = bar(*picks[:3], None, *picks[3:], margins=BAR_BELOW)
+        self.listed.setContentsMargins(8, 2, 8, 0)
+        right = boxed(column(self.listed, (self.table, 1), spacing=2))
+        parts = split(self.plot, right, sizes=(520, 520))
+        self.empty = page(self, column(above, choices), (parts, 1))
+        steps = ((self.faster, "Next smaller time of what is measured", -1),
+                 (self.slower, "Next larger time of what is measured", 1))  # fmt: skip
+        for button, title, direction in steps:
+            button.setToolTip(tooltip(f"{title}, in any wave."))
+            button.setAccessibleName(translated(title))
+            button.setIconSize(QSize(14, 14))
+            button.clicked.connect(partial(self.step, direction))
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._shown = None
+        self._stream.reset()
+        self._show(None)
+        self._wanted.ask()
+
+    def _line(self) -> int | None:
+        trace, line = self.session.trace.value, self.session.selection.value.line
+        return line if trace is not None and line is not None and 0 <= line < len(trace.code) else None
+
+    def _want(self) -> Wanted:
+        trace, wave = self.session.trace.value, self.session.selection.value.wave
+        row = trace.waves.row(wave) if trace is not None and wave is not None else None
+        group = self.group.value
+        own = row if row is not None and group == "wave" else -1
+        return Wanted(self.measure.value, self.plot.bars_wanted, self.scale.value == "log", group, own)
+
+    def _more_waves(self) -> None:
+        store = self.session.store
+        if self._line() is not None and store is not None:
+            (self._wanted if store.is_complete else self._stream).ask()
+
+    def _compute(self) -> None:
+        trace, store = self.session.trace.value, self.session.store
+        line, wanted = self._line(), self._want()
+        if trace is None or store is None or line is None or not store.batches:
+            self._show(None)
+            return
+        name, ways = self.session.waves.value, self.ui.results.ways.of(self.session.snapshot())
+        ask = self.so_far("hits", hits_of(line), line)
+
+        def job() -> tuple[int, DistributionView]:
+            hits = ask(ways(name).rows)
+            return line, distribution_view(hits, wanted, trace.base_clock)
+
+        self.run_job(job, self._take, stream=self._stream)
+
+    def _take(self, answer: tuple[int, DistributionView]) -> None:
+        line, view = answer
+        if line != self._line():
+            return
+        is_same = self._shown == line
+        if self.view is None or not is_same or self.view.wanted.shape != view.wanted.shape:
+            self._bin = -1
+        self._shown = line
+        self._show(view)
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _show_again(self) -> None:
+        """Show the same hits in the current unit."""
+        self._show(self.view)
+
+    def _times(self) -> Times:
+        trace = self.session.trace.value
+        return Times() if trace is None else Times.of(trace, self.ui.settings)
+
+    def _show(self, view: DistributionView | None) -> None:
+        has = view is not None and view.spread is not None
+        self.view = view if has else None
+        self.empty.say("" if has else self._why_empty(view))
+        self.plot.times = self._times()
+        self.plot.show_view(self.view)
+        self.plot.select(self._bin)
+        self._say()
+        self._list()
+        self._mark()
+
+    def _why_empty(self, view: DistributionView | None) -> str:
+        missing = self.why_missing("waves")
+        if missing or self._line() is None:
+            return missing or NO_LINE
+        if view is not None and len(view.hits):
+            return ONLY_ONCE
+        store = self.session.store
+        return READING if store is not None and not store.batches else NO_HIT
+
+    def _say(self) -> None:
+        trace, line = self.session.trace.value, self._line()
+        name = "" if trace is None or line is None else trace.code.text[line] + beside(trace, line)
+        self.title.setText(f"{line}  {name}" if name else "")
+        note = ""
+        if self.view is not None and self.view.spread is not None:
+            spread = self.view.spread
+            times = self._times()
+            mean = f"{spread.mean:,.1f}" if times.unit else times.number(spread.mean)
+            note = f"{plural(spread.hits, 'hit')}, mean {mean}, sum {times.span(spread.total)}"
+            note = " · ".join(filter(None, (waves_note(self.session), note)))
+        self.note.setText(note)
+
+    def _list(self) -> None:
+        view, trace = self.view, self.session.trace.value
+        if view is None or trace is None:
+            self.shown = np.zeros(0, dtype=np.int64)
+            return
+        if self._bin >= 0:
+            rows = view.in_bin(self._bin)
+            what = f"{plural(len(rows), 'hit')} of {self.plot.range_text(self._bin)}"
+        else:
+            rows, what = view.slowest(), "The slowest hits"
+        self.shown = rows[:LISTED]
+        more = f", {LISTED} of them listed" if len(rows) > LISTED else ""
+        self.listed.setText(f"{what}{more}, largest {MEASURE_NAMES[view.wanted.measure].lower()} first")
+        columns = hit_columns(trace, view.hits, self.shown, view.wanted.measure, self._times())
+        self.table.show_columns(columns)
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        known = self._shown
+        is_other_wave = self.view is not None and self.view.wanted != self._want()
+        is_back = self.view is None and self._line() is not None
+        if self._line() != known or is_other_wave or is_back:
+            if self._line() != known:
+                self._bin = -1
+            self._wanted.ask()
+        else:
+            self._mark()
+
+    def _selected_row(self) -> int:
+        token, view = self.session.token(), self.view
+        return -1 if token is None or view is None else view.hits.row_of(token[0].row, token[1])
+
+    def _mark(self) -> None:
+        row, view = self._selected_row(), self.view
+        value = None if row < 0 or view is None else int(view.values[row])
+        self.plot.mark_token(value if value is not None and value >= 0 else None)
+        at = np.flatnonzero(self.shown == row) if row >= 0 else np.zeros(0, dtype=np.int64)
+        self.table.set_current(int(at[0]) if len(at) else -1)
+
+    def _list_bin(self, bar: int) -> None:
+        self._bin = bar
+        self._list()
+        self._mark()
+
+    def _go(self, at: int) -> None:
+        if 0 <= at < len(self.shown):
+            self._select(int(self.shown[at]))
+
+    def step(self, direction: int) -> None:
+        """Select the hit with the next longer (+1) or next shorter (-1) time."""
+        if self.view is None:
+            return
+        row = self.view.step(self._selected_row(), direction)
+        if row >= 0:
+            self._select(row)
+
+    def _select(self, row: int) -> None:
+        trace, view = self.session.trace.value, self.view
+        if trace is not None and view is not None:
+            self.session.select_token(trace.waves.id(int(view.hits.wave[row])), int(view.hits.token[row]))
+
+    def _choices_changed(self) -> None:
+        self.measure.setToolTip(tooltip(MEASURE_TEXT[self.measure.value]))
+        self._bin = -1
+        self._wanted.ask()
+
+    def _restyle(self) -> None:
+        self.faster.setIcon(icon(self.ui.theme, "back"))
+        self.slower.setIcon(icon(self.ui.theme, "forward"))
+        self.title.setFont(self.ui.theme.mono)
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def caption(self) -> str:
+        """Return instruction, measure and number of hits."""
+        if self.view is None:
+            return ""
+        measure = MEASURE_NAMES[self.view.wanted.measure].lower()
+        return f"instruction {self._line()}, {measure}, {self.note.text()}"
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the bars and the listed hits."""
+        line, view = self._line(), self.view
+        if line is None or view is None:
+            return None
+        log = ("--log",) if view.wanted.is_log else ()
+        shape = (f"--by={view.wanted.measure}", f"--bars={view.wanted.bins}", *log)
+        listed = (f"--bar={self._bin}",) if self._bin >= 0 else ()
+        return command_text.rcv(self.session, "line", str(line), *shape, *listed, f"--top={LISTED}")
+
+    def sheet(self) -> Sheet | None:
+        """Return all hits, the slowest first."""
+        view, trace = self.view, self.session.trace.value
+        if view is None or trace is None:
+            return None
+        table = hit_table(trace, view.hits, view.ranked)
+        counted = Table(table.spec, {**table.columns, "hit": np.asarray(table.columns["hit"]) + 1})
+        names, rows = counted.csv()
+        return Sheet("Distribution", tuple(HIT_TITLE if name == "hit" else name for name in names), rows)

@@ -1,0 +1,441 @@
+"""The selected instruction: durations and causes of all executions, and the waits of the selected one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtGui import QIntValidator
+from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
+
+from rcv_py.analysis.cost.distribution import DistributionView, Wanted, Which, distribution_view
+from rcv_py.base.progress import CancelFlag, stoppable
+from rcv_py.base.text import plural, translated
+from rcv_py.features.line.token_first_look import FirstLook
+from rcv_py.ui.core.arrivals import Arrivals
+from rcv_py.ui.core.computing import Computing
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.layout import boxed, column, row, scrolled
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, tooltip
+from rcv_py.ui.core.shared_results import waves_note
+from rcv_py.ui.core.times import UNITS, Times
+from rcv_py.ui.core.visibility import WHEN_IDLE
+from rcv_py.ui.plot.distribution_chart import DistributionChart
+from rcv_py.ui.table import command_text
+from rcv_py.ui.widgets.empty_state import page
+from rcv_py.ui.widgets.links import GrowingText
+
+if TYPE_CHECKING:  # they import attribution
+    from rcv_py.analysis.attribution.of_line import LineCause
+    from rcv_py.analysis.whatif.predict import Prediction
+    from rcv_py.features.line.token_facts import TokenFacts
+
+NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
+SPEEDS = {  # choice of executions: which, keys
+    "fastest": (Which.FASTEST, "Alt+Home"),
+    "median": (Which.MEDIAN, "Alt+\\"),
+    "slowest": (Which.SLOWEST, "Alt+End"),
+}
+PLAY, TRY, WHAT_IF = "play", "try", "whatif"  # links, and the panel that offers more experiments
+IDLE_MS = 900  # ms that an instruction must stay selected before it is replayed without a request
+DISTRIBUTION = "distribution"  # the panel that shows a larger view
+
+
+@panel(id="token_details", title="Instruction", area="details", order=20, icon="info", needs=("waves",))
+class TokenDetailsPanel(Panel):
+    """The selected instruction: all its executions, and what this one waited for."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.facts: TokenFacts | None = None
+        self.view: DistributionView | None = None  # of all executions
+        self.causes: tuple[LineCause, ...] | None = None  # over all executions; None while unknown
+        self._all_of: int | None = None  # code row of the two fields above
+        self.replays: dict[int, dict[str, Prediction]] = {}  # by code row
+        self._playing: int | None = None  # code row
+        self._told = ""  # text about that row
+        self._flag = CancelFlag()  # of the replay
+        self._idle = QTimer(self, singleShot=True, interval=IDLE_MS)
+        self._idle.setObjectName(WHEN_IDLE)
+        self._idle.timeout.connect(self._play_when_idle)
+        names = ("Selected instruction", "All executions of the instruction", "This execution", "If free")
+        texts = (GrowingText(ui.session, ui.theme, name) for name in names)
+        self.head, self.all, self.text, self.replay = texts
+        self.first = FirstLook(self)
+        self.chart = DistributionChart(ui.theme, is_small=True)
+        self.hits = PlainLabel(role="heading")
+        self.note = PlainLabel(role="muted", wordWrap=True, visible=False)
+        self.hit = QLineEdit()
+        self.of = PlainLabel()
+        self.before, self.after = QToolButton(), QToolButton()
+        self.larger = QPushButton(translated("Larger"))
+        self.speeds = {name: QPushButton(button_text(name.capitalize())) for name in SPEEDS}
+        self._lay_out()
+        self._soon = self.coalesced(self._compute)
+        self._all_soon = self.coalesced(self._compute_all)
+        self._causes_soon = self.coalesced(self._compute_causes)
+        ui.session.trace.watch(self._forget_replays)
+        for cell in (ui.session.trace, ui.session.selection):
+            cell.watch(self._soon.ask)
+            cell.watch(self._all_soon.ask)
+        ui.session.sought.watch(self._show_hit)
+        ui.session.busy.watch(self._show_replay)
+        ui.session.waves.watch(self._forget_all)
+        ui.session.loaded.watch(self._more_waves)
+        ui.results.cell("attribution").watch(self._causes_soon.ask)
+        self._arrivals = Arrivals(self, ui.session, self._wants_again)  # it may contain what covered a stall
+        self._computing = Computing(self, self._show)
+        ui.settings.cell(UNITS).watch(self._show)
+        ui.settings.cell("isa.description").watch(self._soon.ask)
+        ui.theme.changed.connect(self._restyle)
+        self.replay.anchorClicked.connect(self._asked)
+        self.chart.bars_changed.connect(self._forget_all)
+        self.chart.chosen.connect(self._go_to_bar)
+        self._restyle()
+        self._compute()
+        self._all_soon.ask()
+
+    def _lay_out(self) -> None:
+        self.hit.setAccessibleName(translated("Hit: which time the wave runs this instruction, from 1"))
+        self.hit.setToolTip(
+            tooltip("Which time the wave runs this instruction, from 1. Type a number and press Return.")
+        )
+        self.hit.setFixedWidth(64)
+        self.hit.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.hit.editingFinished.connect(self._typed)
+        for button, tip, step in ((self.before, "Previous hit  ([)", -1), (self.after, "Next hit  (])", 1)):
+            set_tooltip(button, tip)
+            button.setAccessibleName(translated(tip.split("  ")[0]))
+            button.clicked.connect(partial(self.session.step_hit, step))
+        for name, (which, keys) in SPEEDS.items():
+            speed = self.speeds[name]
+            speed.setProperty("small", "true")
+            speed.setAccessibleName(translated(f"{name.capitalize()} execution"))
+            tip = "Select the {} execution of this instruction, of all waves that count  ({})"
+            speed.setToolTip(tooltip(tip.format(name, keys)))
+            speed.clicked.connect(partial(self.session.select_execution, which))
+        self.larger.setProperty("link", True)
+        self.larger.setAccessibleName(translated("Open the distribution"))
+        self.larger.setToolTip(
+            tooltip("Show the distribution larger, by other measures, with its slowest hits.")
+        )
+        self.larger.clicked.connect(partial(self.wants.emit, DISTRIBUTION))
+        self.every = boxed(
+            column(row(self.hits, None, self.larger, margins=(8, 0, 8, 0)), self.chart, spacing=2)
+        )
+        spinner = (PlainLabel("THIS hit", role="heading"), self.before, self.hit, self.after, (self.of, 1))
+        speeds = row(*self.speeds.values(), margins=(8, 2, 8, 2), spacing=4)
+        self.this = boxed(column(row(*spinner, margins=(8, 6, 8, 0), spacing=4), speeds))
+        self.note.setContentsMargins(8, 2, 8, 2)
+        self.chosen = (self.head, self.every, self.all, self.this, self.note, self.text, self.replay)
+        parts = (self.first, *self.chosen, None)
+        self.empty = page(self, scrolled(boxed(column(*parts)), is_wide=False))
+
+    def _restyle(self) -> None:
+        self.before.setIcon(icon(self.ui.theme, "back"))
+        self.after.setIcon(icon(self.ui.theme, "forward"))
+
+    # -- computing: this execution -------------------------------------------------------------------
+
+    def _more_waves(self) -> None:
+        """Update once the selected wave is there."""
+        if (self.facts is None or not self.facts.wave) and self.session.wave() is not None:
+            self._soon.ask()
+
+    def _wants_again(self) -> None:
+        self._soon.ask()
+        self._forget_all()
+
+    def _compute(self) -> None:
+        job = self._job()
+        if job is None:
+            self._take(None)
+        else:
+            self.run_job(job, self._take)
+
+    def _take(self, facts: TokenFacts | None) -> None:
+        self.facts = facts
+        self._show()
+
+    def _line(self) -> int | None:
+        trace, line = self.session.trace.value, self.session.selection.value.line
+        return line if trace is not None and line is not None and 0 <= line < len(trace.code) else None
+
+    def _job(self) -> Callable[[], TokenFacts] | None:
+        """Return a function that collects the facts; it touches no mutable state."""
+        trace, selection, line = self.session.trace.value, self.session.selection.value, self._line()
+        if trace is None or line is None:
+            return None
+        # Imported when an instruction is selected: the first painting does not wait for attribution.
+        from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside  # noqa: PLC0415 - as said above
+        from rcv_py.analysis.attribution.instruction_help import instruction_help  # noqa: PLC0415 - as said above
+        from rcv_py.analysis.cost.stall_reasons import stall_reasons  # noqa: PLC0415 - as said above
+        from rcv_py.analysis.timeline.token_details import (  # noqa: PLC0415 - as said above
+            line_totals,
+            producers,
+            token_details,
+            waiters,
+        )
+        from rcv_py.analysis.waits.token_waits import token_waits  # noqa: PLC0415 - as said above
+        from rcv_py.analysis.waits.waitcnt.replay import waits_of  # noqa: PLC0415 - as said above
+        from rcv_py.features.line.token_beside import described, hidden_by  # noqa: PLC0415 - as said above
+        from rcv_py.features.line.token_facts import TokenFacts  # noqa: PLC0415 - as said above
+
+        wave, token = self.session.wave(), self.session.token()
+        store = self.session.store
+        batches = () if store is None else store.batches
+        file = str(self.ui.settings["isa.description"])
+
+        def job() -> TokenFacts:
+            facts = TokenFacts(line, line_totals(trace.code, line))
+            if not trace.code.is_label[line]:
+                text = trace.code.text[line]
+                known = instruction_help(text, trace.gfxip, trace.target, trace.code.text)
+                facts = replace(facts, help=known, described=described(file, trace.target, known.mnemonic))
+            if trace.has_pc_samples:
+                samples = stall_reasons(trace.code, slice(line, line + 1))
+                facts = replace(facts, samples=samples, all_samples=stall_reasons(trace.code).samples)
+            if wave is None:
+                return facts
+            facts = replace(facts, wave=str(wave.id))
+            if token is not None:
+                exact = token_waits(*token, trace.code, trace.gfxip, trace.target)
+                facts = replace(facts, token=token_details(*token), waits=exact)
+                facts = replace(facts, hidden=hidden_by(store, *token))
+                causes, count = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
+                doubt = f"partial: {plural(count, 'wave')} beside it not in memory"
+                return replace(facts, causes=causes, doubts=(doubt,) if causes and count else ())
+            waits = waits_of(wave, trace.code, trace.gfxip, trace.target)
+            hits = int(np.count_nonzero(wave.tokens.line == line))
+            late = producers(waits, line, selection.hit, hits)
+            return replace(facts, producers=late, waiters=waiters(waits, line))
+
+        return job
+
+    # -- computing: all executions -------------------------------------------------------------------
+
+    def _forget_all(self) -> None:
+        self._all_of = None
+        self._all_soon.ask()
+
+    def _compute_all(self) -> None:
+        """Compute all executions, unless that was done for this instruction."""
+        trace, store, line = self.session.trace.value, self.session.store, self._line()
+        if trace is None or store is None or line is None or not store.batches:
+            self._all_of, self.view, self.causes = None, None, None
+            return
+        if self._all_of == line:
+            self._mark()
+            return
+        self._all_of, self.view, self.causes = line, None, None
+        self.want_result("attribution")
+        self._causes_soon.ask()
+        wanted, ask, step = (
+            Wanted(bins=self.chart.bars_wanted),
+            self.session.executions(line),
+            trace.base_clock,
+        )
+        self.run_job(
+            lambda: distribution_view(ask(), wanted, step), partial(self._take_all, line), "all executions"
+        )
+
+    def _take_all(self, line: int, view: DistributionView) -> None:
+        if line == self._line():
+            self.view = view if view.spread is not None else None
+            self._show()
+
+    def _compute_causes(self) -> None:
+        table, line = self.ui.results.cell("attribution").value, self._line()
+        if table is None or line is None:
+            self.causes = None
+            return
+        from rcv_py.analysis.attribution.of_line import causes_of  # noqa: PLC0415 - as above
+
+        self.run_job(lambda: causes_of(table, line), partial(self._take_causes, line), "causes")
+
+    def _take_causes(self, line: int, causes: tuple[LineCause, ...]) -> None:
+        if line == self._line():
+            self.causes = causes
+            self._show()
+
+    # -- computing: without its cost -----------------------------------------------------------------
+
+    def _forget_replays(self) -> None:
+        self._flag.set()
+        self.replays, self._playing = {}, None
+
+    def _play_when_idle(self) -> None:
+        """Replay without the selected instruction's cost if that is cheap: waves were read to be replayed."""
+        line = self._line()
+        if line is not None and line not in self.replays and self._playing is None and self.ui.tasks.idle:
+            self._play(line)
+
+    def _asked(self, link: QUrl) -> None:
+        """Replay without the cost of the instruction, or open the panel with more experiments."""
+        line, kind = self._line(), link.toString().partition(":")[0]
+        if line is None:
+            return
+        if kind == PLAY:
+            self._play(line)
+        elif kind == TRY:
+            from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - it imports other analyses
+
+            self.session.try_out(Asked(free=(line,)))
+            self.wants.emit(WHAT_IF)
+
+    def _play(self, line: int) -> None:
+        """Run the experiments with an instruction in a thread."""
+        from rcv_py.analysis.waits.hoisting import is_load  # noqa: PLC0415 - as above
+        from rcv_py.features.line.token_beside import trials  # noqa: PLC0415 - as above
+
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None:
+            return
+        recordings, held = self.ui.results.recordings(trace), store.batches
+        tried = trials(line, is_operation=is_load(trace.code.text[line].strip()))
+
+        self._flag.set()  # of the previous selection
+        flag = self._flag = CancelFlag()
+
+        def job() -> dict[str, Prediction]:
+            with stoppable(flag):
+                return {what: recordings.predict(held, changes) for what, changes in tried.items()}
+
+        def take(found: dict[str, Prediction]) -> None:
+            self._playing = None
+            self.replays[line] = found
+            self._show_replay()
+
+        self._playing = line
+        self.run_job(job, take, "replay")
+        self._show_replay()
+
+    def _show_replay(self) -> None:
+        """Show the predicted effect of removing the cost; then replay the remaining experiments."""
+        if self.facts is None:
+            return
+        from rcv_py.features.line.token_beside import replay_html  # noqa: PLC0415 - as above
+
+        trace, line = self.session.trace.value, self._line()
+        is_shown = trace is not None and line is not None and trace.has_thread_trace
+        is_shown = is_shown and self.facts.totals.hits > 0
+        self.replay.setVisible(is_shown)
+        if trace is None or line is None or not is_shown:
+            return
+        streams = "Waves are still being read; then it can be played." if self.session.is_streaming else ""
+        found, is_playing = self.replays.get(line), self._playing == line
+        if self._playing is not None and not is_playing:  # it concerns another instruction
+            self._flag.set()
+            self._playing = None
+        if found is None and not is_playing and not streams and self.ui.results.recordings(trace).is_ready:
+            self._idle.start()
+        text = replay_html(found, is_playing=is_playing, why_not=streams)
+        if text != self._told:
+            self._told = text
+            self.replay.show_html(text)
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        trace, facts = self.session.trace.value, self.facts
+        has_first = facts is None and trace is not None and bool(len(trace.code))
+        self.first.want(has_first)
+        if trace is None or facts is None:
+            self._computing.stop()
+            self.empty.say("" if has_first else self.reason(NOTHING))
+            for part in self.chosen:
+                part.hide()
+            return
+        for part in (self.head, self.all, self.text):
+            part.show()
+        self.empty.say("")
+        from rcv_py.features.line.token_facts import FactsText  # noqa: PLC0415 - as above
+
+        times = Times.of(trace, self.ui.settings)
+        text, self.chart.times = FactsText(trace, facts, times), times
+        view = self.view if self._all_of == facts.line else None
+        causes = self.causes if view is not None else None
+        self.head.show_html(text.head())
+        spread = None if view is None else view.spread
+        waiting = ""
+        if causes is None and self._all_of is not None:
+            waiting = self._computing.begin("causes", "attribution")
+        else:
+            self._computing.stop()
+        self.all.show_html(text.of_all(spread, causes, waiting))
+        self.text.show_html(text.of_this())
+        self.every.setVisible(view is not None)
+        self.chart.show_view(view)
+        self.hits.setText("" if spread is None else f"ALL {plural(spread.hits, 'hit')}")
+        self.hits.setToolTip(tooltip(waves_note(self.session) or "The executions by all waves that count."))
+        self._mark()
+        self._show_hit()
+        self._show_replay()
+
+    def _show_hit(self) -> None:
+        """Show which execution is selected, or that it is being searched."""
+        facts, sought = self.facts, self.session.sought.value
+        token = None if facts is None else facts.token
+        self.note.setText("" if sought is None else f"Finding the {sought.which.value} execution …")
+        self.note.setVisible(sought is not None)
+        self.this.setVisible(token is not None or (self.view is not None and sought is None))
+        for widget in (self.before, self.hit, self.after):
+            allow(widget, "" if token is not None else "The wave did not run this instruction.")
+        if token is None:
+            self.hit.clear()
+            self.of.setText("none in this wave")
+            return
+        self.hit.setText(f"{token.hit + 1}")
+        self.hit.setValidator(QIntValidator(1, max(1, token.hits), self.hit))
+        self.of.setText(f"of {token.hits:,}")
+        allow(self.before, "" if token.hit > 0 else "This is the first one.")
+        allow(self.after, "" if token.hit + 1 < token.hits else "This is the last one.")
+
+    def _mark(self) -> None:
+        """Mark this execution among all."""
+        token = None if self.facts is None else self.facts.token
+        self.chart.mark_token(None if token is None else token.stall + token.busy)
+
+    # -- choosing -----------------------------------------------------------------------------------
+
+    def _go_to_bar(self, bar: int) -> None:
+        """Select the execution in the middle of a bar."""
+        trace, view = self.session.trace.value, self.view
+        if trace is not None and view is not None and len(rows := view.in_bin(bar)):
+            at = int(rows[len(rows) // 2])
+            wave, hit = trace.waves.id(int(view.hits.wave[at])), int(view.hits.hit[at])
+            self.session.select(replace(self.session.selection.value, wave=wave, hit=hit))
+
+    def _typed(self) -> None:
+        facts, text = self.facts, self.hit.text()
+        if facts is None or facts.token is None or not text.isdigit():
+            return
+        hit = min(max(int(text), 1), facts.token.hits) - 1
+        if hit != facts.token.hit:
+            self.session.select_hit(hit)
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the facts of the selected instruction."""
+        selection = self.session.selection.value
+        if self.facts is None:
+            return self.first.command_line()
+        place = str(selection if self.facts.token is not None else replace(selection, hit=None))
+        return command_text.rcv(self.session, "place", place)
+
+    def sheet(self) -> Sheet | None:
+        """Return the facts as name and value."""
+        facts, trace = self.facts, self.session.trace.value
+        if facts is None or trace is None:
+            return self.first.sheet()
+        from rcv_py.features.line.token_facts import all_rows, this_rows  # noqa: PLC0415 - as above
+
+        rows = [*this_rows(trace, facts), *all_rows(trace, facts, self.view, self.causes)]
+        return Sheet("Instruction", ("what", "value"), rows)

@@ -1,0 +1,1 @@
+"""What the iterations of loops cost."""

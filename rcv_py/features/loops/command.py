@@ -1,0 +1,52 @@
+"""`rcv loops`: iterations of loops, phases of waves, and what costs cycles in and around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rcv_py.analysis.iterations.loop_summary import PHASES
+from rcv_py.base.text import plural
+from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.opening import choose_waves
+from rcv_py.cli.options.dig_options import LoopsOptions
+from rcv_py.features.loops.result import ASKED, ASKED_BY, TABLES, Inputs, facts, one_loop
+from rcv_py.results.table import Table
+
+
+def run(options: LoopsOptions) -> Answer:
+    """List one of the tables of loops."""
+    waves = choose_waves(options, (*ASKED, *ASKED_BY.get(options.by, ())))
+    assert waves.found is not None
+    inputs = Inputs(waves.found, waves.rows)
+    if options.loop is None:
+        table = TABLES[options.by][1](inputs)
+    else:
+        of = None if options.iterations_of is None else waves.trace.wave_row(options.iterations_of)
+        table = one_loop(inputs, *options.loop, of, only_outliers=options.outliers)
+    return listing(
+        options,
+        waves,
+        table,
+        "rcv.loops/2",
+        lambda: {"wave": options.wave, "show": options.by} | facts(inputs) | {"total_rows": len(table)},
+        footer=lambda shown: _footer(inputs, shown, len(table), options),
+        why_none=waves.why_none("loops"),
+    )
+
+
+def _footer(inputs: Inputs, shown: Table, of: int, options: LoopsOptions) -> Iterator[str]:
+    loops = inputs.loops
+    yield f"\n{len(shown):,} of {plural(of, 'row')} in {plural(loops.waves, 'wave')}. {shown.spec.note}"
+    if options.by != "loops":
+        return
+    table, phases = loops.found.table, loops.phases
+    if len(phases):
+        head, branch = int(table.head[phases.loop]), int(table.branch[phases.loop])
+        yield f"Loop {head} to {branch}, {plural(len(phases), 'wave')}:"
+        for name, share, stall in zip(PHASES, phases.shares, phases.stall_shares, strict=True):
+            yield f"  {name:<9} {100 * share:5.1f} % of their time, {100 * stall:.1f} % of it stalled"
+    if phases.without:
+        yield f"{plural(phases.without, 'wave')} did not run this loop twice."
+    outliers = len(loops.found.outliers)
+    if outliers:
+        yield f"{plural(outliers, 'iteration')} took much longer than others: see --by iterations."

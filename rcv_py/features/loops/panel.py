@@ -1,0 +1,385 @@
+"""Loops with their iterations, and segments between barriers: duration, kinds, outliers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QStackedWidget
+
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary
+from rcv_py.analysis.iterations.segments import OUTSIDE, Segments
+from rcv_py.base.text import count, percent, plural, translated
+from rcv_py.features.loops.result import SEGMENTS as RESULT
+from rcv_py.features.loops.result import iteration_table, iterations_of, loop_table, segment_table
+from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import Selection
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import BAR_ABOVE, bar, boxed, column, split
+from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
+from rcv_py.ui.core.shared_results import of_waves
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.plot.bar_chart import BarChart
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.result_columns import result_columns, with_bar
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.widgets.choice import Choice, Switch
+from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.legend import Legend
+
+NO_LOOP = "No wave that counts jumped back to an instruction it had run: no loop, or one iteration of each."
+ALL, SELECTED, OUTLIERS = "all", "selected", "outliers"
+LOOPS, SEGMENTS = "loops", "segments"
+TABLES = {LOOPS: "Loops", SEGMENTS: "Between barriers"}
+_SEGMENT_TIP = "Cycles of all executions: those before the barrier at the end, then those in it."
+SCOPES = {ALL: "All waves", SELECTED: "Selected wave", OUTLIERS: "Outliers"}
+WIDEST_PX = 28  # px of a column
+
+
+def color_of(theme: Theme, kind: int) -> QColor:
+    """Return the colour of a kind; idle time (NONE) is paler than the greys of waits."""
+    return theme.role("line") if kind == TokenKind.NONE else theme.kind(kind)
+
+
+def stack_of(loops: LoopIterations, rows: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Return cycles by kind of iterations, idle as NONE, int64 [n, kinds], and kinds, the largest first."""
+    part = loops.iterations.at(rows)
+    cycles = part.kinds.copy().reshape(-1, KIND_COUNT)
+    cycles[:, TokenKind.NONE] += part.idle
+    total = cycles.sum(axis=0)
+    return cycles, tuple(kind for kind in np.argsort(-total, kind="stable").tolist() if total[kind])
+
+
+class IterationStrip(BarChart):
+    """Iterations side by side: one column each, its height the duration, stacked by kind of instruction."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Iterations of the loop, a column each", bottom=18, widest=WIDEST_PX)
+        self.kinds: tuple[int, ...] = ()
+        self._outliers = np.zeros(0, dtype=np.int64)
+        self._name: Callable[[int], str] = str
+
+    def show_stacks(
+        self, cycles: np.ndarray, kinds: tuple[int, ...], outliers: np.ndarray, name: Callable[[int], str]
+    ) -> None:
+        """Show iterations: cycles by kind [n, kinds], kinds from the bottom up, outliers, their names."""
+        self.kinds, self._outliers, self._name = kinds, outliers, name
+        self.show_parts(cycles[:, list(kinds)], [partial(color_of, kind=kind) for kind in kinds])
+        self.select(-1)
+
+    def select(self, first: int, stop: int = -1) -> None:
+        """Mark iterations, and report which."""
+        super().select(first, stop)
+        text = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
+        chosen = "Nothing is selected." if first < 0 else f"Selected: {self.tip(first)}"
+        self.setAccessibleDescription(translated(f"{text}. {chosen}" if len(self) else ""))
+
+    def paint_over(self, painter: QPainter) -> None:
+        """Draw the axis, and a line above outliers."""
+        self.paint_axis(painter, (), f"{plural(len(self), 'iteration')}, cycles each")
+        for row in self._outliers.tolist():
+            box = self.bar_rect(row)
+            box.setRect(box.left(), box.top() - 3, max(2.0, box.width()), 2)
+            painter.fillRect(box, self._theme.role("stall"))
+
+    def tip(self, bar: int) -> str:
+        """Return name, cycles and kinds of an iteration."""
+        if not 0 <= bar < len(self):
+            return ""
+        total = int(self.totals[bar])
+        lines = [f"{self._name(bar)}: {count(total)} cycles"]
+        for kind, cycles in zip(self.kinds, self.parts[bar].tolist(), strict=True):
+            if cycles:
+                name = "idle or unknown" if kind == TokenKind.NONE else KIND_NAME[TokenKind(kind)]
+                lines.append(f"{name}: {count(cycles)}  ({100 * cycles / total:.0f} %)")
+        return "\n".join(lines)
+
+
+@panel(id="loops", title="Loops", area="bottom", order=30, needs=("code",))
+class LoopsPanel(TablePanel[LoopSummary]):
+    """Iterations of loops, and segments between barriers: how long each took, and what on."""
+
+    result_name = LOOPS
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self._loop = -1
+        self.rows = np.zeros(0, dtype=np.int64)  # the shown iterations
+        self.loops = RowsView(ui.theme, ui.settings)
+        self.loops.setAccessibleName(translated("Loops, most often continued first"))
+        self.view = self.rows_view("Iterations of the chosen loop")
+        self.strip = IterationStrip(ui.theme)
+        self.scope = Choice("Which iterations are shown", SCOPES)
+        self.found: Segments | None = None  # the shown segments
+        self.segments = RowsView(ui.theme, ui.settings)
+        self.segments.setAccessibleName(translated("Segments between barriers, most cycles first"))
+        self.segments.widths.elastic = Elastic("meanwhile", "source", 120, 300)
+        self.segments.cell_painters["bar"] = self._paint_segment
+        self.listed = Switch("What is listed", TABLES)
+        self.remembered = {"table": self.view, "loops": self.loops, "scope": self.scope}
+        self.remembered |= {"segments": self.segments, "listed": self.listed}
+        self.legend, self.note, self.phases = Legend(), ElidedLabel(role="muted"), ElidedLabel(role="muted")
+        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.phases.setContentsMargins(8, 2, 8, 4)
+        right = split(self.strip, self.view, sizes=(150, 130), is_column=True)
+        choices = bar(self.listed, (self.legend, 1), (self.note, 1), self.scope, margins=BAR_ABOVE)
+        self.both = QStackedWidget()
+        self.both.addWidget(split(self.loops, right, sizes=(440, 720)))
+        self.both.addWidget(self.segments)
+        self.empty = WithEmptyState(boxed(column((self.both, 1), self.phases)))
+        column(choices, (self.empty, 1), of=self)
+        ui.theme.changed.connect(self._show_legend)
+        self.scope.currentIndexChanged.connect(self._list)
+        self.listed.currentIndexChanged.connect(self._choose_table)
+        ui.settings.cell("isa.bar_scale").watch(self.segments.refresh)
+        self.segments.chosen.connect(self._go_to_segment)
+        self.loops.chosen.connect(self._choose_loop)
+        self.strip.chosen.connect(self._go)
+        self._start()
+
+    def _open(self) -> None:
+        self._loop = -1
+        super()._open()
+
+    def result_names(self) -> tuple[str, ...]:
+        """Return the results of both tables."""
+        return LOOPS, SEGMENTS
+
+    def _choose_table(self) -> None:
+        self.ui.results.let_go(self.result_name, self.visibility)
+        self.result_name = self.listed.value
+        super()._open()
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    @property
+    def is_loops(self) -> bool:
+        """Return whether loops, not segments, are listed."""
+        return self.listed.value == LOOPS
+
+    def _refresh(self) -> None:
+        self.legend.set_items([])
+        self.both.setCurrentIndex(0 if self.is_loops else 1)
+        for widget in (self.scope, self.phases):
+            widget.setVisible(self.is_loops)
+        self.note.clear()
+        self.found = None
+        if self.is_loops:
+            self._refresh_loops()
+        else:
+            self._refresh_segments()
+
+    def _refresh_segments(self) -> None:
+        trace, found = self.session.trace.value, self.ui.results.cell(SEGMENTS).value
+        self.result = None
+        self.computing.stop()
+        sentence = self.why_no_waves(None) if found is None else "" if len(found) else RESULT.nothing
+        self.empty.say(sentence)
+        if trace is None or found is None or sentence:
+            return
+        self.found = found
+        columns = result_columns(segment_table(trace, found), trace)
+        self.segments.show_columns(with_bar(columns, "cycles", "cycles", tip=_SEGMENT_TIP))
+        self.note.setText(of_waves(self.session, plural(len(found), "segment")))
+        self.note.setToolTip(tooltip(f"{self.note.text()}.\n{RESULT.note}"))
+        self._show_legend()
+        self._mark_segment()
+
+    def _paint_segment(self, painter: QPainter, cell: QRect, row: int) -> None:
+        if self.found is None or row >= len(self.found):
+            return
+        waiting, cycles = int(self.found.waiting[row]), int(self.found.cycles[row])
+        theme = self.ui.theme
+        parts = [(cycles - waiting, theme.role("accent")), (waiting, theme.role("stall"))]
+        self.paint_bar(painter, cell, parts, int(self.found.cycles.max(initial=0)))
+
+    def _refresh_loops(self) -> None:
+        trace, summary = self.session.trace.value, self.ui.results.cell("loops").value
+        sentence = self.why_no_waves(summary) or ("" if len(summary.found.iterations) else NO_LOOP)
+        chosen = self._pair()
+        self.result = None if sentence else summary
+        self.empty.say(sentence)
+        if trace is None or self.result is None:
+            return
+        table = self.result.found.table
+        self.loops.show_columns(result_columns(loop_table(trace, table), trace))
+        same = [i for i in range(len(table)) if (int(table.head[i]), int(table.branch[i])) == chosen]
+        self._loop = same[0] if same else max(0, table.dominant)
+        self.loops.set_current(self._loop)
+        self.phases.setText(self._phases_text())
+        self.phases.setToolTip(tooltip(self.phases.text()))
+        self._list()
+
+    def _pair(self) -> tuple[int, int] | None:
+        """Return head and branch of the chosen loop: its row may change when more waves are read."""
+        if self.result is None or self._loop < 0:
+            return None
+        table = self.result.found.table
+        return int(table.head[self._loop]), int(table.branch[self._loop])
+
+    def _phases_text(self) -> str:
+        assert self.result is not None
+        loops = self.result.phases
+        if not len(loops):
+            return ""
+        parts = [
+            f"{name} {percent(share, 1)} ({100 * stall:.0f} % stalled)"
+            for name, share, stall in zip(PHASES, loops.shares, loops.stall_shares, strict=True)
+        ]
+        table = self.result.found.table
+        loop = f"{table.head[loops.loop]} – {table.branch[loops.loop]}"
+        without = f"; {plural(loops.without, 'wave')} did not run it twice" if loops.without else ""
+        return f"Time of {plural(len(loops), 'wave')} around loop {loop}: {', '.join(parts)}{without}"
+
+    def _list(self) -> None:
+        trace, summary = self.session.trace.value, self.result
+        if trace is None or summary is None:
+            return
+        loops = summary.found
+        self.rows = self._chosen()
+        rows = iteration_table(trace, loops, self.rows, has_note=True)
+        self.view.show_columns(result_columns(rows, trace))
+        part = loops.iterations.at(self.rows)
+
+        def name(bar: int) -> str:
+            return f"{trace.waves.id(int(part.wave[bar]))}, iteration {part.number[bar]}"
+
+        cycles, order = stack_of(loops, self.rows)
+        outliers = np.flatnonzero(np.isin(self.rows, loops.outliers))
+        self.strip.show_stacks(cycles, order, outliers, name)
+        many = int(np.count_nonzero(loops.iterations.loop[loops.outliers] == self._loop))
+        text = of_waves(
+            self.session, f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop"
+        )
+        self.note.setText(text)
+        self.note.setToolTip(
+            tooltip(
+                f"{text}.\nAn outlier took much longer than others: beyond the third quartile by 1.5 times "
+                "the distance of the quartiles. Entry and last iteration are not counted."
+            )
+        )
+        self._show_legend()
+        self._mark()
+
+    def _chosen(self) -> np.ndarray:
+        assert self.result is not None
+        loops, trace = self.result.found, self.session.trace.value
+        if self.scope.value == OUTLIERS:
+            return loops.outliers[loops.iterations.loop[loops.outliers] == self._loop]
+        wave = self.session.selection.value.wave
+        row = trace.waves.row(wave) if trace is not None and wave is not None else None
+        is_all = self.scope.value == ALL
+        return iterations_of(loops, self._loop, None if is_all else (-1 if row is None else row))
+
+    def _show_legend(self) -> None:
+        theme = self.ui.theme
+        if self.found is not None:
+            parts = {"accent": "before the barrier", "stall": "in the barrier"}
+            self.legend.set_items([(theme.role(role), text, _SEGMENT_TIP) for role, text in parts.items()])
+        if self.result is None:
+            return
+        items = [
+            (
+                color_of(theme, kind),
+                "idle" if kind == TokenKind.NONE else KIND_NAME[TokenKind(kind)],
+                KIND_TEXT[TokenKind(kind)],
+            )
+            for kind in self.strip.kinds
+        ]
+        self.legend.set_items(items)
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _choose_loop(self, row: int) -> None:
+        summary = self.result
+        if summary is None or not 0 <= row < len(summary.found.table) or row == self._loop:
+            return
+        self._loop = row
+        self._list()
+        self.session.select_line(int(summary.found.table.head[row]))
+
+    def _go_to_segment(self, row: int) -> None:
+        """Select the barrier at the end of a segment; for the last segment, the barrier at its begin."""
+        found = self.found
+        if found is not None and 0 <= row < len(found):
+            ends = (int(found.last[row]), int(found.first[row]))
+            self.session.select_line(next(end for end in ends if end != OUTSIDE))
+
+    def _mark_segment(self) -> None:
+        """Mark a segment that ends in the selected barrier, or begins after it."""
+        line = self.session.selection.value.line
+        if self.found is None or line is None:
+            return
+        ends, begins = (np.flatnonzero(one == line) for one in (self.found.last, self.found.first))
+        rows = [*ends.tolist(), *begins.tolist()]
+        if self.segments.current not in rows:
+            row = rows[0] if rows else -1
+            self.segments.set_current(row, reveal=row != self.segments.current)
+
+    def _follow(self) -> None:
+        self._mark_segment()
+        if self.result is None:
+            return
+        if self.scope.value == SELECTED and not np.array_equal(self._chosen(), self.rows):
+            self._list()
+        else:
+            self._mark()
+
+    def _mark(self) -> None:
+        """Mark the iteration that holds the selected token."""
+        token, at = self.session.token(), np.zeros(0, dtype=np.int64)
+        if token is not None and self.result is not None:
+            part = self.result.found.iterations.at(self.rows)
+            holds = (part.first <= token[1]) & (token[1] < part.stop)
+            at = np.flatnonzero((part.wave == token[0].row) & holds)
+        row = int(at[0]) if len(at) else -1
+        self.view.set_current(row, reveal=row != self.view.current)
+        self.strip.select(row)
+
+    def _go(self, at: int) -> None:
+        trace, summary = self.session.trace.value, self.result
+        if trace is None or summary is None or not 0 <= at < len(self.rows):
+            return
+        iterations, i = summary.found.iterations, int(self.rows[at])
+        wave, store = trace.waves.id(int(iterations.wave[i])), self.session.store
+        if store is not None and store.wave_by_id(wave) is not None:
+            self.session.select_token(wave, int(iterations.first[i]))
+        else:
+            self.session.select(Selection(wave=wave))
+        self.session.set_view(TimeWindow(int(iterations.begin[i]), int(iterations.end[i])))
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def caption(self) -> str:
+        """Return the loop and the shown iterations, or that segments are listed."""
+        if not self.is_loops:
+            return TABLES[SEGMENTS].lower()
+        pair = self._pair()
+        return "" if pair is None else f"loop {pair[0]} to {pair[1]}, {self.scope.currentText().lower()}"
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the chosen loop's iterations, the loops, or the segments."""
+        if not self.is_loops:
+            order = command_text.sorting(self.segments.table)
+            return command_text.rcv(self.session, "loops", "--by=segments", *order, "--top=0")
+        pair = self._pair()
+        if pair is None:
+            return command_text.rcv(self.session, "loops", "--top=0")
+        scope = {SELECTED: command_text.wave(self.session, "iterations-of"), OUTLIERS: ("--outliers",)}
+        which = ("--by=iterations", f"--loop={pair[0]}:{pair[1]}", *scope.get(self.scope.value, ()))
+        order = command_text.sorting(self.view.table)
+        return command_text.rcv(self.session, "loops", *which, *order, "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """Return the listed table."""
+        if self.found is None:
+            return super().sheet()
+        shown = self.segments.table
+        return Sheet(TABLES[SEGMENTS], shown.headers, shown.table())

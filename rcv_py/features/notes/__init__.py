@@ -1,0 +1,1 @@
+"""Notes about places, and the search for them."""

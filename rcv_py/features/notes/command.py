@@ -1,0 +1,121 @@
+"""`rcv notes`: notes about a capture, listed, added, removed, and exchanged with other programs."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TypeVar
+
+from rcv_py.base.errors import UsageError
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import plural, translated
+from rcv_py.cli.answer import Answer, listing, matched
+from rcv_py.cli.opening import opened
+from rcv_py.cli.options.other_options import NotesOptions
+from rcv_py.features.notes.result import note_table
+from rcv_py.formats.notes.store import NotePlaces, export_notes, import_notes, new_note
+from rcv_py.model.notes import Anchor, Note, NoteChanges
+from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
+
+Given = TypeVar("Given")
+_DONE = {
+    "list": "",
+    "add": "\nAdded {}: {}",
+    "remove": "\nRemoved {}: {}",
+    "import": "\nTook over {}: {}",
+    "export": "\nWrote {}: {}",
+}
+
+
+def run(options: NotesOptions) -> Answer:
+    """Carry out the requested change, then list all notes."""
+    trace = opened(options)
+    places = NotePlaces.of(trace)
+    action = options.action or "list"
+    changed, file = _do(action, options, trace, places)
+    book = places.read()
+    for problem in book.problems:
+        print(f"rcv: {translated(str(problem))}", file=sys.stderr)
+    texts = matched([note.words for note in book.notes], options)
+    table = note_table(trace, [note for at, note in enumerate(book.notes) if texts is None or at in texts])
+    said = _DONE[action].format(plural(len(changed), "note"), file)
+    lines = [said] if said else []
+    answer = listing(
+        options,
+        trace,
+        table,
+        "rcv.notes/1",
+        lambda: {"action": action, "changed": changed, "kept_in": file, "total_rows": len(table)},
+        footer=lambda shown: [f"\n{len(shown):,} of {plural(len(table), 'note')}.", *lines],
+        about={"problems": map(str, book.problems)},
+        why_none="" if len(table) or not lines else f"{lines[0].strip()}. {table.spec.nothing}",
+    )
+    return replace(answer, is_written=True)  # --out is the file of the notes, not of the answer
+
+
+def _do(action: str, options: NotesOptions, trace: Trace, places: NotePlaces) -> tuple[list[str], str]:
+    """Change notes; return the ids of the changed notes, and the file that was written."""
+    if action == "list":
+        return [], ""
+    if action == "export":
+        notes = places.read().notes
+        export_notes(_needed(options.out, "--out", "a file to write"), notes, places)
+        return [note.id for note in notes], str(options.out)
+    if action == "add":
+        changes = NoteChanges(put=(_new(options, trace),))
+    elif action == "import":
+        file = _needed(options.file, "--file", "the file to read")
+        changes = NoteChanges(put=import_notes(file, trace))
+    else:
+        ids = _needed(options.id, "--id", "the note, by the id that the list has")
+        changes = NoteChanges(removed=frozenset(_named(one, places) for one in ids))
+    kept_in = places.save(changes, is_beside=options.beside)
+    return [*(note.id for note in changes.put), *sorted(changes.removed)], str(kept_in)
+
+
+def _needed(value: Given | None, flag: str, what: str) -> Given:
+    if not value:
+        raise UsageError(f"{flag} is missing: {what}.")
+    return value
+
+
+def _named(id_: str, places: NotePlaces) -> str:
+    """The id that begins with the text; raise UsageError unless exactly one note matches."""
+    ids = [note.id for note in places.read().notes]
+    found = [one for one in ids if one == id_] or [one for one in ids if one.startswith(id_)]
+    if len(found) != 1:
+        what = "no note" if not found else f"{len(found)} notes"
+        raise UsageError(f"The capture has {what} {id_}.", hint="`rcv notes FOLDER` lists their ids.")
+    return found[0]
+
+
+def _new(options: NotesOptions, trace: Trace) -> Note:
+    """The note of the options; raise UsageError if the capture has no such place."""
+    if not options.title:
+        raise UsageError("--title is missing: what the note says, on one line.")
+    if options.source is not None and not options.source[0]:
+        raise UsageError("--source names no file.", hint="Write it as kernel.py:186.")
+    anchor = Anchor(
+        instructions=tuple(options.line or ()),
+        source=options.source,
+        wave=None if options.wave is None else trace.waves.id(trace.wave_row(options.wave)),
+        span=_span(options, trace),
+    )
+    return new_note(
+        trace,
+        anchor,
+        options.title,
+        text=options.note or "",
+        severity=Severity(options.severity or Severity.INFO),
+        author=options.author or "",
+    )
+
+
+def _span(options: NotesOptions, trace: Trace) -> TimeWindow | None:
+    if options.at is not None:
+        return TimeWindow(options.at, options.at + 1)
+    if options.within is None:
+        return None
+    begin, end = options.within  # of which one may be missing
+    return TimeWindow(max(begin, trace.span.begin), min(end, trace.span.end))

@@ -1,0 +1,164 @@
+"""All matches of a text: instructions, labels, source lines, markers."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.overview.text_hits import Hits, text_hits
+from rcv_py.features.notes.search_result import HITS
+from rcv_py.state.commands import Command, commands
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Late, panel
+from rcv_py.ui.core.visibility import Coalesce
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.result_columns import field_column
+from rcv_py.ui.table.searched_panel import NOTHING, SearchedPanel
+from rcv_py.ui.timeline.unit_markers import go_to_wave
+from rcv_py.ui.widgets.empty_state import page
+
+TYPE = "Type what to look for."
+EVERY_MS = 120
+
+
+@panel(
+    id="matches",
+    title="Search code and sources",
+    area="left",
+    order=31,
+    icon="search",
+    needs=("code",),
+    within="search",
+    is_listed=False,
+)
+class MatchesPanel(SearchedPanel[Hits]):
+    """Instructions, labels, source lines and markers that match the search."""
+
+    commands_wait = True
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.hits = Hits()
+        self.view = self.rows_view("Hits of the search", Elastic("text", "text", 80, 4000))
+        self.view.opens_by_key = True
+        self.empty = page(self, self.view)
+        self._soon = Coalesce(self, self._search, EVERY_MS, visibility=self.visibility)
+        ui.results.cell("markers").watch(self._soon.ask)
+        self._start()
+        self._search()
+
+    def _open(self) -> None:
+        self._soon.ask()
+
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+        """Return commands that step through the hits."""
+
+        def why_not() -> str:
+            has_hits = late.now is not None and bool(late.now.hits.lines)
+            return "" if has_hits else "Nothing was searched for, or nothing was found."
+
+        return commands("Go", (
+            ("search.next", "Next hit of the search", "F3",
+             late.then(lambda panel: panel.step(+1)),
+             "Go to the next place that matches the search.", why_not),
+            ("search.previous", "Previous hit of the search", "Shift+F3",
+             late.then(lambda panel: panel.step(-1)),
+             "Go to the place before that matches the search.", why_not),
+        ))  # fmt: skip
+
+    # -- searching ----------------------------------------------------------------------------------
+
+    def _narrow(self) -> None:
+        self._soon.ask()
+
+    def _search(self) -> None:
+        trace, query = self.session.trace.value, self.session.query.value
+        if trace is None or not query.text:
+            self._take(Hits())
+            return
+        spans = self.ui.results.cell("markers").value
+        self.run_job(
+            lambda: text_hits(
+                trace, query.text, spans, is_case_sensitive=query.is_case_sensitive, is_regex=query.is_regex
+            ),
+            self._take,
+        )
+
+    def _take(self, hits: Hits) -> None:
+        trace, query = self.session.trace.value, self.session.query.value
+        self.hits = hits
+        self.result = hits if hits.lines else None
+        places = [beside(trace, line) if trace is not None and line >= 0 else "" for line in hits.lines]
+        texts = [text + place for text, place in zip(hits.text, places, strict=True)]
+        self.view.show_columns(
+            (
+                field_column(HITS["where"], hits.where, width=96),
+                field_column(HITS["text"], texts, width=200),
+            )
+        )
+        if trace is None or not query.text:
+            self.empty.say(self.reason(TYPE))
+        else:
+            self.empty.say(hits.problem or ("" if hits.lines else NOTHING.format(text=query.text)))
+        self._follow()
+
+    # -- walking ------------------------------------------------------------------------------------
+
+    def step(self, direction: int) -> None:
+        """Go to the next (+1) or previous (-1) hit, wrapping around the end."""
+        self.view.set_current(self._here())
+        self.view.set_current(self.view.next_row(direction))
+        self._go(self.view.current)
+
+    def _go(self, row: int) -> None:
+        if not 0 <= row < len(self.hits.lines):
+            return
+        line, place, span = self.hits.lines[row], self.hits.places[row], self.hits.spans[row]
+        spans = self.ui.results.cell("markers").value
+        if span >= 0:
+            if spans is not None and span < len(spans):
+                go_to_wave(self.session, int(spans.wave[span]), int(spans.begin[span]))
+            self.say()
+            return
+        selection = self.session.selection.value
+        if line >= 0 and selection.line != line:
+            self.session.select_line(line)
+        elif line < 0 and selection.source != place:
+            self.session.select_source(*place)
+        self.say()
+
+    def _follow(self) -> None:
+        row = self._here()
+        if row >= 0:
+            self.view.set_current(row)
+        self.say()
+
+    def _here(self) -> int:
+        selection, current = self.session.selection.value, self.view.current
+        lines, places = self.hits.lines, self.hits.places
+
+        def fits(row: int) -> bool:
+            if self.hits.spans[row] >= 0:
+                return row == current  # a name stands for many places: it stays until another hit is chosen
+            if lines[row] >= 0:
+                return lines[row] == selection.line
+            return places[row] == selection.source
+
+        if 0 <= current < len(lines) and fits(current):
+            return current
+        if selection.line is not None and selection.line in lines:
+            return lines.index(selection.line)
+        return next((row for row, place in enumerate(places) if place == selection.source), -1)
+
+    def say(self) -> None:
+        """Show the number of hits, and which hit is selected."""
+        row, count = self._here(), len(self.hits.lines)
+        text = f"{row + 1:,} of {count:,}" if row >= 0 else f"{count:,} found"
+        self.counted.emit(text if self.session.query.value.text else "", count, self.hits.problem)
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the hits."""
+        words = command_text.matching(self.session.query.value)
+        return command_text.rcv(self.session, "search", *words) if words else None

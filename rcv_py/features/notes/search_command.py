@@ -1,0 +1,32 @@
+"""`rcv search`: instructions, labels, source lines and markers that hold a text."""
+
+from __future__ import annotations
+
+from rcv_py.analysis.overview.text_hits import text_hits
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import plural
+from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.opening import markers, opened
+from rcv_py.cli.options.dig_options import SearchOptions
+from rcv_py.features.notes.search_result import hits
+
+
+def run(options: SearchOptions) -> Answer:
+    """List the hits of a search."""
+    trace, text = opened(options), options.match
+    if not text:
+        raise UsageError("There is nothing to look for.", hint="Name a text, e.g. --match buffer_load.")
+    spans = markers(trace) if trace.shader_data else None
+    found = text_hits(trace, text, spans, is_case_sensitive=options.case, is_regex=options.regex)
+    if found.problem:
+        raise UsageError(found.problem)
+    table = hits(trace, found)
+    return listing(
+        options,
+        trace,
+        table,
+        "rcv.search/2",
+        lambda: {"match": text, "total_rows": len(table)},
+        footer=lambda shown: f"\n{len(shown):,} of {plural(len(table), 'hit')}.",
+        why_none="" if len(table) else f"Nothing matches “{text}”.",
+    )

@@ -1,0 +1,1 @@
+"""How many waves were resident, and what limits them."""

@@ -1,0 +1,104 @@
+"""`rcv occupancy`: how many waves were resident, by shader engine, kernel or state, or what limits them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, nanoseconds, plural, some
+from rcv_py.cli.answer import Answer, Csv, Part, Shown, listing
+from rcv_py.cli.opening import answers, check_engine, facts_of, opened
+from rcv_py.cli.options.dig_options import OccupancyOptions
+from rcv_py.features.occupancy.result import BY, curve_table, limit_document, limit_table, step_table
+from rcv_py.model.trace import Trace
+from rcv_py.results.table import Table
+from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
+
+MAX_NAMES = 8  # of rows in an error
+_NO_TIMES = "The capture does not say when waves began and ended."
+_NO_STATES = "No wave with a timeline could be read, so states are not known."
+
+
+def run(options: OccupancyOptions) -> Answer:
+    """List mean, peak, tail and ramp of the curves, or the limits; as CSV the curves themselves."""
+    trace = opened(options)
+    if options.limits:
+        return _limits(trace, options)
+    by = options.by
+    check_engine(trace, options.se, "traced" if by == "state" else "resident")
+    rows = _only(occupancy_rows(trace, by, lambda of: answers(trace, (of,)).of(of), options.se), options.only)
+    table = curve_table(by, [row.name for row in rows], [row.numbers for row in rows])
+
+    def document() -> dict[str, Any]:
+        ids = [{"ids": list(row.ids)} if row.ids else {} for row in rows]
+        documents = [{by: row[by], **own, **row} for row, own in zip(table.rows(), ids, strict=True)]
+        return {"by": by, "ns_per_cycle": trace.clock.ns(1.0), "rows": documents}
+
+    def csv() -> Csv:  # without the sum of all
+        steps = step_table([row.name for row in rows[1:]], [row.steps for row in rows[1:]])
+        return (by, "cycle", "waves"), steps.csv()[1]
+
+    why_none = "" if rows else _NO_STATES if by == "state" else _NO_TIMES
+    footer = partial(_footer, trace, by, rows)
+    answer = listing(options, trace, table, "rcv.occupancy/2", footer=footer, why_none=why_none)
+    return replace(answer, document=document, csv=csv)
+
+
+def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRow]:
+    """The total row, and the named rows."""
+    known = [row.name for row in rows]
+    for name in names or ():
+        if name not in known:
+            raise UsageError(f"There is no row {name!r}.", hint=f"Rows: {some(known, MAX_NAMES)}.")
+    return [row for at, row in enumerate(rows) if not names or not at or row.name in names]
+
+
+def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: Table) -> tuple[str, ...]:
+    """The meaning of the columns, and the duration."""
+    cycles = rows[0].numbers.end - rows[0].numbers.begin
+    length = trace.clock.ns(cycles)
+    lasted = f"{count(cycles)} cycles" + ("" if length is None else f", {nanoseconds(length)}")
+    what = "Traced" if by == "state" else "Resident"
+    return (
+        f"\n{what} waves of {plural(len(rows) - 1, BY[by][0])} in {lasted}. Mean and peak are waves;",
+        "the tail is the share of the time after the last moment with more than half of the peak;",
+        "the ramp is cycles until nine tenths of it; shares are of the wave cycles of all.",
+    )
+
+
+def _limits(trace: Trace, options: OccupancyOptions) -> Answer:
+    """What limits the waves of a SIMD, for the kernel with most traced cycles."""
+    facts = facts_of(trace, options)
+    limits = limits_of(trace, facts)
+    table = limit_table(limits)
+
+    def text() -> Iterator[Part]:
+        if not len(trace.code):
+            yield "The capture has no instructions, so what its kernel takes is not known."
+        else:
+            yield from (Shown(table, trace), "")
+            why = ", as many as it has room for; nothing else binds"
+            if limits.binding is not None:
+                why = f" of this kernel, bound by {limits.binding.name}"
+            yield f"A SIMD of {trace.target} can hold {plural(limits.waves, 'wave')}{why}."
+        if limits.next_step:
+            yield limits.next_step
+        seen = limits.resident
+        if seen.simds:
+            peak, simds = plural(seen.peak, "wave"), plural(seen.simds, "SIMD")
+            yield f"Traced: at most {peak} on a SIMD at a time, {seen.mean:.1f} in the mean, on {simds}."
+        yield from (f"Note: {note}" for note in limits.notes)
+        if facts.files:
+            yield f"Tables of the run: {', '.join(facts.files)}."
+
+    return Answer(
+        schema="rcv.occupancy_limits/2",
+        document=lambda: limit_document(trace, limits),
+        csv=table.csv,
+        text=text,
+        of=trace,
+        about={"files": facts.files},
+    )

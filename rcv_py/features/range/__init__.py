@@ -1,0 +1,1 @@
+"""What waves did in a range of cycles."""

@@ -1,0 +1,80 @@
+"""`rcv range`: what waves did in a range of cycles, and the time from one instruction to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rcv_py.analysis.iterations.between import Between, between_of
+from rcv_py.analysis.overview.range_costs import range_costs_of
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, nanoseconds, plural
+from rcv_py.cli.answer import Answer, Facts, Part, Shown, heading
+from rcv_py.cli.opening import chosen, opened, warn, window_of
+from rcv_py.cli.options.look_options import RangeOptions
+from rcv_py.features.range.result import TITLES, between_facts, flop_facts, range_facts, range_table
+from rcv_py.model.trace import Trace
+from rcv_py.results.table import Table
+
+
+def run(options: RangeOptions) -> Answer:
+    """Sum up a range of a capture."""
+    trace = opened(options)
+    window = window_of(options.clock) or trace.span
+    ends, analysis = options.between, range_costs_of(window)
+    if ends is not None and max(ends) >= len(trace.code):
+        raise UsageError(
+            f"The program has {plural(len(trace.code), 'instruction')}, counted from 0.",
+            hint="`rcv isa` lists them.",
+        )
+    pair = None if ends is None else between_of(*ends)
+    waves = chosen(trace, options, warn(trace), (analysis, *([pair] if pair else [])))
+    found = waves.of(analysis)
+    steps = None if pair is None else waves.of(pair)
+    table = range_table(trace, found, options.top or None)
+
+    def text() -> Iterator[Part]:
+        yield from heading(waves)
+        ns = trace.clock.ns(window.width)
+        length = f"{count(window.width)} cycles" + (f" ({nanoseconds(ns)})" if ns is not None else "")
+        lived = f"{plural(found.waves, 'traced wave')}, {count(found.wave_cycles)} cycles of waves"
+        facts = [("range", f"{window}, {length}"), ("waves", lived)]
+        facts += [("executions", count(int(found.hits.sum())))]
+        facts += [(name, ", ".join(filter(None, texts))) for name, *texts in flop_facts(trace, found)]
+        facts += [("between", _between(trace, ends, steps))] if ends and steps else []
+        yield Facts(facts)
+        if why := waves.why_none("ranges"):
+            yield why
+            return
+        for part in TITLES:
+            yield from _part(trace, table, part)
+        yield found.causes.assumption
+
+    return Answer(
+        schema="rcv.range/1",
+        document=lambda: {
+            **range_facts(trace, found),
+            "between": None if ends is None or steps is None else between_facts(ends, steps),
+            "rows": table.rows(),
+        },
+        csv=table.csv,
+        text=text,
+        of=waves,
+    )
+
+
+def _part(trace: Trace, table: Table, part: str) -> Iterator[Part]:
+    rows = [at for at, name in enumerate(table.plain("part")) if name == part]
+    if rows:
+        yield f"\n{TITLES[part]}"
+        yield Shown(table[slice(rows[0], rows[-1] + 1)], trace)
+
+
+def _between(trace: Trace, ends: tuple[int, int], found: Between) -> str:
+    a, b = (f"{row} {trace.code.text[row].split()[0]}" if trace.code.text[row] else str(row) for row in ends)
+    if not found.count:
+        return f"{b} never follows {a} in a wave"
+    mean = found.total / found.count
+    return (
+        f"{a} → {b}: median {found.median:,.0f} cycles, {count(found.least)} … {count(found.most)}, "
+        f"mean {mean:,.1f}, {plural(found.count, 'iteration')}"
+    )

@@ -1,0 +1,1 @@
+"""How to record a capture with rocprofv3."""

@@ -1,0 +1,316 @@
+"""`rcv record`: records a kernel with rocprofv3, repeats a truncated or empty capture, and analyses it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count as counted
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes, verdict
+from rcv_py.analysis.health.input_yaml import FILE, job_file
+from rcv_py.analysis.health.note import HealthNote, Setting
+from rcv_py.base.errors import TraceError, UsageError
+from rcv_py.base.text import plural, translated
+from rcv_py.cli.answer import Answer, Facts, put
+from rcv_py.cli.commands import view
+from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.opening import answers
+from rcv_py.cli.options.look_options import CompareOptions, TriageOptions, ViewOptions
+from rcv_py.cli.options.other_options import RecordOptions
+from rcv_py.features.compare import command as compare
+from rcv_py.features.findings import command as triage
+from rcv_py.features.record import result as recording
+from rcv_py.formats.open import open_trace
+from rcv_py.work.recording import settings as recorded
+from rcv_py.work.recording.machine import Here, There
+from rcv_py.work.recording.recorder import PROGRAM, Attempt, Recorder
+from rcv_py.work.recording.watching import EVERY_S, appearing, newest
+
+AGAIN = 2  # times that a truncated or empty capture is recorded again
+NO_CAPTURE = "no capture was written"
+FULL = "The buffer was full"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of rocprofv3, and the check of its capture."""
+
+    attempt: Attempt
+    why: str  # it was recorded; "" of the first run
+    notes: tuple[HealthNote, ...]
+    has_waves: bool  # the capture to judge
+
+    @property
+    def verdict(self) -> str:
+        """The check in a sentence."""
+        return verdict(self.notes) if self.attempt.capture is not None else f"{NO_CAPTURE.capitalize()}."
+
+
+def run(options: RecordOptions) -> Answer | None:
+    """Record, check, record again with corrected settings, and analyse the capture; or watch a folder."""
+    if options.watch is not None:
+        if options.program:
+            raise UsageError(
+                "--watch records nothing, so it takes no command.",
+                hint="Leave out the command, or --watch.",
+            )
+        _watch(options, options.watch)
+        return None
+    chosen = _chosen(options)
+    settings = {**recorded.DEFAULTS, **chosen}
+    if options.yaml:
+        return _plan(options, settings)
+    if not options.program:
+        raise UsageError(
+            "There is no command to record.", hint=("Write it after two dashes: rcv record -- ./my_program.")
+        )
+    machine = Here() if options.host is None else There.parse(options.host)
+    recorder = Recorder(machine, options.rocprofv3, options.program, _teller(options))
+    runs = list(_runs(options, recorder, settings, chosen))
+    last = runs[-1]
+    if last.attempt.capture is None:
+        raise last.attempt.why_not()
+    twin = _twin(options, recorder, last) if options.twin else None
+    return _answer(options, runs, twin)
+
+
+def _runs(
+    options: RecordOptions,
+    recorder: Recorder,
+    settings: dict[str, Setting],
+    chosen: Mapping[str, Setting],
+) -> Iterator[Run]:
+    """Record until the capture is complete, no setting can improve it, or the limit of runs is reached."""
+    why, reasons = "", dict[str, str]()
+    for number in range(1 + (0 if options.once else AGAIN)):
+        run = _recorded(options, recorder, settings, why, reasons)
+        yield run
+        trouble, wanted = _trouble(run)
+        settings, changes = recorded.mended(settings, chosen, wanted)
+        if not trouble:
+            return
+        if not changes or options.once or number == AGAIN:
+            tell(
+                options,
+                f"{trouble}. {_why_not_again(options, run, sorted(set(wanted) & set(chosen)), changes)}",
+            )
+            return
+        why, reasons = trouble, {change.name: trouble for change in changes}
+        tell(options, f"{trouble}; recorded again with {', '.join(map(str, changes))}.")
+
+
+def _why_not_again(options: RecordOptions, run: Run, kept: list[str], changes: list[recorded.Change]) -> str:
+    """Why a truncated or empty run is not repeated, and what may help."""
+    if options.once:
+        return "It is not recorded again: --once."
+    if changes:
+        return f"It was recorded again {AGAIN} times; {', '.join(map(str, changes))} may help."
+    if kept:
+        return f"What would help was already set: {', '.join(kept)}."
+    is_cut = run.attempt.is_full or run.has_waves
+    may = "a shorter launch may fit" if is_cut else "more workgroups or --engines may reach a traced unit"
+    return f"No setting of rocprofv3 is known to help; {may}."
+
+
+def _recorded(
+    options: RecordOptions,
+    recorder: Recorder,
+    settings: Mapping[str, Setting],
+    why: str,
+    reasons: Mapping[str, str],
+) -> Run:
+    folder = _new_folder(options.out)
+    attempt = recorder.record(folder, settings, reasons)
+    if attempt.capture is None and attempt.trouble is not None:
+        raise attempt.why_not()
+    if attempt.capture is not None and attempt.code:
+        tell(options, f"rocprofv3 ended with {attempt.code}; the capture holds what ran until then.")
+    notes, has_waves = ((), False) if attempt.capture is None else _notes(attempt.capture)
+    return Run(attempt, why, notes, has_waves)
+
+
+def _notes(capture: Path) -> tuple[tuple[HealthNote, ...], bool]:
+    """The check of a capture, and whether any wave was traced."""
+    try:
+        trace = open_trace(capture)
+    except TraceError as error:
+        raise UsageError(f"What was recorded cannot be opened: {error}", hint=error.hint) from error
+    found = answers(trace, OF_WAVES)
+    has_waves = bool(found.waves)
+    return health_notes(trace, found.of if has_waves else None, found.missing), has_waves
+
+
+def _trouble(run: Run) -> tuple[str, dict[str, Setting]]:
+    """Why to repeat a run ("" for no), and with which settings."""
+    if run.attempt.capture is None:
+        # A program that failed fails again; one that ran may have met no traced shader engine.
+        return ("", {}) if run.attempt.code else ("No capture was written", dict(recorded.EMPTY))
+    trouble, wanted = recorded.recommended(run.notes)
+    if run.attempt.is_full:
+        return trouble or FULL, {**recorded.FULL, **wanted}
+    return trouble, wanted
+
+
+def _twin(options: RecordOptions, recorder: Recorder, run: Run) -> Path | None:
+    if not run.has_waves:
+        tell(options, "There is no twin: a capture without traced waves measures no noise.")
+        return None
+    tell(options, "Recorded again as it was, for a twin.")
+    attempt = recorder.record(_new_folder(options.out), run.attempt.settings, {})
+    if attempt.capture is None:
+        tell(options, f"There is no twin: {NO_CAPTURE}.")
+    return attempt.capture
+
+
+def _chosen(options: RecordOptions) -> dict[str, Setting]:
+    """The settings that options name."""
+    values: dict[str, Setting | None] = {
+        "kernel_include_regex": options.kernel,
+        "kernel_iteration_range": None if options.launch is None else f"[{options.launch}]",
+        "att_gpu_index": None if options.gpu is None else str(options.gpu),
+        "att_target_cu": options.cu,
+        "att_shader_engine_mask": options.engines,
+        "att_simd_select": options.simds,
+        "att_buffer_size": None if options.buffer is None else hex(options.buffer),
+        "att_activity": options.activity,
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _new_folder(out: Path) -> Path:
+    """The first of `out/1`, `out/2`, … that does not exist."""
+    try:
+        return next(folder for number in counted(1) if not (folder := out / str(number)).exists())
+    except OSError as error:
+        raise UsageError(f"{out} cannot be used: {error.strerror}.", hint="Choose another --out.") from error
+
+
+def _teller(options: RecordOptions) -> Any:
+    """The printer for output of the program: stderr if documents are printed."""
+    stream = sys.stderr if options.form else sys.stdout
+    return lambda line: print(translated(line), file=stream, flush=True)
+
+
+def tell(options: RecordOptions, sentence: str) -> None:
+    """Print a sentence of rcv."""
+    _teller(options)(f"rcv: {sentence}")
+
+
+def _plan(options: RecordOptions, settings: Mapping[str, Setting]) -> Answer:
+    """The input file, without recording."""
+    words = [options.rocprofv3 or PROGRAM, "-i", FILE, "--", *(options.program or ["./your_program"])]
+    text = job_file({**settings, "output_directory": str(options.out)}, [shlex.join(words)], {})
+    return Answer(
+        schema="rcv.record/2",
+        document=dict,
+        csv=lambda: ((), ()),
+        text=lambda: (),
+        forms={"yaml": lambda: text},
+        is_written=True,
+    )
+
+
+def _answer(options: RecordOptions, runs: list[Run], twin: Path | None) -> Answer:
+    last = runs[-1]
+    capture = last.attempt.capture
+    assert capture is not None
+    is_serious = any(note.is_serious for note in last.notes)
+
+    rows = [
+        recording.Run(
+            run=number,
+            why=run.why,
+            folder=str(run.attempt.folder),
+            capture=None if run.attempt.capture is None else str(run.attempt.capture),
+            captures=run.attempt.captures,
+            exit_code=run.attempt.code,
+            verdict=run.verdict,
+            settings=dict(run.attempt.settings),
+        )
+        for number, run in enumerate(runs, 1)
+    ]
+
+    def document() -> dict[str, Any]:
+        return {
+            "capture": str(capture),
+            "replicate": None if twin is None else str(twin),
+            "is_serious": is_serious,
+            "command": list(last.attempt.words),
+            "runs": recording.run_table(rows, recording.DOCUMENT).rows(),
+        }
+
+    facts = [("verdict", last.verdict)]
+    if last.attempt.captures > 1:
+        others = f"{plural(last.attempt.captures, 'capture')} were written; this one has most waves"
+        facts.append(("captures", others))
+    if twin is not None:
+        facts.append(("twin", str(twin)))
+    if options.view and not options.form:
+        put(f"Recorded: {capture}")
+        view.run(ViewOptions(folder=capture))
+    elif not options.form:
+        _look(capture, facts)
+    return Answer(
+        schema="rcv.record/2",
+        document=document,
+        csv=lambda: recording.run_table(rows).csv(),
+        text=lambda: (),
+        code=ExitCode.STRICT if options.strict and is_serious else ExitCode.DONE,
+        is_written=True,
+    )
+
+
+def _look(capture: Path, facts: Sequence[tuple[str, str]], before: Path | None = None) -> None:
+    """Show what limits a capture, and how it differs from the previous one."""
+    put(f"\nRecorded: {capture}")
+    put(Facts(facts))
+    shown = TriageOptions(folder=capture)
+    triage.run(shown).show(shown)
+    if before is not None:
+        put("")
+        pair = CompareOptions(folder=before, other=capture)
+        compare.run(pair).show(pair)
+
+
+def _watch(options: RecordOptions, folder: Path) -> None:
+    """Analyse each new capture in a folder, and compare it with the previous one of the same kernel."""
+    last = newest(folder)
+    about = (
+        f"; the last one is {last}"
+        if last is not None
+        else ""
+        if folder.exists()
+        else ", which is not there yet"
+    )
+    tell(options, f"Waiting for captures in {folder}{about}.  Ctrl+C ends it.")
+    for path in islice(appearing(folder, lambda: time.sleep(EVERY_S)), options.times):
+        try:
+            is_same = last is not None and _kernel(last) == _kernel(path)
+            before = last if is_same else None
+            if options.view:
+                _open(path, before)
+            else:
+                _look(path, [], before)
+        except (TraceError, UsageError) as error:  # the next one may be better
+            tell(options, f"{path} is skipped: {error}")
+            continue
+        last = path
+
+
+def _open(path: Path, before: Path | None) -> None:
+    """Open a window without blocking; a running window opens the capture itself."""
+    words = [sys.executable, "-m", "rcv_py", "view", str(path)]
+    subprocess.Popen(
+        [*words, *(() if before is None else ("--compare", str(before)))], start_new_session=True
+    )
+
+
+def _kernel(path: Path) -> str:
+    return open_trace(path).kernel_name

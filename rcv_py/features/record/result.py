@@ -1,0 +1,49 @@
+"""The result of recording: each run of rocprofv3, why it was repeated, and the resulting capture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rcv_py.features.health.result import SETTINGS
+from rcv_py.results import kinds
+from rcv_py.results.field import Field, unknown
+from rcv_py.results.table import Spec, Table
+
+_RUN = (
+    kinds.INDEX("run", "Number of the run, counted from 1", "run"),
+    kinds.NOTE("why", "Why it was recorded; empty for the first run", "why"),
+    kinds.TEXT("folder", "The folder that it was recorded into"),
+    *unknown(kinds.TEXT("capture", "The capture with most waves; null if none was written")),
+    kinds.COUNT("captures", "Captures that were written"),
+    kinds.INDEX("exit_code", "Exit code of rocprofv3", "exit code"),
+    kinds.NOTE("verdict", "What `rcv check` says of the capture"),
+)
+RUNS = Spec.of("record runs", "One row per run of rocprofv3.", "run", *_RUN)
+DOCUMENT = Spec.of("runs", "One row per run of rocprofv3.", "run", *_RUN, SETTINGS)
+HEAD = (
+    *unknown(kinds.TEXT("capture", "Path of the capture to look at")),
+    *unknown(kinds.TEXT("replicate", "Path of another run with the same settings; null without one")),
+    kinds.FLAG("is_serious", "Whether the capture is still truncated, empty or otherwise not trustworthy"),
+    Field("command", kinds.texts("A word."), "The last command that recorded"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run of rocprofv3."""
+
+    run: int
+    why: str
+    folder: str
+    capture: str | None
+    captures: int
+    exit_code: int
+    verdict: str
+    settings: Mapping[str, Any]
+
+
+def run_table(runs: Sequence[Run], spec: Spec = RUNS) -> Table:
+    """Return one row per run, with the fields of `spec`: `RUNS`, or with settings for documents."""
+    return Table.of(spec, runs)

@@ -1,0 +1,1 @@
+"""Registers that hold values still needed."""

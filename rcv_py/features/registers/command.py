@@ -1,0 +1,75 @@
+"""`rcv registers`: how many registers hold values still needed, where the peak is, and which are free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rcv_py.analysis.program.live_registers import live_registers
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, plural
+from rcv_py.cli.answer import Answer, Part, Shown, listing
+from rcv_py.cli.opening import facts_of, opened
+from rcv_py.cli.options.dig_options import RegistersOptions
+from rcv_py.features.registers.result import (
+    METHOD,
+    file_table,
+    instruction_table,
+    main_use,
+    place_table,
+    register_facts,
+)
+from rcv_py.model.trace import Trace
+from rcv_py.results.places import placed_facts
+from rcv_py.results.table import Table
+from rcv_py.work.occupancy import limits_of
+
+
+def run(options: RegistersOptions) -> Answer:
+    """List register files, all instructions, or what is held and free at one of them."""
+    trace = opened(options)
+    if options.line is not None:
+        return _at(trace, options.line)
+    if options.by == "instruction":
+        return _instructions(trace, options)
+    limits = limits_of(trace, facts_of(trace, options))
+    table = file_table(trace, live_registers(trace.code), limits)
+    facts = register_facts(limits)
+
+    def footer(_: Table) -> Iterator[str]:
+        yield ""
+        if limits.next_step:
+            yield limits.next_step
+        yield METHOD
+
+    return listing(options, trace, table, "rcv.registers/1", lambda: facts, footer=footer)
+
+
+def _instructions(trace: Trace, options: RegistersOptions) -> Answer:
+    table = instruction_table(trace, live_registers(trace.code))
+
+    def footer(shown: Table) -> str:
+        return f"\n{count(len(shown))} of {plural(len(table), 'instruction')}.  {METHOD}"
+
+    return listing(options, trace, table, "rcv.registers/1", footer=footer)
+
+
+def _at(trace: Trace, line: int) -> Answer:
+    if line >= len(trace.code):
+        raise UsageError(
+            f"The program has {plural(len(trace.code), 'instruction')}, counted from 0.",
+            hint="`rcv isa` lists them.",
+        )
+    table = place_table(live_registers(trace.code), main_use(trace), line)
+    place = placed_facts(trace, line)
+
+    def text() -> Iterator[Part]:
+        yield f"{line}  {place['text']}  {place['source']}"
+        yield Shown(table, trace)
+
+    return Answer(
+        schema="rcv.registers/1",
+        document=lambda: {**place, "rows": table.rows()},
+        csv=table.csv,
+        text=text,
+        of=trace,
+    )

@@ -1,0 +1,1 @@
+"""How near the kernel is to the peaks of computing and of memory."""

@@ -1,0 +1,44 @@
+"""`rcv roofline`: how near a kernel and its loops are to the peaks of a compute unit and of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rcv_py.analysis.iterations.loop_summary import LOOPS
+from rcv_py.analysis.latency.access_widths import WIDTHS
+from rcv_py.analysis.overview.roofline import roofline
+from rcv_py.base.text import count
+from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.opening import choose_waves, facts_of
+from rcv_py.cli.options.dig_options import RooflineOptions
+from rcv_py.features.roofline.result import (
+    NOTE,
+    computed_texts,
+    roofline_facts,
+    roofline_rows,
+    roofline_table,
+)
+from rcv_py.results.table import Table
+
+
+def run(options: RooflineOptions) -> Answer:
+    """List the kernel and its loops."""
+    waves = choose_waves(options, (WIDTHS, LOOPS))
+    trace, widths = waves.trace, waves.of(WIDTHS)
+    found = roofline(trace, widths, waves.of(LOOPS))
+    table = roofline_table(trace, found)
+    facts = roofline_facts(trace, found, facts_of(trace, options), widths.lanes)
+
+    def footer(_: Table) -> Iterator[str]:
+        yield ""
+        yield from (text for one in found.scopes[:1] for text in computed_texts(one.computed))
+        if facts["launch_flop"]:
+            launch = f"{facts['launch_flop']:,.0f} FLOP of MFMA/WMMA in {count(facts['launch_waves'])} waves"
+            yield f"The whole launch, if all its waves do the same: {launch}."
+        yield NOTE
+
+    answer = listing(
+        options, waves, table, "rcv.roofline/1", footer=footer, why_none=waves.why_none("peaks"), unknown="–"
+    )
+    return replace(answer, document=lambda: {**facts, "rows": roofline_rows(trace, found)})

@@ -1,0 +1,147 @@
+"""The kernel and its loops against the peaks of a compute unit and of memory: plot and numbers."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from rcv_py.analysis.iterations.loop_summary import LOOPS
+from rcv_py.analysis.latency.access_widths import WIDTHS
+from rcv_py.analysis.overview.roofline import Roofline, Scope, roofline
+from rcv_py.base.text import translated
+from rcv_py.features.roofline.chart import RooflineChart
+from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
+from rcv_py.results.field import At
+from rcv_py.results.table import Table
+from rcv_py.state.running import AnswerFlag
+from rcv_py.ui.core.arrivals import Arrivals
+from rcv_py.ui.core.computing import Computing
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import boxed, column, split
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.shared_results import waves_note
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.result_columns import result_columns
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.widgets.empty_state import page
+
+NOTHING = "No instruction of the program computes with floats or requests bytes of memory."
+STREAM_MS = 800
+
+
+@panel(id="roofline", title="Roofline", area="bottom", order=96, needs=("waves", "code"), is_at_start=False)
+class RooflinePanel(Panel):
+    """The kernel and its loops against the peaks of computing and of memory."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.found: Roofline | None = None
+        self.shown: Table | None = None
+        self.chart = RooflineChart(ui.theme)
+        self.table = RowsView(ui.theme, ui.settings)
+        self.table.setAccessibleName(translated("The kernel and its loops, with their rates and peaks"))
+        self.said, self.note = PlainLabel(wordWrap=True), PlainLabel(role="muted", wordWrap=True)
+        self._computing = Computing(self, self._say)
+        self._flag = AnswerFlag()
+        self._soon = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
+        for label in (self.said, self.note):
+            label.setContentsMargins(8, 2, 8, 2)
+        right = boxed(column((self.table, 1), self.said, self.note))
+        self.split = split(self.chart, right, sizes=(480, 620))
+        self.remembered = {"table": self.table, "sizes": self.split}
+        self.empty = page(self, (self.split, 1))
+        self.chart.chosen.connect(self._choose)
+        self.table.chosen.connect(self._choose)
+        self.session.trace.watch(self._open)
+        self.session.waves.watch(self._more_waves)
+        self._arrivals = Arrivals(self, ui.session, self._more_waves)
+        self._open()
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self.found = self.shown = None
+        self._stream.reset()
+        self._say()
+        if self.session.trace.value is not None and not self.why_missing("waves"):
+            self._soon.ask()
+
+    def _more_waves(self) -> None:
+        store = self.session.store
+        (self._soon if store is not None and store.is_complete else self._stream).ask()
+
+    def _compute(self) -> None:
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None or not store.batches:
+            return
+        read, name = self.session.snapshot(), self.session.waves.value
+        ways = self.ui.results.ways.of(read)
+        self._flag.end()
+        flag = self._flag = AnswerFlag()
+
+        def job() -> Roofline:
+            rows = ways(name).rows
+            return roofline(trace, read.of_all(WIDTHS, rows, flag), read.of_all(LOOPS, rows, flag))
+
+        self.run_job(job, self._take, stream=self._stream)
+
+    def _take(self, found: Roofline) -> None:
+        trace = self.session.trace.value
+        assert trace is not None
+        self.found, self.shown = found, roofline_table(trace, found)
+        self.chart.show_scopes(found.scopes)
+        self.table.show_columns(result_columns(self.shown, trace))
+        texts = [text for one in found.scopes[:1] for text in computed_texts(one.computed)]
+        self.said.setText("\n".join(texts))
+        self.note.setText(" ".join(filter(None, (waves_note(self.session), NOTE))))
+        self.note.setToolTip(tooltip(self.note.text()))
+        self._say()
+
+    def _say(self) -> None:
+        """Show the progress, or why there is nothing."""
+        missing = self.why_missing("waves") if self.session.trace.value is not None else self.reason(NOTHING)
+        if missing or self.found is not None:
+            self._computing.stop()
+            has_any = self.found is not None and any(one.flop() or one.bytes for one in self.found.scopes)
+            self.empty.say(missing or ("" if has_any else NOTHING))
+            return
+        self.empty.say(self._computing.begin("the roofline", stage=lambda: self._flag.stage))
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _choose(self, at: int) -> None:
+        """Mark a scope, and go to its first instruction."""
+        scope = self._scope(at)
+        if scope is None:
+            return
+        self.chart.select(at)
+        self.table.set_current(at)
+        if scope.is_loop:
+            self.session.select_line(scope.first)
+
+    def _scope(self, at: int) -> Scope | None:
+        scopes = () if self.found is None else self.found.scopes
+        return scopes[at] if 0 <= at < len(scopes) else None
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def canvas(self) -> QWidget:
+        """Return the plot."""
+        return self.chart
+
+    def caption(self) -> str:
+        """Return how the numbers are meant."""
+        return self.note.text()
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the same numbers."""
+        return None if self.found is None else command_text.rcv(self.session, "roofline")
+
+    def sheet(self) -> Sheet | None:
+        """Return the kernel and its loops."""
+        if self.shown is None:
+            return None
+        fields = self.shown.fields(At.WINDOW)
+        rows = self.shown.flat([field.name for field in fields])
+        return Sheet("Roofline", tuple(field.title for field in fields), rows)

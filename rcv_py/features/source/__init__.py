@@ -1,0 +1,1 @@
+"""What source lines cost."""

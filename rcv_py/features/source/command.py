@@ -1,0 +1,240 @@
+"""`rcv source`: source files ranked, a file with what its lines cost, or the instructions of one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.cost.source_costs import SourceLines, reasons, source_lines
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import MAX_DIGITS, count, percent, plural, short_paths, some
+from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading
+from rcv_py.cli.opening import ChosenWaves, counted_waves, opened
+from rcv_py.cli.options.dig_options import SourceOptions
+from rcv_py.features.source.result import file_table, instruction_table, line_table, text_of
+from rcv_py.model.code import SourceFile
+from rcv_py.model.modes import SourceCost
+from rcv_py.model.trace import Trace
+from rcv_py.results.field import At
+from rcv_py.results.table import Table
+
+TOP = {"files": 20, "lines": 10, "instructions": 20}
+CONTEXT = 3
+MAX_NAMES = 5  # of files in a hint
+_GAP = "⋮"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Costs:
+    """The common inputs of all three forms."""
+
+    options: SourceOptions
+    trace: Trace
+    costs: CostColumns
+    lines: SourceLines
+    file: int  # -1 for all of them
+    line: int  # 0 for all of them
+    table: Table  # every row
+
+    @property
+    def kind(self) -> str:
+        """What a row is."""
+        return "files" if self.file < 0 else "instructions" if self.line else "lines"
+
+
+def run(options: SourceOptions) -> Answer:
+    """Return one of the three forms, or open the place in an editor."""
+    if options.edit:
+        return _edited(options)
+    waves = counted_waves(options, () if options.no_causes else (ATTRIBUTION,))
+    trace = waves.trace
+    file, line = find_place(trace.sources, options.place) if options.place else (-1, 0)
+    made = _costs(waves, options, file, line)
+    table = made.table.sorted(options.sort, descending=not options.ascending)
+    shown = table.head(options.top if "top" in options.given else TOP[made.kind])
+    return Answer(
+        schema="rcv.source/2",
+        document=lambda: {
+            "kind": made.kind,
+            "file": trace.sources[file].path if file >= 0 else None,
+            "source_line": line or None,
+            "is_inlined": options.inlined,
+            "measure": made.costs.label,
+            "total": made.lines.whole,
+            "unmapped": made.lines.unmapped,
+            "total_rows": len(made.table),
+            "rows": shown.rows(),
+        },
+        csv=shown.csv,
+        text=lambda: [*heading(waves), *_text(made, shown, waves.whose)],
+        of=waves,
+    )
+
+
+def _edited(options: SourceOptions) -> Answer:
+    """Open the place in an editor and report the file; without a line, open its start."""
+    import os  # noqa: PLC0415 - who reads numbers does not wait for it
+
+    from rcv_py.base.machine.editors import is_in_terminal, start, usual, words_for  # noqa: PLC0415 - as above
+    from rcv_py.formats.raw.options import chosen  # noqa: PLC0415 - as above
+    from rcv_py.formats.sources.find import local_file  # noqa: PLC0415 - as above
+
+    trace = opened(options)
+    file, line = find_place(trace.sources, options.place or "")
+    path = trace.sources[file].path
+    here = local_file(path, chosen().source_map)
+    if here is None:
+        raise UsageError(
+            f"There is no source file {path} on this machine.",
+            hint="Say where it lies: --source-map FROM=TO.",
+        )
+    template = options.editor or usual(os.environ, in_terminal=True)
+    if not template:
+        raise UsageError("No editor was found.", hint="Name one: --editor code, or $RCV_EDITOR.")
+    start(words_for(template, here, line), waits=is_in_terminal(template))
+    said = f"{here}:{line}\n" if line else f"{here}\n"
+    return Answer(
+        schema="rcv.source/2",
+        document=dict,
+        csv=lambda: ((), ()),
+        text=list,
+        forms={"edit": lambda: said},
+        of=trace,
+    )
+
+
+def _costs(waves: ChosenWaves, options: SourceOptions, file: int, line: int) -> _Costs:
+    trace = waves.trace
+    costs = cost_columns(trace.code)
+    how = SourceCost.INCLUSIVE if options.inlined else SourceCost.SELF
+    causes = None
+    if len(trace.waves) and not options.no_causes:
+        causes = waves.of(ATTRIBUTION)
+    why = reasons(trace.code, causes)
+    lines = source_lines(trace.code, costs, how, why)
+    if file < 0:
+        table = file_table(trace, costs, lines, how, why)
+    elif line:
+        table = instruction_table(trace, costs, (file, line), how, why)
+    else:
+        table = line_table(trace, costs, lines, lines.ranked(file))
+    return _Costs(options=options, trace=trace, costs=costs, lines=lines, file=file, line=line, table=table)
+
+
+def _text(made: _Costs, table: Table, whose: str) -> Iterator[Part]:
+    if made.kind != "files":
+        source = made.trace.sources[made.file]
+        yield source.path
+        if source.lines is None:
+            yield source.note or "The capture has no copy of it."
+        yield ""
+    if made.kind == "instructions":
+        yield from (_lines(made, [made.line]), "")
+    if not len(table):
+        yield _why_none(made)
+        return
+    if made.kind == "lines":
+        yield _lines(made, table.plain("source_line"))
+    else:
+        yield Shown(_without_empty(table), made.trace)
+    yield f"\n{_footer(made, len(table), whose)}"
+
+
+def _without_empty(table: Table) -> Table:
+    """Return the table without causes and frames if no row has any."""
+    names = ("cause", "inlined_into")
+    empty = [name for name in names if name in table.columns and not any(table.plain(name))]
+    return Table(table.spec.hide(At.TEXT, *empty), table.columns)
+
+
+def _lines(made: _Costs, wanted: Sequence[int]) -> Grid:
+    """The requested lines in the order of the file, with context lines, gaps marked."""
+    trace, lines, file = made.trace, made.lines, made.file
+    known = {int(lines.line[row]): row for row in lines.lines_of(file)}
+    near = sorted(wanted)
+    if (text := trace.sources[file].lines) is not None:
+        context = CONTEXT if made.options.context is None else made.options.context
+        around = {at for line in wanted for at in range(line - context, line + context + 1) if line}
+        near = sorted({at for at in around if 1 <= at <= len(text)} | set(wanted))
+    table = _without_empty(
+        line_table(trace, made.costs, lines, [known[line] for line in near if line in known])
+    )
+    fields = table.fields(At.TEXT)
+    cells = dict(zip(table.plain("source_line"), table.cells(At.TEXT), strict=True))
+    rows: list[list[str]] = []
+    for before, line in zip([None, *near], near, strict=False):
+        if before is not None and line != before + 1:
+            rows.append([_GAP if field.name == "text" else "" for field in fields])
+        empty = [text_of(trace, file, line) if field.name == "text" else "" for field in fields]
+        mark = "> " if line in wanted and len(wanted) == 1 else ""
+        rows.append([f"{mark}{line}", *cells.get(line, empty)[1:]])
+    return Grid([Column(field.title, field.is_number, field.kind.elastic) for field in fields], rows)
+
+
+def _footer(made: _Costs, shown: int, whose: str) -> str:
+    lines, code = made.lines, made.trace.code
+    what = "samples" if made.costs.label == SAMPLES else f"cycles of latency and idle time of {whose}"
+    rows = plural(len(made.table), made.table.spec.noun)
+    text = f"{shown:,} of {rows}. Shares are of {count(lines.whole)} {what}"
+    unmapped = percent(lines.unmapped, lines.whole) if lines.unmapped else ""
+    text += f", of which {unmapped} have no source place." if unmapped else "."
+    lost = sum(map(bool, made.table.plain("note"))) if made.kind == "files" else 0
+    if lost:
+        text += f" There is no copy of the text of {plural(lost, 'file')}."
+    if not made.options.inlined:
+        return text
+    if int((code.chain_first[1:] - code.chain_first[:-1]).max(initial=0)) < 2:
+        return f"{text} No instruction was inlined, so --inlined changes nothing."
+    return f"{text} Lines hold what was inlined into them, so shares can add up to more than the total."
+
+
+def _why_none(made: _Costs) -> str:
+    if not made.costs.cost.any():
+        return "No instruction has any cycles."
+    if not len(made.trace.code.chain_file):
+        return "No instruction has a source place: compile with line tables (-g, -gline-tables-only)."
+    if made.kind == "instructions":
+        return "No instruction comes from this line."
+    return "None of its lines has a cost."
+
+
+# -- which file is meant --------------------------------------------------------------------------------
+
+
+def find_place(sources: Sequence[SourceFile], text: str) -> tuple[int, int]:
+    """Return the file and the line (0: none) of `kernel.py`, `kernels/kernel.py` or `kernel.py:62`.
+
+    A path may be given from its end.  Raise UsageError if no file or several fit.
+    """
+    path, _, number = text.rpartition(":")
+    fits = _fitting(sources, text)
+    line = 0
+    if not fits and path and number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS:
+        fits, line = _fitting(sources, path), int(number)
+    if not fits:
+        names = list(short_paths(source.path for source in sources).values())
+        hint = f"There are {some(names, MAX_NAMES)}." if names else "No instruction has a source place."
+        raise UsageError(f"No instruction comes from a file {text!r}.", hint=hint)
+    if len(fits) > 1:
+        names = list(short_paths(sources[file].path for file in fits).values())
+        raise UsageError(
+            f"{text} names {len(fits):,} files.", hint=f"Add a folder: {some(names, MAX_NAMES)}."
+        )
+    lines = sources[fits[0]].lines
+    if line and lines is not None and line > len(lines):
+        raise UsageError(f"{path} has no line {line:,}.", hint=f"The last one is {len(lines):,}.")
+    return fits[0], line
+
+
+def _fitting(sources: Sequence[SourceFile], path: str) -> list[int]:
+    exact = [file for file, source in enumerate(sources) if source.path == path]
+    wanted = _parts(path)
+    if exact or not wanted:
+        return exact
+    return [file for file, source in enumerate(sources) if _parts(source.path)[-len(wanted) :] == wanted]
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]

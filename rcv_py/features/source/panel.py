@@ -1,0 +1,394 @@
+"""The source text next to the instructions: the cost of each line, and the inline chain."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Self
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QComboBox, QMenu, QPushButton, QToolButton
+
+from rcv_py.analysis.cost.place_text import place_text
+from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
+from rcv_py.base.text import percent, short_paths, translated
+from rcv_py.features.source.headings import headings
+from rcv_py.features.source.highlight import Span, expanded, spans
+from rcv_py.features.source.view import SourceView, source_rows
+from rcv_py.model.modes import SourceCost
+from rcv_py.state.commands import Command, always, commands
+from rcv_py.state.selection import Hover, SearchQuery
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import charged_job
+from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.layout import BAR, row
+from rcv_py.ui.core.panel import Late, Sheet, panel
+from rcv_py.ui.core.plain_text import RichLabel, add_action, joined, rich, tooltip, with_tip
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
+from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
+from rcv_py.ui.widgets.empty_state import page
+
+NO_SOURCE = (
+    "No instruction of this capture has a source place. Build the kernel with debug information (-g), "
+    "record again, and keep the source files where they were built."
+)
+SORTED = command_text.same("cost", bar="cost", line="place", text="text", share="share_of_total")
+
+Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...], np.ndarray]  # lines, colours, headings
+
+
+@panel(id="source", title="Source", area="source", order=10, needs=("code", "source lines", "source text"))
+class SourcePanel(CodePanel):
+    """Source lines with their costs."""
+
+    view: SourceView
+    stream_ms = 500
+
+    def __init__(self, ui: UiContext) -> None:
+        view = SourceView(ui.theme, ui.settings)
+        super().__init__(ui, view, HeatStrip(view), FindBar(ui.theme, "Find in this file", has_filter=False))
+        self._costs: SourceCosts | None = None
+        self._file = -1
+        self._followed: tuple[int, int] | None = None  # last shown place of the session
+        self._opened_at: int | None = None  # line of a followed link, in a file that is not selected
+        self._texts: dict[int, Text] = {}  # by file, of the open trace
+        self.matches = np.empty(0, dtype=np.int64)
+        self.files = with_tip(QComboBox(minimumContentsLength=10), "Source file, the most expensive first.")
+        self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.files.setAccessibleName(translated("Source file"))
+        tip = "Charge the innermost place only, or every place of the inline chain."
+        self.how = with_tip(QComboBox(), tip)
+        self.how.setAccessibleName(translated("How costs are charged"))
+        self.how.addItem(translated("Self"), SourceCost.SELF)
+        self.how.addItem(translated("Inclusive"), SourceCost.INCLUSIVE)
+        self.hotter = with_tip(QToolButton(autoRaise=True), "Line that costs next more")
+        self.cooler = with_tip(QToolButton(autoRaise=True), "Line that costs next less")
+        for button, direction in ((self.hotter, -1), (self.cooler, +1)):
+            button.setAccessibleName(button.toolTip())
+            button.clicked.connect(partial(self.step_hottest, direction))
+        self.chain = RichLabel(visible=False)
+        self.chain.setProperty("role", "muted")
+        self.chain.setMinimumWidth(1)
+        self.find_bar.hide()
+        for widget in (self.chain, self.find_bar):
+            widget.setContentsMargins(8, 0, 8, 4)
+        head = row((self.files, 1), self.how, self.hotter, self.cooler, margins=BAR, spacing=4)
+        rows = row((view, 1), self.strip)
+        tip = "Say where this source file lies on this machine."
+        self.locate = with_tip(QPushButton(translated("Locate …")), tip)
+        self.locate.hide()
+        self.locate.clicked.connect(self.show_locate)
+        note = row((self.note, 1), self.locate, spacing=8)
+        self.empty = page(self, head, self.find_bar, self.chain, note, (rows, 1))
+        self._connect()
+        self._restyle()
+        self._how_changed()
+        self.follow_session()
+
+    def _connect(self) -> None:
+        session = self.session
+        self.files.activated.connect(lambda: self.show_file(self.files.currentData()))
+        self.how.activated.connect(lambda: session.source_cost.set(self.how.currentData()))
+        self.view.chosen.connect(self._choose)
+        self.view.hovered.connect(self._hover)
+        self.strip.clicked.connect(self._choose)
+        self.chain.linkActivated.connect(lambda link: self.show_file(*map(int, link.split(":"))))
+        self.find_bar.edited.connect(self._search)
+        self.find_bar.stepped.connect(self.step_match)
+        self.ui.theme.changed.connect(self._restyle)
+        session.source_cost.watch(self._how_changed)
+        session.notes.shown.watch(self._show_notes)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
+        for name in ("isa.bar_scale", "isa.whole_text"):
+            self.ui.settings.cell(name).watch(self._show)
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        self._costs, self._file, self._texts = None, -1, {}
+        self._updates.reset()
+        self._followed, self._opened_at = None, None
+        missing = trace is None or not len(trace.code.chain_file)
+        self.empty.say(self.reason(NO_SOURCE) if missing else "")
+        self.files.clear()
+        if not missing:
+            self._compute()
+
+    def _compute(self) -> None:
+        trace, cost = self.session.trace.value, charged_job(self.ui)
+        if trace is None or cost is None or self.empty.is_empty:
+            return
+        how = self.session.source_cost.value
+
+        def job() -> SourceCosts:
+            return source_costs(trace.code, cost(), how, len(trace.sources))
+
+        self.run_job(job, self._take_costs, "costs", stream=self._updates.stream)
+
+    def _how_changed(self) -> None:
+        self.how.setCurrentIndex(self.how.findData(self.session.source_cost.value))
+        self._updates.ask()
+
+    def _take_costs(self, costs: SourceCosts) -> None:
+        self._costs = costs
+        self._list_files(costs)
+        if self._file < 0:
+            source = self.session.selection.value.source
+            self.show_file(source[0] if source is not None else int(np.argmax(costs.file_cost)))
+        else:
+            self._show()
+
+    def _list_files(self, costs: SourceCosts) -> None:
+        trace = self.session.trace.value
+        assert trace is not None
+        paths = [source.path for source in trace.sources]
+        names = short_paths(paths)
+        used = set(costs.file.tolist())
+        self.files.clear()
+        for file in np.argsort(-costs.file_cost, kind="stable").tolist():
+            if file < len(paths) and (file in used or trace.sources[file].lines is not None):
+                share = percent(int(costs.file_cost[file]), costs.total)
+                self.files.addItem(f"{names[paths[file]]}   {share}", file)
+                at = self.files.count() - 1
+                self.files.setItemData(at, tooltip(paths[file]), Qt.ItemDataRole.ToolTipRole)
+        self._point_at_file()
+
+    def _point_at_file(self) -> None:
+        self.files.setCurrentIndex(self.files.findData(self._file))
+        trace = self.session.trace.value
+        if trace is not None and 0 <= self._file < len(trace.sources):
+            self.files.setToolTip(tooltip(trace.sources[self._file].path))
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def show_file(self, file: int, line: int | None = None) -> None:
+        """Show a file of the trace, and mark a line; the first time, a thread colours the text."""
+        trace = self.session.trace.value
+        if trace is None or not 0 <= file < len(trace.sources):
+            return
+        self._file, self._opened_at = file, line
+        self._point_at_file()
+        if file in self._texts:
+            self._show()
+            return
+
+        def job() -> Text:
+            source = trace.sources[file]
+            lines = None if source.lines is None else tuple(map(expanded, source.lines))
+            return lines, spans(source.path, lines or ()), headings(lines or ())
+
+        def take(text: Text) -> None:
+            self._texts[file] = text
+            if file == self._file:
+                self._show()
+
+        self.run_job(job, take, "text")
+
+    def _show(self) -> None:
+        trace, text = self.session.trace.value, self._texts.get(self._file)
+        if trace is None or text is None or self._costs is None:
+            return
+        rows = source_rows(trace, self._costs, self._file, text[0])
+        self.view.spans, self.view.headings = text[1], text[2]
+        self.view.show_lines(rows)
+        self._show_notes()
+        self.strip.set_cost(rows.cost)
+        note = ""
+        if not rows.is_copy:
+            why = trace.sources[self._file].note or "The capture has no copy of this file."
+            note = f"{why} Lines that instructions came from:"
+        self.show_note(note)
+        self.locate.setVisible(not rows.is_copy)
+        self._search(self.find_bar.query)
+        self._follow()
+        self.view.show_hottest((trace, self._file))
+
+    def show_locate(self) -> None:
+        """Ask for the location of a file that is shown without its text."""
+        trace = self.session.trace.value
+        if trace is None or not 0 <= self._file < len(trace.sources):
+            return
+        from rcv_py.features.source.locate import LocateDialog  # noqa: PLC0415 - rarely used
+
+        LocateDialog(trace.sources[self._file].path, trace.sources, self.ui.settings, self).open()
+
+    def _follow(self) -> None:
+        trace, source = self.session.trace.value, self.session.selection.value.source
+        if trace is None or self._costs is None:
+            return
+        self._show_chain()
+        is_new, self._followed = source != self._followed, source
+        if source is not None and source[0] != self._file and is_new:
+            self.show_file(source[0])
+            return
+        lines = self.view.lines
+        if lines is None:
+            return
+        # A file that the user opened stays open until another place is selected.
+        line = source[1] if source is not None and source[0] == self._file else self._opened_at
+        row = -1 if line is None else lines.row_of(line)
+        self.view.chain = self._rows_of(self._chain())
+        self.view.set_current(row, reveal=row != self.view.current)
+        self.strip.update()
+
+    def _chain(self) -> list[tuple[int, int]]:
+        trace, line = self.session.trace.value, self.session.selection.value.line
+        return [] if trace is None or line is None or line >= len(trace.code) else trace.code.chain(line)
+
+    def _rows_of(self, places: list[tuple[int, int]]) -> frozenset[int]:
+        lines = self.view.lines
+        if lines is None:
+            return frozenset()
+        return frozenset(lines.row_of(line) for file, line in places if file == self._file)
+
+    def _show_chain(self) -> None:
+        trace, chain = self.session.trace.value, self._chain()
+        self.chain.setVisible(len(chain) > 1 and trace is not None)
+        if trace is None or len(chain) < 2:
+            return
+        color, outermost_first = self.ui.theme.role("accent").name(), chain[::-1]
+        links = [
+            rich('<a style="color:{}" href="{}:{}">{}</a>', color, *place, place_text(trace.sources, *place))
+            for place in outermost_first
+        ]
+        self.chain.setText(rich("Inlined: {}", joined(" › ", links)))
+        paths = (place_text(trace.sources, *place, full=True) for place in outermost_first)
+        self.chain.setToolTip(tooltip("\n".join(paths)))
+
+    def _show_hover(self) -> None:
+        trace, hover = self.session.trace.value, self.session.hover.value
+        line = None if hover is None else hover.line
+        tinted: frozenset[int] = frozenset()
+        if trace is not None and line is not None and line < len(trace.code):
+            tinted = self._rows_of(trace.code.chain(line))
+        if tinted != self.view.tinted:
+            self.view.tinted = tinted
+            self.view.viewport().update()
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _hover(self, row: int) -> None:
+        place = self._place_of(row)
+        self.session.hover.set(None if place is None else Hover(source=place))
+
+    def _choose(self, row: int) -> None:
+        place = self._place_of(row)
+        if place is not None and place != self.session.selection.value.source:
+            self.session.select_source(*place)
+
+    def _place_of(self, row: int) -> tuple[int, int] | None:
+        """Return file and line of a row that has code."""
+        lines = self.view.lines
+        has_code = lines is not None and 0 <= row < len(lines.number) and bool(lines.has_code[row])
+        return (self._file, int(lines.number[row])) if lines is not None and has_code else None
+
+    def _show_notes(self) -> None:
+        """Mark the lines that have notes."""
+        trace, lines, notes = self.session.trace.value, self.view.lines, self.session.notes.shown.value
+        if trace is None or lines is None or not notes:
+            self.view.set_notes({})
+            return
+        from rcv_py.ui.table.note_marks import by_line  # noqa: PLC0415 - most captures have no notes
+
+        noted = by_line(trace, notes, self._file)
+        self.view.set_notes({lines.row_of(line): notes for line, notes in noted.items()})
+
+    def _open_menu(self, position: QPoint) -> None:
+        from rcv_py.model.notes import Anchor  # noqa: PLC0415 - rarely used
+        from rcv_py.ui.table.note_marks import add_note_actions  # noqa: PLC0415 - as above
+
+        row, lines = self.view.table.data_row(self.view.view_row_at(position.y())), self.view.lines
+        trace, session, menu = self.session.trace.value, self.session, QMenu(self.view)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
+        if trace is not None and lines is not None and row >= 0:
+            about = Anchor(source=(trace.sources[self._file].path, int(lines.number[row])))
+            add_action(menu, "Copy rows", self.view.copy_rows)
+            add_note_actions(menu, session, about, self.view.notes_of(row))
+        self.add_copy(menu)
+        menu.popup(self.view.viewport().mapToGlobal(position))
+
+    def step_hottest(self, direction: int) -> None:
+        """Select the line of this file with the next lower (+1) or next higher (-1) cost."""
+        if self.view.lines is not None:
+            self._choose(next_hottest(self.view.lines.cost, self.view.current, direction))
+
+    # -- in an editor -------------------------------------------------------------------------------
+
+    def open_in_editor(self) -> None:
+        """Open the shown file in the user's editor at the selected line; report a failure."""
+        trace = self.session.trace.value
+        if trace is None or not 0 <= self._file < len(trace.sources):
+            return
+        from rcv_py.features.source.locate import edit  # noqa: PLC0415 - rarely used
+
+        lines, current = self.view.lines, self.view.current
+        line = 1
+        if lines is not None and current is not None and 0 <= current < len(lines.number):
+            line = int(lines.number[current])
+        if why := edit(trace.sources[self._file].path, line, self.ui.settings):
+            self.show_note(why)
+
+    # -- searching ----------------------------------------------------------------------------------
+
+    def _search(self, query: SearchQuery) -> None:
+        texts = () if self.view.lines is None else self.view.lines.text
+        self.matches, problem = matches_of(texts, query)
+        self.view.set_matches(self.matches)
+        self.strip.set_marks(self.matches)
+        count = len(self.matches)
+        self.find_bar.say(f"{count:,} found" if query.text else "", count, problem)
+
+    def step_match(self, direction: int) -> None:
+        """Go to the next (+1) or previous (-1) match."""
+        if not len(self.matches):
+            return
+        at = next_place(self.matches, self.view.current, direction)
+        self.view.set_current(int(self.matches[at % len(self.matches)]))
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+        """Return commands that step through the hottest lines, and choose how costs are charged."""
+        cell = ui.session.source_cost
+        other = {SourceCost.SELF: SourceCost.INCLUSIVE, SourceCost.INCLUSIVE: SourceCost.SELF}
+        rows = (
+            ("source.next_hottest", "Next hottest source line", "Alt+M",
+             late.then(lambda panel: panel.step_hottest(+1))),
+            ("source.previous_hottest", "Previous hottest source line", "Alt+Shift+M",
+             late.then(lambda panel: panel.step_hottest(-1))),
+            ("source.toggle_inclusive", "Self or inclusive source costs", "Alt+I",
+             lambda: cell.set(other[cell.value])),
+            ("source.edit", "Open the source line in an editor", "Ctrl+Alt+G",
+             late.then(lambda panel: panel.open_in_editor())),
+        )  # fmt: skip
+        return commands("Go/Code", ((*row, f"{row[1]}.", always) for row in rows))
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the lines of the file that have code."""
+        trace = self.session.trace.value
+        if trace is None or self.view.lines is None:
+            return None
+        of = f"--file={trace.sources[self._file].path}"
+        order = command_text.sorting(self.view.table, SORTED)
+        how = command_text.charge(self.ui)
+        return command_text.rcv(self.session, "hotspot", "--by=source", *how, of, *order, "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """Return the lines of the file with their costs."""
+        if self.view.lines is None:
+            return None
+        return Sheet(f"Source {self.files.currentText()}", self.view.table.headers, self.view.table.table())
+
+    def caption(self) -> str:
+        """Return the file, and how costs are charged."""
+        return f"{self.files.toolTip()}, {self.session.source_cost.value.value} cost"
+
+    def _restyle(self) -> None:
+        self.hotter.setIcon(icon(self.ui.theme, "up"))
+        self.cooler.setIcon(icon(self.ui.theme, "down"))
+        self._show_chain()

@@ -1,0 +1,296 @@
+"""A source file: coloured text with the cost of each line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
+
+from rcv_py.analysis.cost.source_costs import SourceCosts
+from rcv_py.base.runs import ascending
+from rcv_py.base.text import percent, translated
+from rcv_py.features.source.highlight import Span
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.ui.core.costs import unit_of
+from rcv_py.ui.core.plain_text import draw_data, joined, rich
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.theme import Theme, mix
+from rcv_py.ui.table.code_panel import blank_zero, share_text
+from rcv_py.ui.table.column_widths import PAD, Elastic
+from rcv_py.ui.table.cost_bars import draw_bar
+from rcv_py.ui.table.rows_view import Look, RowsView
+from rcv_py.ui.table.table_model import Column, grouped
+
+BAR_INSET = 4
+NO_TEXT = "(no copy of this line)"
+MAX_TIP = 2000  # letters of a line in its tooltip
+NO_HEADINGS = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRows:
+    """The data of the view: one entry per shown line, either all lines of the file or lines with costs."""
+
+    number: np.ndarray  # int64, 1-based line numbers, ascending
+    text: tuple[str, ...]
+    cost: np.ndarray  # int64, cycles or samples
+    by_kind: np.ndarray  # int64 [n, KIND_COUNT]
+    has_code: np.ndarray  # bool, whether the line has instructions
+    total: int  # of the whole program
+    unit: str
+    is_copy: bool  # whether the text is the file's; otherwise only places are known
+
+    def row_of(self, line: int) -> int:
+        """Return the row that shows a line, -1 if none does."""
+        at = int(np.searchsorted(self.number, line))
+        return at if at < len(self.number) and self.number[at] == line else -1
+
+
+def source_rows(trace: Trace, costs: SourceCosts, file: int, text: tuple[str, ...] | None) -> SourceRows:
+    """Return the lines of a file: all, or, without a copy (`text` None), the lines that have code.
+
+    A line beyond the end of the copy, if code names it, gets an extra row at the end.
+    """
+    words, part = text or (), costs.lines_of(file)
+    own = part.start + np.flatnonzero(costs.line[part] > 0)
+    line = costs.line[own].astype(np.int64)
+    number = ascending(np.concatenate([np.arange(1, len(words) + 1), line]))
+    at = np.searchsorted(number, line)
+    cost = np.zeros(len(number), dtype=np.int64)
+    kinds = np.zeros((len(number), KIND_COUNT), dtype=np.int64)
+    has_code = np.zeros(len(number), dtype=bool)
+    cost[at], kinds[at], has_code[at] = costs.cost[own], costs.by_kind[own], True
+    texts = tuple(words[n - 1] if n <= len(words) else NO_TEXT for n in number.tolist())
+    return SourceRows(
+        number=number,
+        text=texts,
+        cost=cost,
+        by_kind=kinds,
+        has_code=has_code,
+        total=costs.total,
+        unit=unit_of(trace),
+        is_copy=text is not None,
+    )
+
+
+def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
+    """Return the columns of the view."""
+    share = 100.0 * rows.cost / max(1, rows.total)
+    bar = f"Bar of {rows.unit} by kind of instruction, {bar_scale} scale."
+    of_all = f"Share of all {grouped(rows.total)} {rows.unit}."
+    return (
+        Column(
+            id="line",
+            title="line",
+            values=rows.number,
+            text=str,
+            is_number=True,
+            width=46,
+            tip="Line number.",
+        ),
+        Column(id="share", title="%", values=share, text=share_text, is_number=True, width=46, tip=of_all),
+        Column(
+            id="bar",
+            title="cost",
+            values=rows.cost,
+            text=blank_zero,
+            is_number=True,
+            is_left=True,
+            width=64,
+            tip=bar,
+        ),
+        Column(
+            id="cost",
+            title=rows.unit,
+            values=rows.cost,
+            text=blank_zero,
+            is_number=True,
+            width=58,
+            tip=f"Sum of {rows.unit}.",
+        ),
+        Column("text", "source", rows.text, width=600, tip="The line.", is_data=True),
+    )
+
+
+COST_YIELDS = ("cost", 300)  # px of text below which the number is hidden: the share needs less room
+MIN_DEDENT = 4  # letters: a smaller indentation stays, so that lines do not move sideways
+BLANK = 1 << 30  # indentation of a line without text
+
+
+def indent_of(text: str) -> int:
+    """Return how many spaces a line begins with, BLANK if it holds nothing else."""
+    return len(text) - len(text.lstrip(" ")) if text.strip() else BLANK
+
+
+class SourceView(RowsView):
+    """The view of a file's lines.  Data rows are indices into `SourceRows`, not line numbers."""
+
+    def __init__(self, theme: Theme, settings: Settings) -> None:
+        super().__init__(theme, settings)
+        self.lines: SourceRows | None = None
+        self._seen: object = None  # the last file whose hottest line was brought into view
+        self.spans: Sequence[tuple[Span, ...]] = ()
+        self._indents = np.empty(0, dtype=np.int64)  # by row, BLANK of a line without text
+        self.dedent = 0  # leading spaces common to all visible lines, which are not shown
+        self.tinted: frozenset[int] = frozenset()  # rows of the inline chain under the mouse
+        self.chain: frozenset[int] = frozenset()  # rows of the selected instruction's chain
+        self._found: frozenset[int] = frozenset()
+        self.headings = NO_HEADINGS  # by line of the file, the first line of the function around it
+        self.cell_painters = {"text": self._paint_text, "bar": self._paint_bar}
+        self.widths.elastic = Elastic("text", "text", 180, 4000, yields=(COST_YIELDS, "share", "bar"))
+        self.header.fixed, self.header.natural = frozenset({"text", "line"}), "line"
+        self.setAccessibleName(translated("Source lines"))
+        self.setSelectionMode(self.SelectionMode.ContiguousSelection)
+        self.verticalScrollBar().valueChanged.connect(self._find_dedent)
+
+    def show_lines(self, rows: SourceRows) -> None:
+        """Show a file, or the same file with other costs."""
+        if self.lines is None or rows.text is not self.lines.text:
+            self._indents = np.array([indent_of(text) for text in rows.text], dtype=np.int64)
+        self.lines = rows
+        longest = max(map(len, rows.text), default=0) if self.settings["isa.whole_text"] else 0
+        self.widths.floor_px = round(longest * self.char_px) + 2 * PAD if longest else 0
+        self.show_columns(source_columns(rows, self.settings["isa.bar_scale"]))
+        self.widths.stretch()
+        self._find_dedent()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Adjust to the number of visible lines."""
+        super().resizeEvent(event)
+        self._find_dedent()
+
+    def _find_dedent(self) -> None:
+        """Hide the spaces that all visible lines begin with: deeply nested code would show little else."""
+        top = self.verticalScrollBar().value()
+        first, last = top // self.row_height, (top + self.viewport().height()) // self.row_height + 1
+        seen = self._indents[self.table.data_rows[first:last]]
+        least = int(seen.min(initial=BLANK))
+        dedent = least if MIN_DEDENT <= least < BLANK else 0
+        if dedent != self.dedent:
+            self.dedent = dedent
+            self.viewport().update()
+
+    def show_hottest(self, file: object) -> None:
+        """Bring the hottest line into view, once per file, unless a line of the file is selected."""
+        if self.lines is None or file == self._seen or not self.lines.cost.any():
+            return
+        self._seen = file
+        if self.current < 0:
+            self.reveal(int(self.lines.cost.argmax()))
+
+    def set_matches(self, rows: np.ndarray) -> None:
+        """Mark the lines that a search found."""
+        self._found = frozenset(rows.tolist())
+        self.viewport().update()
+
+    def look(self, row: int) -> Look:
+        """Mute lines without code; tint lines of a chain."""
+        assert self.lines is not None
+        role = self.theme.role
+        band = None
+        if row in self.tinted:
+            band = role("hover")
+        elif row in self._found:
+            band = mix(role("base"), role("search"), 0.22)
+        elif row in self.chain:
+            band = mix(role("base"), role("accent"), 0.09)
+        return Look(role("text"), band)
+
+    def tip(self, row: int, column: str) -> str:
+        """Return the cost of a line, by kind."""
+        rows = self.lines
+        if rows is None or not (rows.cost[row] or (column == "text" and self._is_cut(row))):
+            return ""
+        head = rich("<tt>{}</tt>", rows.text[row].strip()[:MAX_TIP])
+        if not rows.cost[row]:
+            return head
+        cost = f"{grouped(rows.cost[row])} {rows.unit}, {percent(int(rows.cost[row]), rows.total)} of all"
+        order = np.argsort(-rows.by_kind[row])
+        kinds = [
+            f"{KIND_TEXT[TokenKind(kind)]}: {grouped(rows.by_kind[row, kind])}"
+            for kind in order.tolist()
+            if rows.by_kind[row, kind]
+        ]
+        return joined("<br>", [head, cost, *kinds])
+
+    def _is_cut(self, row: int) -> bool:
+        """Return whether a line is longer than its cell."""
+        room = self.chars_in(self.columnWidth(self.table.column_of("text")) - 2 * PAD) + self.dedent
+        return self.lines is not None and len(self.lines.text[row]) > room
+
+    # -- the heading of the function in view -----------------------------------------------------------
+
+    @property
+    def heading(self) -> int:
+        """Return the row of the visible function whose first line is above the view; -1 if none."""
+        rows, first = self.lines, self.table.data_row(self.view_row_at(1))
+        if rows is None or self.table.sorting is not None or self.table.is_filtered or first < 0:
+            return -1
+        number = int(rows.number[first])
+        heading = int(self.headings[number]) if number < len(self.headings) else 0
+        row = rows.row_of(heading) if heading else -1
+        return row if 0 <= row < first else -1
+
+    def paint_over(self, painter: QPainter, first: int, last: int) -> None:
+        """Keep the first line of the function visible."""
+        row = self.heading
+        if row < 0 or self.lines is None:
+            return
+        height, width = self.row_height, self.viewport().width()
+        painter.fillRect(0, 0, width, height, self.theme.role("raised"))
+        for name in ("line", "text"):
+            at = self.table.column_of(name)
+            cell = QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), height)
+            if name == "line":
+                painter.setPen(self.theme.role("muted"))
+                self.draw_text(painter, cell, self.table.shown_text(row, at), self.table.columns[at])
+            else:
+                self._paint_line(painter, cell, row, indent_of(self.lines.text[row]))
+        painter.fillRect(0, height - 1, width, 1, self.theme.role("muted"))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to the line of the heading on a click."""
+        row = self.heading
+        if row >= 0 and event.position().y() < self.row_height:
+            self.reveal(self.table.view_row(row))
+            return
+        super().mousePressEvent(event)
+
+    def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
+        rows = self.lines
+        if rows is None or not rows.cost[row]:
+            return
+        parts = [(int(rows.by_kind[row, kind]), self.theme.kind(kind)) for kind in range(KIND_COUNT)]
+        box = QRectF(cell).adjusted(PAD, BAR_INSET, -PAD, -BAR_INSET)
+        draw_bar(painter, box, parts, int(rows.cost.max()), self.settings["isa.bar_scale"])
+
+    def _paint_text(self, painter: QPainter, cell: QRect, row: int) -> None:
+        self._paint_line(painter, cell, row, self.dedent)
+
+    def _paint_line(self, painter: QPainter, cell: QRect, row: int, dedent: int) -> None:
+        """Draw a line without its first spaces, cut at its right end if it does not fit."""
+        assert self.lines is not None
+        text, base = self.lines.text[row], cell.top() + self.baseline
+        left = cell.left() + PAD - dedent * self.char_px
+        room = self.chars_in(cell.width() - 2 * PAD) + dedent
+        if len(text) > room:
+            room -= 1
+            painter.setPen(self.theme.role("muted"))
+            draw_data(painter, QPointF(left + room * self.char_px, base), "…")
+
+        def paint(start: int, stop: int, name: str) -> None:
+            piece = text[start : min(stop, room)]
+            if piece and not piece.isspace():
+                painter.setPen(self.theme.syntax(name))
+                draw_data(painter, QPointF(left + start * self.char_px, base), piece)
+
+        at = 0
+        for start, stop, name in self.spans[row] if row < len(self.spans) else ():
+            paint(at, start, "name")
+            paint(start, stop, name)
+            at = stop
+        paint(at, room, "name")

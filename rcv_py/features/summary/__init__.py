@@ -1,0 +1,1 @@
+"""The capture on one page."""

@@ -1,0 +1,137 @@
+"""`rcv summary`: the capture on one page, or how long each unit of a compute unit was busy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rcv_py.analysis.cost.place_text import NO_PLACE
+from rcv_py.analysis.device.pipe_use import PipeUse
+from rcv_py.analysis.device.simd_work import ASTRAY
+from rcv_py.analysis.device.utilization import unit_busy
+from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
+from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, each
+from rcv_py.cli.opening import ChosenWaves, answers, choose_waves, missing_text, opened, window_of
+from rcv_py.cli.options.look_options import SummaryOptions
+from rcv_py.features.summary.result import (
+    parts,
+    pipe_rows,
+    plain_number,
+    simd_title,
+    summary_document,
+    summary_table,
+)
+from rcv_py.features.waves.units_result import units
+
+NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
+
+
+def run(options: SummaryOptions) -> Answer:
+    """Return the summary of a capture, or the units of a compute unit."""
+    return each(options, _unit_times if options.units else _summary)
+
+
+def _summary(options: SummaryOptions) -> Answer:
+    waves = choose_waves(options, wanted=(ASTRAY,))
+    found = waves.of(summary_by(waves.rows))
+    return Answer(
+        schema="rcv.summary/2",
+        document=lambda: summary_document(waves.trace.name, found),
+        csv=lambda: summary_table(found).csv(),
+        text=lambda: _text(found, waves),
+        of=waves,
+    )
+
+
+def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
+    yield waves.trace.name
+    if waves.heading:
+        yield waves.heading
+    yield Facts([(fact.name.lower(), f"{fact.text}  {fact.of}".rstrip()) for fact in found.facts])
+    if found.is_empty:
+        yield f"\n{NOTHING}"
+    for title, rows in parts(found):
+        total = sum(value for _, value in rows)
+        whose = "the traced waves" if waves.rows is None or waves.choice is None else waves.choice.text
+        unit = "samples" if title == "stall reasons" else f"cycles of {whose}"
+        yield f"\n{title[:1].upper()}{title[1:]}, of {count(total)} {unit}"
+        cells = [(row, count(value), percent(value, total)) for row, value in rows]
+        yield Grid((Column(""), Column("count", True), Column("share", True)), cells)
+    if found.states is None and found.read:
+        yield f"\nStates: {NO_PLACE} the waves have no timelines."
+    if found.pipes is not None:
+        yield from _pipes(found, found.pipes)
+    if found.counters is not None and found.counters.bars:
+        yield "\nHardware counters, share of the busy time; peaks: at the moment of the largest value"
+        yield Facts([(bar.name, f"{bar.value:.1f} %") for bar in found.counters.bars])
+    if found.units is not None:
+        columns = found.units.columns
+        values = zip(*(map(_cell, column.values) for column in columns), strict=True)
+        yield "\nCompute units"
+        yield Grid([Column(column.title, True) for column in columns], list(values))
+
+
+def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
+    yield "\nShare of the cycles in which a SIMD had a traced wave; for kinds of instruction: cycles of"
+    yield "issue; Other includes s_endpgm while the last operations of its wave are outstanding"
+    names = ("issuing", "working", "mfma_busy", "no_issue", "bubbles", *pipes.used)
+    rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then the cycles of each column
+    for place, resident, columns in pipe_rows(found):
+        columns["issuing"] = resident - columns["no_issue"]
+        rows.append((place, [resident, *(columns[name] for name in names)]))
+    rows.append(("all", [sum(column) for column in zip(*(cycles for _, cycles in rows), strict=True)]))
+    cells = [
+        (place, count(resident), *(percent(cycles, resident) for cycles in parts))
+        for place, (resident, *parts) in rows
+    ]
+    titles = [simd_title(name) for name in ("place", "simd_cycles", *names)]
+    yield Grid([Column(title, at > 0) for at, title in enumerate(titles)], cells)
+
+
+def _cell(value: np.generic) -> str:
+    number = plain_number(value)
+    if number is None:
+        return ""
+    return f"{number:,.1f}".removesuffix(".0") if isinstance(number, float) else count(number)
+
+
+def _unit_times(options: SummaryOptions) -> Answer:
+    trace = opened(options)
+    if not len(trace.waves):
+        raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")
+    row = 0 if options.wave is None else trace.wave_row(options.wave)
+    rows, index = waves_of_unit(trace, row), trace.waves
+    window = window_of(options.clock) or trace.span
+    analysis = unit_busy(trace, window)
+    found = answers(trace, (analysis,), rows.tolist())
+    place = place_name(trace, *(int(column[row]) for column in (index.se, index.sa, index.cu)))
+    table = units(found.of(analysis), window)
+    lost = missing_text(found.read, len(rows))
+
+    def text() -> Iterator[Part]:
+        yield f"{place}, {plural(found.read, 'wave')}"
+        if lost:
+            yield lost
+        if found.read:
+            yield Shown(table, trace)
+            what = "cycles of issue" if trace.gfxip <= 9 else "cycles of execution"
+            of = f"\nOf {count(window.width)} cycles"
+            yield f"{of}; {what}, without counting a cycle twice."
+
+    return Answer(
+        schema="rcv.units/2",
+        document=lambda: {
+            "place": place,
+            "waves": found.read,
+            "range": [window.begin, window.end],
+            "missing": lost,
+            "rows": table.rows(),
+        },
+        csv=table.csv,
+        text=text,
+        of=trace,
+    )

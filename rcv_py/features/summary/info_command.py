@@ -1,0 +1,156 @@
+"""`rcv info`: what a capture holds and how far to trust it, or which captures a folder holds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rcv_py.analysis.events.marker_spans import has_values
+from rcv_py.analysis.health.check import OF_WAVES, wave_problems
+from rcv_py.base.errors import NotATrace, UsageError
+from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
+from rcv_py.cli.answer import Answer, Facts, Part, Shown
+from rcv_py.cli.opening import all_captures, answers, batches, below, markers, opened
+from rcv_py.cli.options.look_options import InfoOptions
+from rcv_py.cli.terminal import bold
+from rcv_py.features.summary.info_result import capture_table, info
+from rcv_py.formats.open import capture_entry
+from rcv_py.formats.rocpd.names import is_profile
+from rcv_py.model.trace import INFERRED
+from rcv_py.state.wave_store import problems_of
+
+
+def run(options: InfoOptions) -> Answer:
+    """Return facts about one capture or one profile of a run, or a table of several captures."""
+    if is_profile(options.folder) and options.folder.is_file() and not options.more:
+        from rcv_py.cli.profiles import describe  # noqa: PLC0415 - it loads SQLite
+
+        with suppress(NotATrace):  # a database of another program may hold raw traces all the same
+            return describe(options.folder)
+    paths = all_captures([options.folder, *options.more])
+    if len(paths) == 1:
+        return _one(paths[0], options)
+    for name in sorted({"check", "read"} & options.given):
+        text = f"--{name} is about one capture, and there are {len(paths):,}."
+        raise UsageError(text, hint="Name one of them.")
+    entries = [capture_entry(path) for path in paths]
+    table = capture_table(entries, [below(options.folder, entry.path) for entry in entries])
+    return Answer(
+        schema="rcv.captures/2",
+        document=lambda: {"captures": table.rows()},
+        csv=table.csv,
+        text=lambda: [Shown(table)],
+        about={
+            "names": [entry.name for entry in entries],
+            "problems": [f"{entry.name}: {entry.note}" for entry in entries if entry.note],
+        },
+    )
+
+
+def _one(path: Path, options: InfoOptions) -> Answer:
+    trace = opened(options, path)
+    if options.check:
+        found = answers(trace, OF_WAVES)
+        trace = replace(trace, problems=(*trace.problems, *wave_problems(trace, found.of, found.missing)))
+    if options.read:  # what the panel Problems shows of waves and markers
+        missing: dict[int, str] = {}
+        notes: dict[int, str] = {}
+        for batch in batches(trace):
+            missing.update(batch.missing)
+            notes.update(batch.notes)
+        spans = markers(trace).problems if has_values(trace) else ()
+        trace = replace(trace, problems=(*trace.problems, *problems_of(trace, missing, notes), *spans))
+    facts = info(trace)
+
+    def text() -> Iterator[Part]:
+        yield from (bold(facts["capture"], sys.stdout), Facts(_facts(facts)))
+        problems = [(one["severity"], f"{one['text']} {one['hint']}".strip()) for one in facts["problems"]]
+        if problems:
+            yield from ("", Facts(problems))
+        elif options.check:
+            yield "\nEvery wave was read; nothing contradicts itself."
+
+    return Answer(
+        schema="rcv.info/2",
+        document=lambda: facts,
+        csv=lambda: (("name", "value"), _flat(facts)),
+        text=text,
+        of=trace,
+    )
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every number and text with its path, such as `waves.count` or `kernels.0`."""
+    if not isinstance(value, dict | list):
+        yield name, value
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _flat(item, f"{name}.{key}" if name else str(key))
+
+
+# -- one capture as text --------------------------------------------------------------------------------
+
+
+def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    lines = (_of_format, _of_waves, _of_code)
+    return [(name, text) for each in lines for name, text in each(facts) if text]
+
+
+def _of_format(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    form = facts["format"]
+    kinds = [("thread trace", form["has_thread_trace"]), ("PC samples", form["has_pc_samples"])]
+    what = " and ".join(name for name, is_there in kinds if is_there)
+    version = f"format {form['version']}" if form["version"] else ""
+    target = f"{form['target']} ({INFERRED})" if form["target_from"] == INFERRED else form["target"]
+    yield "kernel", short_kernel(facts["kernel"]) if facts["kernel"] else ""
+    yield "recorded", ", ".join(filter(None, (target, what, version)))
+
+
+def _of_waves(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    waves, occupancy = facts["waves"], facts["occupancy"]
+    if waves["count"]:
+        engines = ", ".join(f"SE{se}: {count(n)}" for se, n in waves["by_shader_engine"].items())
+        life = f"{count(waves['min_cycles'])} to {count(waves['max_cycles'])} cycles long"
+        yield "waves", f"{count(waves['count'])} traced ({engines}), {life}, {byte_size(waves['bytes'])}"
+    else:
+        yield "waves", "none traced"
+    if occupancy["waves"]:
+        units = plural(occupancy["compute_units"], "compute unit")
+        peak = f"{count(occupancy['peak'])} at most, {occupancy['mean']:,.1f} on average at a time"
+        yield "occupancy", f"{plural(occupancy['waves'], 'wave')} on {units}: {peak}"
+
+
+def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    code, source, extras = facts["code"], facts["source"], facts["extras"]
+    if code["instructions"] is None:
+        yield "code", f"{DASH} the capture has no instructions"
+    else:
+        kernels = f" of {plural(len(facts['kernels']), 'kernel')}" if len(facts["kernels"]) > 1 else ""
+        times = f", {count(code['executed'])} executed {plural(code['hits'], 'time')}" if code["hits"] else ""
+        yield "code", f"{plural(code['instructions'], 'instruction')}{kernels}{times}"
+    if facts["waves"]["count"] or facts["occupancy"]["waves"]:
+        yield "time", _time(facts["clock"])
+    total = (code["latency"] or 0) + (code["idle"] or 0)
+    if total:
+        shares = (f"{name} {percent(code[name], total)}" for name in ("issue", "stall", "idle"))
+        yield "cycles", f"{count(total)} of all waves: {', '.join(shares)}"
+    if code["samples_issued"] is not None:
+        stalled = code["samples_stalled"] or 0
+        samples = code["samples_issued"] + stalled
+        yield "samples", f"{count(samples)}, {percent(stalled, samples)} of them stalled"
+    files = f"{plural(source['files'], 'file')} ({count(source['files_with_text'])} with text)"
+    yield "source", f"{plural(source['mapped'], 'instruction')} from {files}" if source["mapped"] else "none"
+    names = ("dispatches", "events", "markers")
+    more = [f"{count(extras[name])} {name}" for name in names if extras[name]]
+    more += [f"counters {', '.join(extras['counters'])}"] if extras["counters"] else []
+    yield "extras", "; ".join(more)
+
+
+def _time(clock: dict[str, Any]) -> str:
+    text = f"{count(clock['start'])} to {count(clock['end'])}, {plural(clock['cycles'], 'cycle')}"
+    rate = f" at {clock['shader_mhz']:,.0f} MHz" if clock["shader_mhz"] else ""
+    return text if clock["duration_ns"] is None else f"{text}, {nanoseconds(clock['duration_ns'])}{rate}"

@@ -1,0 +1,282 @@
+"""What a capture holds, and which captures a folder holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.cost.activity import activity
+from rcv_py.analysis.health.capture_health import problems
+from rcv_py.analysis.health.mapping import mapping as mapped_lines
+from rcv_py.features.health.result import SEVERITY
+from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.results import kinds
+from rcv_py.results.common import CAPTURE
+from rcv_py.results.field import At, Field, of_analysis, only, record_field, rows_field, unknown
+from rcv_py.results.table import Spec, Table
+
+_PATH = kinds.NAME("path", "Path of the folder")
+_INSTRUCTIONS = (
+    *unknown(kinds.COUNT("instructions", "Instructions"), kinds.COUNT("executed", "Instructions that ran")),
+)
+_MAPPED = kinds.COUNT("mapped", "Instructions with a source place")
+_COSTS = (*unknown(kinds.COUNT("hits", "Executions"), kinds.CYCLES("latency", "Latency of all waves")),)
+_CODE = (
+    *_INSTRUCTIONS,
+    *_COSTS,
+    kinds.CYCLES("stall", "Stall of all waves", is_unknown=True),
+    kinds.SIGNED_CYCLES("issue", "Latency without stall of all waves", is_unknown=True),
+    kinds.CYCLES("idle", "Gaps between instructions of all waves", is_unknown=True),
+    kinds.COUNT("samples_issued", "PC samples that issued", is_unknown=True),
+    kinds.COUNT("samples_stalled", "PC samples that stalled", is_unknown=True),
+)
+_OCCUPANCY = (
+    kinds.WAVES("waves", "Waves, traced or not", is_unknown=True),
+    kinds.COUNT("compute_units", "Compute units that held a wave", is_unknown=True),
+    kinds.WAVES("peak", "Maximum at a time", is_unknown=True),
+    kinds.MEAN_WAVES("mean", "Mean over time", is_unknown=True),
+    kinds.WAVES("unfinished", "Waves whose end was not recorded", is_unknown=True),
+)
+_PROBLEM = (
+    kinds.TEXT("where", "The file or part affected"),
+    kinds.TEXT("text", "A sentence"),
+    kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
+)
+FACTS = (
+    CAPTURE,
+    _PATH,
+    record_field(
+        "format",
+        "What was recorded",
+        kinds.TEXT("version", "Version of the format"),
+        kinds.TEXT("target", "Name of the GPU, such as gfx950"),
+        kinds.TEXT("target_from", "Source of that name; empty if only the generation is known, such as gfx9"),
+        kinds.WHOLE("gfxip", "Generation of the instruction set, a number"),
+        kinds.FLAG("has_thread_trace", "Whether waves were traced"),
+        kinds.FLAG("has_pc_samples", "Whether there are PC samples"),
+    ),
+    kinds.NAME("kernel", "Name of the kernel with most cycles"),
+    Field("kernels", kinds.texts("A name."), "Names of all kernels of the program"),
+    record_field(
+        "waves",
+        "Traced waves",
+        kinds.WAVES("count", "Number of traced waves"),
+        kinds.WHOLE("bytes", "Size of their files, in bytes"),
+        Field("by_shader_engine", kinds.mapping(kinds.WAVES, (), "Traced"), "Waves by shader engine"),
+        kinds.COUNT("slots", "Places that held a wave"),
+        kinds.CYCLES("min_cycles", "Shortest lifetime"),
+        kinds.CYCLES("max_cycles", "Longest lifetime"),
+        kinds.CYCLES("cycles", "Sum of all lifetimes"),
+    ),
+    record_field("code", "The program; null if the capture has none", *_CODE),
+    record_field(
+        "activity",
+        "Where the time of all waves went",
+        *(
+            kinds.NUMBER(name, f"{name.capitalize()}, in percent of latency and idle")
+            for name in ("idle", "stall", "issue")
+        ),
+    ),
+    record_field(
+        "source",
+        "How instructions are mapped to sources",
+        _MAPPED,
+        kinds.COUNT("files", "Source files"),
+        kinds.COUNT("files_with_text", "Source files with text"),
+        kinds.COUNT("source_lines", "Source lines that are named"),
+        kinds.NUMBER(
+            "effective_source_lines",
+            "Effective number of lines: how many would carry the instructions if spread evenly",
+        ),
+        kinds.TEXT("top_source", "The line with most instructions, as file:line"),
+        kinds.SHARE("top_share_of_instructions", "Part of the instructions on it"),
+        kinds.SHARE("top_share_of_cycles", "Part of the cycles on it"),
+    ),
+    record_field(
+        "occupancy",
+        "All waves, traced or not; null if the capture does not say when waves began and ended",
+        *_OCCUPANCY,
+    ),
+    record_field(
+        "clock",
+        "Times",
+        kinds.CYCLE("start", "First moment"),
+        kinds.CYCLE("end", "Last moment"),
+        kinds.CYCLES("cycles", "From first to last"),
+        *unknown(
+            kinds.NUMBER("duration_ns", "The same in nanoseconds; null if the rate is not known"),
+            kinds.NUMBER("shader_mhz", "Rate of the shader clock, in MHz; null if it is not known"),
+        ),
+        kinds.FLAG("is_aligned", "Whether the clocks of shader engines could be aligned"),
+        Field(
+            "offsets",
+            kinds.mapping(kinds.SIGNED_CYCLES, (), "Offset"),
+            "Offset added to times, by shader engine",
+        ),
+    ),
+    record_field(
+        "extras",
+        "What else was recorded",
+        Field("counters", kinds.texts("A name."), "Names of hardware counters"),
+        kinds.COUNT("dispatches", "Dispatches"),
+        kinds.COUNT("events", "Events of the hardware", is_unknown=True),
+        kinds.COUNT("markers", "Kinds of markers"),
+    ),
+    rows_field(
+        "problems", "Problems of the files, including those that the tables report", SEVERITY, *_PROBLEM
+    ),
+)
+CAPTURES = Spec.of(
+    "captures",
+    "One row per capture.",
+    "capture",
+    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
+    *only(
+        At.DATA,
+        replace(CAPTURE, meaning="Name of the capture", key="name"),
+        kinds.NAME("path", "Path of its folder"),
+    ),
+    kinds.CODE("kernel", "Name of the kernel"),
+    *unknown(
+        kinds.INDEX("agent", "Number of the GPU; null if no name gives it", at=At.DATA),
+        kinds.INDEX("dispatch", "Number of the launch; null if no name gives it"),
+    ),
+    kinds.WAVES("waves", "Traced"),
+    *_INSTRUCTIONS,
+    _MAPPED,
+    *_COSTS,
+    *unknown(
+        kinds.CYCLES("cycles", "From the first to the last recorded time", "duration"),
+        kinds.BYTES("size", "Wave files, or the only file"),
+    ),
+    kinds.TEXT("recorded", "When its files were written, local time; empty if unknown"),
+    kinds.FLAG(
+        "is_part", "Whether it is raw and not decoded yet, so that its numbers are unknown", at=At.DATA
+    ),
+    kinds.NOTE("note", "What is wrong with it; empty if nothing is"),
+    order="place dispatch waves instructions executed mapped hits latency cycles size recorded",
+)
+BELOW = (CAPTURES.field("captures"),)
+
+
+def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Table:
+    """Return one row per capture; `places` are their displayed names."""
+    return Table.of(CAPTURES, entries, {"path": [str(entry.path) for entry in entries], "place": places})
+
+
+def info(trace: Trace) -> dict[str, Any]:
+    """Return the facts of an open trace; no wave file is needed."""
+    return {
+        "capture": trace.name,
+        "path": str(trace.path),
+        "format": {
+            "version": trace.version,
+            "target": trace.target,
+            "target_from": trace.target_from,
+            "gfxip": trace.gfxip,
+            "has_thread_trace": trace.has_thread_trace,
+            "has_pc_samples": trace.has_pc_samples,
+        },
+        "kernel": trace.kernel_name,
+        "kernels": [kernel.demangled for kernel in trace.code.kernels],
+        "waves": _waves(trace),
+        "code": _code(trace.code),
+        "activity": dict(zip(("idle", "stall", "issue"), activity(trace.code).percent, strict=True)),
+        "source": _source(trace),
+        "occupancy": _occupancy(trace),
+        "clock": _clock(trace),
+        "extras": {
+            "counters": list(trace.counter_names),
+            "dispatches": len(trace.dispatches),
+            "events": None if trace.events is None else len(trace.events.time),
+            "markers": len(trace.markers),
+        },
+        "problems": [
+            {"severity": str(problem.severity)} | of_analysis(_PROBLEM, problem)
+            for problem in problems(trace)
+        ],
+    }
+
+
+def _waves(trace: Trace) -> dict[str, Any]:
+    index = trace.waves
+    engines, count = np.unique(index.se, return_counts=True)
+    life = (index.end - index.begin).astype(np.int64)
+    return {
+        "count": len(index),
+        "bytes": int(index.size.sum()),
+        "by_shader_engine": dict(zip(map(str, engines.tolist()), count.tolist(), strict=True)),
+        "slots": len({*zip(index.se.tolist(), index.simd.tolist(), index.slot.tolist(), strict=True)}),
+        "min_cycles": int(life.min(initial=np.iinfo(np.int64).max)) if len(index) else 0,
+        "max_cycles": int(life.max(initial=0)),
+        "cycles": int(life.sum()),
+    }
+
+
+def _code(code: CodeTable) -> dict[str, Any]:
+    if not len(code):  # no file has the program or its costs
+        return {field.name: None for field in _CODE}
+    return {
+        "instructions": int(np.count_nonzero(~code.is_label)),
+        "executed": int(np.count_nonzero(code.hits > 0)),
+        "hits": int(code.hits.sum()),
+        "latency": int(code.latency.sum()),
+        "stall": int(code.stall.sum()),
+        "issue": int(code.latency.sum() - code.stall.sum()),
+        "idle": int(code.idle.sum()),
+        "samples_issued": _sum(code.samples_issued),
+        "samples_stalled": _sum(code.samples_stalled),
+    }
+
+
+def _sum(column: np.ndarray | None) -> int | None:
+    return None if column is None else int(column.sum())
+
+
+def _source(trace: Trace) -> dict[str, Any]:
+    spread = mapped_lines(trace.code)
+    top = trace.sources[spread.top_file].path if spread.top_file >= 0 else ""
+    return {
+        "mapped": trace.code.mapped_rows,
+        "files": len(trace.sources),
+        "files_with_text": sum(source.lines is not None for source in trace.sources),
+        "source_lines": spread.source_lines,
+        "effective_source_lines": round(spread.effective, 2),
+        "top_source": f"{top}:{spread.top_line}" if top else "",
+        "top_share_of_instructions": round(spread.top_share, 4),
+        "top_share_of_cycles": round(spread.top_cost, 4),
+    }
+
+
+def _occupancy(trace: Trace) -> dict[str, Any]:
+    lives = residencies(trace.occupancy)
+    curve = steps(trace.occupancy).get(-1)
+    if not len(trace.occupancy) or curve is None:  # the occupancy of waves was not recorded
+        return {field.name: None for field in _OCCUPANCY}
+    width = int(curve.time[-1] - curve.time[0])
+    return {
+        "waves": len(lives),
+        "compute_units": len({*zip(lives.se.tolist(), lives.sa.tolist(), lives.cu.tolist(), strict=True)}),
+        "peak": int(curve.value.max()),
+        "mean": round(curve.area / width, 2) if width else 0.0,
+        "unfinished": int(np.count_nonzero(lives.is_open_end)),
+    }
+
+
+def _clock(trace: Trace) -> dict[str, Any]:
+    span, clock = trace.span, trace.clock
+    ns = clock.ns(span.width)
+    return {
+        "start": span.begin,
+        "end": span.end,
+        "cycles": span.width,
+        "duration_ns": None if ns is None else round(ns, 1),
+        "shader_mhz": round(clock.shader_hz / 1e6, 1) if clock.shader_hz else None,
+        "is_aligned": clock.is_aligned,
+        "offsets": {str(se): int(offset) for se, offset in sorted(clock.offsets.items())},
+    }

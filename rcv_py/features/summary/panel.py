@@ -1,0 +1,236 @@
+"""The capture on one page: key numbers, where the time went, how busy the SIMDs and compute units were."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.cost.stall_reasons import stall_reasons
+from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary_by
+from rcv_py.base.text import plural, translated
+from rcv_py.features.summary.parts import (
+    activity_shares,
+    counter_meters,
+    held_facts,
+    pipe_meters,
+    pmc_facts,
+    reason_shares,
+    state_shares_of,
+    unit_columns,
+)
+from rcv_py.features.summary.widgets import Card, CardFlow, FactList, Meters, ShareBar
+from rcv_py.state.running import AnswerFlag
+from rcv_py.ui.core.arrivals import Arrivals
+from rcv_py.ui.core.computing import Computing
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import scrolled
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, tooltip
+from rcv_py.ui.core.shared_results import waves_note
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.widgets.empty_state import page
+
+NOTHING = (
+    "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples. "
+    "Record the kernel again with a target compute unit that gets work."
+)
+NO_TIMES = "PC samples have no times: there is no duration, no occupancy and no utilization to show."
+NO_LINE = "Select an instruction to see why it stalls."
+NO_SAMPLE = "No sample met the selected instruction."
+STREAM_MS = 800
+TABLE_PX = 130  # minimum height of the table
+
+
+@panel(id="summary", title="Summary", area="bottom", order=50)
+class SummaryPanel(Panel):
+    """The capture in numbers, on one page."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self._computing = Computing(self, self._say_waiting)
+        self.summary: DeviceSummary | None = None
+        theme = ui.theme
+        self.facts = FactList()
+        self.activity = ShareBar(theme, "Activity of the traced waves", "cycles", is_ring=True)
+        self.states = ShareBar(theme, "States of the traced waves", "cycles")
+        self.pipes = Meters(theme, "Share of SIMD cycles: issue, MFMA unit, pipes")
+        self.counters = Meters(theme, "Hardware counters: busy share of pipes")
+        self.reasons = ShareBar(theme, "PC samples by stall reason", "samples")
+        self.line_reasons = ShareBar(theme, "PC samples of the selected instruction", "samples")
+        self.memory = FactList("L2 and memory, by counters of the profiler")
+        self.held = FactList("Registers that must be held at a time")
+        self.units = RowsView(theme, ui.settings)
+        self.units.setAccessibleName(translated("Compute units: waves and occupancy"))
+        self.units.setMinimumHeight(TABLE_PX)
+        self.note = PlainLabel(role="muted")
+        self.remembered = {"units": self.units}
+        self._flag = AnswerFlag()
+        self._soon = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self._lay_out()
+        self.units.opened.connect(self._go_to_unit)
+        ui.session.trace.watch(self._open)
+        self._arrivals = Arrivals(self, ui.session, self._more_waves)
+        ui.session.waves.watch(self._more_waves)
+        ui.session.selection.watch(self._follow)
+        self._open()
+
+    def _lay_out(self) -> None:
+        self.line_title = ElidedLabel(role="muted")
+        page_of_cards = QWidget()
+        self.cards = CardFlow(page_of_cards)
+        self.fact_card = Card("Key numbers", ("", self.facts), width=390, grows=1)
+        parts = (("instructions", self.activity), ("states", self.states))
+        self.time_card = Card("Time of the traced waves", *parts, width=220)
+        self.pipe_card = Card("Traced compute units", ("", self.pipes), width=250, grows=1)
+        self.counter_card = Card("Hardware counters", ("", self.counters), width=240, grows=1)
+        self.reason_card = Card("Stall reasons, all samples", ("", self.reasons), width=260, grows=1)
+        title = "Stall reasons, selected instruction"
+        self.line_card = Card(title, ("", self.line_title), ("", self.line_reasons), width=260, grows=1)
+        self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", ("", self.memory), width=390, grows=1)
+        self.held_card = Card("Registers", ("", self.held), width=300, grows=1)
+        self.unit_card = Card("Compute units", ("", self.units), width=360, grows=3)
+        self._all_cards = (
+            *(self.fact_card, self.time_card, self.pipe_card, self.counter_card),
+            *(self.reason_card, self.line_card, self.memory_card, self.unit_card, self.held_card),
+        )
+        for card in self._all_cards:
+            self.cards.addWidget(card)
+        self.note.setContentsMargins(18, 6, 8, 0)
+        self.empty = page(self, self.note, (scrolled(page_of_cards), 1))
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        self.summary = None
+        self._stream.reset()
+        self._say_waiting()
+        for card in self._all_cards:
+            card.setVisible(False)
+        if trace is not None:
+            self._soon.ask()
+            self.run_job(lambda: pmc_facts(trace), self._take_memory, "pmc")
+            given = self.session.run_files
+            self.run_job(lambda: held_facts(trace, given), self._take_held, "registers")
+
+    def _say_waiting(self) -> None:
+        """Show the progress of the summary until it is there."""
+        trace = self.session.trace.value
+        if self.summary is not None or trace is None or not len(trace.waves):
+            self._computing.stop()
+            self.empty.say("" if trace is not None else self.reason(NOTHING))
+            return
+        self.empty.say(self._computing.begin("the summary", stage=lambda: self._flag.stage))
+
+    def _more_waves(self) -> None:
+        store = self.session.store
+        (self._soon if store is not None and store.is_complete else self._stream).ask()
+
+    def _compute(self) -> None:
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None:
+            return
+        read, name = self.session.snapshot(), self.session.waves.value
+        ways = self.ui.results.ways.of(read)
+        self._flag.end()
+        flag = self._flag = AnswerFlag()
+
+        def job() -> DeviceSummary:
+            rows = ways(name).rows
+            return read.of_all(summary_by(rows), rows, flag)
+
+        self.run_job(job, self._take, stream=self._stream)
+
+    def _take(self, summary: DeviceSummary) -> None:
+        trace = self.session.trace.value
+        assert trace is not None
+        self.summary = summary
+        self._computing.stop()
+        self.empty.say(self.reason(NOTHING) if summary.is_empty else "")
+        self._say(summary)
+        self.facts.set_facts(summary.facts)
+        self.activity.set_shares(activity_shares(summary.activity))
+        self.states.set_shares(state_shares_of(summary.states))
+        self.pipes.set_meters(pipe_meters(summary, trace.gfxip <= 9))
+        self.reasons.set_shares(reason_shares(summary.reasons))
+        self.counters.set_meters(counter_meters(summary.counters))
+        self.units.show_columns(unit_columns(summary.units))
+        for bar in (self.activity, self.states):
+            self.time_card.show_part(bar, bool(bar.shares))
+        for card, is_known in (
+            (self.fact_card, summary.facts),
+            (self.time_card, self.activity.shares or self.states.shares),
+            (self.pipe_card, self.pipes.meters),
+            (self.counter_card, self.counters.meters),
+            (self.reason_card, self.reasons.shares),
+            (self.line_card, self.reasons.shares),
+            (self.unit_card, summary.units is not None),
+        ):
+            card.setVisible(bool(is_known))
+        self._follow()
+
+    def _take_memory(self, facts: tuple[Fact, ...]) -> None:
+        self.memory.set_facts(facts)
+        self.memory_card.setVisible(bool(facts))
+
+    def _take_held(self, facts: tuple[Fact, ...]) -> None:
+        self.held.set_facts(facts)
+        self.held_card.setVisible(bool(facts))
+
+    def _say(self, summary: DeviceSummary) -> None:
+        note = ""
+        if summary.reasons is not None and summary.occupancy is None and not summary.waves:
+            note = NO_TIMES
+        elif summary.read < summary.waves:
+            note = f"partial: states and pipes of {summary.read:,} of {plural(summary.waves, 'wave')}"
+        elif waves_note(self.session):
+            note = f"Lives, activity and states of {waves_note(self.session)}; SIMDs are busy with all waves."
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        trace, line = self.session.trace.value, self.session.selection.value.line
+        if trace is None or self.summary is None or self.summary.reasons is None:
+            return
+        if line is None or not 0 <= line < len(trace.code):
+            self.line_title.setText(NO_LINE)
+            self.line_reasons.set_shares(())
+            return
+        found = stall_reasons(trace.code, slice(line, line + 1))
+        text = f"{line}  {trace.code.text[line]}{beside(trace, line)}" if found.samples else NO_SAMPLE
+        self.line_title.setText(text)
+        self.line_title.setToolTip(tooltip(trace.code.text[line]))
+        self.line_reasons.set_shares(reason_shares(found) if found.samples else ())
+
+    def _go_to_unit(self, row: int) -> None:
+        trace, summary = self.session.trace.value, self.summary
+        if trace is None or summary is None or summary.units is None:
+            return
+        index = trace.waves
+        here = (index.se == summary.units.column("se")[row]) & (index.cu == summary.units.column("cu")[row])
+        if here.any():
+            self.session.select_wave(index.id(int(here.argmax())))
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def caption(self) -> str:
+        """Return how much of the capture is read."""
+        return self.note.text()
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the page."""
+        return command_text.rcv(self.session, "summary")
+
+    def sheet(self) -> Sheet | None:
+        """Return the compute units; if there are none, the key numbers."""
+        if self.summary is None:
+            return None
+        if self.summary.units is not None:
+            return Sheet("Compute units", self.units.table.headers, self.units.table.table())
+        rows = [(fact.name, fact.value, fact.of) for fact in self.summary.facts]
+        rows += [("samples: " + share.name, share.value, "of all samples") for share in self.reasons.shares]
+        return Sheet("Summary", ("number", "value", "of"), rows)

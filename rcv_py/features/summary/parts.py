@@ -1,0 +1,213 @@
+"""A summary as widget data: facts, shares, bars and table columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.cost.activity import MEANING, SHOWN, STATE_MEANING, Activity, StateShares
+from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_meaning, reason_name
+from rcv_py.analysis.counters.counter_shares import CounterShares
+from rcv_py.analysis.counters.pmc.decision import decision
+from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
+from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
+from rcv_py.analysis.device.unit_table import UnitColumn, UnitTable
+from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact
+from rcv_py.analysis.program.live_registers import live_registers
+from rcv_py.base.text import percent, plural, short_kernel
+from rcv_py.features.registers.result import file_table
+from rcv_py.features.summary.result import pipe_rows
+from rcv_py.features.summary.widgets import Color, Meter, Share
+from rcv_py.formats.pmc_files import beside
+from rcv_py.formats.uiout.run_files import facts_about
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table.table_model import Column, grouped
+from rcv_py.work.occupancy import limits_of
+
+MEAN = "Of the busy time of all sampled compute units, over all samples. Above 100 %: two issues a step."
+PEAK = "At the moment of its largest value, of what was busy then, over all sampled compute units."
+PMC_MEANING = "Mean of a dispatch, counted in runs of their own by rocprofv3 --pmc; rcv pmc shows more."
+PIPE_HEADING = {  # of gfx9, and of later generations
+    True: "On this generation a trace records the cycles of issue, not how long a pipe goes on working; "
+    "the forms of MFMA instructions say how long the MFMA unit works.",
+    False: "On this generation a trace records how long an instruction executes.",
+}
+OF_RESIDENT = "of the cycles in which the SIMD had a traced wave"
+HELD = "Registers that must be held at a time, at most, by live ranges over the control-flow graph"
+LISTED = 16  # maximum SIMDs that a tooltip lists one by one
+_SIMD_FACTS = {  # key numbers of SIMDs: column of each, short name, and colour
+    "simd_busy": ("issuing", "issuing", "accent"),
+    "simd_working": ("working", "working", "accent"),
+    "matrix_busy": ("mfma_busy", "MFMA unit", "good"),
+    "no_issue": ("no_issue", "no issue", "idle"),
+    "nothing_happens": ("bubbles", "nothing", "stall"),
+}
+
+
+def role(name: str) -> Color:
+    """Return a function that gets a colour from a theme by its role."""
+    return partial(Theme.role, name=name)
+
+
+def activity_shares(activity: Activity | None) -> tuple[Share, ...]:
+    """Return the shares of issue, stall and idle."""
+    if activity is None:
+        return ()
+    cycles = {"issue": activity.issue, "stall": activity.stall, "idle": activity.idle}
+    return tuple(Share(name, value, role(name), MEANING[name]) for name, value in cycles.items())
+
+
+def state_shares_of(states: StateShares | None) -> tuple[Share, ...]:
+    """Return the shares of wave states, executing first."""
+    order = sorted(SHOWN, key=lambda state: state.name != "EXEC")
+    return tuple(
+        Share(
+            state.name.capitalize(),
+            int(states.cycles[state]),
+            partial(Theme.state, state=state),
+            STATE_MEANING[state],
+        )
+        for state in order
+        if states is not None
+    )
+
+
+def reason_shares(reasons: StallReasons | None) -> tuple[Share, ...]:
+    """Return issued samples, followed by stalled samples by reason, the most frequent first."""
+    if reasons is None:
+        return ()
+    shares = [Share("issued", reasons.issued, role("line"), "the sample met an instruction that issued")]
+    for reason, samples in reasons.ranked():
+        color = partial(Theme.reason, reason=reason)
+        shares.append(Share(reason_name(reason), samples, color, reason_meaning(reason)))
+    if reasons.unknown:
+        shares.append(Share("no reason given", reasons.unknown, role("muted"), "the file names none"))
+    return tuple(shares)
+
+
+def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
+    """Return meters for all SIMDs and each: issue, work of the MFMA unit, and issue of each pipe."""
+    pipes = summary.pipes
+    if pipes is None or summary.work is None:
+        return ()
+    rows = [
+        columns | {"issuing": resident - columns["no_issue"]} for _, resident, columns in pipe_rows(summary)
+    ]
+    of = {name: np.array([row[name] for row in rows], dtype=np.int64) for name in rows[0]}
+
+    def meter(name: str, percent: float, color: Color, meaning: str, cycles: np.ndarray) -> Meter:
+        each = (100 * cycles / np.maximum(pipes.resident, 1)).tolist()
+        return Meter(name, percent, color, f"{meaning}\n{_each(pipes, each)}", tuple(each))
+
+    meters = []
+    for fact in summary.facts:
+        if fact.id in _SIMD_FACTS:
+            source, name, ink = _SIMD_FACTS[fact.id]
+            meaning = f"{fact.name}. {fact.meaning}"
+            meters.append(meter(name, 100 * float(fact.value), role(ink), meaning, of[source]))
+    heading = PIPE_HEADING[is_gfx9]
+    meters.append(Meter("issue by pipe, a mark a SIMD", 0.0, role("muted"), heading, is_heading=True))
+    for name in pipes.used:
+        color = partial(Theme.kind, kind=PIPE_KIND[name])
+        meaning = f"{PIPE_TEXT[name][:1].upper()}{PIPE_TEXT[name][1:]}, {OF_RESIDENT}."
+        meters.append(meter(name, 100 * pipes.share(name), color, meaning, pipes.column(name)))
+    return tuple(meters)
+
+
+def counter_meters(shares: CounterShares | None) -> tuple[Meter, ...]:
+    """Return meters of hardware counters; pipes that may issue twice can exceed 100 %."""
+    return tuple(
+        Meter(
+            bar.name,
+            bar.value,
+            partial(Theme.kind, kind=TokenKind[bar.kind]),
+            PEAK if bar.name.endswith("Peak") else MEAN,
+        )
+        for bar in (() if shares is None else shares.bars)
+    )
+
+
+def _each(pipes: PipeUse, shares: list[float]) -> str:
+    simds = zip(pipes.se.tolist(), pipes.cu.tolist(), pipes.simd.tolist(), shares, strict=True)
+    lines = [
+        f"SE {se} CU {cu if cu >= 0 else '?'} SIMD {simd}: {percent(part, 100)}"
+        for se, cu, simd, part in simds
+    ]
+    more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
+    return "\n".join([*lines[:LISTED], *more])
+
+
+def unit_columns(table: UnitTable | None) -> tuple[Column, ...]:
+    """Return the columns of the table of compute units."""
+    return tuple(
+        Column(
+            id=column.id,
+            title=column.title,
+            values=column.values,
+            text=_text_of(column),
+            is_number=True,
+            width=max(40, 7 * len(column.title) + 22),
+            tip=column.meaning,
+        )
+        for column in (() if table is None else table.columns)
+    )
+
+
+def _text_of(column: UnitColumn) -> Callable[[Any], str]:
+    if column.values.dtype.kind != "f":
+        return grouped
+    digits = 0 if (np.nan_to_num(column.values) % 1 == 0).all() and not column.is_percent else 1
+    return lambda value: "" if np.isnan(value) else f"{value:,.{digits}f}"
+
+
+def pmc_facts(trace: Trace) -> tuple[Fact, ...]:
+    """Return numbers of L2 and memory and the branch they lead to; nothing if none belong to this kernel.
+
+    It reads files: do not call it on the UI thread.
+    """
+    table = beside(trace.path)
+    name = short_kernel(trace.kernel_name)
+    if table is None or not name:
+        return ()
+    mine = [one for one in traffic(table) if short_kernel(one.name) == name]
+    facts = list(traffic_facts(mine[0])) if mine else []
+    if not facts:
+        return ()
+    found = decision(mine[0]).branch
+    many = plural(mine[0].dispatches, "dispatch", "dispatches")
+    return (
+        *(Fact(f"pmc {name}", name, text, text, "", f"{PMC_MEANING} ({many})") for name, text in facts),
+        Fact("pmc branch", "branch", found.name, found.name, found.sentence, found.remedy),
+    )
+
+
+def held_facts(trace: Trace, given: Sequence[Path] = ()) -> tuple[Fact, ...]:
+    """Return the maximum of held registers per file, its place, and the next step of occupancy.
+
+    It reads files (`given`: tables of the run): do not call it on the UI thread.
+    """
+    if not len(trace.code):
+        return ()
+    limits = limits_of(trace, facts_about(trace, given))
+    table = file_table(trace, live_registers(trace.code), limits)
+    facts = []
+    for row in table.rows():
+        peak, allocated = row["peak"], row["allocated"]
+        of = f"of {allocated:,} allocated" if allocated is not None else f"{row['named']:,} are named"
+        where = "" if row["instruction"] is None else f", at {row['instruction']}"
+        meaning = f"{HELD}. {row['text']}{beside_text(row['source'])}"
+        facts.append(Fact(f"held {row['file']}", row["file"], peak, f"{peak:,}", f"{of}{where}", meaning))
+    if limits.next_step:
+        facts.append(Fact("next step", "next step", limits.next_step, limits.next_step, "", limits.next_step))
+    return tuple(facts)
+
+
+def beside_text(source: str) -> str:
+    """Return a source place in the form that follows an instruction."""
+    return f"  {source}" if source else ""

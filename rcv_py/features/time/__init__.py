@@ -1,0 +1,1 @@
+"""What waves and the device did over time."""

@@ -1,0 +1,1 @@
+"""What each wave did, and where it ran."""

@@ -1,0 +1,178 @@
+"""`rcv waves`: where and when waves ran, and what they did; or what one wave did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from rcv_py.analysis.core.occupancy import Residencies, residencies
+from rcv_py.analysis.cost.hotspot import counted_rows
+from rcv_py.analysis.cost.place_text import NO_PLACE
+from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
+from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WaveChoice, ran_text, wave_choice
+from rcv_py.analysis.waves.wave_facts import wave_states
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, demangled, nanoseconds, percent, plural, short_kernel
+from rcv_py.cli.answer import Answer, Facts, Part, Shown, listing
+from rcv_py.cli.opening import (
+    answers,
+    check_engine,
+    missing_text,
+    opened,
+    wave_facts,
+    wave_of,
+    window_of,
+)
+from rcv_py.cli.options.dig_options import WavesOptions
+from rcv_py.features.waves import result as results
+from rcv_py.model.columns import of_rows
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
+from rcv_py.results.table import Table
+
+
+def run(options: WavesOptions) -> Answer:
+    """List the waves of a capture, the paths they took through the code, or what one wave did."""
+    trace = opened(options)
+    if options.wave is not None:
+        return _one(trace, wave_of(trace, options.wave), options)
+    if options.populations:
+        return _populations(trace, options)
+    check_engine(trace, options.se, "resident" if options.resident else "traced")
+    choice = None
+    if options.waves not in (None, ALL):
+        choice = wave_choice(answers(trace, (POPULATIONS,)).of(POPULATIONS), options.waves or ALL)
+    if options.resident:
+        lives, there = shown_lives(trace, residencies(trace.occupancy), options), len(trace.occupancy)
+        table = results.resident(trace, lives, _kernels(trace, lives.kernel.tolist()))
+    else:
+        table, there = _traced(trace, options, choice), len(trace.waves)
+
+    def footer(shown: Table) -> Iterator[str]:
+        yield f"\n{len(shown):,} of {plural(len(table), 'wave')}; times in cycles."
+        if choice is not None:
+            yield f"Shown are {choice.text}."
+
+    return listing(
+        options,
+        trace,
+        table,
+        "rcv.waves.resident/2" if options.resident else "rcv.waves/2",
+        lambda: {"range": options.within, "total_rows": len(table)},
+        footer=footer,
+        why_none="" if there else table.spec.nothing,
+        unknown=NO_PLACE,
+        about=None if choice is None else {"waves": wave_facts(choice, len(trace.waves))},
+    )
+
+
+def _populations(trace: Trace, options: WavesOptions) -> Answer:
+    found = answers(trace, (POPULATIONS,)).of(POPULATIONS)
+    table = results.population_table(found)
+    missing = missing_text(found.read, len(trace.waves))
+    footer = [f"\n{ran_text(found)}; cycles are lives of waves. --waves takes an id, working or all."]
+    return listing(
+        options,
+        trace,
+        table,
+        "rcv.waves.populations/2",
+        lambda: {**results.population_facts(trace, found), "total_rows": len(table)},
+        footer=lambda _: [*footer, missing] if missing else footer,
+        why_none="" if len(table) else missing or table.spec.nothing,
+    )
+
+
+def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> Table:
+    """The waves whose instructions were traced, with the cycles they spent in each state."""
+    index = trace.waves
+    rows = waves_of_unit(trace, None if options.unit_of is None else trace.wave_row(options.unit_of))
+    rows = waves_of_kernels(trace, rows, _symbols(trace, options.without_kernel))
+    rows = rows[~np.isin(index.se[rows], options.without_se)]
+    kept = counted_rows(index, options.se, window_of(options.within))
+    if choice is not None and choice.rows is not None:
+        kept &= choice.rows
+    inside = [row for row in rows.tolist() if row in kept]
+    states = wave_states(window_of(options.within))
+    read = answers(trace, (states,), inside).of(states)
+    kernels = _kernels(trace, index.kernel[inside].tolist())
+    return results.waves(trace, inside, read, kernels)
+
+
+def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Residencies:
+    """Omit engines, kernels, and waves outside of the range."""
+    symbols = _symbols(trace, options.without_kernel)
+    hidden = [number for number, name in trace.occupancy.names.items() if name in symbols]
+    kept = ~np.isin(lives.se, options.without_se) & ~np.isin(lives.kernel, hidden)
+    if options.se is not None:
+        kept &= lives.se == options.se
+    if options.within is not None:
+        kept &= (lives.begin < options.within[1]) & (lives.end > options.within[0])
+    if options.unit_of is not None:
+        row, index = trace.wave_row(options.unit_of), trace.waves
+        for own, of_wave in ((lives.se, index.se), (lives.sa, index.sa), (lives.cu, index.cu)):
+            kept &= own == of_wave[row]
+    return of_rows(lives, kept)
+
+
+def _symbols(trace: Trace, given: Sequence[str]) -> list[str]:
+    """Return the symbols of kernels that are given by symbol, or by name as tables print it."""
+    names: dict[str, list[str]] = {}
+    for symbol in trace.occupancy.names.values():
+        for name in {symbol, demangled(symbol), short_kernel(demangled(symbol))}:
+            names.setdefault(name, []).append(symbol)
+    for name in given:
+        if name not in names:
+            printed = sorted({demangled(symbol) for symbol in trace.occupancy.names.values()})
+            raise UsageError(f"No kernel {name} ran here.", hint=f"These ran: {', '.join(printed)}.")
+    return [symbol for name in given for symbol in names[name]]
+
+
+def _kernels(trace: Trace, numbers: Sequence[int]) -> list[str]:
+    return [demangled(trace.occupancy.names.get(number, "")) if number >= 0 else "" for number in numbers]
+
+
+# -- one wave -------------------------------------------------------------------------------------------
+
+
+def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
+    """What one wave did, and its instructions in execution order."""
+    within = window_of(options.within)
+    facts = results.wave_facts(trace, wave, within, window_of(options.touching))
+    tokens = results.token_table(trace, wave, within or TimeWindow(wave.begin, wave.end))
+
+    def text() -> Iterator[Part]:
+        duration = trace.clock.ns(facts["cycles"])
+        lasted = f"{count(facts['cycles'])} cycles" + (
+            "" if duration is None else f", {nanoseconds(duration)}"
+        )
+        counted = f"{facts['counted']:,} of {plural(facts['traced'], 'wave')}"
+        rows = [
+            ("life", f"{count(wave.begin)} to {count(wave.end)}, {lasted}"),
+            ("place", f"compute unit {wave.cu}" if wave.cu >= 0 else ""),
+            ("instructions", count(facts["hits"])),
+            ("states", _states(facts["states"])),
+            ("counted", counted if options.touching else ""),
+        ]
+        yield str(wave.id)
+        yield Facts([(name, value) for name, value in rows if value])
+        if options.tokens:
+            yield from ("", Shown(tokens, trace))
+
+    return Answer(
+        schema="rcv.wave/2",
+        document=lambda: facts | ({"instructions": tokens.rows()} if options.tokens else {}),
+        csv=tokens.csv,
+        text=text,
+        of=trace,
+    )
+
+
+def _states(states: Mapping[str, int | None]) -> str:
+    known = {name: cycles for name, cycles in states.items() if cycles is not None}
+    if not known:
+        return f"{NO_PLACE} the wave has no timeline"
+    total = sum(known.values())
+    shares = (f"{name.upper()} {percent(cycles, max(1, total))}" for name, cycles in known.items())
+    return f"{', '.join(shares)}, of {count(total)} recorded cycles"

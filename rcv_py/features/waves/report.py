@@ -1,0 +1,162 @@
+"""Sections about waves: activity, registers and occupancy limits, residency, and each traced wave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rcv_py.analysis.core.median import nearest_to_median
+from rcv_py.analysis.cost.activity import SHOWN
+from rcv_py.analysis.cost.distribution import histogram
+from rcv_py.analysis.device.occupancy_curves import occupancy_curves, occupancy_numbers
+from rcv_py.analysis.program.live_registers import live_registers
+from rcv_py.analysis.waves.wave_facts import WaveFacts
+from rcv_py.base.text import count, percent, plural
+from rcv_py.export.report import cells
+from rcv_py.export.report.inputs import ReportInputs
+from rcv_py.export.report.model import Bins, Cell, Curve, Note, Part, Section, Share, Stacked, Table
+from rcv_py.features.occupancy.result import limit_table
+from rcv_py.features.registers.result import file_table
+from rcv_py.features.waves.result import LIVED
+from rcv_py.model.columns import of_rows
+from rcv_py.results.common import WAVE_NAME
+
+HELD = "Registers that must be held at a time, by live ranges over the control-flow graph"
+MAX_WAVES = 300
+BINS = 40
+_STATE_TEXT = {"IDLE": "nothing to do", "EXEC": "executing", "WAIT": "waiting", "STALL": "stalled"}
+
+
+def activity(inputs: ReportInputs) -> Section | None:
+    """Idle, stall and issue of all waves, and their states."""
+    cycles, states = inputs.summary.activity, inputs.summary.states
+    parts: list[Part] = []
+    if cycles is not None:
+        split = [Share(name, getattr(cycles, name), name) for name in ("issue", "stall", "idle")]
+        parts += _stacked("Activity of all traced waves, by the program's counts", split)
+    if states is not None:
+        split = [
+            Share(
+                f"{state.name}, {_STATE_TEXT[state.name]}", int(states.cycles[state]), f"state-{state.name}"
+            )
+            for state in SHOWN
+        ]
+        parts += _stacked(f"States of {plural(states.waves, 'wave')}, by their timelines", split)
+    intro = (
+        "Cycles are summed over waves that ran at the same time: their shares are not shares of elapsed time."
+    )
+    return Section("activity", "Where the waves' time went", parts, intro) if parts else None
+
+
+def _stacked(title: str, parts: Sequence[Share]) -> list[Part]:
+    values = [part.value for part in parts]
+    shown = cells.table(
+        cells.texts("part", (part.name for part in parts)),
+        cells.numbers("cycles", values),
+        cells.shares("share", values, sum(values)),
+        caption="Numbers",
+        is_folded=True,
+    )
+    return [Stacked(title, tuple(parts)), shown]
+
+
+def room_text(inputs: ReportInputs) -> str:
+    """Return how many waves a SIMD can hold and what limits them; "" if the capture does not say."""
+    if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
+        return ""
+    found, binding = inputs.limits, inputs.limits.binding
+    text = f"A SIMD can hold {count(found.waves)} of {count(found.cap)} waves"
+    return f"{text}." if binding is None else f"{text}; {binding.name} bind. {found.next_step}".strip()
+
+
+def registers(inputs: ReportInputs) -> Section | None:
+    """Resources a wave takes, how many waves fit, and what the next step requires."""
+    if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
+        return None
+    found = inputs.limits
+    held = file_table(inputs.trace, live_registers(inputs.trace.code), found)
+    parts: tuple[Part, ...] = (
+        cells.report_table(limit_table(found), inputs.trace),
+        *((cells.report_table(held, inputs.trace, HELD),) if len(held) else ()),
+        Note(room_text(inputs)),
+        *(Note(note, "warning") for note in found.notes),
+    )
+    intro = (
+        "How many waves could be resident; the actual number is shown below. More waves "
+        "only help to hide latency."
+    )
+    return Section("registers", "Register pressure and room for waves", parts, intro)
+
+
+def occupancy(inputs: ReportInputs) -> Section | None:
+    """Resident waves over time, in all and by shader engine."""
+    curves = [curve for by in ("all", "se") for curve in occupancy_curves(inputs.trace, by)]
+    if not curves or not len(curves[0].steps):
+        return None
+    found = [occupancy_numbers(curve.steps) for curve in curves]
+    of_slots = [
+        Cell(percent(one.mean, curve.slots), value=one.mean / max(1, curve.slots))
+        for one, curve in zip(found, curves, strict=True)
+    ]
+    total = curves[0].steps
+    title = "Waves resident on all compute units that the trace covers, by cycle"
+    shown = cells.table(
+        cells.texts("waves", (curve.name for curve in curves)),
+        cells.numbers("units", (curve.units for curve in curves)),
+        cells.numbers("peak", (one.peak for one in found)),
+        cells.column("mean", (Cell(f"{one.mean:,.1f}", value=one.mean) for one in found), is_number=True),
+        cells.column("mean of slots", of_slots, is_number=True),
+        cells.column("tail", (Cell(percent(one.tail, 1)) for one in found), is_number=True),
+        cells.numbers("begin", (one.begin for one in found)),
+        cells.numbers("cycles", (one.end - one.begin for one in found)),
+    )
+    intro = "Tail: the share of time after the last moment with more than half of the peak."
+    plot = Curve(title, total.time.tolist(), total.value.tolist())
+    return Section("occupancy", "Resident waves over time", (plot, shown), intro)
+
+
+def waves(inputs: ReportInputs) -> Section | None:
+    """Lifetimes of waves, and each of the longest with its place."""
+    every = inputs.lives
+    if not len(every):
+        return None
+    life = every.life
+    order = np.argsort(life, kind="stable")
+    named = {"shortest": order[0], "median": nearest_to_median(life), "longest": order[-1]}
+    spread = histogram(life, BINS, step=inputs.trace.base_clock)
+    shown = np.sort(order[::-1][:MAX_WAVES])
+    caption = "All waves"
+    if len(shown) < len(every):
+        caption = f"The {count(len(shown))} longest of {count(len(every))} waves"
+    three = of_rows(every, np.array([*named.values()]))
+    parts = (
+        Bins("Waves by cycles of life", spread.edges.tolist(), spread.totals.tolist()),
+        _waves(inputs, three, list(named), "Three representative waves"),
+        _waves(inputs, of_rows(every, shown), [""] * len(shown), caption, is_folded=True),
+    )
+    intro = "The name of a wave is a place: --goto of `rcv view` and Go to place in the window accept it."
+    return Section("waves", "Traced waves", parts, intro)
+
+
+def _waves(
+    inputs: ReportInputs, waves: WaveFacts, names: Sequence[str], caption: str, *, is_folded: bool = False
+) -> Table:
+    ids = [inputs.trace.waves.id(row) for row in waves.row.tolist()]
+    stall, lives, begin = waves.stall.tolist(), waves.life.tolist(), waves.begin.tolist()
+    begins = (
+        cells.number(cycle, anchor=cells.cycle_anchor(cycle, id))
+        for cycle, id in zip(begin, ids, strict=True)
+    )
+    return cells.table(
+        cells.column(WAVE_NAME.title, (cells.code(str(id), anchor=cells.wave_anchor(id)) for id in ids)),
+        cells.texts("", names),
+        cells.numbers("CU", waves.cu.tolist()),
+        cells.column("begins at cycle", begins, is_number=True),
+        cells.declared(LIVED, lives),
+        cells.numbers("instructions", waves.tokens.tolist()),
+        cells.numbers("stall", stall),
+        cells.column("share of its life", map(cells.share, stall, lives), is_number=True),
+        caption=caption,
+        is_folded=is_folded,
+    )

@@ -1,0 +1,99 @@
+"""`rcv whatif`: what changes of the kernel would gain, predicted by replaying the recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.critical_path import PathTable
+from rcv_py.analysis.whatif.experiments import (
+    EVERYTHING,
+    MOST_TOKENS,
+    Experiment,
+    ranked,
+    sample,
+    usual_experiments,
+)
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, plural
+from rcv_py.cli.answer import Answer, Part, Shown
+from rcv_py.cli.opening import opened
+from rcv_py.cli.options.dig_options import WhatifOptions
+from rcv_py.features.whatif.result import facts, path_causes, path_facts, path_rows, prediction_table
+from rcv_py.model.trace import Trace
+from rcv_py.work.whatif import player_of
+
+NOTHING_HELPS = "Nothing that was tried would change the span by more than 2 %."
+
+
+def run(options: WhatifOptions) -> Answer:
+    """Run the options as one experiment; without any, the standard experiments."""
+    trace = opened(options)
+    if not len(trace.waves):
+        raise UsageError(f"{trace.name} has no traced waves, so nothing can be replayed.")
+    changes = asked(options).changes(trace.code)
+    played = sample(trace, EVERYTHING if options.all else MOST_TOKENS)
+    player = player_of(trace, played)
+    if options.path:
+        return _path(options, trace, player.path(changes))
+    experiments = [Experiment(tuple(changes))] if changes else usual_experiments(player, trace.code)
+    found = ranked(player, experiments)
+    table = prediction_table(found)
+    about = facts(found, played)
+
+    def text() -> Iterator[Part]:
+        yield Shown(table, trace)
+        if not changes and all(abs(one.share) < 0.02 for one in found):
+            yield f"\n{NOTHING_HELPS}"
+        yield f"\nPredicted by replaying {count(about['played_tokens'])} instructions."
+        if played.is_part:
+            waves = plural(played.of, "wave")
+            yield f"They are from {len(played.rows):,} of {waves}; --all replays all."
+        yield "Changes refer to the span of the traced units; a range covers guesses and units."
+        for sentence in about["assumes"]:
+            yield f"  {sentence}"
+
+    return Answer(
+        schema="rcv.whatif/2",
+        document=lambda: {**about, "experiments": table.rows()},
+        csv=table.csv,
+        text=text,
+        of=trace,
+    )
+
+
+def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> Answer:
+    """The makeup of the span: causes, then instructions."""
+    table = path_rows(trace, found).head(options.top)
+
+    def text() -> Iterator[Part]:
+        yield Shown(path_causes(found), trace)
+        yield ""
+        yield Shown(table, trace)
+        yield f"\nThe critical path: {count(found.length)} cycles, the spans of the compute units, summed."
+        yield (
+            "Instructions off the path have slack: they can be that much later without lengthening the span."
+        )
+
+    return Answer(
+        schema="rcv.whatif.path/2",
+        document=lambda: {**path_facts(found, trace), "total_rows": len(found), "rows": table.rows()},
+        csv=table.csv,
+        text=text,
+        of=trace,
+    )
+
+
+def asked(options: WhatifOptions) -> Asked:
+    """Return the changes that the options name."""
+    return Asked(
+        latency=options.latency or (),
+        move=options.move or (),
+        relax=options.relax or (),
+        only=options.only or (),
+        dpp=options.dpp or (),
+        merge=options.merge or (),
+        free=options.free or (),
+        no_barriers=options.no_barriers,
+        more_waves=options.more_waves or 0,
+    )

@@ -1,0 +1,425 @@
+"""Predicted gains of kernel changes: experiments as rows, and the selected wave as it would run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMenu, QPushButton
+
+from rcv_py.analysis.findings.finding import RANKED, Findings
+from rcv_py.analysis.timeline.raster import Segment
+from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
+from rcv_py.analysis.whatif.asked import Asked
+from rcv_py.analysis.whatif.changes import Change
+from rcv_py.base.errors import RcvError
+from rcv_py.base.progress import CancelFlag, stoppable
+from rcv_py.base.text import count, translated
+from rcv_py.features.whatif.controls import Controls
+from rcv_py.features.whatif.result import assumptions, tried_table
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import BAR, boxed, column, row, split
+from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, Rich, add_action, rich, tooltip, with_tip
+from rcv_py.ui.core.text_size import grown
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.result_columns import plain_columns
+from rcv_py.ui.table.rows_view import RowsView
+from rcv_py.ui.timeline.rows_item import RowName, RowShape
+from rcv_py.ui.timeline.timeline_plot import TimelinePanel
+from rcv_py.ui.timeline.token_rows import TokenRows
+from rcv_py.ui.timeline.token_tip import token_at, token_tip
+from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.work.playing import NOTHING as DRAWN_NOTHING
+from rcv_py.work.playing import Recordings, Shown
+
+if TYPE_CHECKING:  # it imports a compiler
+    from rcv_py.analysis.whatif.predict import Prediction
+
+SLOW = "Playing takes a hundred times as long without numba (pip install numba); Play does it all the same."
+NOTHING = (
+    "Nothing is tried yet. Move a slider, or choose Try it earlier in the menu of an instruction. Remedies "
+    "of findings follow when these are known."
+)
+CHOOSE = "Choose an experiment to see the selected wave with it."
+CANNOT = "What it changes, the launch or what is computed, is not in the recording."
+STREAMING = "Waves are still being read; then experiments are played."
+NOT_PLAYED = "The compute unit of this wave is not among those that are played."
+FOLLOW_MS = 250  # delay after a slider moved
+RAN, WOULD = "ran", "would"  # next to rows
+WAVE, UNIT = "wave", "unit"
+SCOPES = {WAVE: "The selected wave", UNIT: "Its compute unit"}
+MOST_WAVES = 64  # maximum waves of a compute unit that are drawn, nearest to the selected wave
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A row of the panel."""
+
+    text: str
+    changes: tuple[Change, ...] = ()
+    origin: str = ""  # the title of the finding it remedies
+    words: tuple[str, ...] = ()  # equivalent options of `rcv whatif`
+    why_not: str = ""  # why it cannot be played
+
+
+@panel(id="whatif", title="What if", area="bottom", order=95, needs=("waves", "code"), is_at_start=False)
+class WhatIfPanel(TimelinePanel):
+    """What changes of the kernel would gain, predicted by playing the recording again."""
+
+    def __init__(self, ui: UiContext) -> None:
+        self.source = TokenRows(ui.theme, RowShape(grown(ui.settings["timeline.row_height"])))
+        super().__init__(ui, self.source, "The selected wave as it ran, and as it would run")
+        self.experiments: tuple[Experiment, ...] = ()
+        self.known: dict[tuple[object, ...], Prediction] = {}  # by changes
+        self.refused: dict[tuple[object, ...], str] = {}
+        self._flag = CancelFlag()
+        self._is_stopped = not find_spec("numba")
+        self._chosen: Experiment | None = None
+        self.controls = Controls()
+        self.view = RowsView(ui.theme, ui.settings)
+        self.view.setAccessibleName(translated("Experiments, with what each would gain"))
+        self.view.widths.elastic = Elastic("text", "why_not", 230, 420)
+        self.view.chosen.connect(self._choose)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.view.customContextMenuRequested.connect(self._open_menu)
+        self.remembered["table"] = self.view
+        self.drawn = DRAWN_NOTHING
+        self.scope = Choice("Which waves are drawn as they ran and as they would run", SCOPES)
+        self.remembered["scope"] = self.scope
+        self.keep = with_tip(
+            QPushButton(translated("Keep")), "Keep this experiment as a row, and set the sliders back."
+        )
+        self.stop = with_tip(QPushButton(translated("Stop")), "Stop playing, or go on with what is left.")
+        self.note, self.told = ElidedLabel(role="muted"), PlainLabel(role="muted", wordWrap=True)
+        for button in (self.keep, self.stop):
+            button.setProperty("small", True)
+        head = row(self.controls, self.keep, (self.note, 1), self.stop, margins=BAR, spacing=8)
+        below = row(self.scope, (self.told, 1), margins=BAR, spacing=8)
+        self.split = split(self.view, boxed(column((self.timeline, 1), below)), sizes=(500, 400))
+        self.remembered["sizes"] = self.split
+        self.empty = WithEmptyState(self.split)
+        column(boxed(head), (self.empty, 1), of=self)
+        self._soon = self.coalesced(self._collect, FOLLOW_MS)
+        self._draw_soon = self.coalesced(self._draw, FOLLOW_MS)
+        self.controls.changed.connect(self._soon.ask)
+        self.scope.currentIndexChanged.connect(self._draw_soon.ask)
+        self.keep.clicked.connect(self._keep)
+        self.stop.clicked.connect(self._toggle)
+        self.session.trace.watch(self._opened)
+        self.session.experiments.watch(self._soon.ask)
+        self.session.remedy.watch(self._soon.ask)
+        self.session.selection.watch(self._draw_soon.ask)
+        self.session.busy.watch(self._soon.ask)
+        ui.results.cell("findings").watch(self._soon.ask)
+        self._opened()
+
+    # -- what is tried ----------------------------------------------------------------------------------
+
+    def _opened(self) -> None:
+        trace = self.session.trace.value
+        self._flag.set()
+        self.known, self.refused, self.experiments, self._chosen = {}, {}, (), None
+        self._show_drawn(DRAWN_NOTHING)
+        missing = self.why_missing("waves")
+        self.empty.say(missing)
+        if trace is not None and not missing:
+            self.want_result("findings")
+            self._soon.ask()
+        self._show()
+
+    def _collect(self) -> None:
+        """Make rows from the sliders, the user's experiments and the remedies of findings."""
+        trace, live = self.session.trace.value, self.controls.asked
+        if trace is None or self.why_missing("waves"):
+            return
+
+        def own(asked: Asked) -> Experiment:
+            try:
+                changes = tuple(asked.changes(trace.code))
+            except RcvError as error:
+                return Experiment(" ".join(asked.words), words=asked.words, why_not=str(error))
+            return Experiment("; ".join(one.text for one in changes), changes, words=asked.words)
+
+        wanted = (() if live is None else (live,)) + self.session.experiments.value
+        findings: Findings | None = self.ui.results.cell("findings").value
+        remedies = [
+            Experiment(
+                one.remedy if one.trial is None else one.trial.text,
+                () if one.trial is None else one.trial.changes,
+                one.title,
+                why_not=CANNOT if one.trial is None else "",
+            )
+            for one in (() if findings is None else findings.findings)
+            if one.rank == RANKED
+        ]
+        before, known = self._chosen, {one.text for one in self.experiments}
+        remedies.sort(key=self._place)
+        self.experiments = (*map(own, wanted), *remedies)
+        same = (one for one in self.experiments if before is not None and one.text == before.text)
+        self._chosen = self.experiments[0] if live is not None else next(same, None)
+        newest = next((one for one in self.experiments if one.words and one.text not in known), None)
+        if newest is not None:  # the user wants its effect
+            self._chosen = newest
+        wished = self.session.remedy.value
+        if found := next((one for one in remedies if wished and one.origin == wished), None):
+            self._chosen = found
+            self.session.remedy.set("")
+        self.empty.say("" if self.experiments else NOTHING)
+        self._show()
+        self._draw_soon.ask()
+        self._play_next()
+
+    def _place(self, experiment: Experiment) -> tuple[bool, float]:
+        """Order rows by predicted gain, largest first; rows that cannot be played come last."""
+        known = self.known.get(experiment.changes)
+        return not experiment.changes, 0.0 if known is None else known.share
+
+    def _keep(self) -> None:
+        if (asked := self.controls.asked) is not None:
+            self.session.try_out(asked)
+            self.controls.reset()
+
+    def _toggle(self) -> None:
+        self._is_stopped = not self._is_stopped
+        if self._is_stopped:
+            self._flag.set()
+        self._play_next()
+        self._show()
+
+    # -- playing ----------------------------------------------------------------------------------------
+
+    def _next(self) -> Experiment | None:
+        """Return the first experiment that was not played."""
+        return next(
+            (
+                one
+                for one in self.experiments
+                if one.changes and one.changes not in self.known and one.changes not in self.refused
+            ),
+            None,
+        )
+
+    def _play_next(self) -> None:
+        """Play the first unplayed experiment; a newer experiment goes before waiting ones."""
+        experiment, store = self._next(), self.session.store
+        if store is None or experiment is None or self._is_stopped or self.session.is_streaming:
+            self._show()
+            return
+        recordings, held = self._played(), store.batches
+        changes = experiment.changes
+        self._flag.set()
+        flag = self._flag = CancelFlag()
+
+        def job() -> Prediction | str:
+            with stoppable(flag):
+                try:
+                    return recordings.predict(held, changes)
+                except RcvError as error:
+                    if flag.is_set():
+                        raise
+                    return str(error)
+
+        def take(answer: Prediction | str) -> None:
+            if isinstance(answer, str):
+                self.refused[changes] = answer
+            else:
+                self.known[changes] = answer
+            if self._next() is None:
+                self._soon.ask()  # in order of predicted gain
+            self._play_next()
+
+        self._show()
+        self.run_job(job, take, "play")
+
+    def _played(self) -> Recordings:
+        trace = self.session.trace.value
+        assert trace is not None
+        return self.ui.results.recordings(trace)
+
+    # -- showing ----------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        table = tried_table(
+            [
+                (one.text, one.origin, self.known.get(one.changes), self._why_not(one))
+                for one in self.experiments
+            ]
+        )
+        self.view.show_columns(plain_columns(table))
+        if self._chosen in self.experiments:
+            self.view.set_current(self.experiments.index(self._chosen), reveal=False)
+        left = sum(
+            bool(one.changes) and one.changes not in self.known and one.changes not in self.refused
+            for one in self.experiments
+        )
+        self.stop.setVisible(bool(left))
+        self.stop.setText(translated("Play" if self._is_stopped else "Stop"))
+        self.keep.setVisible(self.controls.asked is not None)
+        found = next(iter(self.known.values()), None)
+        self.note.setText(self._note(left))
+        self.note.setToolTip(tooltip("" if found is None else " ".join(assumptions(found))))
+
+    def _why_not(self, experiment: Experiment) -> str:
+        return experiment.why_not or self.refused.get(experiment.changes, "")
+
+    def _note(self, left: int) -> str:
+        if left and self.session.is_streaming:
+            return STREAMING
+        if left and self._is_stopped:
+            return "" if find_spec("numba") else SLOW
+        if left:
+            return f"Playing, {count(left)} to go …"
+        found = next(iter(self.known.values()), None)
+        return (
+            "" if found is None else f"Predicted by playing {count(found.tokens)} instructions; no promise."
+        )
+
+    def _choose(self, at: int) -> None:
+        self._chosen = self.experiments[at] if 0 <= at < len(self.experiments) else None
+        self._draw_soon.ask()
+
+    def _draw(self) -> None:
+        """Show the selected wave as it ran, and as it would run with the chosen experiment."""
+        store, chosen = self.session.store, self._chosen
+        waves = self._waves()
+        if store is None or not waves or chosen is None or not chosen.changes or self._is_stopped:
+            self._show_drawn(DRAWN_NOTHING)
+            return
+        recordings, held = self._played(), store.batches
+        self.run_job(lambda: recordings.rows(held, chosen.changes, waves), self._show_drawn, "rows")
+
+    def _waves(self) -> list[Wave]:
+        """Return the drawn waves among the waves in memory."""
+        trace, store, wave = self.session.trace.value, self.session.store, self.session.wave()
+        if trace is None or store is None or wave is None:
+            return []
+        if self.scope.value == WAVE:
+            return [wave]
+        rows = waves_of_unit(trace, wave.row)
+        near = np.argsort(np.abs(trace.waves.begin[rows] - wave.begin), kind="stable")[:MOST_WAVES]
+        found = (store.wave(row) for row in rows[near].tolist())
+        return [one for one in found if one is not None]
+
+    def _show_drawn(self, drawn: Shown) -> None:
+        trace, wave = self.session.trace.value, self.session.wave()
+        self.drawn = drawn
+        self.source.texts = () if trace is None else trace.code.text
+        pairs = zip(drawn.slots, drawn.is_recorded, strict=True)
+        names = [RowName(f"{slot} {RAN if is_recorded else WOULD}") for slot, is_recorded in pairs]
+        self.source.set_rows(drawn.rows, names)
+        self.timeline.plot.rows_changed()
+        self.timeline.setVisible(bool(drawn.rows))
+        if not drawn.rows or trace is None or wave is None:
+            self.told.setText(CHOOSE)
+            return
+        if not drawn.after:
+            self.told.setText(NOT_PLAYED)
+            return
+        name = str(wave.id)
+        if self.scope.value == UNIT:
+            columns = trace.waves.se, trace.waves.sa, trace.waves.cu
+            name = place_name(trace, *(int(column[wave.row]) for column in columns))
+        change = drawn.after - drawn.before
+        by = f"{'−' if change < 0 else '+'}{count(abs(change))}" if change else "no change"
+        lived = f"{name}: {count(drawn.before)} cycles from the first instruction to the last"
+        self.told.setText(f"{lived}, predicted {count(drawn.after)} ({by}).")
+
+    # -- the timeline -----------------------------------------------------------------------------------
+
+    def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
+        """Return the instruction and its duration in the row of the mouse."""
+        trace, store, segment = self.session.trace.value, self.session.store, self._segment_at(row, time)
+        if trace is None or store is None or segment is None:
+            return ""
+        token, wave = token_at(segment, time, pixel, self.timeline.plot.depth), store.wave(segment.key)
+        if token < 0:
+            return ""
+        if self.drawn.is_recorded[row] and wave is not None:
+            return token_tip(trace, self.times(trace), wave, segment, token, pixel=pixel)
+        tokens = segment.tokens
+        line = int(tokens.line[token])
+        text: str | Rich = trace.code.text[line] if line >= 0 else ""
+        return rich(
+            "<b>{}</b><br>{}, predicted: {} cycles stall, {} cycles issue",
+            text,
+            str(trace.waves.id(segment.key)),
+            count(int(tokens.stall[token])),
+            count(int(tokens.busy[token])),
+        )
+
+    def hovered(self, row: int, time: int) -> None:
+        """Pass the instruction under the mouse to the other views."""
+        found = self._token_at(row, time)
+        if found is None:
+            self.point_at(row, time)
+            return
+        segment, token = found
+        self.point_at(row, time, segment.tokens.span(token), line=int(segment.tokens.line[token]))
+
+    def clicked(self, row: int, time: int, is_double: bool) -> None:
+        """Select the instruction at a point; in a recorded wave, this execution."""
+        trace, found = self.session.trace.value, self._token_at(row, time)
+        if trace is None or found is None:
+            return
+        segment, token = found
+        if self.drawn.is_recorded[row]:
+            self.session.select_token(trace.waves.id(segment.key), token, stays=True)
+        elif (line := int(segment.tokens.line[token])) >= 0:
+            self.session.select_line(line)
+
+    def measured(self, window: TimeWindow, row: int) -> str:
+        """Count nothing."""
+        return ""
+
+    def _segment_at(self, row: int, time: int) -> Segment | None:
+        return self.source.rows[row].at(time) if 0 <= row < len(self.source.rows) else None
+
+    def _token_at(self, row: int, time: int) -> tuple[Segment, int] | None:
+        if (segment := self._segment_at(row, time)) is None:
+            return None
+        token = token_at(segment, time, self.timeline.plot.pixel_at(time), self.timeline.plot.depth)
+        return None if token < 0 else (segment, token)
+
+    # -- called by the shell ----------------------------------------------------------------------------
+
+    def _open_menu(self, position: QPoint) -> None:
+        at = self.view.table.data_row(self.view.rowAt(position.y()))
+        menu = QMenu(self.view)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        experiment = self.experiments[at] if 0 <= at < len(self.experiments) else None
+        if experiment is not None:
+            self._choose(at)
+            kept = [one for one in self.session.experiments.value if one.words == experiment.words]
+            if kept:
+                add_action(menu, "Remove", partial(self.session.drop_experiment, kept[0]))
+        self.add_copy(menu)
+        menu.popup(self.view.viewport().mapToGlobal(position))
+
+    def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
+        """Return the panel's command."""
+        return [self.copy_action]
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command for the chosen experiment; for a remedy, predicted findings; or None."""
+        chosen = self._chosen
+        if not self.experiments:
+            return None
+        if chosen is not None and chosen.origin:
+            return command_text.rcv(self.session, "triage", "--top=0", "--predict")
+        return command_text.rcv(self.session, "whatif", *(() if chosen is None else chosen.words))
+
+    def sheet(self) -> Sheet | None:
+        """Return the experiments."""
+        if not self.experiments:
+            return None
+        return Sheet(self.declared.title, self.view.table.headers, self.view.table.table())

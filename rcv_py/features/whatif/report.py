@@ -1,0 +1,67 @@
+"""Sections about what could be gained: experiments, the critical path, and how near the peaks are."""
+
+from __future__ import annotations
+
+from rcv_py.analysis.overview.roofline import roofline
+from rcv_py.base.text import count
+from rcv_py.export.report import cells
+from rcv_py.export.report.inputs import ReportInputs
+from rcv_py.export.report.model import Bars, Note, Section, Series
+from rcv_py.features.roofline.result import NOTE, computed_texts, roofline_table
+
+TOP = 15
+
+
+def experiments(inputs: ReportInputs) -> Section | None:
+    """The standard experiments, each alone; only in a report with predictions."""
+    player = inputs.player
+    if player is None or not player.recordings():
+        return None
+    from rcv_py.analysis.whatif.experiments import ranked, usual_experiments  # noqa: PLC0415 - a compiler
+    from rcv_py.features.whatif.result import assumptions, prediction_table  # noqa: PLC0415 - as above
+
+    found = ranked(player, usual_experiments(player, inputs.trace.code))
+    if not found:
+        return None
+    shown = cells.report_table(prediction_table(found), inputs.trace)
+    notes = [Note(sentence) for sentence in assumptions(found[0])]
+    intro = (
+        f"Predicted by replaying {count(found[0].tokens)} instructions with each change alone: no "
+        "promise. Changes refer to the span of the traced compute units; a range covers guesses and units."
+    )
+    return Section("whatif", "What if", (shown, *notes), intro)
+
+
+def critical_path(inputs: ReportInputs) -> Section | None:
+    """The makeup of the span; only in a report with predictions."""
+    player = inputs.player
+    if player is None or not player.recordings():
+        return None
+    from rcv_py.features.whatif.result import path_causes, path_rows  # noqa: PLC0415 - as above
+
+    found = player.path()
+    causes = path_causes(found)
+    bars = Bars(
+        "The critical path by cause",
+        causes.plain("cause"),
+        (Series("cycles", causes.plain("cycles"), "accent"),),
+    )
+    intro = (
+        "The span consists of this chain of events, each waiting for the previous one: "
+        f"{count(found.length)} cycles over the replayed compute units. Events off the chain have slack: "
+        "making them faster saves nothing."
+    )
+    rows = cells.report_table(path_rows(inputs.trace, found).head(TOP), inputs.trace)
+    return Section("critical-path", "The critical path", (bars, rows), intro)
+
+
+def peaks(inputs: ReportInputs) -> Section | None:
+    """How near the kernel and its loops are to the peaks of a compute unit and of memory."""
+    if not inputs.waves or inputs.is_sampled:
+        return None
+    found = roofline(inputs.trace, inputs.widths, inputs.iterations)
+    if not any(one.flop() or one.bytes for one in found.scopes):
+        return None
+    table = cells.report_table(roofline_table(inputs.trace, found), inputs.trace)
+    said = [Note(text) for one in found.scopes[:1] for text in computed_texts(one.computed)]
+    return Section("roofline", "Roofline", (table, *said), NOTE)

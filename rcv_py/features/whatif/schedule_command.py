@@ -1,0 +1,84 @@
+"""`rcv schedule`: how long hot blocks take as ordered and in a better order, and which loads to move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rcv_py.analysis.core.cost_columns import LINES
+from rcv_py.analysis.program.branches import BRANCHES
+from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import plural
+from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.opening import choose_waves
+from rcv_py.cli.options.dig_options import ScheduleOptions
+from rcv_py.features.whatif.schedule_result import SCHEDULES, move_records, schedule_table
+from rcv_py.formats.isa.mca import Estimate, estimate, find_mca
+from rcv_py.model.trace import Trace
+from rcv_py.results.table import Table
+
+SHOWN = 3  # moves of a block that the text names
+
+
+def run(options: ScheduleOptions) -> Answer:
+    """List the costliest blocks."""
+    waves = choose_waves(options, (LINES, WAITS, BRANCHES))
+    trace, code = waves.trace, waves.code
+    found = block_schedules(trace, code, waves.of(WAITS).latency, waves.of(BRANCHES))
+    said = [_estimate(program, trace, one) for one in found] if (program := _mca(options)) else []
+    estimates = [float("nan") if one is None else float(one.cycles) for one in said] if program else None
+    table = schedule_table(trace, found, int((code.latency + code.idle)[~code.is_label].sum()), estimates)
+    by_mca = _facts(said) if program else {}
+
+    def rows() -> list[dict[str, Any]]:
+        return [
+            row | {"moves": move_records(one), "order": list(one.order)}
+            for row, one in zip(table.rows(), found, strict=True)
+        ]
+
+    def footer(_: Table) -> Iterator[str]:
+        yield ""
+        for one in found:
+            texts = [f"{row} before {before} ({saved} cycles)" for row, before, saved in one.moves[:SHOWN]]
+            if texts:
+                loads = plural(len(one.moves), "load")
+                yield f"Block {one.block}: {loads} would pay alone: {', '.join(texts)}."
+        yield SCHEDULES.note
+        if by_mca:
+            unknown = plural(by_mca["llvm_mca_left_out"], "instruction")
+            took = by_mca["llvm_mca_target"] or "nothing"
+            yield f"llvm-mca took {took} and left out {unknown}; it knows no measured latencies."
+
+    answer = listing(
+        options, waves, table, "rcv.schedule/1", footer=footer, why_none=waves.why_none("blocks")
+    )
+    return replace(answer, document=lambda: {"note": SCHEDULES.note, **by_mca, "rows": rows()})
+
+
+def _mca(options: ScheduleOptions) -> str:
+    """The path of llvm-mca if requested, else ""; raise UsageError if it is not installed."""
+    if not options.mca:
+        return ""
+    if not (program := find_mca()):
+        raise UsageError(
+            "llvm-mca is not installed.", hint="It comes with LLVM; install it, or leave --mca out."
+        )
+    return program
+
+
+def _estimate(program: str, trace: Trace, one: BlockSchedule) -> Estimate | None:
+    rows = range(one.first, one.last + 1)
+    return estimate(
+        program, trace.target, [trace.code.text[row] for row in rows if not trace.code.is_label[row]]
+    )
+
+
+def _facts(said: Sequence[Estimate | None]) -> dict[str, Any]:
+    known = [one for one in said if one is not None]
+    return {
+        "llvm_mca_target": known[0].processor if known else "",
+        "llvm_mca_left_out": sum(one.left_out for one in known),
+    }

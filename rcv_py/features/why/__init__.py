@@ -1,0 +1,1 @@
+"""Why waves wait."""

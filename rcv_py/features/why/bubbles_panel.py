@@ -1,0 +1,147 @@
+"""Cycles in which a SIMD held waves and none issued, by the waiting instructions."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtGui import QColor
+
+from rcv_py.analysis.cost.place_text import known_place
+from rcv_py.analysis.latency.bubbles import Bubbles
+from rcv_py.base.text import count, percent, plural
+from rcv_py.features.why.bubbles_result import BUBBLES, NO_INSTRUCTION, bubble_table
+from rcv_py.features.why.grouping import Grouping, WhyNode, number
+from rcv_py.model.trace import Trace
+from rcv_py.ui.core.panel import Sheet
+from rcv_py.ui.core.shared_results import of_waves
+from rcv_py.ui.table.result_columns import result_columns, with_bar
+from rcv_py.ui.table.table_model import TableModel, grouped
+from rcv_py.ui.table.tree_table import Parts, TreeColumn
+
+KINDS = {  # role of its colour, and meaning
+    "stall": ("stall", "the wave stalled in this instruction"),
+    "idle": ("idle", "the wave had nothing to do before this instruction"),
+    "drain": ("hidden", "the last instruction of the wave had issued, and the wave was still there"),
+}
+
+BAR_TIP = "Bubbles by their kind."
+
+
+class ByNoIssue(Grouping[Bubbles]):
+    """Groups by the instructions that waves were in while their SIMD did not issue."""
+
+    id = "bubbles"
+    text = "By no-issue cycles"
+    tip = "Cycles in which a SIMD held waves and none issued, by the instructions that these waited in."
+    accessible = "Instructions by cycles in which nothing happened on their SIMD"
+    result_name = "bubbles"
+    nothing = BUBBLES.nothing
+    only = "Show the selected instruction only."
+
+    def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
+        """Return bubbles, their share of all, and bubbles by kind."""
+        return (
+            self.name_column(
+                "instruction",
+                "An instruction that waves were in while nothing happened on their SIMD.",
+                lambda node: node.line,
+                "instruction",
+            ),
+            self.bar_column("bubbles", BAR_TIP, "bubbles"),
+            number("cycles", BUBBLES["bubbles"]),
+            self.share_column(BUBBLES["share_of_bubbles"]),
+            number("stall", BUBBLES["stall"]),
+            number("idle", BUBBLES["idle"]),
+            number("drain", BUBBLES["drain"]),
+            self.source_column(),
+        )
+
+    def name(self, node: WhyNode) -> str:
+        """Return the instruction, or that there is none."""
+        return super().name(node) or NO_INSTRUCTION
+
+    def parts(self, node: WhyNode) -> Parts:
+        """Return bubbles by their kind."""
+        cycles = (node.stall, node.idle, node.drain)
+        roles = (color for color, _ in KINDS.values())
+        return [(part, self.ui.theme.role(color)) for part, color in zip(cycles, roles, strict=True)]
+
+    def tip_of(self, node: WhyNode) -> str:
+        """Return cycles by kind, and the place."""
+        trace = self.session.trace.value
+        parts = zip(KINDS.values(), (node.stall, node.idle, node.drain), strict=True)
+        lines = [f"{grouped(round(cycles))} cycles: {meaning}" for (_, meaning), cycles in parts if cycles]
+        whole = f"{grouped(round(node.cycles))} cycles, {percent(node.cycles, node.total)} of all bubbles"
+        place = "" if trace is None else known_place(trace, node.line, full=True)
+        return "\n".join([self.name(node), whole, *lines, *filter(None, (place,))])
+
+    def spoken(self, node: WhyNode) -> str:
+        """Return its name and cycles."""
+        return f"{self.name(node)}, {grouped(round(node.cycles))} cycles of bubbles"
+
+    def nodes(self, result: Bubbles, line: int | None) -> WhyNode:
+        """Return one row per instruction."""
+        rows = _rows_of(result, line)
+        columns = (result.line, result.total, result.stall, result.idle, result.drain)
+        every = zip(*(column[rows].tolist() for column in columns), strict=True)
+        lines = [
+            WhyNode(
+                depth=1,
+                line=line,
+                cycles=total,
+                length=total,
+                total=result.bubble,
+                stall=stall,
+                idle=idle,
+                drain=drain,
+            )
+            for line, total, stall, idle, drain in every
+        ]
+        return WhyNode(children=lines)
+
+    def has_rows(self, result: Bubbles) -> bool:
+        """Return whether there is a bubble."""
+        return len(result) > 0
+
+    def nothing_about(self, line: int) -> str:
+        """Return why no rows are shown for an instruction."""
+        return f"No wave was in instruction {line} while nothing happened on its SIMD."
+
+    def note(self, result: Bubbles) -> str:
+        """Return the cycles, and their total."""
+        text = (
+            f"in {count(result.bubble)} of {count(result.resident)} SIMD cycles with a wave nothing "
+            f"happened ({percent(result.bubble, result.resident)}), {plural(len(result.place), 'SIMD')}"
+        )
+        return of_waves(self.session, text)
+
+    def note_tip(self, result: Bubbles) -> str:
+        """Return what a bubble is, and what it is not."""
+        return (
+            f"{self.note(result)}.\n{percent(result.no_issue, result.resident)} of the SIMD cycles are "
+            f"no-issue cycles; the MFMA unit worked in {percent(result.matrix, result.resident)}.\n"
+            "A bubble is split equally among the waves that were on the SIMD. Cycles in which another "
+            "wave issued or the MFMA unit worked do not count, so shortening a stall may uncover "
+            "another one."
+        )
+
+    def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
+        """Return the kinds of bubbles."""
+        role = self.ui.theme.role
+        return [(role(color), kind, meaning) for kind, (color, meaning) in KINDS.items()]
+
+    def words(self) -> tuple[str, ...]:
+        """Return the command."""
+        return ("bubbles",)
+
+    def sheet(self, trace: Trace, result: Bubbles, line: int | None, root: WhyNode) -> Sheet:
+        """Return one row per instruction, in the shown order."""
+        model = TableModel()
+        columns = result_columns(bubble_table(trace, result), trace)
+        model.set_columns(with_bar(columns, "text", "bubbles", tip=BAR_TIP))
+        rows = _rows_of(result, line)[[node.number for node in root.children]]
+        return Sheet("Bubbles", model.headers, model.table(rows.tolist()))
+
+
+def _rows_of(result: Bubbles, line: int | None) -> np.ndarray:
+    """Return the rows of an instruction or of all; int64."""
+    return np.arange(len(result)) if line is None else np.flatnonzero(result.line == line)

@@ -1,0 +1,188 @@
+"""Causes of stall and idle time: cycles per cause, the late instructions below it, and those to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from PySide6.QtGui import QColor
+
+from rcv_py.analysis.attribution.attribute import Attribution
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.cost.place_text import known_place
+from rcv_py.base.runs import run_starts
+from rcv_py.base.text import count, known_percent
+from rcv_py.features.why.grouping import Grouping, WhyNode, number
+from rcv_py.features.why.result import BY, SHARE_OF_STALL, TIMES, flat_table
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import IDLE, STALL
+from rcv_py.ui.core.panel import Sheet
+from rcv_py.ui.core.shared_results import of_waves
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table.table_model import grouped
+from rcv_py.ui.table.tree_table import Parts, TreeColumn
+
+MAX_LINES = 200  # maximum instructions of a cause; a last row sums up the rest
+
+
+def _about(table: Attribution, line: int | None) -> Attribution:
+    return table if line is None else table.where((table.line == line) | (table.producer == line))
+
+
+def _lines(part: Attribution, cause: int, total: int) -> Iterator[WhyNode]:
+    """Return the late instructions of a cause, most cycles first."""
+    order = np.argsort(part.line, kind="stable")  # rows of an instruction stay in order of cycles
+    groups = np.split(order, run_starts(part.line[order])[1:]) if len(order) else []
+    groups.sort(key=lambda rows: -int(part.cycles[rows].sum()))
+    for rows in groups[:MAX_LINES]:
+        blamed = [
+            _node(
+                part.where(np.array([row])),
+                total,
+                cause=cause,
+                line=int(part.producer[row]),
+                depth=3,
+                is_guess=bool(part.is_guess[row]),
+            )
+            for row in rows[:MAX_LINES].tolist()
+            if part.producer[row] >= 0
+        ]
+        yield _node(
+            part.where(rows), total, cause=cause, line=int(part.line[rows[0]]), depth=2, children=blamed
+        )
+    if len(groups) > MAX_LINES:
+        rest = np.concatenate(groups[MAX_LINES:])
+        yield _node(part.where(rest), total, cause=cause, depth=2, more=len(groups) - MAX_LINES)
+
+
+def _node(part: Attribution, total: int, *, depth: int, **node: Any) -> WhyNode:
+    stall, idle, times = (int(column.sum()) for column in (part.stall, part.idle, part.count))
+    return WhyNode(
+        stall=stall,
+        cycles=stall,
+        idle=idle,
+        length=stall + idle,
+        times=times,
+        total=total,
+        depth=depth,
+        **node,
+    )
+
+
+def cause_colour(theme: Theme, cause: int) -> QColor:
+    """Return the colour of a cause."""
+    table, key = CAUSE_TEXT[Cause(cause)].colour
+    return theme.role(str(key)) if table == "role" else theme.kind(int(key))
+
+
+class ByCause(Grouping[Attribution]):
+    """Groups by cause, below it the late instructions, and below these the instructions to blame."""
+
+    id = "causes"
+    text = "By cause"
+    tip = (
+        "Stalled and idle cycles by what caused them; below each the instructions that were late, "
+        "and below these the ones to blame."
+    )
+    accessible = "Causes of stalled and idle cycles, with instructions to blame"
+    result_name = "attribution"
+    topic = "stalls"
+    nothing = BY["cause"].nothing
+    only = "Show why the selected instruction was late, and what it made late."
+
+    def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
+        """Return stall and its share of all stall, idle cycles, executions."""
+        return (
+            self.name_column(
+                "cause",
+                "A cause; below it the instructions that were late, and below each what made it late.",
+                lambda node: node.cause if node.depth == 1 else node.line,
+                "",
+            ),
+            self.bar_column(
+                "cycles", "Stalled cycles in the colour of the cause, idle cycles in grey.", "cycles"
+            ),
+            number("cycles", STALL),
+            self.share_column(SHARE_OF_STALL, sort=STALL.name),
+            number("idle", IDLE),
+            number("hits", TIMES, "times"),
+            self.source_column(),
+        )
+
+    def name(self, node: WhyNode) -> str:
+        """Return a cause, a late instruction, or after an arrow an instruction to blame."""
+        if node.depth == 1:
+            return CAUSE_TEXT[Cause(node.cause)].name
+        if node.more:
+            return f"{node.more:,} more instructions"
+        if node.line < 0:
+            return "no instruction of the program"
+        arrow = "" if node.depth < 3 else "← perhaps " if node.is_guess else "← "
+        return f"{arrow}{super().name(node)}"
+
+    def parts(self, node: WhyNode) -> Parts:
+        """Return stall in the colour of the cause, idle cycles in the colour of idle."""
+        return [
+            (node.stall, cause_colour(self.ui.theme, node.cause)),
+            (node.idle, self.ui.theme.role("idle")),
+        ]
+
+    def tip_of(self, node: WhyNode) -> str:
+        """Return numbers, the reason as a sentence, and its basis."""
+        trace, text = self.session.trace.value, CAUSE_TEXT[Cause(node.cause)]
+        numbers = (
+            f"{grouped(node.stall)} stalled and {grouped(node.idle)} idle cycles, {grouped(node.times)} times"
+        )
+        because = f"Stalled because {text.sentence}."
+        rests = f"Evidence: {text.evidence}." if node.cause else "Evidence: none, so no cause is claimed."
+        sure = "" if text.is_certain or not node.cause else "Likely, not proven."
+        place = "" if trace is None else known_place(trace, node.line, full=True)
+        lines = (self.name(node), numbers, because, rests, sure, place)
+        return "\n".join(line for line in lines if line)
+
+    def spoken(self, node: WhyNode) -> str:
+        """Return its name and cycles."""
+        return f"{self.name(node)}, {grouped(node.stall)} stalled, {grouped(node.idle)} idle cycles"
+
+    def nodes(self, result: Attribution, line: int | None) -> WhyNode:
+        """Return causes, late instructions and instructions to blame."""
+        part, total = _about(result, line), result.total_stall
+        causes = []
+        for cause in part.by_cause().cause.tolist():
+            rows = part.where(part.cause == cause)
+            children = list(_lines(rows, cause, total))
+            causes.append(_node(rows, total, cause=cause, depth=1, children=children))
+        return _node(part, total, depth=0, children=causes)
+
+    def has_rows(self, result: Attribution) -> bool:
+        """Return whether anything stalled or idled."""
+        return len(result) > 0
+
+    def nothing_about(self, line: int) -> str:
+        """Return why no rows are shown for an instruction."""
+        return f"Instruction {line} never stalled or idled, and made nothing else late."
+
+    def note(self, result: Attribution) -> str:
+        """Return how much of all stall has a cause."""
+        share = f"{known_percent(result.explained)} of {count(result.total_stall)} stalled cycles explained"
+        return of_waves(self.session, share)
+
+    def assumption(self, result: Attribution) -> str:
+        """Return the assumption of the attribution."""
+        return result.assumption
+
+    def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
+        """Return the causes of stall."""
+        causes = [node.cause for node in root.children if node.stall]
+        texts = {cause: CAUSE_TEXT[Cause(cause)] for cause in causes}
+        return [(cause_colour(self.ui.theme, at), text.name, text.sentence) for at, text in texts.items()]
+
+    def words(self) -> tuple[str, ...]:
+        """Return the command."""
+        return ("causes",)
+
+    def sheet(self, trace: Trace, result: Attribution, line: int | None, root: WhyNode) -> Sheet:
+        """Return one row per cause, late instruction and instruction to blame."""
+        part = _about(result, line)
+        return Sheet.of("Causes", flat_table(trace, part, part.by_cause(), "cause"))

@@ -1,0 +1,129 @@
+"""`rcv causes`: why waves stalled and idled, by cause, by instruction or by the instruction to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.cost.place_text import beside, source_of
+from rcv_py.base.text import count, known_percent, percent, plural, short_place
+from rcv_py.cli.answer import Answer, Column, Grid, Part, heading, max_nested, nothing
+from rcv_py.cli.opening import choose_waves
+from rcv_py.cli.options.dig_options import CausesOptions
+from rcv_py.features.why.result import (
+    BY,
+    SHARE_OF_STALL,
+    TIMES,
+    cause_table,
+    documents,
+    facts,
+    flat_table,
+    grouped,
+    in_order,
+    keys,
+)
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import IDLE, STALL
+from rcv_py.results.places import short_sources
+
+MAX_LISTED = 3  # parts of a row that the text shows
+
+_NUMBERS = tuple(Column(field.title, True) for field in (STALL, SHARE_OF_STALL, IDLE, TIMES))
+_CAUSES = (*_NUMBERS, Column("cause"), Column("because", elastic="right"))
+_LINES = (
+    Column("#", True),
+    *_NUMBERS,
+    Column("instruction", elastic="right"),
+    Column("source", elastic="left"),
+)
+
+
+def run(options: CausesOptions) -> Answer:
+    """List the causes, instructions or producers of a capture."""
+    waves = choose_waves(options, (ATTRIBUTION,))
+    trace, by = waves.trace, options.by
+    table = waves.of(ATTRIBUTION)
+    if options.line is not None:
+        table = table.where((table.line == options.line) | (table.producer == options.line))
+    groups = grouped(table, by)
+    if options.sort:
+        every = cause_table(trace, groups, by, table.total_stall)
+        groups = in_order(groups, every, options.sort, descending=not options.ascending)
+    groups = groups.where(np.arange(len(groups))[: options.top or None])
+
+    def text() -> Iterator[Part]:
+        yield from heading(waves)
+        if len(table):
+            yield from _Printed(trace, table, groups, by).parts()
+        else:
+            yield waves.why_none("stalls") or nothing("stall and no idle time", options, BY[by].nothing)
+
+    return Answer(
+        schema="rcv.causes/3",
+        document=lambda: {
+            "by": by,
+            **facts(table),
+            "rows": documents(trace, table, groups, by, max_nested(options)),
+        },
+        csv=lambda: flat_table(trace, table, groups, by).csv(),
+        text=text,
+        of=waves,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Printed:
+    """The rows of a table by one of its columns, with the largest parts below each."""
+
+    trace: Trace
+    table: Attribution
+    groups: Attribution
+    by: str
+
+    def parts(self) -> Iterator[Part]:
+        """A table, and what it explains."""
+        table, short = self.table, short_sources(self.trace)
+        named = keys(self.groups, self.by).tolist()
+        rows = [cells for at, key in enumerate(named) for cells in self._cells(at, key, short)]
+        yield Grid(_CAUSES if self.by == "cause" else _LINES, rows)
+        read = f"{table.waves:,} of " if table.waves < table.of else ""
+        yield (
+            f"\n{known_percent(table.explained)} of {count(table.total_stall)} stalled and "
+            f"{known_percent(table.explained_idle)} of {count(table.total_idle)} idle cycles explained in "
+            f"{read}{plural(table.of, 'wave')}."
+        )
+        yield table.assumption
+
+    def _cells(self, at: int, key: int, short: dict[str, str]) -> Iterator[list[str]]:
+        yield self._row(self.groups, at, *self._title(key, short), key=key)
+        part = self.table.where(keys(self.table, self.by) == key)
+        for row in range(min(MAX_LISTED, len(part))):
+            yield self._row(part, row, *self._below(part, row, short), key=-1)
+
+    def _title(self, key: int, short: dict[str, str]) -> tuple[str, str]:
+        if self.by == "cause":
+            return CAUSE_TEXT[Cause(key)].name, CAUSE_TEXT[Cause(key)].sentence
+        if key < 0:
+            return "(no known instruction)", ""
+        return self.trace.code.text[key], short_place(source_of(self.trace, key), short)
+
+    def _below(self, part: Attribution, row: int, short: dict[str, str]) -> tuple[str, str]:
+        line, blamed = int(part.line[row]), int(part.producer[row])
+        text, cause = self.trace.code.text, CAUSE_TEXT[Cause(int(part.cause[row]))].name
+        perhaps = "perhaps " if part.is_guess[row] else ""
+        by = f" ← {perhaps}{blamed} {text[blamed]}" if blamed >= 0 else ""
+        own = f"{line} {text[line]}" if line >= 0 else "(no instruction)"
+        if self.by == "cause":
+            return "", f"  {own}{beside(self.trace, line)}{by}{beside(self.trace, blamed)}"
+        place = short_place(source_of(self.trace, blamed if self.by == "instruction" else line), short)
+        return (f"  {cause}{by}" if self.by == "instruction" else f"  → {perhaps}{own}: {cause}"), place
+
+    def _row(self, table: Attribution, row: int, *texts: str, key: int) -> list[str]:
+        stall, total = int(table.stall[row]), self.table.total_stall
+        share = percent(stall, total) if total else ""
+        numbers = [count(stall), share, count(int(table.idle[row])), count(int(table.count[row]))]
+        return [*([] if self.by == "cause" else [str(key) if key >= 0 else ""]), *numbers, *texts]

@@ -1,0 +1,335 @@
+"""The tree of waiting, grouped by cause, by wait, or by cycles in which a SIMD did not issue."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtWidgets import QCheckBox, QWidget
+
+from rcv_py.base.text import translated
+from rcv_py.features.why.bubbles_panel import ByNoIssue
+from rcv_py.features.why.causes_panel import ByCause
+from rcv_py.features.why.grouping import WIDTHS, YIELDS, Grouping, WhyNode
+from rcv_py.features.why.waits_panel import ByWait
+from rcv_py.state.selection import Hover
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import rows_in
+from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
+from rcv_py.ui.core.panel import DECLARED, PanelInfo, Sheet, panel
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, tooltip
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.table.tree_table import Tree, TreeColumn, TreeTable
+from rcv_py.ui.widgets.choice import Switch
+from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.legend import Legend
+from rcv_py.ui.widgets.parts import PART
+
+GROUPINGS: MappingProxyType[str, type[Grouping[Any]]] = MappingProxyType(
+    {kind.id: kind for kind in (ByCause, ByWait, ByNoIssue)}
+)
+NOT_SELECTED = "No instruction is selected. Click one, or clear “Selected instruction only”."
+OUT_OF_RANGE = "No wave that was read touches the clock range. Reset the range in the Wave panel to see all."
+STREAM_MS = 800
+ONLY = "selected_only"  # key of the box's saved state
+
+
+@panel(id="why", title="Why", area="bottom", order=20, needs=("code",))
+class WhyPanel(TablePanel[Any]):
+    """Why waves stalled and idled: by cause, by wait, by cycles without issue.
+
+    A request for a grouping by its name returns the panel, which then uses that grouping.
+    """
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self._groupings = {name: kind(ui) for name, kind in GROUPINGS.items()}
+        texts = {name: kind.text for name, kind in GROUPINGS.items()}
+        self.choice = Switch("How stalled and idle cycles are grouped", texts)
+        self.choice.choose(self.panel_id)
+        for name, button in self.choice.buttons.items():
+            button.setToolTip(tooltip(GROUPINGS[name].tip))
+            button.setAccessibleDescription(translated(GROUPINGS[name].tip))
+        self.grouping = self._groupings[self.choice.value]
+        self.tree: TreeTable[WhyNode] = TreeTable(self._tree(WhyNode()), ui, sort="bar", yields=YIELDS)
+        self.legend, self.assumption = Legend(), PlainLabel(role="muted", wordWrap=True)
+        self.note, self.only = ElidedLabel(role="muted"), QCheckBox(translated("Selected instruction only"))
+        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.remembered = {PART: self.choice, "tree": self.tree, ONLY: self.only}
+        self.empty = WithEmptyState(self.tree)
+        self._ranged = self.coalesced(self._compute_range, STREAM_MS)
+        self._lay_out()
+        self.choice.currentIndexChanged.connect(self._group)
+        self.only.toggled.connect(self._show)
+        self.tree.chosen.connect(self._go)
+        self.tree.hovered.connect(self._point)
+        self.tree.menu_asked.connect(self._open_menu)
+        self.session.clock_range.watch(self._range_changed)
+        ui.theme.changed.connect(self._show_legend)
+        self._start()
+
+    def _lay_out(self) -> None:
+        self.bar = boxed(
+            column(
+                bar((self.legend, 1), self.only, margins=BAR_ABOVE), row(self.assumption, margins=BAR_BELOW)
+            )
+        )
+        column(bar(self.choice, (self.note, 1), margins=BAR_ABOVE), self.bar, (self.empty, 1), of=self)
+        self._name_all()
+
+    # -- groupings ----------------------------------------------------------------------------------
+
+    @property
+    def declared(self) -> PanelInfo:
+        """Return the registry entry of the grouping."""
+        return DECLARED[self.grouping.id]
+
+    @property
+    def chosen_part(self) -> str:
+        """Return the id of the grouping."""
+        return self.grouping.id
+
+    def part(self, name: str) -> WhyPanel:
+        """Group by a name and return the panel; KeyError if there is no such grouping."""
+        self.choice.choose(self._groupings[name].id)
+        return self
+
+    def made_part(self, name: str) -> WhyPanel:
+        """Return the panel, which exists."""
+        return self
+
+    def show_part(self, name: str) -> None:
+        """Group by a name."""
+        self.choice.choose(name)
+
+    def _group(self) -> None:
+        """Group as the switch is set."""
+        self.ui.results.let_go(self.grouping.result_name, self.visibility)
+        self.grouping = self._groupings[self.choice.value]
+        self._ranged.reset()
+        self._name_all()
+        self.result = None
+        self.tree.show_tree(self._tree(WhyNode()))
+        super()._open()
+        self._ask_range()
+
+    def _name_all(self) -> None:
+        self.result_name, self.topic = self.grouping.result_name, self.grouping.topic
+        self.tree.setAccessibleName(translated(self.grouping.accessible))
+        self.only.setToolTip(tooltip(self.grouping.only))
+
+    # -- where rows come from -----------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._ranged.reset()
+        self.result = None
+        self.tree.forget()
+        super()._open()
+        self._ask_range()
+
+    def result_names(self) -> tuple[str, ...]:
+        """Return the results of all groupings."""
+        return tuple(grouping.result_name for grouping in self._groupings.values())
+
+    def _is_ranged(self) -> bool:
+        return self.session.clock_range.value is not None and self.grouping.of_range is not None
+
+    def _ask_range(self) -> None:
+        if self._is_ranged():
+            self._ranged.ask()
+
+    def _refresh(self) -> None:
+        if not self._is_ranged():
+            self.result = self.ui.results.cell(self.grouping.result_name).value
+        self._show()
+
+    def _arrived(self) -> None:
+        if not self._is_ranged():
+            super()._arrived()
+
+    def _more_waves(self) -> None:
+        if self._is_ranged():
+            self._ranged.ask()
+        else:
+            super()._more_waves()
+
+    def _range_changed(self) -> None:
+        if self._is_ranged():
+            self._ranged.now()
+        elif self.grouping.of_range is not None:
+            self._refresh()
+
+    def _compute_range(self) -> None:
+        trace, store, window = self.session.trace.value, self.session.store, self.session.clock_range.value
+        grouping, reduction = self.grouping, self.grouping.of_range
+        if trace is None or store is None or window is None or reduction is None or not len(trace.code):
+            return
+        name, ways = self.session.waves.value, self.ui.results.ways.of(self.session.snapshot())
+        inside = rows_in(trace, window)
+        ask = self.so_far(f"{grouping.id} of a range", reduction, window, inside)
+
+        def job() -> Any:
+            own = ways(name).rows
+            return ask(inside if own is None or inside is None else own & inside)
+
+        def take(result: Any) -> None:
+            if self.session.clock_range.value == window and self.grouping is grouping:
+                self.result = result
+                self._show()
+
+        self.run_job(job, take, stream=self._ranged)
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _tree(self, root: WhyNode) -> Tree[WhyNode]:
+        grouping = self.grouping
+        own = {one.id: one for one in grouping.columns()}
+        blank: dict[str, TreeColumn[WhyNode]] = {
+            name: TreeColumn(name, "", width=px, is_there=False) for name, px in WIDTHS.items()
+        }
+        return Tree(
+            root,
+            tuple((blank | own).values()),
+            grouping.tip_of,
+            grouping.spoken,
+            lambda node: (grouping.id, node.depth, node.cause, node.line),
+            grouping.starts_open,
+        )
+
+    def _show(self) -> None:
+        grouping, result, line, sentence = self.grouping, self.result, self.only_line, self._why_empty()
+        has_rows = result is not None and grouping.has_rows(result)
+        self.bar.setVisible(has_rows)
+        if not has_rows:
+            self.note.setText("")
+        self.empty.say(sentence)
+        if result is None or sentence:
+            return
+
+        def take(root: WhyNode) -> None:
+            if self.result is result:
+                self.empty.say("" if line is None or root.children else grouping.nothing_about(line))
+                self.tree.show_tree(self._tree(root), is_all_open=line is not None)
+                self._say(result)
+                self._show_legend()
+                self._mark()
+
+        self.run_job(lambda: grouping.nodes(result, line), take, "nodes")
+
+    def _say(self, result: Any) -> None:
+        assumption, text = self.grouping.assumption(result), self.grouping.note(result)
+        self.note.setText(text)
+        self.note.setToolTip(tooltip(self.grouping.note_tip(result) or text))
+        self.assumption.setText(assumption)
+        self.assumption.setVisible(bool(assumption))
+
+    def _why_empty(self) -> str:
+        result = self.result
+        if result is not None and not result.waves and self._is_ranged():
+            return OUT_OF_RANGE
+        sentence = self.why_no_waves(result)
+        if sentence or result is None:
+            return sentence
+        if not self.grouping.has_rows(result):
+            return self.reason(self.grouping.nothing)
+        return NOT_SELECTED if self.only.isChecked() and self.only_line is None else ""
+
+    def _show_legend(self) -> None:
+        self.legend.set_items(self.grouping.legend(self.tree.rows.root))
+
+    def first_focus(self) -> QWidget:
+        """Return the tree, also while it is computed: the switch above it is there at once."""
+        return self.tree
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        if self.result is not None and self.only.isChecked():
+            self._show()
+        elif self.result is not None:
+            self._mark()
+
+    def _mark(self) -> None:
+        """Make a row of the selected instruction current; keep a current row that is already about it."""
+        here, line = self.tree.currentIndex(), self.session.selection.value.line
+        if not here.isValid() or self.tree.rows.node(here).line != line:
+            self.tree.mark(self._row_of(line))
+
+    def _row_of(self, line: int | None) -> WhyNode | None:
+        def shown(node: WhyNode) -> Any:
+            for child in node.children:
+                yield child
+                if self.tree.isExpanded(self.tree.rows.index_of(child)):
+                    yield from shown(child)
+
+        return next((node for node in shown(self.tree.rows.root) if node.line == line), None)
+
+    def place_of(self, row: Any) -> Hover | None:
+        """Return the instruction of a node, if it has one."""
+        return None if row is None or row.line < 0 else Hover(line=row.line)
+
+    @property
+    def only_line(self) -> int | None:
+        """Return the selected instruction, if only its rows are shown."""
+        return self.session.selection.value.line if self.only.isChecked() else None
+
+    def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
+        node = self.tree.rows.node(index)
+        tip = self.grouping.tip_of(node)
+        actions = [("Copy", lambda: copy_text(tip))]
+        if self.grouping.id == ByWait.id:
+            wait = node if node.depth == 1 or node.parent is None else node.parent
+            actions.insert(0, ("Show only the arrows of this wait", lambda: self._isolate(wait)))
+        if node.line >= 0:
+            actions.insert(0, ("Go there", lambda: self._go(node)))
+        menu = self.tree.menu(*actions)
+        self.add_copy(menu)
+        menu.popup(at)
+
+    def _isolate(self, wait: WhyNode) -> None:
+        self._go(wait)
+        self.session.isolated_wait.set(wait.line)
+
+    # -- called by the shell ------------------------------------------------------------------------
+
+    def caption(self) -> str:
+        """Return the grouping and the sum of its cycles."""
+        note = "" if self.result is None else self.note.text()
+        return ", ".join(filter(None, (self.grouping.text.lower(), note)))
+
+    def command_line(self) -> command_text.Words | None:
+        """Return the command that prints the grouping."""
+        command, *words = self.grouping.words()
+        line = () if self.only_line is None else (f"--line={self.only_line}",)
+        is_empty = bool(self._why_empty())  # the present rows belong to another grouping or capture
+        order = () if is_empty else command_text.sorting(self.tree.rows)
+        return command_text.rcv(self.session, command, *line, *words, *order, "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """Return the shown rows."""
+        trace, result, root = self.session.trace.value, self.result, self.tree.rows.root
+        if trace is None or result is None or not root.children:
+            return None
+        return self.grouping.sheet(trace, result, self.only_line, root)
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Restore what `save_state` returned, or each grouping's state from its time as a separate panel."""
+        old = state.get(str(state.get(PART, self.chosen_part)))
+        super().load_state((old if isinstance(old, dict) else {}) | state)
+
+
+@panel(id="causes", title="Causes", area="bottom", order=21, needs=("code",), within="why")
+class CausesPanel(WhyPanel):
+    """Why waves stalled and idled, and which instruction is to blame."""
+
+
+@panel(id="waits", title="Waits", area="bottom", order=24, needs=("waves", "code"), within="why")
+class WaitsPanel(WhyPanel):
+    """What waits waited for, with the stall charged to it."""
+
+
+@panel(id="bubbles", title="Bubbles", area="bottom", order=25, needs=("code",), within="why")
+class BubblesPanel(WhyPanel):
+    """Which instructions waves waited in while nothing happened on their SIMD."""

@@ -1,0 +1,183 @@
+"""`rcv waits`: what each wait waited for, and the memory latency that waits show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rcv_py.analysis.waits.load_order import LOAD_ORDER
+from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
+from rcv_py.base.text import count, percent, plural, short_place
+from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading, listing, max_nested, nothing
+from rcv_py.cli.opening import ChosenWaves, choose_waves
+from rcv_py.cli.options.dig_options import WaitsOptions
+from rcv_py.features.whatif.result import signed
+from rcv_py.features.why.waits_result import (
+    SHARE_OF_STALL,
+    STALL,
+    TIMES,
+    flat_table,
+    latency_documents,
+    latency_table,
+    load_facts,
+    load_rows,
+    load_table,
+    totals,
+    wait_documents,
+    wait_table,
+    waits_about,
+)
+from rcv_py.features.why.waits_result import WAITS as WAIT_ROWS
+from rcv_py.results.places import short_sources
+from rcv_py.results.table import Table
+
+if TYPE_CHECKING:
+    from rcv_py.analysis.whatif.hoist import Tried
+
+MAX_LISTED = 4  # producers of a wait that the text shows
+
+_COLUMNS = (
+    Column("#", True),
+    *(Column(field.title, True) for field in (TIMES, STALL, SHARE_OF_STALL)),
+    Column("latency", True),
+    Column("instruction", elastic="right"),
+    Column("source", elastic="left"),
+)
+
+
+def run(options: WaitsOptions) -> Answer:
+    """List the waits of a capture, the latencies, or the inverted waits."""
+    if options.inverted:
+        return _inverted(options)
+    waves = choose_waves(options, (WAITS,))
+    trace, summary = waves.trace, waves.of(WAITS)
+    table, rows = _rows(waves, summary, options)
+    shown = table[rows]
+
+    def document() -> dict[str, Any]:
+        sums = totals(summary)
+        facts = {
+            "wave": options.wave,
+            "waves": summary.waves,
+            "totals": sums if summary.waves else dict.fromkeys(sums),
+        }
+        if options.latency:
+            return facts | {"latency": latency_documents(shown)}
+        return facts | {"waits": wait_documents(trace, summary, rows, max_nested(options))}
+
+    def text() -> Iterator[Part]:
+        if summary.waves:
+            yield from heading(waves)
+        if not len(rows):
+            yield _why_none(waves, summary, options)
+        elif options.latency:
+            yield Shown(shown, trace)
+            instructions = plural(len(table), "instruction")
+            of = f"\n{len(shown):,} of {instructions} in {_waves(waves, summary)}"
+            yield f"{of}, cycles from issue to result."
+            yield ("Exact: a wait stalled until the result arrived.  Bounds: the result had arrived before.")
+        else:
+            yield from _waits(waves, summary, rows)
+
+    return Answer(
+        schema="rcv.waits/2",
+        document=document,
+        csv=shown.csv if options.latency else lambda: flat_table(trace, summary, rows).csv(),
+        text=text,
+        of=waves,
+    )
+
+
+def _inverted(options: WaitsOptions) -> Answer:
+    from rcv_py.analysis.whatif.experiments import sample  # noqa: PLC0415 - it imports a compiler
+    from rcv_py.analysis.whatif.hoist import tried  # noqa: PLC0415 - as above
+    from rcv_py.work.whatif import player_of  # noqa: PLC0415 - as above
+
+    waves = choose_waves(options, (LOAD_ORDER,))
+    trace, found = waves.trace, waves.of(LOAD_ORDER)
+    attempt = tried(player_of(trace, sample(trace)), found) if len(found) else None
+    table = load_table(trace, found, attempt)[load_rows(found, options.line)]
+    facts = {"wave": options.wave, **load_facts(found, attempt)}
+
+    def footer(shown: Table) -> Iterator[str]:
+        yield f"\n{len(shown):,} of {plural(len(table), 'move')}.  At most: of all cycles of waves."
+        yield from _predicted(attempt)
+
+    return listing(
+        options, waves, table, "rcv.waits/2", lambda: facts, footer=footer, why_none=waves.why_none("waits")
+    )
+
+
+def _predicted(attempt: Tried | None) -> Iterator[str]:
+    """The predicted change of all tried moves, and its assumptions."""
+    if attempt is None or attempt.together is None:
+        return
+    all_ = attempt.together
+    between = f"{signed(all_.low)} … {signed(all_.high)}"
+    yield f"All moves tried: predicted {signed(all_.share)} ({between}) of the span of the traced units."
+    yield "Counts of waits in between change with them; `rcv whatif --help` says what predictions assume."
+
+
+def _rows(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> tuple[Table, np.ndarray]:
+    """Return the table, and the shown rows in order."""
+    line = options.line
+    if options.latency:
+        table, rows = latency_table(waves.trace, summary), np.arange(len(summary.latency))
+        rows = rows if line is None else np.flatnonzero(summary.latency.line == line)
+    else:
+        table, rows = wait_table(waves.trace, summary), waits_about(summary, line)
+    if options.sort:
+        rows = rows[table[rows].order(options.sort, descending=not options.ascending)]
+    return table, rows[: options.top or None]
+
+
+def _waves(waves: ChosenWaves, summary: WaitSummary) -> str:
+    """How many waves were read, and the total if some could not be read."""
+    of, read = len(waves.trace.waves) if waves.rows is None else len(waves.rows), summary.waves
+    return plural(read, "wave") if read == of else f"{read:,} of {plural(of, 'wave')}"
+
+
+def _waits(waves: ChosenWaves, summary: WaitSummary, rows: np.ndarray) -> Iterator[Part]:
+    """A table, with producers below their wait."""
+    short, table = short_sources(waves.trace), summary.blocking
+    waits = wait_documents(waves.trace, summary, rows)
+    yield Grid(_COLUMNS, [cells for wait in waits for cells in _cells(wait, short)])
+    total, part = int(table.stall.sum()), int(table.stall[rows].sum())
+    share = f"{percent(part, total)} of " if total else ""
+    yield (
+        f"\n{len(rows):,} of {plural(len(table), 'wait')}: {share}{count(total)} cycles of stall in "
+        f"{_waves(waves, summary)}."
+    )
+    yield "Stall is charged to the newest of what a wait required; latency is the median of exact samples."
+
+
+def _cells(wait: dict[str, Any], short: dict[str, str]) -> Iterator[list[str]]:
+    yield _row(wait, wait["hits"], wait["text"], short)
+    for producer in wait["producers"][:MAX_LISTED]:
+        text = f"  ← {producer['text']}"
+        yield _row(producer, producer["hits"], text, short, producer["latency"]["median"])
+    more = len(wait["producers"]) - MAX_LISTED
+    if more > 0:
+        yield ["", "", "", "", "", f"  ← and {plural(more, 'more instruction')}", ""]
+
+
+def _row(
+    place: dict[str, Any], times: int, text: str, short: dict[str, str], median: float | None = None
+) -> list[str]:
+    return [
+        str(place["instruction"]),
+        count(times),
+        count(place["stall"]),
+        SHARE_OF_STALL.text(place.get("share_of_stall", place.get("share_of_wait_stall"))),
+        "" if median is None else f"{median:,.0f}",
+        text,
+        short_place(place["source"], short),
+    ]
+
+
+def _why_none(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> str:
+    if waves.rows is not None and not waves.rows and len(waves.trace.waves) == waves.read:
+        return nothing("wave", options, "No wave touches this range.")
+    return waves.why_none("waits") or nothing("wait", options, WAIT_ROWS.nothing)

@@ -1,0 +1,184 @@
+"""Stall of wait instructions, with the operations they waited for below each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from PySide6.QtGui import QColor
+
+from rcv_py.analysis.cost.place_text import beside, known_place
+from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
+from rcv_py.base.text import count, percent, plural
+from rcv_py.features.why.grouping import Grouping, WhyNode, number
+from rcv_py.features.why.waits_result import LATENCIES, SHARE_OF_STALL, STALL, TIMES, flat_table, waits_about
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.results.common import SOURCE_PLACE
+from rcv_py.ui.core.panel import Sheet
+from rcv_py.ui.core.shared_results import of_waves
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.table_model import grouped
+from rcv_py.ui.table.tree_table import Parts, TreeColumn
+
+OPEN_SHARE = 0.05  # waits with a larger share of all stall start open
+
+
+def _wait_facts(node: WhyNode) -> list[str]:
+    part = percent(node.stall, node.total)
+    facts = [f"{grouped(node.stall)} cycles of stall, {part} of all waits, in {grouped(node.times)} runs"]
+    rest = node.stall - sum(child.stall for child in node.children)
+    return [*facts, f"{grouped(rest)} of them with nothing outstanding that is known"] if rest else facts
+
+
+def _producer_facts(node: WhyNode) -> list[str]:
+    part = percent(node.stall, node.total)
+    charged = (
+        f"{grouped(node.stall)} cycles, {part} of the wait's stall" if node.stall else "no stall charged"
+    )
+    facts = [f"required {grouped(node.times)} times; {charged}"]
+    if not node.exact:
+        return [*facts, "latency: no wait shows it exactly"]
+    numbers = f"median {grouped(node.median)}, p90 {grouped(node.p90)} cycles"
+    return [*facts, f"latency: {numbers} of {grouped(node.exact)} exact samples"]
+
+
+class ByWait(Grouping[WaitSummary]):
+    """Groups by wait instruction, and below each by the operations of its counter that it waited for."""
+
+    id = "waits"
+    text = "By wait or counter"
+    tip = "Stall of each wait instruction; below it the operations of its counter that it waited for."
+    accessible = "Waits by stall, each with what it waited for"
+    result_name = "waits"
+    nothing = "No wave ran a wait for memory, LDS or messages."
+    only = "Show the waits at the selected instruction, and those that waited for it."
+    of_range = WAITS
+
+    def columns(self) -> tuple[TreeColumn[WhyNode], ...]:
+        """Return stall and its share, executions, latency by exact samples."""
+        return (
+            self.name_column(
+                "wait",
+                "A wait, and below it what it waited for.",
+                lambda node: node.line,
+                "instruction",
+            ),
+            self.bar_column(
+                "stall",
+                "Stall of the wait by the kind of instruction it is charged to; of one of them, its part.",
+                STALL.name,
+            ),
+            number(
+                "cycles",
+                STALL,
+                text=lambda node: grouped(node.stall) if node.stall or node.depth == 1 else "",
+                title="cycles",
+                tip="Cycles that the wait stalled; of an instruction, what is charged to it "
+                "for being the newest required.",
+            ),
+            self.share_column(
+                SHARE_OF_STALL, tip="Share of the stall of all waits; below a wait, of its stall."
+            ),
+            number(
+                "hits", TIMES, "times", tip="How often the wait ran; how often it required the instruction."
+            ),
+            number("median", LATENCIES["median"], sort=""),
+            number("p90", LATENCIES["p90"], sort=""),
+            self.source_column(sort=SOURCE_PLACE.name),
+        )
+
+    def starts_open(self, node: WhyNode) -> bool:
+        """Return whether a wait starts open: if it has much of all stall."""
+        return node.stall > OPEN_SHARE * max(1, node.total)
+
+    def parts(self, node: WhyNode) -> Parts:
+        """Return stall by the kind of operation waited for."""
+        trace, by_kind = self.session.trace.value, Counter[int]()
+        for charged in node.children if node.depth == 1 else [node]:
+            by_kind[0 if trace is None else int(trace.code.kind[charged.line])] += int(charged.stall)
+        rest = node.stall - sum(by_kind.values())
+        parts = [(cycles, self.ui.theme.kind(kind)) for kind, cycles in sorted(by_kind.items())]
+        return [*parts, (rest, self.ui.theme.role("stall"))]
+
+    def tip_of(self, node: WhyNode) -> str:
+        """Return numbers and place."""
+        trace = self.session.trace.value
+        facts = _wait_facts(node) if node.depth == 1 else _producer_facts(node)
+        place = "" if trace is None else known_place(trace, node.line, full=True)
+        return "\n".join([self.name(node), *facts, *filter(None, (place,))])
+
+    def spoken(self, node: WhyNode) -> str:
+        """Return its name, whether it waits, and its duration."""
+        what = "waits" if node.depth == 1 else "waited for"
+        return (
+            f"{self.name(node)}, {what}, {grouped(node.stall)} cycles of stall, {grouped(node.times)} times"
+        )
+
+    def nodes(self, result: WaitSummary, line: int | None) -> WhyNode:
+        """Return waits, and the operations each waited for."""
+        table, latency = result.blocking, result.latency
+        columns = (latency.line, latency.exact, latency.median, latency.p90)
+        known = {
+            line: {"exact": exact, "median": median, "p90": p90}
+            for line, exact, median, p90 in zip(*(column.tolist() for column in columns), strict=True)
+        }
+        total = int(table.stall.sum())
+        producers = list(zip(table.producer.tolist(), table.n.tolist(), table.charged.tolist(), strict=True))
+        waits = []
+        for row in waits_about(result, line).tolist():
+            stall = int(table.stall[row])
+            below = [
+                _node(producer, n, charged, stall, depth=2, **known.get(producer, {}))
+                for producer, n, charged in producers[table.producers(row)]
+            ]
+            waits.append(
+                _node(int(table.line[row]), int(table.hits[row]), stall, total, depth=1, children=below)
+            )
+        return _node(-1, int(table.hits.sum()), total, total, depth=0, children=waits)
+
+    def has_rows(self, result: WaitSummary) -> bool:
+        """Return whether any wait ran."""
+        return len(result.blocking) > 0
+
+    def nothing_about(self, line: int) -> str:
+        """Return why no rows are shown for an instruction."""
+        trace = self.session.trace.value
+        text = "" if trace is None else f", {trace.code.text[line]}{beside(trace, line)},"
+        return f"Instruction {line}{text} neither waits nor is waited for."
+
+    def note(self, result: WaitSummary) -> str:
+        """Return all stall of waits, and the waves it belongs to."""
+        text = f"{count(result.blocking.stall.sum())} cycles of stall in {plural(result.waves, 'wave')}"
+        if self.session.clock_range.value is not None:
+            return f"{text} of the clock range"
+        store = self.session.store
+        if store is not None and not store.is_complete:
+            return f"partial: {result.waves:,} of {plural(result.of, 'wave')} read"
+        return of_waves(self.session, text)
+
+    def legend(self, root: WhyNode) -> list[tuple[QColor, str, str]]:
+        """Return the kinds of operations waited for."""
+        trace = self.session.trace.value
+        if trace is None:
+            return []
+        lines = {node.line for wait in root.children for node in wait.children if node.stall}
+        kinds = sorted({int(trace.code.kind[line]) for line in lines} & set(KIND_TEXT))
+        return [
+            (self.ui.theme.kind(kind), KIND_NAME[TokenKind(kind)], KIND_TEXT[TokenKind(kind)])
+            for kind in kinds
+        ]
+
+    def words(self) -> tuple[str, ...]:
+        """Return the command for the clock range."""
+        return ("waits", *command_text.clock(self.session))
+
+    def sheet(self, trace: Trace, result: WaitSummary, line: int | None, root: WhyNode) -> Sheet:
+        """Return one row per wait and instruction that it waited for."""
+        return Sheet.of("Waits", flat_table(trace, result, waits_about(result, line)))
+
+
+def _node(line: int, times: int, stall: int, total: int, *, depth: int, **more: Any) -> WhyNode:
+    return WhyNode(
+        line=line, times=times, stall=stall, cycles=stall, length=stall, total=total, depth=depth, **more
+    )

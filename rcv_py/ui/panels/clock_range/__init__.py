@@ -1,4 +1,0 @@
-"""The contents of a measured range, and the time from one instruction to another.
-
-Read `panel.py` first.
-"""
