@@ -18,9 +18,10 @@ from pytestqt.qtbot import QtBot
 from rcv_py.ui.app import App, start
 from rcv_py.ui.core.imports import late_signatures
 from rcv_py.ui.core.shared_results import OF_FINDINGS
-from tests.support.limits import HANG_S
+from tests.support.limits import HANG_MS, HANG_S
 from tests.support.paths import ROOT
 
+MOST_MS = 2 * HANG_MS  # more than tests wait
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 UNUSED = (  # rooms and modules that no window needs before somebody asks for what they do
     "analysis.compare",
