@@ -399,7 +399,7 @@ ELSEWHERE = {
     "report": {"out", "out_dir", "format", "jobs", "cluster", "run_files", "waves", "predict", "interactive"},
     "source": {"edit", "editor"},  # test_links
     "export": {"to", "out", "table", "waves", "cycles"},
-    "notes": {  # tests/cli/test_notes.py
+    "notes": {  # tests/features/notes/test_command.py
         *("line", "source", "wave", "at", "from", "to", "title", "note", "severity", "author"),
         *("id", "file", "out", "beside", "match", "regex", "case", "top", "sort", "ascending"),
     },

@@ -37,7 +37,7 @@ from rcv_py.ui.shell.workspace import takers
 from rcv_py.ui.timeline.brush import BrushStrip
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import settle
 
 IS_PAINTED = True  # legends name what is painted

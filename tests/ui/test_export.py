@@ -20,7 +20,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.shell.exporter import ExportDialog
 from tests.support.paths import ROOT
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import open_sample, settle
 
 

@@ -17,7 +17,7 @@ from rcv_py.work import reduce
 from tests.export.perfetto_reader import read
 from tests.support.limits import HANG_S
 from tests.support.samples import sample_path
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import open_sample, settle, window
 
 

@@ -17,7 +17,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.state.selection import Place, Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.core.place_go import AROUND, Destination
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
 
 

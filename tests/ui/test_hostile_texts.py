@@ -36,7 +36,7 @@ from rcv_py.ui.shell.exporter import ExportDialog
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.hostile_text import CONTROLS, Watch, hostile, markup, unseen, watched
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import open_sample, settle, window
 
 IS_PAINTED = True

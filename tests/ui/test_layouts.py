@@ -16,7 +16,7 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.layouts import BY_ID, EMPTY_PX, LAYOUTS, LEAST_ROWS_PX, SIDES, WAVE_PX, shares
 from rcv_py.ui.shell.own_layouts import OwnLayouts
 from tests.support.source_places import without_sources
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLES, open_sample, settle, window
 
 FULL_HD = (1920, 1080)

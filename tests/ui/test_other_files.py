@@ -15,7 +15,7 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.cli.main import main
 from rcv_py.ui.app import App
 from tests.support.rocpd import write
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, settle
 
 

@@ -16,7 +16,7 @@ from rcv_py.ui.core.panel import ELSEWHERE, Panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.widgets.empty_state import with_whole_options
 from tests.support.plain_samples import reasons, sampled
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLES, open_sample, settle
 
 IS_PAINTED = True

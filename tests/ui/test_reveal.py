@@ -6,7 +6,7 @@ import numpy as np
 from pytestqt.qtbot import QtBot
 
 from tests.support.samples import sample_path
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import open_sample, settle
 
 

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.state.single_instance import Request
 from rcv_py.ui.app import App, Windows
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, SAMPLES, settle, window
 
 

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, settle
 
 IS_PAINTED = True

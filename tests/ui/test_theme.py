@@ -18,7 +18,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column
 from rcv_py.ui.core.style_sheet import ICONS, drawing, style_sheet
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 
 IS_PAINTED = True
 

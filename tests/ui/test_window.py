@@ -24,7 +24,7 @@ from rcv_py.ui.shell.opener import LOOKING
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.support.limits import HANG_S
 from tests.support.samples import sample_path
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
 EXPECTED = {

@@ -1,4 +1,4 @@
-"""`rcv causes` on real captures: rules of tests/cli/test_causes.py, and numbers."""
+"""`rcv causes` on real captures: rules of tests/features/why/test_command.py, and numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_causes import (
+from tests.features.why.test_command import (
     run,
     test_a_share_of_no_stall_is_a_dash,  # noqa: F401
     test_json_adds_up_whatever_a_row_is,  # noqa: F401

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cli.test_check import run
+from tests.features.health.test_command import run
 from tests.real.captures import trace_path
 
 BEFORE, AFTER = "flash_attn_small_before", "flash_attn_small_after"

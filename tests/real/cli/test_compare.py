@@ -1,4 +1,4 @@
-"""`rcv compare` on real captures: numbers, and rules of tests/cli/test_compare.py."""
+"""`rcv compare` on real captures: numbers, and rules of tests/features/compare/test_command.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.test_compare import Pair, run, test_work_is_counted_a_wave_and_costs_cycles  # noqa: F401
+from tests.features.compare.test_command import Pair, run, test_work_is_counted_a_wave_and_costs_cycles  # noqa: F401
 from tests.real.captures import trace_path
 
 

@@ -1,4 +1,4 @@
-"""The rule of tests/cli/test_empty_range.py on real captures."""
+"""The rule of tests/features/range/test_empty.py on real captures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_empty_range import test_no_wave_in_the_range  # noqa: F401
+from tests.features.range.test_empty import test_no_wave_in_the_range  # noqa: F401
 from tests.real.captures import trace_path
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.test_flame import printed, refused
+from tests.features.flame.test_command import printed, refused
 from tests.real.captures import golden, synthetic_path, trace_path
 
 FLASH = "flash_attn_small_after"

@@ -1,4 +1,4 @@
-"""The rules of tests/cli/test_hotspot_like.py on real captures, and what was counted in their files."""
+"""The rules of tests/features/compat/test_command.py on real captures, and numbers from their files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_hotspot_like import (
+from tests.features.compat.test_command import (
     no_limit,  # noqa: F401
     run,
     test_classes_hold_all_cycles,  # noqa: F401

@@ -1,4 +1,4 @@
-"""`rcv index` over the library of real captures: numbers, and rules of tests/cli/test_index.py."""
+"""`rcv index` over real captures: numbers, and rules of tests/features/compare/test_index_command.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rcv_py.work.library import library_rows
-from tests.cli.test_index import (
+from tests.features.compare.test_index_command import (
     HERE,
     rows,  # noqa: F401
     run,

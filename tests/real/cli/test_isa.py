@@ -1,4 +1,4 @@
-"""`rcv isa` on real captures: numbers, and rules of tests/cli/test_isa.py."""
+"""`rcv isa` on real captures: numbers, and rules of tests/features/isa/test_command.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_isa import (
+from tests.features.isa.test_command import (
     run,
     test_blocks_hold_all_costs,  # noqa: F401
     test_the_listing_is_in_program_order_or_ranked,  # noqa: F401

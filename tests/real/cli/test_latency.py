@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from tests.cli.test_latency import run
+from tests.features.latency.test_command import run
 from tests.real.captures import GOLDEN, golden, synthetic_path, trace_path
 
 

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from tests.cli.test_loops_command import run
+from tests.features.loops.test_command import run
 from tests.real.captures import GOLDEN, golden, trace_path
 
 

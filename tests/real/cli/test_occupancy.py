@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cli.test_occupancy import run
+from tests.features.occupancy.test_command import run
 from tests.real import captures
 
 

@@ -1,4 +1,4 @@
-"""The rules of tests/cli/test_source_beside.py on real captures."""
+"""The rules of tests/features/source/test_beside.py on real captures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_source_beside import (  # noqa: F401
+from tests.features.source.test_beside import (  # noqa: F401
     test_every_instruction_has_its_place,
     test_index_names_the_source_of_its_top_instruction,
     test_rows_of_compare_have_their_place,

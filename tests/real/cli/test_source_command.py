@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_source_command import document, run, test_shares_of_files_add_up  # noqa: F401
+from tests.features.source.test_command import document, run, test_shares_of_files_add_up  # noqa: F401
 from tests.real import captures
 
 

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from tests.cli.test_summary_line import run
+from tests.features.summary.test_line import run
 from tests.real import captures
 
 

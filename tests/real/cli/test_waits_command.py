@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from tests.cli.test_waits_command import run
+from tests.features.why.test_waits_command import run
 from tests.real import captures
 
 

@@ -1,6 +1,6 @@
 """A user interface as in tests/ui, for real captures."""
 
-from tests.ui.conftest import (  # noqa: F401
+from tests.support.window_fixtures import (  # noqa: F401
     empty_app,
     found_once,
     is_painted,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tests.features.health.test_panel import health, show  # noqa: F401
 from tests.real import captures
-from tests.ui.test_health import health, show  # noqa: F401
 
 
 def test_the_cards_of_a_known_capture(show: Callable) -> None:  # noqa: F811

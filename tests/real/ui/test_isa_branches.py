@@ -1,4 +1,4 @@
-"""Branch arrows and counts of a real capture that is known; the rules of tests/ui/test_isa_branches.py."""
+"""Branch arrows and counts of a known real capture; the rules of tests/features/isa/test_branches.py."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import pytest
 
 from rcv_py.features.isa.panel import IsaPanel
 from rcv_py.model.trace import Trace
-from tests.real import captures
-from tests.ui.test_isa_branches import (  # noqa: F401
+from tests.features.isa.test_branches import (  # noqa: F401
     Settled,
     ends,
     isa,
@@ -16,6 +15,7 @@ from tests.ui.test_isa_branches import (  # noqa: F401
     test_counts_are_over_all_waves_and_stand_beside_the_rows,
     test_waits_branches_both_and_none,
 )
+from tests.real import captures
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rcv_py.model.trace import Trace
+from tests.features.isa.test_folds import test_thousands_of_rows_that_never_ran_are_one_key_away  # noqa: F401
 from tests.real import captures
-from tests.ui.test_isa_folds import test_thousands_of_rows_that_never_ran_are_one_key_away  # noqa: F401
 
 
 @pytest.fixture

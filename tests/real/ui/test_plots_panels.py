@@ -10,14 +10,14 @@ import pytest
 from rcv_py.features.occupancy.dispatches_panel import DispatchesPanel
 from rcv_py.features.occupancy.panel import OccupancyPanel
 from rcv_py.features.waves.wave_states_panel import WaveStatesPanel
-from tests.real import captures
-from tests.ui.test_plots_panels import (  # noqa: F401
+from tests.features.occupancy.test_panels import (  # noqa: F401
     KINDS,
     check_texts,
     load,
     make,
     test_states_as_the_writer_counted_when_wave_files_are_gone,
 )
+from tests.real import captures
 
 
 @pytest.fixture

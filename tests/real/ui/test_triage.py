@@ -8,13 +8,13 @@ import pytest
 
 from rcv_py.features.findings.panel import TriagePanel
 from rcv_py.model.trace import Trace
-from tests.real import captures
-from tests.ui.test_triage import (  # noqa: F401
+from tests.features.findings.test_panel import (  # noqa: F401
     shown,
     test_evidence_of_every_kind_leads_to_its_place,
     test_numbers_are_never_cut,
     test_open_then_one_click_selects_everywhere,
 )
+from tests.real import captures
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.features.waves.test_menu import test_a_capture_without_working_waves_says_so  # noqa: F401
 from tests.real import captures
-from tests.ui.test_wave_menu import test_a_capture_without_working_waves_says_so  # noqa: F401
 
 
 @pytest.fixture

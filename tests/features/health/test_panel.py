@@ -23,8 +23,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
 from tests.support import folders
 from tests.support.opened import sample_trace
+from tests.support.window_fixtures import Reused
 from tests.support.yaml_subset import jobs
-from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLES, settle
 
 Settled = Callable[[], None]

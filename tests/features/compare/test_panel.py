@@ -26,7 +26,7 @@ from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.support.samples import sample, write_sample
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
 
 Settled = Callable[[], None]

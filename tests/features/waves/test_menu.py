@@ -12,7 +12,7 @@ from rcv_py.ui.app import App
 from tests.support.early_waves import SAMPLE, only, waves_of
 from tests.support.plain_capture import LABEL, plain
 from tests.support.samples import sample_path
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import open_sample, settle, window
 
 

@@ -19,7 +19,7 @@ from rcv_py.features.compare import library_result
 from rcv_py.model.modes import LIBRARY_ORDERS
 from rcv_py.results.field import At
 from rcv_py.work.library import library_rows
-from tests.cli.test_check import apart
+from tests.features.health.test_command import apart
 from tests.support import folders
 from tests.support.command_runs import run as run_once
 from tests.support.plain_capture import plain

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.features.why.panel import WhyPanel
 from rcv_py.ui.core.context import UiContext
-from tests.ui.test_waits import sample
+from tests.features.why.test_waits_panel import sample
 from tests.ui.window import open_sample, settle, window
 
 Settled = Callable[[], None]

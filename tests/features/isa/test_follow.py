@@ -25,7 +25,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
 from tests.support.code_samples import batch, code_table, trace, two_waves, waits, wave
 from tests.support.mouse import move_mouse
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import open_sample, settle
 
 Settled = Callable[[], None]

@@ -23,7 +23,7 @@ from tests.support.plain_capture import plain
 from tests.support.plain_samples import reasons
 from tests.support.samples import sample_path, write_sample
 from tests.support.source_places import on_one_line
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, open_sample, settle
 
 

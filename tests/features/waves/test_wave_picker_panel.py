@@ -29,7 +29,7 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.times import Times, cycles_in
 from tests.support import drawing
-from tests.ui.conftest import Reused
+from tests.support.window_fixtures import Reused
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, settle
 
 

@@ -1,0 +1,17 @@
+"""The fixtures of windows, for panels."""
+
+from __future__ import annotations
+
+from tests.support.window_fixtures import (  # noqa: F401 - fixtures are known by their names
+    empty_app,
+    found_once,
+    is_painted,
+    open_in,
+    read_once,
+    released_keys,
+    reused,
+    sample_app,
+    settled,
+    ui,
+    whole_turns,
+)
