@@ -53,9 +53,16 @@ def plain(module: ModuleType, name: str) -> Callable[..., Any]:
     function = getattr(copy, name).__wrapped__
 
     def call(*values: Any) -> Any:
-        return function(*(Checked(one) if isinstance(one, np.ndarray) else one for one in values))
+        return function(*map(guarded, values))
 
     return call
+
+
+def guarded(value: Any) -> Any:
+    """Return an argument of a kernel, with arrays that check."""
+    if isinstance(value, tuple):  # a NamedTuple
+        return type(value)(*map(guarded, value))
+    return Checked(value) if isinstance(value, np.ndarray) else value
 
 
 @contextmanager

@@ -6,7 +6,8 @@ user's cache folder; if that cannot be written, every process compiles again.
 The same text runs in three ways: compiled, as plain Python, and, in tests, compiled with indexes checked.  So
 
 - a `kernel` is called from Python, a `part` by kernels and parts alone;
-- both get one- or two-dimensional arrays and whole numbers, allocate nothing, and write into arrays they got;
+- both get one- or two-dimensional arrays, whole numbers and NamedTuples of these, allocate nothing, and
+  write into arrays they got;
 - compiled code checks no index: a comparison next to each keeps it in range, and none is negative;
 - integers stay below 2^63 in size, and values read from an array go through `int`: compiled, an
   unsigned number with a signed one would become a float.
@@ -257,7 +258,12 @@ def _plain(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*values: P.args, **named: P.kwargs) -> R:
-        seen = [one.data if isinstance(one, np.ndarray) else one for one in values]
-        return function(*seen, **named)  # type: ignore[arg-type] # memory is indexed like an array
+        return function(*map(_memory, values), **named)
 
     return call
+
+
+def _memory(value: Any) -> Any:
+    if isinstance(value, tuple):  # a NamedTuple
+        return type(value)(*map(_memory, value))
+    return value.data if isinstance(value, np.ndarray) else value

@@ -69,57 +69,50 @@ class _Walk:
     def __init__(self, data: np.ndarray, cu: int) -> None:
         self._data = data
         self._cu = cu
-        self._facts = np.zeros(0, dtype=np.int64)
-        self._make([0, 0, 0, 0], 0, np.int32)
+        self._begin(False, np.zeros(0, dtype=np.int64), [0, 0, 0, 0], 0, np.int32)
 
-    def _make(self, sizes: Sequence[int], others: int, cycles: type[np.integer[Any]]) -> None:
+    def _begin(
+        self, fills: bool, facts: np.ndarray, sizes: Sequence[int], others: int, cycles: type[np.integer[Any]]
+    ) -> None:
         records, segments, breaks, stalls = sizes
-        self.time = np.empty(records, np.int64)
-        self.kind = np.empty(records, np.int8)
-        self.stall, self.duration = np.empty(records, cycles), np.empty(records, cycles)
-        self.did, self.lasted = np.full(segments, kernel.UNUSED, np.int8), np.empty(segments, cycles)
-        self.breaks = np.full(2 * breaks, kernel.UNUSED_BREAK)
-        self._stalls = np.empty(stalls, np.int64)
-        self._others = np.empty(2 * others, np.int64)
+        self._rows = kernel.Rows(
+            fills=fills,
+            facts=facts,
+            time=np.empty(records, np.int64),
+            kind=np.empty(records, np.int8),
+            stall=np.empty(records, cycles),
+            duration=np.empty(records, cycles),
+            did=np.full(segments, kernel.UNUSED, np.int8),
+            lasted=np.empty(segments, cycles),
+            breaks=np.full(2 * breaks, kernel.UNUSED_BREAK),
+            stalls=np.empty(stalls, np.int64),
+            others=np.empty(2 * others, np.int64),
+        )
         self.state = np.zeros(kernel.SIZE, dtype=np.int64)
         self.state[kernel.WAVE : kernel.WAVE + kernel.SLOTS] = kernel.NEVER
         self.state[[kernel.POSITION, kernel.CONSUMED, kernel.PHASE, kernel.CU]] = HEADER, -1, 15, self._cu
 
-    def _step(self, fills: bool) -> bool:
-        """Process the tokens of a stretch; return whether there are more."""
-        checkpoint()
-        begin = int(self.state[kernel.POSITION])
-        stop = min(begin + STRETCH, len(self._data))
-        if not fills:
+    def _go(self) -> None:
+        """Process the tokens, a stretch at a time."""
+        is_cut = len(self._data) <= HEADER
+        while not is_cut and self.state[kernel.POSITION] < len(self._data):
+            checkpoint()
+            begin = int(self.state[kernel.POSITION])
+            stop = min(begin + STRETCH, len(self._data))
+            facts = self._rows.facts
             most = int(self.state[kernel.WAVES]) + (stop - begin) // SHORTEST + kernel.SLOTS
-            if kernel.FACTS * most > len(self._facts):
+            if not self._rows.fills and kernel.FACTS * most > len(facts):
                 grown = np.zeros(kernel.FACTS * most * 3 // 2, dtype=np.int64)
-                grown[: len(self._facts)] = self._facts
-                self._facts = grown
-        kernel.walk(
-            self._data,
-            stop,
-            fills,
-            self.state,
-            self._facts,
-            self.time,
-            self.kind,
-            self.stall,
-            self.duration,
-            self.did,
-            self.lasted,
-            self.breaks,
-            self._stalls,
-            self._others,
-        )
-        return not self.state[kernel.IS_TRUNCATED] and self.state[kernel.POSITION] < len(self._data)
+                grown[: len(facts)] = facts
+                self._rows = self._rows._replace(facts=grown)
+            kernel.walk(self._data, stop, self.state, self._rows)
+            is_cut = bool(self.state[kernel.IS_TRUNCATED])
 
     def count(self) -> None:
         """Count the rows of each wave and allocate the columns."""
-        while len(self._data) > HEADER and self._step(False):
-            pass
+        self._go()
         state, count = self.state, int(self.state[kernel.WAVES])
-        self._facts = facts = self._facts[: count * kernel.FACTS]
+        facts = self._rows.facts[: count * kernel.FACTS]
         rows = facts.reshape(count, kernel.FACTS)
         for slot in range(kernel.SLOTS):  # waves without an end come last
             wave = state[kernel.WAVE + slot]
@@ -138,37 +131,37 @@ class _Walk:
         cycles: type[np.integer[Any]] = (
             np.int32 if state[kernel.LATEST] < np.iinfo(np.int32).max >> 1 else np.int64
         )
-        self._make(totals, int(state[kernel.OTHERS]), cycles)
+        self._begin(True, facts, totals, int(state[kernel.OTHERS]), cycles)
 
     def fill(self) -> None:
         """Fill the columns."""
-        while len(self._data) > HEADER and self._step(True):
-            pass
-        self._stalls = np.empty(0, np.int64)  # no other use
+        self._go()
+        self._rows = self._rows._replace(stalls=np.empty(0, np.int64))  # no other use
 
     @property
     def others(self) -> np.ndarray:
         """Time and byte of the tokens that waves do not need, int64 [n, 2]."""
-        return self._others[: 2 * int(self.state[kernel.OTHERS])].reshape(-1, 2)
+        return self._rows.others[: 2 * int(self.state[kernel.OTHERS])].reshape(-1, 2)
 
     def waves(self, cu: int, starts: _Starts) -> WaveRecords:
         """Return the waves of the traced compute unit, by end, that have a start or a record."""
-        facts = self._facts.reshape(-1, kernel.FACTS)[self._order]
+        rows = self._rows
+        facts = rows.facts.reshape(-1, kernel.FACTS)[self._order]
         first = np.concatenate(
-            [facts[:, : kernel.F_BREAKS + 1], [[len(self.kind), len(self.did), len(self.breaks) // 2]]]
+            [facts[:, : kernel.F_BREAKS + 1], [[len(rows.kind), len(rows.did), len(rows.breaks) // 2]]]
         )
-        behind, address = self.breaks[::2], self.breaks[1::2]
-        records, start = _Kept(self.kind >= 0), facts[:, kernel.F_START]
+        behind, address = rows.breaks[::2], rows.breaks[1::2]
+        records, start = _Kept(rows.kind >= 0), facts[:, kernel.F_START]
         token_first = records.place(first[:, kernel.F_RECORDS])
         is_wave = (start >= 0) | (np.diff(token_first) > 0)
         for row in np.flatnonzero(~is_wave):
-            self.did[first[row, kernel.F_DID] : first[row + 1, kernel.F_DID]] = kernel.UNUSED
+            rows.did[first[row, kernel.F_DID] : first[row + 1, kernel.F_DID]] = kernel.UNUSED
             behind[first[row, kernel.F_BREAKS] : first[row + 1, kernel.F_BREAKS]] = kernel.UNUSED_BREAK
-        segments, breaks = _Kept(self.did >= 0), _Kept(behind > kernel.UNUSED_BREAK)
+        segments, breaks = _Kept(rows.did >= 0), _Kept(behind > kernel.UNUSED_BREAK)
         break_first = breaks.place(first[:, kernel.F_BREAKS])
         owner = np.repeat(first[:-1, kernel.F_RECORDS], np.diff(break_first))
         behind = records.place(owner + breaks.of(behind) + 1) - records.place(owner) - 1
-        time, duration = records.of(self.time), records.of(self.duration)
+        time, duration = records.of(rows.time), records.of(rows.duration)
         end = facts[:, kernel.F_END].copy()
         for row in np.flatnonzero(end < 0):  # at most one a slot
             own = slice(token_first[row], token_first[row + 1])
@@ -195,12 +188,12 @@ class _Walk:
             state_first=frozen(segments.place(first[:, kernel.F_DID])[ends]),
             break_first=frozen(break_first[ends]),
             time=frozen(time),
-            kind=frozen(records.of(self.kind).view(np.uint8)),
-            stall=frozen(records.of(self.stall)),
+            kind=frozen(records.of(rows.kind).view(np.uint8)),
+            stall=frozen(records.of(rows.stall)),
             duration=frozen(duration),
             flags=frozen(np.zeros(len(time), dtype=np.uint8)),
-            state=frozen(segments.of(self.did).view(np.uint8)),
-            state_duration=frozen(segments.of(self.lasted)),
+            state=frozen(segments.of(rows.did).view(np.uint8)),
+            state_duration=frozen(segments.of(rows.lasted)),
             break_token=frozen(behind),
             break_address=frozen(breaks.of(address).astype(np.uint64)),
         )

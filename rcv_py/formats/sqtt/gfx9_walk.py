@@ -11,6 +11,8 @@ A record is a token that a wave issued.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy import ndarray
 
@@ -79,40 +81,33 @@ IMMED, TRAPPED = int(TokenKind.IMMED), int(TokenKind.TRAP)
 IDLE, EXEC, WAIT, STALLED = map(int, (WaveState.IDLE, WaveState.EXEC, WaveState.WAIT, WaveState.STALL))
 
 
+class Rows(NamedTuple):
+    """Columns of a walk."""
+
+    fills: bool  # else rows are only counted: the columns are empty, except `facts`
+    facts: ndarray  # int64 [FACTS * waves]
+    time: ndarray  # int64, cycle of each record; of a vanished record the record before it
+    kind: ndarray  # int8, their units
+    stall: ndarray  # int32 or int64, cycles that they waited
+    duration: ndarray  # the same, cycles that they took
+    did: ndarray  # int8, state of the wave in each segment
+    lasted: ndarray  # int32 or int64, cycles of each segment
+    breaks: ndarray  # int64 [2 * breaks], the record after which a program goes on elsewhere, and where
+    stalls: ndarray  # int64, when waves stalled
+    others: ndarray  # int64 [2 * tokens], time and byte of tokens that waves do not need
+
+
 @kernel
 def walk(  # noqa: C901, PLR0912 - one branch a type of token
-    data: ndarray,
-    stop: int,
-    fills: bool,
-    state: ndarray,
-    facts: ndarray,
-    time: ndarray,
-    kind: ndarray,
-    stall: ndarray,
-    duration: ndarray,
-    did: ndarray,
-    lasted: ndarray,
-    breaks: ndarray,
-    stalls: ndarray,
-    others: ndarray,
+    data: ndarray, stop: int, state: ndarray, rows: Rows
 ) -> None:
     """Process the tokens that begin before byte `stop`.
 
     Args:
         data: int8, the whole stream.
         stop: a byte of it.
-        fills: whether columns are filled; else rows are only counted, and the columns are empty.
         state: int64 [SIZE], changed.
-        facts: int64 [FACTS * waves], changed.
-        time: int64, cycle of each record; of a vanished record the record before it.
-        kind: int8, their units.
-        stall: int32 or int64, cycles that they waited.
-        duration: the same, cycles that they took.
-        did: int8, state of the wave in each segment.
-        lasted: int32 or int64, cycles of each segment.
-        breaks: int64 [2 * breaks], the record of a wave after which its program goes on elsewhere, and where.
-        stalls: int64, when waves stalled.
-        others: int64 [2 * tokens], time and byte of tokens that waves do not need.
+        rows: the columns, filled.
     """
     at, now = state[POSITION], state[TIME]
     while at < stop:
@@ -130,48 +125,23 @@ def walk(  # noqa: C901, PLR0912 - one branch a type of token
             s = (head >> 5 & 3) * 16
             while left:
                 if left & 3 and state[WAVE + s] >= 0 and state[TRAP + s] == NORMAL:
-                    issued(
-                        left & 3,
-                        s,
-                        now,
-                        fills,
-                        state,
-                        time,
-                        kind,
-                        stall,
-                        duration,
-                        did,
-                        lasted,
-                        stalls,
-                    )
+                    on_issue(left & 3, s, now, state, rows)
                 left >>= 2
                 s += 1
         elif what == KIND:
             now += head >> 2 & 4
             s = (head >> 9 & 3) * 16 + (head >> 5 & 15)
             if state[WAVE + s] == NEVER or (state[WAVE + s] == GONE and state[HAS_LOST]):
-                opened(s, now, -1, fills, state, facts)  # it began before the trace, or its start is lost
+                open_wave(s, now, -1, state, rows)  # it began before the trace, or its start is lost
             elif state[WAVE + s] >= 0:
-                told(
-                    head >> 11,
-                    s,
-                    now,
-                    fills,
-                    state,
-                    time,
-                    kind,
-                    stall,
-                    duration,
-                    stalls,
-                    breaks,
-                )
+                on_kind(head >> 11, s, now, state, rows)
         elif what == MISC:
             now += (head >> 4 & 0xFF) * 4
             what = head >> 13
             if what == RESETS:
-                now = stamped(data, at + 2, now, state)
+                now = next_time(data, at + 2, now, state)
             elif what:
-                noted(now, at, fills, state, others)
+                add_note(now, at, state, rows)
                 if what == LOSES:
                     state[HAS_LOST] = 1
                 for s in range(SLOTS if what == SAVES else 0):
@@ -180,19 +150,18 @@ def walk(  # noqa: C901, PLR0912 - one branch a type of token
             if at != state[CONSUMED]:
                 now += head >> 2 & 4
             if what == PC:
-                placed(data, at, fills, state, breaks)
+                on_address(data, at, state, rows)
             elif what in (START, END):
-                lives = lived_on(data, at, now, fills, state, facts, time, kind, stall, duration, did, lasted)
-                if lives:
-                    noted(now, at, fills, state, others)
+                if on_start_or_end(data, at, now, state, rows):
+                    add_note(now, at, state, rows)
             elif SILENT >> what & 1 == 0:
-                noted(now, at, fills, state, others)
+                add_note(now, at, state, rows)
         at += size
     state[POSITION], state[TIME], state[LATEST] = at, now, max(now, state[LATEST])
 
 
 @part
-def wide(data: ndarray, at: int) -> int:
+def six_bytes(data: ndarray, at: int) -> int:
     """Return six bytes as a number."""
     number = 0
     for byte in range(6):
@@ -201,25 +170,25 @@ def wide(data: ndarray, at: int) -> int:
 
 
 @part
-def noted(now: int, at: int, fills: bool, state: ndarray, others: ndarray) -> None:
+def add_note(now: int, at: int, state: ndarray, rows: Rows) -> None:
     """Keep time and byte of a token."""
     row = state[OTHERS]
-    if fills:
-        if 2 * row + 2 > len(others):
+    if rows.fills:
+        if 2 * row + 2 > len(rows.others):
             return
-        others[2 * row], others[2 * row + 1] = now, at
+        rows.others[2 * row], rows.others[2 * row + 1] = now, at
     state[OTHERS] = row + 1
 
 
 @part
-def stamped(data: ndarray, at: int, now: int, state: ndarray) -> int:
+def next_time(data: ndarray, at: int, now: int, state: ndarray) -> int:
     """Return the time that the next timestamp sets, or `now` if another reset comes before one."""
     state[LATEST] = max(now, state[LATEST])
     while at + 2 <= len(data):
         what = data[at] & 15
         size = LENGTHS >> 4 * what & 15
         if what == STAMP and at + size <= len(data):
-            clock = wide(data, at + 2)
+            clock = six_bytes(data, at + 2)
             state[CONSUMED] = at
             if state[BASE] == 0:
                 state[BASE] = clock - now + 4
@@ -234,87 +203,53 @@ def stamped(data: ndarray, at: int, now: int, state: ndarray) -> int:
 
 
 @part
-def opened(s: int, now: int, start: int, fills: bool, state: ndarray, facts: ndarray) -> None:
+def open_wave(s: int, now: int, start: int, state: ndarray, rows: Rows) -> None:
     """A wave begins; `start` is the row of `others` that holds its start, -1 if the stream has none."""
     wave = state[WAVES]
     fact = FACTS * wave
-    if fact + FACTS > len(facts):
+    if fact + FACTS > len(rows.facts):
         return
     state[WAVES] = wave + 1
     state[WAVE + s], state[TRAP + s], state[PENDING + s] = wave, NORMAL, 0
     state[DOES + s], state[SINCE + s] = IDLE, now
     for field in range(FIRST, LAST, SLOTS):
-        state[field + s] = facts[fact + (field - FIRST) // GROUP] if fills else 0
-    if fills:
-        facts[fact + F_SLOT], facts[fact + F_BEGIN], facts[fact + F_START] = s, now, start
+        state[field + s] = rows.facts[fact + (field - FIRST) // GROUP] if rows.fills else 0
+    if rows.fills:
+        rows.facts[fact + F_SLOT], rows.facts[fact + F_BEGIN], rows.facts[fact + F_START] = s, now, start
 
 
 @part
-def lived_on(
-    data: ndarray,
-    at: int,
-    now: int,
-    fills: bool,
-    state: ndarray,
-    facts: ndarray,
-    time: ndarray,
-    kind: ndarray,
-    stall: ndarray,
-    duration: ndarray,
-    did: ndarray,
-    lasted: ndarray,
-) -> bool:
+def on_start_or_end(data: ndarray, at: int, now: int, state: ndarray, rows: Rows) -> bool:
     """A wave starts, ends, or is switched on the traced compute unit; return False if it is switched."""
     low, high = data[at] & 0xFF, data[at + 1] & 0xFF
     if low >> 6 | (high & 3) << 2 != state[CU] or low & 32:
         return True
     s = (high >> 6) * 16 + (high >> 2 & 15)
     if low & 15 == END:
-        return ended(s, now, fills, state, facts, kind, time, did, lasted)
+        return on_end(s, now, state, rows)
     count = (data[at + 2] & 0xC0) >> 6 | (data[at + 3] & 31) << 2
-    return started(count, s, now, fills, state, facts, time, kind, stall, duration)
+    return on_start(count, s, now, state, rows)
 
 
 @part
-def started(
-    count: int,
-    s: int,
-    now: int,
-    fills: bool,
-    state: ndarray,
-    facts: ndarray,
-    time: ndarray,
-    kind: ndarray,
-    stall: ndarray,
-    duration: ndarray,
-) -> bool:
+def on_start(count: int, s: int, now: int, state: ndarray, rows: Rows) -> bool:
     """A wave starts, or is switched; return whether it starts."""
     if count <= SWITCH:
         if state[WAVE + s] < 0:  # else already reported
-            opened(s, now, state[OTHERS], fills, state, facts)
+            open_wave(s, now, state[OTHERS], state, rows)
         return True
     if state[WAVE + s] >= 0 and state[TRAP + s] == REQUESTED:
         state[TRAP + s] = SAVED
-        recorded(TRAPPED, s, now, 0, ISSUES, fills, state, time, kind, stall, duration)
-        if fills:
-            facts[FACTS * state[WAVE + s] + F_CONTEXTS] += 1
+        add_record(TRAPPED, s, now, 0, ISSUES, state, rows)
+        if rows.fills:
+            rows.facts[FACTS * state[WAVE + s] + F_CONTEXTS] += 1
     elif state[TRAP + s] == SAVED:
         state[TRAP + s] = AWAITS
     return False
 
 
 @part
-def ended(
-    s: int,
-    now: int,
-    fills: bool,
-    state: ndarray,
-    facts: ndarray,
-    kind: ndarray,
-    time: ndarray,
-    did: ndarray,
-    lasted: ndarray,
-) -> bool:
+def on_end(s: int, now: int, state: ndarray, rows: Rows) -> bool:
     """A wave ends, or is switched; return whether it ends."""
     wave = state[WAVE + s]
     if wave < 0:
@@ -322,19 +257,19 @@ def ended(
     if state[TRAP + s] != NORMAL:
         return False
     fact = FACTS * wave
-    if fills:
+    if rows.fills:
         end = now + ISSUES
-        is_told = (
-            state[DID + s] > state[DID_FIRST + s] and before(state[COUNT + s], s, state, time, kind) >= 0
+        has_record = (
+            state[DID + s] > state[DID_FIRST + s] and record_before(state[COUNT + s], s, state, rows) >= 0
         )
-        if is_told and end > state[SINCE + s]:
-            lived(state[DOES + s], s, end - state[SINCE + s], False, fills, state, did, lasted)
-        facts[fact + F_END] = end
+        if has_record and end > state[SINCE + s]:
+            add_segment(state[DOES + s], s, end - state[SINCE + s], False, state, rows)
+        rows.facts[fact + F_END] = end
     else:
         for group in range(4):
-            facts[fact + group] = state[COUNT + GROUP * group + s]
-        facts[fact + F_DID] += 1  # its last one
-        facts[fact + F_RANK] = state[ENDED]
+            rows.facts[fact + group] = state[COUNT + GROUP * group + s]
+        rows.facts[fact + F_DID] += 1  # its last one
+        rows.facts[fact + F_RANK] = state[ENDED]
         state[ENDED] += 1
     state[WAVE + s] = GONE
     return True
@@ -344,42 +279,30 @@ def ended(
 
 
 @part
-def before(at: int, s: int, state: ndarray, time: ndarray, kind: ndarray) -> int:
+def record_before(at: int, s: int, state: ndarray, rows: Rows) -> int:
     """Return the record before one, -1 if there is none."""
     if at <= state[FIRST + s]:
         return -1
-    return time[at - 1] if kind[at - 1] == VANISHED else at - 1
+    return rows.time[at - 1] if rows.kind[at - 1] == VANISHED else at - 1
 
 
 @part
-def trim(at: int, end: int, time: ndarray, stall: ndarray, duration: ndarray) -> None:
+def trim_record(at: int, end: int, rows: Rows) -> None:
     """End a record when the next begins, but not before its minimum of cycles."""
-    if end < time[at] + duration[at]:
-        duration[at] = max(end - time[at], ISSUES)
-        stall[at] = min(stall[at], duration[at])
+    if end < rows.time[at] + rows.duration[at]:
+        rows.duration[at] = max(end - rows.time[at], ISSUES)
+        rows.stall[at] = min(rows.stall[at], rows.duration[at])
 
 
 @part
-def recorded(
-    what: int,
-    s: int,
-    when: int,
-    wait: int,
-    length: int,
-    fills: bool,
-    state: ndarray,
-    time: ndarray,
-    kind: ndarray,
-    stall: ndarray,
-    duration: ndarray,
-) -> None:
+def add_record(what: int, s: int, when: int, wait: int, length: int, state: ndarray, rows: Rows) -> None:
     """Add a record to the wave of a slot."""
     at = state[COUNT + s]
-    if fills:
-        if at >= len(kind):
+    if rows.fills:
+        if at >= len(rows.kind):
             return
-        time[at], kind[at] = when, what
-        stall[at], duration[at] = wait, length
+        rows.time[at], rows.kind[at] = when, what
+        rows.stall[at], rows.duration[at] = wait, length
     state[COUNT + s] = at + 1
     if what == UNFINISHED:
         state[PENDING + s] += 1
@@ -388,25 +311,16 @@ def recorded(
 
 
 @part
-def lived(
-    what: int,
-    s: int,
-    length: int,
-    joins: bool,
-    fills: bool,
-    state: ndarray,
-    did: ndarray,
-    lasted: ndarray,
-) -> None:
+def add_segment(what: int, s: int, length: int, joins: bool, state: ndarray, rows: Rows) -> None:
     """Add a segment to the wave of a slot; an adjacent segment of the same state extends the last."""
     at = state[DID + s]
-    if fills:
-        if joins and at > state[DID_FIRST + s] and did[at - 1] == what:
-            lasted[at - 1] = lasted[at - 1] + length
+    if rows.fills:
+        if joins and at > state[DID_FIRST + s] and rows.did[at - 1] == what:
+            rows.lasted[at - 1] = rows.lasted[at - 1] + length
             return
-        if at >= len(did):
+        if at >= len(rows.did):
             return
-        did[at], lasted[at] = what, length
+        rows.did[at], rows.lasted[at] = what, length
     state[DID + s] = at + 1
 
 
@@ -414,172 +328,141 @@ def lived(
 
 
 @part
-def issued(  # noqa: C901 - one rule of three cases
-    what: int,
-    s: int,
-    now: int,
-    fills: bool,
-    state: ndarray,
-    time: ndarray,
-    kind: ndarray,
-    stall: ndarray,
-    duration: ndarray,
-    did: ndarray,
-    lasted: ndarray,
-    stalls: ndarray,
+def on_issue(  # noqa: C901 - one rule of three cases
+    what: int, s: int, now: int, state: ndarray, rows: Rows
 ) -> None:
     """Record a stall, the issue of an instruction, or of an instruction that needs no unit."""
     until, length = now, 0
     if what == IMMEDIATE:
-        if fills:
-            last = before(state[COUNT + s], s, state, time, kind)
-            if last >= 0 and kind[last] != UNFINISHED:
-                trim(last, now, time, stall, duration)
-                until = min(time[last] + duration[last], now)
+        if rows.fills:
+            last = record_before(state[COUNT + s], s, state, rows)
+            if last >= 0 and rows.kind[last] != UNFINISHED:
+                trim_record(last, now, rows)
+                until = min(rows.time[last] + rows.duration[last], now)
         length = ISSUES + now - until
     if until > state[SINCE + s]:
-        lived(state[DOES + s], s, until - state[SINCE + s], True, fills, state, did, lasted)
+        add_segment(state[DOES + s], s, until - state[SINCE + s], True, state, rows)
         state[SINCE + s] = until
     if what == STALL:
         state[DOES + s] = STALLED
         at = state[STALL_AT + s]
-        if fills:
-            if at >= len(stalls):
+        if rows.fills:
+            if at >= len(rows.stalls):
                 return
-            stalls[at] = now
+            rows.stalls[at] = now
         state[STALL_AT + s] = at + 1
         return
     unit = UNFINISHED
     if what == IMMEDIATE:
         unit = IMMED
-        lived(WAIT, s, length, False, fills, state, did, lasted)
+        add_segment(WAIT, s, length, False, state, rows)
         state[SINCE + s] = max(now + ISSUES, state[SINCE + s])
     state[DOES + s] = EXEC
-    recorded(unit, s, until, length, length, fills, state, time, kind, stall, duration)
+    add_record(unit, s, until, length, length, state, rows)
 
 
 @part
-def told(
-    what: int,
-    s: int,
-    now: int,
-    fills: bool,
-    state: ndarray,
-    time: ndarray,
-    kind: ndarray,
-    stall: ndarray,
-    duration: ndarray,
-    stalls: ndarray,
-    breaks: ndarray,
-) -> None:
+def on_kind(what: int, s: int, now: int, state: ndarray, rows: Rows) -> None:
     """Set the kind of its oldest record without a kind, or return from the trap handler."""
     if state[TRAP + s] == AWAITS and what == JUMPS:
         state[TRAP + s] = NORMAL
-        last = before(state[COUNT + s], s, state, time, kind) if fills else -1
-        if last >= 0 and kind[last] == TRAPPED:
-            duration[last] = max(now + ISSUES - time[last], stall[last])
-        broken(state[COUNT + s] - 1, s, fills, state, breaks)
+        last = record_before(state[COUNT + s], s, state, rows) if rows.fills else -1
+        if last >= 0 and rows.kind[last] == TRAPPED:
+            rows.duration[last] = max(now + ISSUES - rows.time[last], rows.stall[last])
+        add_break(state[COUNT + s] - 1, s, state, rows)
     elif state[TRAP + s] == NORMAL and state[PENDING + s] > 0:
         state[PENDING + s] -= 1
         at = state[FRONT + s]
-        if fills:
-            named(what, s, now, state, time, kind, stall, duration, stalls)
+        if rows.fills:
+            set_kind(what, s, now, state, rows)
         if what == JUMPS:
-            broken(at, s, fills, state, breaks)
+            add_break(at, s, state, rows)
         elif what == ENTERS_TRAP:
             state[TRAP + s] = AWAITS
-            if fills:
-                shifted(s, state, time, kind, breaks)
+            if rows.fills:
+                move_break(s, state, rows)
 
 
 @part
-def named(  # noqa: C901 - one rule
-    what: int,
-    s: int,
-    now: int,
-    state: ndarray,
-    time: ndarray,
-    kind: ndarray,
-    stall: ndarray,
-    duration: ndarray,
-    stalls: ndarray,
+def set_kind(  # noqa: C901 - one rule
+    what: int, s: int, now: int, state: ndarray, rows: Rows
 ) -> None:
     """Set kind of its oldest record without a kind, and its duration from the time of the token."""
     at = state[FRONT + s]
-    begin, floor = time[at], 0
-    last = before(state[COUNT + s], s, state, time, kind)
-    second = before(last, s, state, time, kind)
-    if second >= 0 and begin < time[second] + duration[second]:
+    begin, floor = rows.time[at], 0
+    last = record_before(state[COUNT + s], s, state, rows)
+    second = record_before(last, s, state, rows)
+    if second >= 0 and begin < rows.time[second] + rows.duration[second]:
         state[PHASE] += 1
-    previous = before(at, s, state, time, kind)
+    previous = record_before(at, s, state, rows)
     if previous >= 0:
-        trim(previous, begin, time, stall, duration)
-        floor = time[previous] + duration[previous]
+        trim_record(previous, begin, rows)
+        floor = rows.time[previous] + rows.duration[previous]
     unit, replayed = UNIT[what], REPLAYED[what]
     if unit:
         late = ((state[PHASE] + s // 16) % 4 + LATE[what]) // 4
         length = ISSUES + max(now - begin - 4 * late, 0)
         start, head = begin, state[STALL_HEAD + s]
-        while head < state[STALL_AT + s] and stalls[head] < begin:
-            start = max(stalls[head], floor)
+        while head < state[STALL_AT + s] and rows.stalls[head] < begin:
+            start = max(rows.stalls[head], floor)
             head += 1
         state[STALL_HEAD + s] = head
         if start != begin:
             length = max(begin + length - start, ISSUES)
-        kind[at], time[at] = unit, start
-        stall[at], duration[at] = max(begin - start, 0), length
+        rows.kind[at], rows.time[at] = unit, start
+        rows.stall[at], rows.duration[at] = max(begin - start, 0), length
         if what < REPLAYABLE:
             state[LAST + SLOTS * what + s] = at
     else:
-        kind[at], time[at] = VANISHED, previous
+        rows.kind[at], rows.time[at] = VANISHED, previous
         if replayed >= 0:
             latest = LAST + SLOTS * replayed + s
             at = state[latest]
             state[latest] = -1
             if at >= state[FIRST + s]:  # not of a wave that had the slot before
-                longer = max(now + ISSUES - time[at] - duration[at], 0)
-                stall[at] += longer
-                duration[at] += longer
+                longer = max(now + ISSUES - rows.time[at] - rows.duration[at], 0)
+                rows.stall[at] += longer
+                rows.duration[at] += longer
     at = state[FRONT + s] + 1
-    while at < state[COUNT + s] and kind[at] != UNFINISHED:
+    while at < state[COUNT + s] and rows.kind[at] != UNFINISHED:
         at += 1
     state[FRONT + s] = at
 
 
 @part
-def broken(at: int, s: int, fills: bool, state: ndarray, breaks: ndarray) -> None:
+def add_break(at: int, s: int, state: ndarray, rows: Rows) -> None:
     """Add a break after a record: the program goes on at an address that a later token reports."""
     row = state[BREAK + s]
-    if fills:
-        if 2 * row + 2 > len(breaks):
+    if rows.fills:
+        if 2 * row + 2 > len(rows.breaks):
             return
         at -= state[FIRST + s]
         if row > state[BREAK_FIRST + s]:
-            at = max(at, breaks[2 * row - 2])
-        breaks[2 * row], breaks[2 * row + 1] = at, 0
+            at = max(at, rows.breaks[2 * row - 2])
+        rows.breaks[2 * row], rows.breaks[2 * row + 1] = at, 0
     state[BREAK + s] = row + 1
 
 
 @part
-def shifted(s: int, state: ndarray, time: ndarray, kind: ndarray, breaks: ndarray) -> None:
+def move_break(s: int, state: ndarray, rows: Rows) -> None:
     """Its newest record enters the trap handler: move a break just before that record to after it."""
-    row, last = state[BREAK + s] - 1, before(state[COUNT + s], s, state, time, kind)
+    row, last = state[BREAK + s] - 1, record_before(state[COUNT + s], s, state, rows)
     if row >= state[BREAK_FIRST + s] and last >= 0:
-        previous = before(last, s, state, time, kind)
-        if breaks[2 * row] >= (previous - state[FIRST + s] if previous >= 0 else -1):
-            breaks[2 * row] = max(breaks[2 * row], last - state[FIRST + s])
+        previous = record_before(last, s, state, rows)
+        if rows.breaks[2 * row] >= (previous - state[FIRST + s] if previous >= 0 else -1):
+            rows.breaks[2 * row] = max(rows.breaks[2 * row], last - state[FIRST + s])
 
 
 @part
-def placed(data: ndarray, at: int, fills: bool, state: ndarray, breaks: ndarray) -> None:
+def on_address(data: ndarray, at: int, state: ndarray, rows: Rows) -> None:
     """Set the address of its oldest break without an address, else of a new break after its newest record."""
     s = (data[at + 1] >> 1 & 3) * 16 + ((data[at] & 0xE0) >> 5 | (data[at + 1] & 1) << 3)
     if state[WAVE + s] < 0 or state[TRAP + s] != NORMAL:
         return
     if state[BREAK_OPEN + s] == state[BREAK + s]:
-        broken(state[COUNT + s] - 1, s, fills, state, breaks)
+        add_break(state[COUNT + s] - 1, s, state, rows)
     row = state[BREAK_OPEN + s]
     if row < state[BREAK + s]:
-        if fills:
-            breaks[2 * row + 1] = wide(data, at + 2) << 2
+        if rows.fills:
+            rows.breaks[2 * row + 1] = six_bytes(data, at + 2) << 2
         state[BREAK_OPEN + s] = row + 1

@@ -13,6 +13,7 @@ from rcv_py.base.runs import borders
 from rcv_py.formats.sqtt import rdna_notes, rdna_walk
 from rcv_py.formats.sqtt.rdna_notes import Notes, Starts
 from rcv_py.formats.sqtt.rdna_tables import TOKEN_TYPES, Known, Token, layout
+from rcv_py.formats.sqtt.rdna_walk import Columns, Given
 from rcv_py.formats.sqtt.records import Stream, WaveRecords
 from rcv_py.formats.sqtt.registers import dispatches, markers
 
@@ -21,33 +22,6 @@ WAVE_BYTES = 64  # of a stream per wave; few waves have less
 STRETCH = 1 << (20 if IS_COMPILED else 14)  # bytes between two checks for cancellation
 UNIT = 32  # bytes that the hardware writes at once
 OTHER_SIMD = 2  # the number of the other SIMD of the WGP differs from the traced one's by this bit
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Columns:
-    """Output columns of a walk, see `rdna_walk.walk`."""
-
-    times: np.ndarray  # int64 [tokens]
-    cycles: np.ndarray  # int32 or int64 [2 * tokens]
-    marks: np.ndarray  # uint8 [2 * tokens]
-    states: np.ndarray  # uint8
-    lasting: np.ndarray  # int32 or int64
-    breaks: np.ndarray  # int64 [2 * breaks]
-    notes: np.ndarray  # int64 [3 * notes]
-
-    @classmethod
-    def with_room(cls, dtype: type, sizes: tuple[int, int, int] = (0, 0, 0), notes: int = 0) -> Columns:
-        """Return columns for these numbers of tokens, segments and breaks; columns of cycles have `dtype`."""
-        tokens, segments, breaks = sizes
-        return cls(
-            times=np.empty(tokens, dtype=np.int64),
-            cycles=np.empty(2 * tokens, dtype=dtype),
-            marks=np.empty(2 * tokens, dtype=np.uint8),
-            states=np.empty(segments, dtype=np.uint8),
-            lasting=np.empty(segments, dtype=dtype),
-            breaks=np.zeros(2 * breaks, dtype=np.int64),
-            notes=np.empty(3 * notes, dtype=np.int64),
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +49,7 @@ class Walked:
     ops: np.ndarray  # int64, see `Layout.instructions`
     state: np.ndarray  # int64, see `rdna_walk`
     waves: np.ndarray  # int64 [waves, WAVE_COLUMNS], as they ended
-    columns: Columns
+    columns: Columns  # `waves` of it as they began
     notes: Notes = field(repr=False)
 
     @property
@@ -141,10 +115,10 @@ def walk(data: np.ndarray, version: int, threads: int = 1) -> Walked:
     words.view(np.uint8)[: len(data)] = data
     known, ops = rules.known.copy(), rules.instructions(header.dp_rate, header.derate)
     known[Known.PLACE] = header.place
-    way = _Way(words, 8 * len(data), (rules.rules, ops, known))
+    given = Given(words, 8 * len(data), rules.rules, ops, known)
 
     room = ROOM + len(data) // WAVE_BYTES
-    waves, begun, state = _counted(way, np.zeros((room, rdna_walk.WAVE_COLUMNS), dtype=np.int64))
+    waves, begun, state = _counted(given, np.zeros((room, rdna_walk.WAVE_COLUMNS), dtype=np.int64))
     count = int(state[rdna_walk.WAVES])
     order = np.empty(count, dtype=np.int64)
     order[waves[:count, rdna_walk.W_ORDER]] = np.arange(count)
@@ -158,70 +132,47 @@ def walk(data: np.ndarray, version: int, threads: int = 1) -> Walked:
         waves[order, first] = firsts[:-1]
         sizes.append(int(firsts[-1]))
     columns = Columns.with_room(
+        waves,
         np.int64 if state[rdna_walk.IS_WIDE] else np.int32,
         (sizes[0], sizes[1], sizes[2]),
         int(state[rdna_walk.NOTES]),
     )
-    _fill(way, waves, begun, columns, threads)
+    _fill(given, begun, columns, threads)
     token, time, place = columns.notes.reshape(3, -1)
     notes = Notes(token=token, time=time, place=place, words=words, known=known)
     return Walked(header=header, ops=ops, state=state, waves=waves[order], columns=columns, notes=notes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Way:
-    """The input of a walk."""
-
-    words: np.ndarray  # uint32, with PADDING
-    bits: int  # of the stream
-    given: tuple[np.ndarray, np.ndarray, np.ndarray]  # rules, instructions, and Known
-
-    def go(self, until: int, state: np.ndarray, waves: np.ndarray, columns: Columns) -> None:
-        """Continue from a state up to a bit."""
-        rdna_walk.walk(
-            self.words,
-            self.bits,
-            until,
-            *self.given,
-            state,
-            waves,
-            columns.times,
-            columns.cycles,
-            columns.marks,
-            columns.states,
-            columns.lasting,
-            columns.breaks,
-            columns.notes,
-        )
-
-
-def _counted(way: _Way, waves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _counted(given: Given, waves: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Walk over all; return the waves, the state in which each stretch begins, and the last state."""
-    state, none, begun = rdna_walk.beginning(), Columns.with_room(np.int32), []
+    state, columns, begun = rdna_walk.beginning(), Columns.with_room(waves, np.int32), []
     while not state[rdna_walk.IS_DONE]:
         checkpoint()
         begun.append(state.copy())
-        way.go(min(int(state[rdna_walk.AT]) + 8 * STRETCH, way.bits), state, waves, none)
+        until = min(int(state[rdna_walk.AT]) + 8 * STRETCH, given.end)
+        rdna_walk.walk(given, until, state, columns)
         # A row must stay free: the walk stops where the table is full.
-        if state[rdna_walk.WAVES] == len(waves):
-            waves = np.concatenate([waves, np.zeros_like(waves)])
-    return waves, np.stack(begun), state
+        if state[rdna_walk.WAVES] == len(columns.waves):
+            waves = columns.waves
+            columns = columns._replace(waves=np.concatenate([waves, np.zeros_like(waves)]))
+    return columns.waves, np.stack(begun), state
 
 
-def _fill(way: _Way, waves: np.ndarray, begun: np.ndarray, columns: Columns, threads: int) -> None:
+def _fill(given: Given, begun: np.ndarray, columns: Columns, threads: int) -> None:
     """Fill columns, stretch by stretch from the states in which they begin."""
-    for first, given in (
+    for first, column in (
         (rdna_walk.TOKEN_FIRST, rdna_walk.W_TOKEN_FIRST),
         (rdna_walk.SEGMENT_FIRST, rdna_walk.W_SEGMENT_FIRST),
         (rdna_walk.BREAK_FIRST, rdna_walk.W_BREAK_FIRST),
     ):  # of running waves, unknown until the count ended
         wave = begun[:, rdna_walk.WAVE : rdna_walk.WAVE + rdna_walk.SLOTS]
-        begun[:, first : first + rdna_walk.SLOTS] = np.where(wave >= 0, waves[wave, given], 0)
-    stretches = zip(begun, [*begun[1:, rdna_walk.AT].tolist(), way.bits], strict=True)
+        firsts = np.where(wave >= 0, columns.waves[wave, column], 0)
+        begun[:, first : first + rdna_walk.SLOTS] = firsts
+    stretches = zip(begun, [*begun[1:, rdna_walk.AT].tolist(), given.end], strict=True)
 
     def fill(stretch: tuple[np.ndarray, int]) -> None:
         state, until = stretch
-        way.go(until, state, waves, columns)
+        rdna_walk.walk(given, until, state, columns)
 
     if threads < 2 or len(begun) < 2:
         for stretch in stretches:

@@ -10,6 +10,8 @@ to the table of waves are identical.  Rare tokens are only noted, with time and 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy import ndarray
 
@@ -124,6 +126,46 @@ SAVING, RESTORING = 0b0000110011, 0b1111001100  # which of them save it, which r
 LOW = 0xFFFFFFFF
 
 
+class Given(NamedTuple):
+    """The input of a walk."""
+
+    words: ndarray  # uint32, the stream, with PADDING after it
+    end: int  # bits of the stream
+    rules: ndarray  # int64 [256], see `rdna_tables`
+    ops: ndarray  # int64 [OPS + TOKEN_TYPES]
+    known: ndarray  # int64, by Known
+
+
+class Columns(NamedTuple):
+    """The output of a walk: in the first one, which counts, all but `waves` are empty."""
+
+    waves: ndarray  # int64 [room, WAVE_COLUMNS]
+    times: ndarray  # int64 [tokens], when they start
+    cycles: ndarray  # int32 or int64 [2 * tokens], stalls, then durations
+    marks: ndarray  # uint8 [2 * tokens], kinds, then flags
+    states: ndarray  # uint8 [segments], states of waves
+    lasting: ndarray  # int32 or int64 [segments], cycles
+    breaks: ndarray  # int64 [2 * breaks], tokens, then addresses
+    notes: ndarray  # int64 [3 * notes], Token, times and positions of the tokens that numpy reads
+
+    @classmethod
+    def with_room(
+        cls, waves: ndarray, dtype: type, sizes: tuple[int, int, int] = (0, 0, 0), notes: int = 0
+    ) -> Columns:
+        """Return columns for these numbers of tokens, segments and breaks; columns of cycles have `dtype`."""
+        tokens, segments, breaks = sizes
+        return cls(
+            waves=waves,
+            times=np.empty(tokens, dtype=np.int64),
+            cycles=np.empty(2 * tokens, dtype=dtype),
+            marks=np.empty(2 * tokens, dtype=np.uint8),
+            states=np.empty(segments, dtype=np.uint8),
+            lasting=np.empty(segments, dtype=dtype),
+            breaks=np.zeros(2 * breaks, dtype=np.int64),
+            notes=np.empty(3 * notes, dtype=np.int64),
+        )
+
+
 def beginning() -> ndarray:
     """Return the state in which a walk begins."""
     state = np.zeros(STATES, dtype=np.int64)
@@ -133,29 +175,29 @@ def beginning() -> ndarray:
 
 
 @part
-def bits_at(words: ndarray, at: int) -> int:
+def bits_at(given: Given, at: int) -> int:
     """Return the 32 bits from a position on; bits above them are undefined."""
     word = at >> 5
-    return (int(words[word]) & LOW | (int(words[word + 1]) & LOW) << 32) >> (at & 31)
+    return (int(given.words[word]) & LOW | (int(given.words[word + 1]) & LOW) << 32) >> (at & 31)
 
 
 @part
-def end_segment(state: ndarray, slot: int, states: ndarray, lasting: ndarray) -> None:
+def end_segment(state: ndarray, slot: int, to: Columns) -> None:
     """End the last segment of the wave, if there is one."""
     at = state[SEGMENT_FIRST + slot] + state[SEGMENTS + slot] - 1
-    if state[SEGMENT + slot] >= 0 and 0 <= at < len(states):
-        states[at] = state[SEGMENT + slot]
-        lasting[at] = state[SINCE + slot] - state[SEGMENT_SINCE + slot]
+    if state[SEGMENT + slot] >= 0 and 0 <= at < len(to.states):
+        to.states[at] = state[SEGMENT + slot]
+        to.lasting[at] = state[SINCE + slot] - state[SEGMENT_SINCE + slot]
 
 
 @part
-def become(state: ndarray, slot: int, new: int, time: int, states: ndarray, lasting: ndarray) -> None:
+def set_state(state: ndarray, slot: int, new: int, time: int, to: Columns) -> None:
     """Set a wave's state from a time on; it keeps the previous state until then."""
     since = state[SINCE + slot]
     if time > since:
         before = state[DOING + slot]
         if before != state[SEGMENT + slot]:
-            end_segment(state, slot, states, lasting)
+            end_segment(state, slot, to)
             state[SEGMENT + slot] = before
             state[SEGMENT_SINCE + slot] = since
             state[SEGMENTS + slot] += 1
@@ -164,34 +206,25 @@ def become(state: ndarray, slot: int, new: int, time: int, states: ndarray, last
 
 
 @part
-def end_token(state: ndarray, slot: int, times: ndarray, cycles: ndarray, marks: ndarray) -> None:
+def end_token(state: ndarray, slot: int, to: Columns) -> None:
     """Write the last token of the wave, if there is one: it is final."""
     at = state[TOKEN_FIRST + slot] + state[TOKENS + slot] - 1
-    room = len(times)
+    room = len(to.times)
     if state[LAST_KIND + slot] >= 0 and 0 <= at < room:
         time = state[LAST_TIME + slot]
-        times[at] = time
-        cycles[at] = state[LAST_ISSUE + slot] - time
-        cycles[room + at] = state[LAST_END + slot] - time
-        marks[at] = state[LAST_KIND + slot]
-        marks[room + at] = state[LAST_FLAGS + slot]
+        to.times[at] = time
+        to.cycles[at] = state[LAST_ISSUE + slot] - time
+        to.cycles[room + at] = state[LAST_END + slot] - time
+        to.marks[at] = state[LAST_KIND + slot]
+        to.marks[room + at] = state[LAST_FLAGS + slot]
 
 
 @part
-def add(
-    state: ndarray,
-    slot: int,
-    kind: int,
-    time: int,
-    until: int,
-    busy: int,
-    flags: int,
-    times: ndarray,
-    cycles: ndarray,
-    marks: ndarray,
+def add_token(
+    state: ndarray, slot: int, kind: int, time: int, until: int, busy: int, flags: int, to: Columns
 ) -> None:
     """Add a token of the wave: it waits from `time` until it is issued, then takes some cycles."""
-    end_token(state, slot, times, cycles, marks)
+    end_token(state, slot, to)
     end = until + busy
     if end - time > WIDEST:
         state[IS_WIDE] = 1
@@ -205,7 +238,7 @@ def add(
 
 
 @part
-def lengthen(state: ndarray, slot: int, end: int, kind: int) -> None:
+def extend_token(state: ndarray, slot: int, end: int, kind: int) -> None:
     """Correct end and kind of the wave's last token."""
     if end - state[LAST_TIME + slot] > WIDEST:
         state[IS_WIDE] = 1
@@ -215,59 +248,39 @@ def lengthen(state: ndarray, slot: int, end: int, kind: int) -> None:
 
 
 @part
-def add_break(state: ndarray, slot: int, breaks: ndarray) -> None:
+def add_break(state: ndarray, slot: int, to: Columns) -> None:
     """Add a break: the program goes on elsewhere after the last token."""
     at = state[BREAK_FIRST + slot] + state[BREAKS + slot]
-    room = len(breaks) >> 1
+    room = len(to.breaks) >> 1
     if at < room:
-        breaks[at] = state[TOKENS + slot] - 1
+        to.breaks[at] = state[TOKENS + slot] - 1
     state[BREAKS + slot] += 1
 
 
 @part
-def close_barrier(state: ndarray, slot: int, time: int, states: ndarray, lasting: ndarray) -> None:
+def close_barrier(state: ndarray, slot: int, time: int, to: Columns) -> None:
     """End a barrier at the next token of its wave."""
     state[IS_BARRIER + slot] = 0
-    become(state, slot, WAIT, state[LAST_END + slot], states, lasting)
-    become(state, slot, EXEC, time + 1, states, lasting)
-    lengthen(state, slot, max(time, state[LAST_TIME + slot]), MESSAGE)
+    set_state(state, slot, WAIT, state[LAST_END + slot], to)
+    set_state(state, slot, EXEC, time + 1, to)
+    extend_token(state, slot, max(time, state[LAST_TIME + slot]), MESSAGE)
 
 
 @part
-def turn(
-    state: ndarray,
-    slot: int,
-    act: int,
-    time: int,
-    times: ndarray,
-    cycles: ndarray,
-    marks: ndarray,
-    breaks: ndarray,
-) -> None:
+def on_trap(state: ndarray, slot: int, act: int, time: int, to: Columns) -> None:
     """Enter a trap, about which the stream reports nothing, or return from it."""
     if act == TRAP:
-        add(state, slot, CONTEXT, time, time, 1, 0, times, cycles, marks)
+        add_token(state, slot, CONTEXT, time, time, 1, 0, to)
         state[IS_TRAPPED + slot] = 1
         return
-    add_break(state, slot, breaks)
+    add_break(state, slot, to)
     state[IS_TRAPPED + slot] = 0
     if state[LAST_KIND + slot] == CONTEXT:
-        lengthen(state, slot, max(state[LAST_END + slot], time + 1), CONTEXT)
+        extend_token(state, slot, max(state[LAST_END + slot], time + 1), CONTEXT)
 
 
 @part
-def issue(
-    state: ndarray,
-    slot: int,
-    op: int,
-    time: int,
-    times: ndarray,
-    cycles: ndarray,
-    marks: ndarray,
-    states: ndarray,
-    lasting: ndarray,
-    breaks: ndarray,
-) -> None:
+def on_issue(state: ndarray, slot: int, op: int, time: int, to: Columns) -> None:
     """Issue an instruction: the wave stalled before if it was ready; a wait begins after the last token."""
     act = op >> OP_ACT & 0xFF
     begin = time
@@ -278,96 +291,65 @@ def issue(
     elif state[DOING + slot] == STALL:
         begin = min(time, state[SINCE + slot])
     flags = FLAG_BARRIER if BARRIER <= act <= LONG_BARRIER else 0
-    add(state, slot, op & 0xFF, begin, time, op >> OP_CYCLES, flags, times, cycles, marks)
+    add_token(state, slot, op & 0xFF, begin, time, op >> OP_CYCLES, flags, to)
     if waits:
-        become(state, slot, WAIT, begin, states, lasting)
+        set_state(state, slot, WAIT, begin, to)
         state[IS_BARRIER + slot] = 1 if act == LONG_BARRIER else 0
     elif act == JUMP:
-        add_break(state, slot, breaks)
-    become(state, slot, EXEC, time + 1 if waits else time, states, lasting)
+        add_break(state, slot, to)
+    set_state(state, slot, EXEC, time + 1 if waits else time, to)
 
 
 @part
-def tell(
-    state: ndarray,
-    slot: int,
-    op: int,
-    time: int,
-    times: ndarray,
-    cycles: ndarray,
-    marks: ndarray,
-    states: ndarray,
-    lasting: ndarray,
-    breaks: ndarray,
-) -> None:
+def on_wave_token(state: ndarray, slot: int, op: int, time: int, to: Columns) -> None:
     """Apply a token that names the wave of a slot."""
     if state[WAVE + slot] < 0 or state[IS_OVER + slot] != 0:
         return
     act = op >> OP_ACT & 0xFF
     if state[IS_BARRIER + slot] != 0:
-        close_barrier(state, slot, time - 1 if act == READY else time, states, lasting)
+        close_barrier(state, slot, time - 1 if act == READY else time, to)
     if act == READY:
-        become(state, slot, STALL, time, states, lasting)
+        set_state(state, slot, STALL, time, to)
     elif act >= TRAP:
-        turn(state, slot, act, time, times, cycles, marks, breaks)
+        on_trap(state, slot, act, time, to)
     elif state[IS_TRAPPED + slot] == 0:
-        issue(state, slot, op, time, times, cycles, marks, states, lasting, breaks)
+        on_issue(state, slot, op, time, to)
 
 
 @part
-def close(state: ndarray, slot: int, wave: int, end: int, waves: ndarray) -> None:
+def close_wave(state: ndarray, slot: int, wave: int, end: int, to: Columns) -> None:
     """Record the end of a wave: no segment of it is longer than its lifetime."""
-    if state[SINCE + slot] - waves[wave, W_BEGIN] > WIDEST:
+    if state[SINCE + slot] - to.waves[wave, W_BEGIN] > WIDEST:
         state[IS_WIDE] = 1
-    waves[wave, W_END] = end
-    waves[wave, W_ORDER] = state[ENDED]
+    to.waves[wave, W_END] = end
+    to.waves[wave, W_ORDER] = state[ENDED]
     state[ENDED] += 1
 
 
 @part
-def leave(
-    state: ndarray,
-    slot: int,
-    waves: ndarray,
-    times: ndarray,
-    cycles: ndarray,
-    marks: ndarray,
-    states: ndarray,
-    lasting: ndarray,
-) -> None:
+def retire_wave(state: ndarray, slot: int, to: Columns) -> None:
     """Write the totals of the slot's wave: another wave takes the slot, or the stream ends."""
     wave = state[WAVE + slot]
-    if wave < 0 or wave >= len(waves):
+    if wave < 0 or wave >= len(to.waves):
         return
-    waves[wave, W_IS_COMPLETE] = state[IS_OVER + slot]
+    to.waves[wave, W_IS_COMPLETE] = state[IS_OVER + slot]
     if state[IS_OVER + slot] == 0:
         end = state[SINCE + slot]
         if state[LAST_KIND + slot] >= 0:
             end = max(end, state[LATEST + slot] + 4)
-        become(state, slot, EMPTY, end, states, lasting)
-        close(state, slot, wave, end, waves)
-    end_token(state, slot, times, cycles, marks)
-    end_segment(state, slot, states, lasting)
-    waves[wave, W_CONTEXTS] = state[CONTEXTS + slot]
-    waves[wave, W_TOKENS] = state[TOKENS + slot]
-    waves[wave, W_SEGMENTS] = state[SEGMENTS + slot]
-    waves[wave, W_BREAKS] = state[BREAKS + slot]
+        set_state(state, slot, EMPTY, end, to)
+        close_wave(state, slot, wave, end, to)
+    end_token(state, slot, to)
+    end_segment(state, slot, to)
+    to.waves[wave, W_CONTEXTS] = state[CONTEXTS + slot]
+    to.waves[wave, W_TOKENS] = state[TOKENS + slot]
+    to.waves[wave, W_SEGMENTS] = state[SEGMENTS + slot]
+    to.waves[wave, W_BREAKS] = state[BREAKS + slot]
     state[WAVE + slot] = -1
 
 
 @part
-def start(
-    state: ndarray,
-    slot: int,
-    count: int,
-    time: int,
-    waves: ndarray,
-    times: ndarray,
-    cycles: ndarray,
-    marks: ndarray,
-    states: ndarray,
-    lasting: ndarray,
-) -> None:
+def on_start(state: ndarray, slot: int, count: int, time: int, to: Columns) -> None:
     """Handle a start on the traced SIMD: a new wave, or the save or restore of a context."""
     wave = state[WAVE + slot]
     is_there = wave >= 0 and state[IS_OVER + slot] == 0
@@ -375,7 +357,7 @@ def start(
     is_saved = is_context and is_there and SAVING >> (count - CONTEXT_FIRST) & 1 != 0
     is_back = is_context and RESTORING >> (count - CONTEXT_FIRST) & 1 != 0
     if not is_context or (is_back and not is_there):
-        leave(state, slot, waves, times, cycles, marks, states, lasting)
+        retire_wave(state, slot, to)
         wave = state[WAVES]
         state[WAVES] += 1
         for field in range(WAVE + slot, STATES, SLOTS):
@@ -385,16 +367,16 @@ def start(
         state[SINCE + slot] = time
         state[SEGMENT + slot] = -1
         state[LAST_KIND + slot] = -1
-        state[TOKEN_FIRST + slot] = waves[wave, W_TOKEN_FIRST]
-        state[SEGMENT_FIRST + slot] = waves[wave, W_SEGMENT_FIRST]
-        state[BREAK_FIRST + slot] = waves[wave, W_BREAK_FIRST]
-        waves[wave, W_SLOT] = slot
-        waves[wave, W_NOTE] = state[NOTES]
-        waves[wave, W_BEGIN] = time
+        state[TOKEN_FIRST + slot] = to.waves[wave, W_TOKEN_FIRST]
+        state[SEGMENT_FIRST + slot] = to.waves[wave, W_SEGMENT_FIRST]
+        state[BREAK_FIRST + slot] = to.waves[wave, W_BREAK_FIRST]
+        to.waves[wave, W_SLOT] = slot
+        to.waves[wave, W_NOTE] = state[NOTES]
+        to.waves[wave, W_BEGIN] = time
     if is_saved:
-        add(state, slot, CONTEXT, time, time, 1, 0, times, cycles, marks)
+        add_token(state, slot, CONTEXT, time, time, 1, 0, to)
     elif is_back and state[LAST_KIND + slot] == CONTEXT:
-        lengthen(state, slot, max(state[LAST_END + slot], time + 1), CONTEXT)
+        extend_token(state, slot, max(state[LAST_END + slot], time + 1), CONTEXT)
     if is_saved or is_back:
         state[IS_TRAPPED + slot] = 1
         state[IS_BARRIER + slot] = 0
@@ -402,55 +384,35 @@ def start(
 
 
 @part
-def end_wave(
-    state: ndarray,
-    slot: int,
-    time: int,
-    waves: ndarray,
-    times: ndarray,
-    cycles: ndarray,
-    marks: ndarray,
-    states: ndarray,
-    lasting: ndarray,
-) -> None:
+def on_end(state: ndarray, slot: int, time: int, to: Columns) -> None:
     """End the wave in a slot; it stays until another wave starts, since an address may follow."""
     wave = state[WAVE + slot]
-    if wave < 0 or wave >= len(waves) or state[IS_OVER + slot] != 0:
+    if wave < 0 or wave >= len(to.waves) or state[IS_OVER + slot] != 0:
         return
-    become(state, slot, EMPTY, time, states, lasting)
+    set_state(state, slot, EMPTY, time, to)
     last = state[LAST_END + slot]
     if state[LAST_KIND + slot] >= 0 and last < time and state[IS_TRAPPED + slot] == 0:
-        add(
-            state, slot, MESSAGE, last, last, time - last, 0, times, cycles, marks
-        )  # s_endpgm leaves no token
+        add_token(state, slot, MESSAGE, last, last, time - last, 0, to)  # s_endpgm leaves no token
     state[IS_OVER + slot] = 1
-    close(state, slot, wave, time, waves)
+    close_wave(state, slot, wave, time, to)
 
 
 @part
-def resume(
-    state: ndarray,
-    slot: int,
-    address: int,
-    time: int,
-    states: ndarray,
-    lasting: ndarray,
-    breaks: ndarray,
-) -> None:
+def on_address(state: ndarray, slot: int, address: int, time: int, to: Columns) -> None:
     """Set the address at which the program of a wave goes on."""
     if state[WAVE + slot] < 0:
         return
     if state[IS_BARRIER + slot] != 0 and state[IS_OVER + slot] == 0:
-        close_barrier(state, slot, time, states, lasting)
+        close_barrier(state, slot, time, to)
     if state[IS_TRAPPED + slot] != 0:
         return
     known = state[KNOWN + slot]
     if known >= state[BREAKS + slot]:
-        add_break(state, slot, breaks)
+        add_break(state, slot, to)
     at = state[BREAK_FIRST + slot] + known
-    room = len(breaks) >> 1
+    room = len(to.breaks) >> 1
     if at < room:
-        breaks[room + at] = address
+        to.breaks[room + at] = address
     state[KNOWN + slot] = known + 1
 
 
@@ -475,10 +437,11 @@ def rejoined(state: ndarray, slot: int, recent: int) -> int:
 
 
 @part
-def passing(words: ndarray, at: int, low: int, rule: int, gfxip: int) -> int:
+def cycles_of(given: Given, at: int, low: int, rule: int) -> int:
     """Cycles that pass with a token; of a time stamp, the cycles that it adds."""
     if rule & 0xFF != STAMP:
         return (low >> (rule >> RULE_SHIFT & 0xFF) & (rule >> RULE_MASK & 0xFFF)) + (rule >> RULE_PLUS & 0xFF)
+    gfxip = given.known[GFXIP]
     if gfxip == 10:
         is_clock, first, high = low >> 14 & 3 != 1, 16, 0xFFFF
     elif gfxip == 11:
@@ -487,23 +450,23 @@ def passing(words: ndarray, at: int, low: int, rule: int, gfxip: int) -> int:
         is_clock, first, high = low >> 7 & 1 != 0, 12, 0xFFFFF
     if is_clock:
         return 0
-    return bits_at(words, at + first) & LOW | (bits_at(words, at + first + 32) & high) << 32
+    return bits_at(given, at + first) & LOW | (bits_at(given, at + first + 32) & high) << 32
 
 
 @part
-def scan(words: ndarray, at: int, end: int, rules: ndarray, gfxip: int) -> tuple[int, int]:
+def scan(given: Given, at: int) -> tuple[int, int]:
     """Return where the next cycle begins, and the waves that became ready in this one.
 
     gfx10 and gfx11 report readiness a cycle late, after all other tokens of that cycle.
     """
     first, ready = at, 0
-    while at < end:
-        low = bits_at(words, at)
-        rule = rules[low & 0xFF]
+    while at < given.end:
+        low = bits_at(given, at)
+        rule = given.rules[low & 0xFF]
         length = rule >> RULE_BITS & 0xFF
-        if length == 0 or at + length > end:
+        if length == 0 or at + length > given.end:
             break
-        if at > first and passing(words, at, low, rule, gfxip) > 0:
+        if at > first and cycles_of(given, at, low, rule) > 0:
             break
         if rule & 0xFF == WAVE_READY:
             ready |= low >> 8 & 0xFFFF
@@ -512,144 +475,101 @@ def scan(words: ndarray, at: int, end: int, rules: ndarray, gfxip: int) -> tuple
 
 
 @part
-def control(
-    words: ndarray,
-    at: int,
-    low: int,
-    token: int,
-    time: int,
-    known: ndarray,
-    state: ndarray,
-    waves: ndarray,
-    times: ndarray,
-    cycles: ndarray,
-    marks: ndarray,
-    states: ndarray,
-    lasting: ndarray,
-    breaks: ndarray,
-) -> None:
+def on_control(given: Given, at: int, low: int, token: int, time: int, state: ndarray, to: Columns) -> None:
     """Apply a token of CONTROLS."""
     if token == NEW_PC:
-        address = (bits_at(words, at + 16) & LOW | (bits_at(words, at + 48) & LOW) << 32) & known[PC_MASK]
-        resume(state, low >> 11 & 31, address << 2, time, states, lasting, breaks)
+        address = bits_at(given, at + 16) & LOW | (bits_at(given, at + 48) & LOW) << 32
+        on_address(state, low >> 11 & 31, (address & given.known[PC_MASK]) << 2, time, to)
     elif token == MISC:
-        if low >> known[MISC_SAVE] & 1 != 0:
+        if low >> given.known[MISC_SAVE] & 1 != 0:
             for slot in range(SLOTS):
                 state[IS_TRAPPED + slot] = 1
     elif token == WAVE_END:
-        if low >> known[END_PLACE] & known[PLACE_MASK] == known[PLACE]:
-            slot = low >> known[END_SLOT] & 31
-            end_wave(state, slot, time, waves, times, cycles, marks, states, lasting)
-    elif low >> START_PLACE & known[PLACE_MASK] == known[PLACE]:
-        slot = low >> known[START_SLOT] & 31
-        start(state, slot, low >> START_COUNT & 127, time, waves, times, cycles, marks, states, lasting)
+        if low >> given.known[END_PLACE] & given.known[PLACE_MASK] == given.known[PLACE]:
+            slot = low >> given.known[END_SLOT] & 31
+            on_end(state, slot, time, to)
+    elif low >> START_PLACE & given.known[PLACE_MASK] == given.known[PLACE]:
+        slot = low >> given.known[START_SLOT] & 31
+        on_start(state, slot, low >> START_COUNT & 127, time, to)
 
 
 @part
-def note(state: ndarray, token: int, time: int, at: int, notes: ndarray) -> None:
+def add_note(state: ndarray, token: int, time: int, at: int, to: Columns) -> None:
     """Leave a token to numpy."""
-    number, room = state[NOTES], len(notes) // 3
+    number, room = state[NOTES], len(to.notes) // 3
     if number < room:
-        notes[number] = token
-        notes[room + number] = time
-        notes[2 * room + number] = at
+        to.notes[number] = token
+        to.notes[room + number] = time
+        to.notes[2 * room + number] = at
     state[NOTES] += 1
 
 
 @part
-def named(low: int, rule: int, number: int, known: ndarray, state: ndarray) -> tuple[int, int]:
+def slots_of(low: int, rule: int, number: int, given: Given, state: ndarray) -> tuple[int, int]:
     """Return a slot, and a mask of the slots that a token names, from that slot on."""
     if rule >> RULE_IS_MASK & 1 != 0:
         return 0, low >> 8 & 0xFFFF
     slot, recent = low >> (rule >> RULE_SLOT & 31) & 31, rule >> RULE_RECENT & 7
-    if recent > 0 or (known[IS_BYTE_ALIGNED] != 0 and REJOINING_FIRST <= number <= REJOINING_LAST):
+    if recent > 0 or (given.known[IS_BYTE_ALIGNED] != 0 and REJOINING_FIRST <= number <= REJOINING_LAST):
         slot = rejoined(state, slot, recent)
     return max(slot, 0), 1 if slot >= 0 else 0
 
 
 @part
-def instruct(
+def on_instruction(
     low: int,
     rule: int,
     number: int,
     op: int,
     ready: int,
     time: int,
-    known: ndarray,
+    given: Given,
     state: ndarray,
-    times: ndarray,
-    cycles: ndarray,
-    marks: ndarray,
-    states: ndarray,
-    lasting: ndarray,
-    breaks: ndarray,
+    to: Columns,
 ) -> None:
     """Apply a token that names waves; before it, waves that became ready a cycle earlier."""
     slot, todo, which = 0, 0, SLOTS_READY
     if op >> OP_ACT & 0xFF not in (NOTHING, ELSEWHERE):
-        slot, todo = named(low, rule, number, known, state)
+        slot, todo = slots_of(low, rule, number, given, state)
     if ready != 0:
         todo, which = todo << SLOTS_READY | ready, 0
     while todo != 0:
         if todo & 1 != 0:
             who, does, when = slot + which - SLOTS_READY, op, time
             if which < SLOTS_READY:
-                who, does, when = which, READY << OP_ACT, time - known[LATE]
-            tell(state, who, does, when, times, cycles, marks, states, lasting, breaks)
+                who, does, when = which, READY << OP_ACT, time - given.known[LATE]
+            on_wave_token(state, who, does, when, to)
         todo >>= 1
         which += 1
 
 
 @kernel
 def walk(  # noqa: C901 - one branch per kind of token and reason to stop
-    words: ndarray,
-    end: int,
-    until: int,
-    rules: ndarray,
-    ops: ndarray,
-    known: ndarray,
-    state: ndarray,
-    waves: ndarray,
-    times: ndarray,
-    cycles: ndarray,
-    marks: ndarray,
-    states: ndarray,
-    lasting: ndarray,
-    breaks: ndarray,
-    notes: ndarray,
+    given: Given, until: int, state: ndarray, to: Columns
 ) -> None:
     """Walk to a bit, until no token fits, or until the table of waves is full.
 
     Args:
-        words: uint32, the stream, with PADDING after it.
-        end: bits of the stream.
-        until: bit where this call stops, at most `end`.
-        rules, ops: int64 [256] and [OPS + TOKEN_TYPES], tables of `rdna_tables`.
-        known: int64, by Known.
+        given: the stream and its tables.
+        until: bit where this call stops, at most `given.end`.
         state: int64 [STATES], position and state of the walk; changed.
-        waves: int64 [room, WAVE_COLUMNS]; filled.
-        times: int64, starts of tokens; filled.
-        cycles: int32 or int64, stalls, then durations; filled.
-        marks: uint8, kinds, then flags; filled.
-        states, lasting: uint8 and as `cycles`, segments of waves and the cycles they last; filled.
-        breaks: int64, tokens, then addresses; filled, except addresses that the stream does not report.
-        notes: int64, Token, times and positions of the tokens that numpy reads; filled.
+        to: the columns; filled, except addresses of breaks that the stream does not report.
     """
-    gfxip, late = known[GFXIP], known[LATE]
+    gfxip, late = given.known[GFXIP], given.known[LATE]
     at, time, scanned = state[AT], state[NOW], state[SCANNED]
     is_extended = state[IS_EXTENDED] != 0
     is_done = False
-    while at < until and state[WAVES] < len(waves):
-        low = bits_at(words, at)
+    while at < until and state[WAVES] < len(to.waves):
+        low = bits_at(given, at)
         if is_extended and low & 1 != 0:
             at += 8
             continue
-        rule = rules[low & 0xFF]
+        rule = given.rules[low & 0xFF]
         token, length = rule & 0xFF, rule >> RULE_BITS & 0xFF
-        is_done = at + length > end
+        is_done = at + length > given.end
         if is_done:
             break
-        time += passing(words, at, low, rule, gfxip)
+        time += cycles_of(given, at, low, rule)
         if length == 0 or time > LAST_CYCLE:
             state[IS_LOST] = 1
             is_done = True
@@ -660,51 +580,21 @@ def walk(  # noqa: C901 - one branch per kind of token and reason to stop
             is_extended = False
             continue
         is_extended = token == START_EXT and gfxip == 12
-        number = low >> known[OP] & known[OP_MASK] if token == INST else OPS + token
-        op = ops[number]
+        number = low >> given.known[OP] & given.known[OP_MASK] if token == INST else OPS + token
+        op = given.ops[number]
         ready = 0
         if late != 0 and at >= scanned:
-            scanned, ready = scan(words, at, end, rules, gfxip)
+            scanned, ready = scan(given, at)
         if op != 0 or ready != 0:
-            instruct(
-                low,
-                rule,
-                number,
-                op,
-                ready,
-                time,
-                known,
-                state,
-                times,
-                cycles,
-                marks,
-                states,
-                lasting,
-                breaks,
-            )
+            on_instruction(low, rule, number, op, ready, time, given, state, to)
         if rule >> RULE_IS_CONTROL & 1 != 0:
-            control(
-                words,
-                at,
-                low,
-                token,
-                time,
-                known,
-                state,
-                waves,
-                times,
-                cycles,
-                marks,
-                states,
-                lasting,
-                breaks,
-            )
+            on_control(given, at, low, token, time, state, to)
         if rule >> RULE_IS_NOTED & 1 != 0 or op >> OP_ACT & 0xFF == ELSEWHERE:
-            note(state, token, time, at, notes)
+            add_note(state, token, time, at, to)
         at += length
     state[AT], state[NOW], state[SCANNED] = at, time, scanned
     state[IS_EXTENDED] = 1 if is_extended else 0
-    if is_done or at >= end:
+    if is_done or at >= given.end:
         state[IS_DONE] = 1
         for slot in range(SLOTS):
-            leave(state, slot, waves, times, cycles, marks, states, lasting)
+            retire_wave(state, slot, to)
