@@ -503,7 +503,7 @@ class Capture(CaptureTables):
         rows: tuple[CounterRow, ...] = ()
         if found.raw:
             files = (read_definitions(text, "formulas"),) if text else ()
-            derived = derived_counters(found, trace.clock, files, trace.gfxip, engines=se, units=cu)
+            derived = derived_counters(found, trace.clock, files, trace.architecture, engines=se, units=cu)
             for _, mistake in derived.mistakes:
                 raise UsageError(f"A formula has a mistake: {mistake}", hint=mistake.picture(text))
             rows = raw_rows(found, se, cu) + derived_rows(derived)
@@ -511,7 +511,7 @@ class Capture(CaptureTables):
             "notes": list(found.notes),
             "engines": list(found.engines()),
             "units": list(found.units()),
-            "reason": "" if found.raw else how_to_record(trace.gfxip),
+            "reason": "" if found.raw else how_to_record(trace.architecture),
         }
         return Answer.of(counter_table(rows), rows, facts)
 

@@ -139,7 +139,7 @@ def timeline(
     if span is None:
         begin = min((wave.begin for wave in waves), default=trace.span.begin)
         span = TimeWindow(begin, max((wave.end for wave in waves), default=begin + 1))
-    unit = f"{trace.unit_name}{{}} " if len({key[:2] for key in shown}) > 1 else ""
+    unit = f"{trace.architecture.unit_name}{{}} " if len({key[:2] for key in shown}) > 1 else ""
     names = [f"SE{se} {unit.format(cu)}SIMD{simd} slot{slot}" for se, cu, simd, slot in shown]
     pixels = Pixels(span, width)
     view = look([TokenRow(tuple(slots[key])) for key in shown], pixels)

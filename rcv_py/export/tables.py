@@ -103,7 +103,7 @@ def segments(batch: WaveBatch) -> np.ndarray:
 
 def _waits(trace: Trace, batch: WaveBatch) -> Columns:
     # The stall of a wait stands at each of its producers: only where `is_newest` may it be added up.
-    links = replay(batch, trace.code, trace.gfxip, trace.target)
+    links = replay(batch, trace.code, trace.architecture)
     row, start = links.row_of, columns_of(batch).start
     token, producer = links.token[row], links.producers
     newest_of_token = np.full(len(start), -1, dtype=np.int64)

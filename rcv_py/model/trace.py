@@ -15,6 +15,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.problems import Affects, Problem
 from rcv_py.base.text import elide_right, short_kernel
+from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import (
     Clock,
@@ -99,14 +100,9 @@ class Trace(PickledByCopy):
         return f"gfx{self.gfxip}"
 
     @property
-    def base_clock(self) -> int:
-        """The smallest step of time: 4 cycles on gfx9, 1 later."""
-        return 4 if self.gfxip <= 9 else 1
-
-    @property
-    def unit_name(self) -> str:
-        """The name of a compute unit: `CU`, from gfx10 on `WGP`, which is the unit that is traced."""
-        return "CU" if self.gfxip <= 9 else "WGP"
+    def architecture(self) -> Architecture:
+        """The facts about the GPU."""
+        return architecture_of(self.gfxip, self.target)
 
     def wave_row(self, name: str) -> int:
         """Return the index row of a wave by its name, such as se0/simd2/slot5/wv3.

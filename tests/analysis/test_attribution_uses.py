@@ -13,6 +13,7 @@ from rcv_py.analysis.attribution.lines import MATRIX, SALU, VALU, Lines, lines
 from rcv_py.analysis.attribution.stream import engine_stream
 from rcv_py.analysis.attribution.uses import WINDOW, History, Uses, overwritten, uses
 from rcv_py.base.runs import largest_in
+from rcv_py.model.architecture import architecture_of
 from tests.analysis import build
 
 TEXTS = (
@@ -31,7 +32,7 @@ RUNS = st.lists(st.tuples(st.integers(0, len(TEXTS)), st.integers(1, 45)), max_s
 
 
 def program() -> Lines:
-    return lines(build.code(TEXTS), 9, "gfx942")
+    return lines(build.code(TEXTS), architecture_of(9, "gfx942"))
 
 
 def ran(waves: list[list[tuple[int, int]]]) -> tuple[np.ndarray, np.ndarray]:

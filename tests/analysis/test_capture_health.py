@@ -121,7 +121,7 @@ def test_worst_first() -> None:
 
 
 def test_a_capture_without_any_doubt(tmp_path: Path) -> None:
-    trace = replace(folders.opened(tmp_path), gfxip=11, target="")
+    trace = replace(folders.opened(tmp_path), gfxip=10, target="gfx10")
     assert capture_health(trace, batches_of(trace)) == ()
     assert len(CHECKED) > 5
 

@@ -26,6 +26,7 @@ from rcv_py.analysis.counters.derived_counters import curves, derived_counters
 from rcv_py.analysis.counters.formula.evaluate import read_definitions
 from rcv_py.base.problems import Affects
 from rcv_py.formats.open import open_trace
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.device import CounterSamples, SpmSeries
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -185,7 +186,7 @@ def test_monitors_of_gfx12(written: Written) -> None:
         for stop, value in zip(own.time.tolist(), own.value.tolist(), strict=True):
             assert value == np.count_nonzero((time >= stop - INTERVAL) & (time < stop))
             assert curve.value[np.searchsorted(curve.time, stop - 1, side="right") - 1] == value
-    derived = derived_counters(found, trace.clock, gfxip=12)
+    derived = derived_counters(found, trace.clock, architecture=architecture_of(12))
     assert {row.name: row.error for row in derived.rows} == {
         "WAIT_share": None,
         "Waves_resident": None,
@@ -347,7 +348,7 @@ def test_curves_of_results() -> None:
 def test_built_in_sets_are_formulas(gfxip: int) -> None:
     from rcv_py.analysis.counters.counter_sets import built_in
 
-    found = built_in(gfxip)
+    found = built_in(architecture_of(gfxip))
     assert not found.errors
     assert len(found.by_name) == len(found.rows) > 5
     assert all(row.is_hidden or row.comment for row in found.rows)

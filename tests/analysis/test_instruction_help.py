@@ -7,6 +7,7 @@ import pytest
 from rcv_py.analysis.attribution.instruction_help import instruction_help
 from rcv_py.analysis.program.families import what_it_does
 from rcv_py.features.isa.help_result import asked
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
 from tests.support.opened import VARIED, sample_trace
 
@@ -14,6 +15,13 @@ from tests.support.opened import VARIED, sample_trace
 @pytest.fixture(params=[*VARIED, "split_barriers_gfx12", "tutorial_before"])
 def code(request: pytest.FixtureRequest) -> CodeTable:
     return sample_trace(request.param).code
+
+
+GFX942, GFX950, GFX1200 = (
+    architecture_of(9, "gfx942"),
+    architecture_of(9, "gfx950"),
+    architecture_of(12, "gfx1200"),
+)
 
 
 def test_something_is_known_of_every_mnemonic(code: CodeTable) -> None:
@@ -38,17 +46,17 @@ def test_sentences(text: str, sentence: str) -> None:
 
 def test_numbers_of_a_matrix_instruction() -> None:
     """32x32x16 of bf16 on gfx950: 8 passes, 2 * 32 * 32 * 16 operations, 12 turns to a reader."""
-    found = instruction_help("v_mfma_f32_32x32x16_bf16 v[0:15], v[16:19], v[20:23], v[0:15]", 9, "gfx950")
+    found = instruction_help("v_mfma_f32_32x32x16_bf16 v[0:15], v[16:19], v[20:23], v[0:15]", GFX950)
     assert (found.unit, found.cycles, found.passes, found.flop) == ("MFMA/WMMA", 32, 8, 32_768)
     assert "12 turns" in found.distances[0]
 
 
 def test_counters() -> None:
-    assert instruction_help("buffer_load_dword v0, off, s[0:3], 0", 9, "gfx942").counters == ("vmcnt +1",)
-    assert instruction_help("s_waitcnt vmcnt(3)", 9, "gfx942").counters == ("waits until vmcnt is at most 3",)
-    flat = instruction_help("flat_load_dword v0, v[2:3]", 9, "gfx942").counters
+    assert instruction_help("buffer_load_dword v0, off, s[0:3], 0", GFX942).counters == ("vmcnt +1",)
+    assert instruction_help("s_waitcnt vmcnt(3)", GFX942).counters == ("waits until vmcnt is at most 3",)
+    flat = instruction_help("flat_load_dword v0, v[2:3]", GFX942).counters
     assert flat == ("vmcnt +1", "lgkmcnt +1")
-    assert instruction_help("global_load_b32 v0, v[2:3], off", 12, "gfx1200").counters == ("loadcnt +1",)
+    assert instruction_help("global_load_b32 v0, v[2:3], off", GFX1200).counters == ("loadcnt +1",)
 
 
 def test_who_is_meant() -> None:

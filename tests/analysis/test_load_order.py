@@ -14,6 +14,7 @@ from rcv_py.analysis.whatif.event_loop import play
 from rcv_py.analysis.whatif.hoist import groups
 from rcv_py.analysis.whatif.recording import recording, streams
 from rcv_py.formats.open import open_trace
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
 from rcv_py.synth.write import write_folder
 from tests.analysis import build
@@ -70,7 +71,7 @@ def test_what_a_load_cannot_be_moved_above(place: int, text: str, before: int, l
     if place == 1:  # instead of `b` stands what writes the descriptor; `b` comes behind it
         texts[2] = B
     code = build.code(texts)
-    known = hoists(code, 9, "gfx942").of(3)
+    known = hoists(code, architecture_of(9, "gfx942")).of(3)
     assert known.limit is limit
     picture = DRAWN if place == 2 else "BB|SS|BBBBBBBB|BB|iiiiiiiiiiII|VV|II|VV|VV|SS"
     found = order_of(texts, picture)
@@ -90,7 +91,7 @@ def test_an_address_that_is_being_loaded_is_not_there_above_its_wait() -> None:
         C,
         "s_endpgm",
     )
-    found = hoists(build.code(texts), 9, "gfx942").of(4)
+    found = hoists(build.code(texts), architecture_of(9, "gfx942")).of(4)
     assert (found.limit, found.at, found.up) == (Limit.PENDING, 2, 1)
 
 

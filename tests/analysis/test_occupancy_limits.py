@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from rcv_py.analysis.device.occupancy_limits import (
     GUESS,
     OccupancyLimits,
-    device_limits,
     occupancy_limits,
     waves_on_simd,
 )
 from rcv_py.analysis.program.register_use import register_use
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.resources import KernelResources, RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import load_all
@@ -137,7 +137,8 @@ def test_each_generation_has_its_file(target: str, gfxip: int, text: str, expect
 
 
 def test_waves_of_64_lanes_take_twice_the_file() -> None:
-    half, whole = (device_limits("gfx1100", 11, is_wave32) for is_wave32 in (False, True))
+    whole = architecture_of(11, "gfx1100")
+    half = whole.of_waves(is_wave32=False)
     assert (half.vgprs, half.granule) == (whole.vgprs // 2, whole.granule // 2)
 
 

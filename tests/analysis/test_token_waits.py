@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from tests.analysis import build
@@ -15,7 +16,7 @@ TEXTS = ["global_load_dword v0", "ds_read_b32 v1", "s_waitcnt vmcnt(1)", "s_wait
 
 
 def of(picture: str, lines: list[int], row: int, gfxip: int = 9) -> TokenWaits:
-    return token_waits(build.wave(picture, lines, begin=100), row, build.code(TEXTS), gfxip)
+    return token_waits(build.wave(picture, lines, begin=100), row, build.code(TEXTS), architecture_of(gfxip))
 
 
 def test_a_wait_names_the_executions_it_waited_for_and_the_newest() -> None:
@@ -62,8 +63,8 @@ def test_both_directions_agree(trace: Trace) -> None:
     wave, rows = waits_of(trace)
     seen = 0
     for row in rows[:40]:
-        for one in token_waits(wave, row, trace.code, trace.gfxip).awaited:
-            back = token_waits(wave, one.row, trace.code, trace.gfxip).released_by
+        for one in token_waits(wave, row, trace.code, trace.architecture).awaited:
+            back = token_waits(wave, one.row, trace.code, trace.architecture).released_by
             assert row in [by.row for by in back]
             assert all(by.latency >= 0 for by in back)
             seen += 1
@@ -78,6 +79,6 @@ def long(request: pytest.FixtureRequest) -> Trace:
 
 def test_no_step_is_made_for_each_token(long: Trace) -> None:
     wave, rows = waits_of(long)
-    token_waits(wave, rows[0], long.code, long.gfxip)  # what is known of the program is found once
-    calls = python_calls(lambda: token_waits(wave, rows[-1], long.code, long.gfxip))
+    token_waits(wave, rows[0], long.code, long.architecture)  # what is known of the program is found once
+    calls = python_calls(lambda: token_waits(wave, rows[-1], long.code, long.architecture))
     assert calls < len(wave.tokens) / 2

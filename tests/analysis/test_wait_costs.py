@@ -174,7 +174,7 @@ def test_an_exact_sample_is_when_the_memory_really_answered(sample: str, tmp_pat
     trace = open_trace(tmp_path)
     batch = trace.reader.read(list(range(len(trace.waves))))
     piece = of_waves(batch.waves)
-    links = replay(piece, trace.code, trace.gfxip, trace.target)
+    links = replay(piece, trace.code, trace.architecture)
     exact = np.flatnonzero(measured(piece, links)[0])
     ended = (piece.start + piece.stall)[links.token[exact]]
     answered = []

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.tokens import Tokens
 from tests.analysis import build
 from tests.analysis.counter_oracle import by_hardware
@@ -107,8 +108,8 @@ def test_the_fast_replay_is_the_plain_one(example: tuple[str, list[list[int]]]) 
     gfxip, texts = PROGRAMS[name]
     code = build.code(texts)
     batch = build.batch(*(build.of_tokens(tokens(run), row=row) for row, run in enumerate(runs)))
-    links = replay(batch, code, gfxip)
-    effect = generation_of(gfxip, "", code.text).effect
+    links = replay(batch, code, architecture_of(gfxip))
+    effect = generation_of(architecture_of(gfxip), code.text).effect
     expected, base = [], 0
     for run in runs:
         rows = by_hardware([effect(texts[line] if line >= 0 else "") for line in run])
@@ -122,14 +123,14 @@ def test_the_fast_replay_is_the_plain_one(example: tuple[str, list[list[int]]]) 
 
 @pytest.mark.parametrize("lines", [[], [-1, -1], [9, 9]])
 def test_where_nothing_waits_there_is_no_row(lines: list[int]) -> None:
-    links = replay(build.batch(build.of_tokens(tokens(lines))), build.code(SPOKEN[9]), 9)
+    links = replay(build.batch(build.of_tokens(tokens(lines))), build.code(SPOKEN[9]), architecture_of(9))
     assert len(links) == 0
     assert links.first.tolist() == [0]
 
 
 def test_a_line_that_is_not_in_the_table_is_passed_over() -> None:
     code = build.code(["global_load_dword v0", "s_waitcnt vmcnt(0)"])
-    links = replay(build.batch(build.of_tokens(tokens([0, 77, -1, 1]))), code, 9)
+    links = replay(build.batch(build.of_tokens(tokens([0, 77, -1, 1]))), code, architecture_of(9))
     assert rows_of(links) == [(3, "vm", [0])]
 
 
@@ -138,4 +139,4 @@ def test_no_step_is_taken_a_token() -> None:
     lines = np.resize(np.arange(len(SPOKEN[9])), 400_000).tolist()
     for part in (lines[:100_000], lines):
         batch = build.batch(build.of_tokens(tokens(part)))
-        assert python_calls(lambda batch=batch: replay(batch, code, 9)) < 1000  # 488 and 359
+        assert python_calls(lambda batch=batch: replay(batch, code, architecture_of(9))) < 1000  # 488 and 359

@@ -9,6 +9,7 @@ import pytest
 
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.analysis.waits.waitcnt.replay import replay, waits, waits_of
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.tokens import Waits
 from rcv_py.model.trace import Trace
 from tests.analysis import build
@@ -24,7 +25,7 @@ def entries(waits: Waits) -> Entries:
 
 def found(lines: list[int], texts: list[str], gfxip: int) -> Entries:
     batch = build.batch(build.of_tokens(tokens(lines)))
-    return entries(waits(replay(batch, build.code(texts), gfxip), batch.line))
+    return entries(waits(replay(batch, build.code(texts), architecture_of(gfxip)), batch.line))
 
 
 def run(program: str, gfxip: int, times: int = 1) -> Entries:
@@ -41,7 +42,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 def test_every_wave_has_the_list_of_its_file(trace: Trace) -> None:
     batch = trace.reader.read(list(range(len(trace.waves))))
     listed = [wave.waits for wave in batch.waves if wave.waits is not None]
-    made = waits(replay(batch, trace.code, trace.gfxip, trace.target), batch.line)
+    made = waits(replay(batch, trace.code, trace.architecture), batch.line)
     assert len(made)
     assert np.array_equal(made.line, np.concatenate([one.line for one in listed]))
     assert np.array_equal(np.diff(made.first), np.concatenate([np.diff(one.first) for one in listed]))
@@ -143,7 +144,7 @@ def test_operations_of_the_round_before_are_waited_for() -> None:
 def test_links_name_the_very_execution() -> None:
     texts = ["s_waitcnt vmcnt(1)", "global_load_dword v0"]
     batch = build.batch(build.of_tokens(tokens([0, 1] * 3 + [0])), build.of_tokens(tokens([1, 1, 0]), row=1))
-    links = replay(batch, build.code(texts), 9)
+    links = replay(batch, build.code(texts), architecture_of(9))
     assert links.token.tolist() == [4, 6, 9]
     assert [links.of(row).tolist() for row in range(3)] == [[1], [3], [7]]
     assert links.newest.tolist() == [1, 3, 7]
@@ -154,7 +155,7 @@ def test_links_name_the_very_execution() -> None:
 
 def test_scalar_loads_come_back_in_any_order() -> None:
     batch = build.batch(build.of_tokens(tokens([0, 0, 1])))
-    links = replay(batch, build.code(["s_load_dword s0", "s_waitcnt lgkmcnt(0)"]), 9)
+    links = replay(batch, build.code(["s_load_dword s0", "s_waitcnt lgkmcnt(0)"]), architecture_of(9))
     assert links.is_ordered.tolist() == [False]
 
 
@@ -180,19 +181,19 @@ def test_address_translation_names_only_what_has_not_come_back() -> None:
     ],
 )
 def test_gfx1250_is_told_by_name_or_by_its_instructions(texts: list[str], target: str, name: str) -> None:
-    assert generation_of(12, target, tuple(texts)).name == name
+    assert generation_of(architecture_of(12, target), tuple(texts)).name == name
 
 
 def test_a_list_of_the_file_is_kept_where_the_replay_knows_nothing() -> None:
     listed = build.waits([(1, [0])])
     wave = replace(build.of_tokens(tokens([0, 1])), waits=listed)
-    assert waits_of(wave, build.code(["strange_load v0", "strange_wait"]), 9) is listed
+    assert waits_of(wave, build.code(["strange_load v0", "strange_wait"]), architecture_of(9)) is listed
 
 
 def test_a_list_of_the_file_is_left_aside_where_the_replay_knows() -> None:
     texts = ["s_buffer_load_dword s0", "s_waitcnt lgkmcnt(0)"]
     wave = replace(build.of_tokens(tokens([0, 1])), waits=build.waits([(1, [1])]))
-    assert entries(waits_of(wave, build.code(texts), 9)) == [(1, [0])]
+    assert entries(waits_of(wave, build.code(texts), architecture_of(9))) == [(1, [0])]
 
 
 @pytest.mark.parametrize(
@@ -217,11 +218,11 @@ def test_a_list_of_the_file_is_left_aside_where_the_replay_knows() -> None:
     ],
 )
 def test_what_a_wait_asks(text: str, gfxip: int, asked: dict[str, int]) -> None:
-    assert dict(generation_of(gfxip, "", ()).effect(text).waits) == asked
+    assert dict(generation_of(architecture_of(gfxip), ()).effect(text).waits) == asked
 
 
 def test_waiting_for_idle_asks_every_counter() -> None:
-    asked = dict(generation_of(12, "", ()).effect("s_wait_idle").waits)
+    asked = dict(generation_of(architecture_of(12), ()).effect("s_wait_idle").waits)
     assert set(asked.values()) == {0}
     assert {"load", "store", "ds", "km", "exp", "bvh", "sample"} <= set(asked)
 
@@ -270,4 +271,6 @@ def test_waiting_for_idle_asks_every_counter() -> None:
 )
 def test_which_counters_an_instruction_raises(text: str, gfxip: int, counters: list[str]) -> None:
     major, target = (12, "gfx1250") if gfxip == 1250 else (gfxip, "")
-    assert [counter for counter, _ in generation_of(major, target, ()).effect(text).raises] == counters
+    assert [
+        counter for counter, _ in generation_of(architecture_of(major, target), ()).effect(text).raises
+    ] == counters

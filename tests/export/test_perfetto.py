@@ -78,7 +78,7 @@ def test_slices_are_the_tokens_and_the_states(shown: Shown) -> None:
         # On gfx9 a token may reach a step into the next one, where it is cut.
         late = np.array([one.end - one.begin for one in slices]) - wave.tokens.duration
         assert late.max() == 0
-        assert late.min() >= -trace.base_clock
+        assert late.min() >= -trace.architecture.base_clock
         states = by_track[found.track("state", own)]
         total = np.bincount(wave.states.state, weights=wave.states.duration, minlength=5)
         for state in list(WaveState)[1:]:
@@ -116,7 +116,7 @@ def test_arrows_lead_from_producers_to_their_waits(looping: Shown) -> None:
     told = set()
     for wave in batch.waves:  # each wave by itself, and by the rules, not by what was written
         piece, start = of_waves([wave]), wave.tokens.start
-        links = replay(piece, trace.code, trace.gfxip, trace.target)
+        links = replay(piece, trace.code, trace.architecture)
         for row in range(len(links)):
             wait = int(start[links.token[row]])
             told |= {(str(wave.id), int(start[producer]), wait) for producer in links.of(row)}
@@ -184,7 +184,7 @@ def test_tokens_that_overlap_get_lanes() -> None:
         slices = [one for uuid in (own, *lanes) for one in found.on(uuid)]
         assert len(slices) == len(wave.tokens)
         shortened = wave.tokens.duration.sum() - sum(one.end - one.begin for one in slices)
-        assert 0 <= shortened <= len(slices) * (trace.base_clock if trace.base_clock > 1 else 0)
+        assert 0 <= shortened <= len(slices) * trace.architecture.issue_overlap
 
 
 def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:

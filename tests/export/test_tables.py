@@ -72,7 +72,7 @@ def test_csv_of_code_waves_tokens_and_states_are_the_columns(folder: Path) -> No
 def test_csv_of_waits_are_the_links(folder: Path) -> None:
     trace = open_trace(sample_path("vector_add"))
     batch = trace.reader.read(list(range(len(trace.waves))))
-    links = replay(batch, trace.code, trace.gfxip, trace.target)
+    links = replay(batch, trace.code, trace.architecture)
     found = columns(folder / "waits.csv")
     assert list(map(int, found["instruction"])) == batch.line[links.token[links.row_of]].tolist()
     assert list(map(int, found["producer"])) == batch.line[links.producers].tolist()

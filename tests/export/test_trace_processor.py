@@ -86,7 +86,7 @@ def asked_of_ours(data: bytes) -> dict[str, object]:
 
 
 def expected(trace: Trace, batch: WaveBatch) -> dict[str, object]:
-    links = replay(batch, trace.code, trace.gfxip, trace.target)
+    links = replay(batch, trace.code, trace.architecture)
     edges = set(zip(links.token[links.row_of].tolist(), links.producers.tolist(), strict=True))
     shown = (WaveState.IDLE, WaveState.EXEC, WaveState.WAIT, WaveState.STALL)
     segments = sum(

@@ -276,7 +276,7 @@ def test_state_curves_of_the_writer_are_steps_of_the_states(loaded):
 
 def test_waits_of_the_files_are_what_a_replay_finds(loaded):
     piece = of_waves(loaded.waves)
-    found = waits(replay(piece, loaded.trace.code, loaded.trace.gfxip), piece.line)
+    found = waits(replay(piece, loaded.trace.code, loaded.trace.architecture), piece.line)
     listed = [wave.waits for wave in loaded.waves if wave.waits is not None]
     assert found.line.tolist() == np.concatenate([one.line for one in listed]).tolist()
     assert np.diff(found.first).tolist() == np.concatenate([np.diff(one.first) for one in listed]).tolist()

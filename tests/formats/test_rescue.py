@@ -52,7 +52,7 @@ def test_the_generation_is_told_by_instructions_if_the_index_does_not(tmp_path):
     trace = opened(
         tmp_path, {"filenames.json": waves(one_wave(), gfxip=None, gfxv=None), "code.json": code(*rows)}
     )
-    assert (trace.gfxip, trace.base_clock) == (12, 1)
+    assert (trace.gfxip, trace.architecture.base_clock) == (12, 1)
     assert trace.code.kind.tolist() == [TokenKind.IMMED, TokenKind.MATRIX, TokenKind.VMEM]
 
 

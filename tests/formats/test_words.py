@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rcv_py.base.text import demangled
 from rcv_py.formats.uiout.chains import chains, places
 from rcv_py.formats.uiout.mnemonics import guessed_generation, guessed_target, kind_of
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 
 
@@ -32,7 +33,7 @@ from rcv_py.model.kinds import TokenKind
     ],
 )
 def test_kinds_by_mnemonic(words, gfxip, kind):
-    assert {kind_of(word, gfxip) for word in words.split()} == {kind}
+    assert {kind_of(word, architecture_of(gfxip)) for word in words.split()} == {kind}
 
 
 @pytest.mark.parametrize(

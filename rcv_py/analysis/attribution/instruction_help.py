@@ -27,6 +27,7 @@ from rcv_py.analysis.program.vector_forms import vector_flops
 from rcv_py.analysis.waits.hoisting import is_load
 from rcv_py.analysis.waits.waitcnt.generations import generation_of
 from rcv_py.base.text import plural
+from rcv_py.model.architecture import Architecture
 
 UNIT_NAMES = (
     "none", "VALU", "MFMA/WMMA", "VMEM", "LDS", "SMEM", "SALU", "branch", "message",
@@ -49,13 +50,13 @@ class InstructionHelp:
     distances: tuple[str, ...]  # sentences: what must lie between it and a reader of its result
 
 
-def instruction_help(text: str, gfxip: int, target: str, texts: tuple[str, ...] = ()) -> InstructionHelp:
+def instruction_help(text: str, architecture: Architecture, texts: tuple[str, ...] = ()) -> InstructionHelp:
     """Return the facts about an instruction on a target; `texts` are all instructions of its program."""
     plain = text.strip()
-    unit, step = unit_of(plain), 4 if gfxip <= 9 else 1
-    cycles = matrix_cycles(plain, target) or 0
+    unit, step = unit_of(plain), architecture.base_clock
+    cycles = matrix_cycles(plain, architecture.target) or 0
     slow = 4 if unit == VALU and re.match(QUARTER, plain) else 2 if unit == MATRIX else 1
-    effect = generation_of(gfxip, target, texts or (plain,)).effect(plain)
+    effect = generation_of(architecture, texts or (plain,)).effect(plain)
     raised = [f"{counter}cnt +1" for counter, _ in effect.raises]
     waited = [f"waits until {counter}cnt is at most {left}" for counter, left in effect.waits]
     return InstructionHelp(

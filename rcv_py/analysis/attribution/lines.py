@@ -12,6 +12,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.analysis.program.registers import registers, words
 from rcv_py.base.text import number
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import MATRIX_PREFIXES
 
@@ -84,7 +85,7 @@ class Lines:
 
 
 @lru_cache(maxsize=2)
-def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
+def lines(code: CodeTable, architecture: Architecture) -> Lines:
     """Return the columns; cached, since every analysis of a program needs them."""
     texts = [*(text.strip() for text in code.text), ""]
     place_of: dict[str, int] = {}
@@ -95,8 +96,8 @@ def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
         return np.array([fits(mnemonic) is not None for mnemonic in place_of], dtype=bool)[place]
 
     unit = np.array([unit_of(mnemonic) for mnemonic in place_of], dtype=np.uint8)[place]
-    step = 4 if gfxip <= 9 else 1
-    passes = np.append(matrix_passes(code, target).cycles, 0)
+    step = architecture.base_clock
+    passes = np.append(matrix_passes(code, architecture.target).cycles, 0)
     lead = np.where(that(r"v_mfma_scale") & (step == 4), step, 0)
     # A matrix instruction takes two turns to issue; quarter-rate instructions take four.
     turns = np.where(unit == MATRIX, 2, np.where(that(QUARTER) & (unit == VALU), 4, 1))

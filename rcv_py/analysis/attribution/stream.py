@@ -274,7 +274,7 @@ def parcel_stream(trace: Trace, parcel: Parcel, survey: Survey) -> Stream:
 
 def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> Stream:
     waves = tokens.waves
-    of_code, line = lines(trace.code, trace.gfxip, trace.target), known_lines(tokens, trace.code)
+    of_code, line = lines(trace.code, trace.architecture), known_lines(tokens, trace.code)
     far = np.iinfo(np.int64).max
     base = min([int(tokens.start.min(initial=far)), *(wave.begin for wave in waves)], default=0)
     simd = _numbers([(wave.cu, wave.id.simd) for wave in waves])
@@ -289,7 +289,7 @@ def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> Stream:
         issue = np.minimum(later(start, tokens.stall), latest)
         last = min(int(later(issue, tokens.busy).max(initial=0)), latest)
     stride = last + _MARGIN
-    links = replay(tokens, trace.code, trace.gfxip, trace.target)
+    links = replay(tokens, trace.code, trace.architecture)
     crossed = crossings(tokens, trace.code)
     engine = known.place(waves[0].id.se) if waves else 0
     delay = int(known.delay[engine]) if waves else 0

@@ -151,10 +151,10 @@ def known_lines(tokens: TokenColumns, code: CodeTable) -> np.ndarray:
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Seen:
-    tokens, of_code = parcel.begun, lines(trace.code, trace.gfxip, trace.target)
+    tokens, of_code = parcel.begun, lines(trace.code, trace.architecture)
     line = known_lines(tokens, trace.code)
-    links = replay(tokens, trace.code, trace.gfxip, trace.target)
-    issued = tokens.ends_at if trace.gfxip <= 9 else tokens.issue.take
+    links = replay(tokens, trace.code, trace.architecture)
+    issued = tokens.ends_at if trace.architecture.busy_is_issue else tokens.issue.take
     found = candidates(links, line, of_code, tokens.issue, issued)
     some = np.flatnonzero(found.is_alone & (tokens.stall.take(found.token) > of_code.step))
     engine = np.array([wave.id.se for wave in tokens.waves], dtype=np.int64)
@@ -197,7 +197,7 @@ def _merge(parts: Sequence[_Seen]) -> _Seen:
 
 
 def _finish(trace: Trace, part: _Seen) -> Survey:
-    of_code = lines(trace.code, trace.gfxip, trace.target)
+    of_code = lines(trace.code, trace.architecture)
     engine = ascending(part.barriers.waves.se)
     place, age = part.key >> _SHIFT, (part.key & _OLDEST).astype(np.float64)
     mean, spread, longest = np.zeros((3, len(engine), len(of_code)))

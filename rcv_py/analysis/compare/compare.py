@@ -287,8 +287,8 @@ def _why_not(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> str:
     for side, name in ((a, "A"), (b, "B")):
         if not side.hits.any() or not side.column("cost").any():
             return NO_COSTS.format(name)
-    if a.isa != b.isa:
-        return f"A is of {a.isa} and B of {b.isa}"
+    if a.architecture.gfxip != b.architecture.gfxip:
+        return f"A is of gfx{a.architecture.gfxip} and B of gfx{b.architecture.gfxip}"
     alike = min(_paired_share(a, alignment.to_b), _paired_share(b, alignment.to_a))
     if _is_same_problem(a, b):
         return ""

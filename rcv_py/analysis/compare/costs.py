@@ -29,6 +29,7 @@ from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups
 from rcv_py.base.runs import ranges
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -119,7 +120,7 @@ class CaptureCosts:
 
     name: str
     kernel: str  # with most traced cycles, "" if unknown
-    isa: str  # generation, e.g. "gfx9"
+    architecture: Architecture
     step: int  # cycles, the smallest step of time
     code: CodeTable
     sources: tuple[SourceFile, ...]
@@ -266,8 +267,8 @@ def _finish(groups: _Groups, trace: Trace, part: _Costs) -> CaptureCosts:
     return CaptureCosts(
         name=trace.name,
         kernel=trace.kernel_name,
-        isa=trace.isa,
-        step=trace.base_clock,
+        architecture=trace.architecture,
+        step=trace.architecture.base_clock,
         code=trace.code,
         sources=trace.sources,
         engine=places[first, 0].astype(np.int16),

@@ -15,7 +15,7 @@ from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.matrix_forms import flops_of
-from rcv_py.analysis.program.register_use import register_use
+from rcv_py.analysis.program.register_use import wave_lanes
 
 _MEMORY = (
     InstructionClass.VMEM_LOAD,
@@ -24,7 +24,6 @@ _MEMORY = (
     InstructionClass.ATOMIC,
     InstructionClass.SCRATCH,
 )
-_WIDE = "gfx9"  # whose waves always have 64 lanes
 _KILO, _MEGA = 1e3, 1e6
 NAN = float("nan")
 
@@ -69,7 +68,7 @@ class WorkCosts:
 
 def work_costs(costs: CaptureCosts, duration_ns: float = NAN) -> WorkCosts:
     """Return the work of the waves and its cost; `duration_ns` is the duration of the launch."""
-    lanes = 32 if costs.isa != _WIDE and register_use(costs.code).is_wave32 else 64
+    lanes = wave_lanes(costs.code, costs.architecture)
     waves, launch = max(1, costs.wave_count), costs.launch
     hits = costs.hits.sum(axis=0)
     flop = float(hits @ flops_of(costs.code)) / waves

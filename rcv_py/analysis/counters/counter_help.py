@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.analysis.counters.formula.parser import FUNCTIONS
+from rcv_py.model.architecture import Architecture
 
 ACTIVITY = (
     "SQ_BUSY_CU_CYCLES SQ_VALU_MFMA_BUSY_CYCLES SQ_ACTIVE_INST_VALU SQ_ACTIVE_INST_LDS "
@@ -25,9 +26,9 @@ rocprofv3 --att --spm SQ_CYCLES SQ_WAVES SQ_INSTS_VALU SQ_INSTS_LDS --spm-beta-e
 The viewer reads the spm.json that newer writers put beside the waves."""
 
 
-def how_to_record(gfxip: int) -> str:
+def how_to_record(architecture: Architecture) -> str:
     """Return why there are no counters, and the command that records some."""
-    return _GFX9 if gfxip <= 9 else _LATER
+    return _GFX9 if architecture.has_trace_counters else _LATER
 
 
 def grammar() -> str:

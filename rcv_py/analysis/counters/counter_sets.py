@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
+from rcv_py.model.architecture import Architecture
 
 BUILT_IN = "built-in"  # the file name of these definitions
 _MATRIX_TYPES = ("I8", "F8", "F16", "BF16", "F32", "F64", "XF32", "F6F4")
@@ -98,17 +99,17 @@ _GFX12 = (
     _ratio("L0_miss", "TCP_REQ_MISS", "TCP_REQ", _L0_TIP),
     _ratio("Instruction_miss", "SQC_ICACHE_MISSES", "SQC_ICACHE_REQ", _CODE_TIP),
 )
-_SETS = {9: _GFX9, 10: _RDNA, 11: _GFX11}
+_SETS = {"": (), "gfx9": _GFX9, "gfx10": _RDNA, "gfx11": _GFX11, "gfx12": _GFX12}
 
 
-def built_in_text(gfxip: int, recorded: Container[str] | None = None) -> str:
+def built_in_text(architecture: Architecture, recorded: Container[str] | None = None) -> str:
     """Return the set of a generation as the text of a file.
 
     GPUutil is the largest utilisation; with `recorded`, the largest whose counters were recorded.
     """
-    lines = [f"# What comes with rcv for gfx{gfxip}. Your own files are added to it."]
-    lines += _SETS.get(gfxip, _GFX12 if gfxip >= 12 else ())
-    return "\n".join([*lines, *([_gpu(recorded)] if gfxip <= 9 else []), ""])
+    lines = [f"# What comes with rcv for gfx{architecture.gfxip}. Your own files are added to it."]
+    lines += _SETS[architecture.counter_set]
+    return "\n".join([*lines, *([_gpu(recorded)] if architecture.has_trace_counters else []), ""])
 
 
 def _gpu(recorded: Container[str] | None) -> str:
@@ -123,6 +124,6 @@ def _gpu(recorded: Container[str] | None) -> str:
     )
 
 
-def built_in(gfxip: int, recorded: Container[str] | None = None) -> Definitions:
+def built_in(architecture: Architecture, recorded: Container[str] | None = None) -> Definitions:
     """Return the built-in definitions."""
-    return read_definitions(built_in_text(gfxip, recorded), BUILT_IN)
+    return read_definitions(built_in_text(architecture, recorded), BUILT_IN)

@@ -22,8 +22,10 @@ from rcv_py.analysis.counters.formula.evaluate import (
 )
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
 from rcv_py.base.text import plural
+from rcv_py.model.architecture import Architecture, architecture_of
 from rcv_py.model.device import Clock
 
+_GFX9 = architecture_of(9)
 MAX_CURVES = 10  # of one definition
 _UNIT = re.compile(r"\[([^\]]{1,40})\]\s*(.*)")
 
@@ -80,7 +82,7 @@ def derived_counters(
     counters: Counters,
     clock: Clock,
     files: Iterable[Definitions] = (),
-    gfxip: int = 9,
+    architecture: Architecture = _GFX9,
     *,
     engines: Collection[int] | None = None,
     units: Collection[int] | None = None,
@@ -94,7 +96,7 @@ def derived_counters(
     places = {"engines": engines, "units": units}
     tensors = {family: Tensors(counters, family, clock, **places) for family in Family}
     recorded = frozenset(tensors[Family.SQ]) | frozenset(tensors[Family.SPM])
-    definitions = joined([built_in(gfxip, recorded), *files])
+    definitions = joined([built_in(architecture, recorded), *files])
     evaluators = {
         family: Evaluator(tensors[family], definitions, _reasons(tensors, family)) for family in Family
     }

@@ -16,13 +16,6 @@ from rcv_py.model.trace import Trace
 
 GROUPS = ("all", "se", "cu", "simd")
 SIMDS = 4  # of a compute unit of gfx9, and of a workgroup processor later
-# Waves a SIMD can hold, by the beginning of the target's name; the longest match counts.
-SLOTS_OF_SIMD = {
-    **dict.fromkeys(("gfx900", "gfx902", "gfx904", "gfx906", "gfx908"), 10),
-    **dict.fromkeys(("gfx90a", "gfx94", "gfx950"), 8),
-    **dict.fromkeys(("gfx103", "gfx11", "gfx120"), 16),
-    "gfx101": 20,
-}
 FULL = 0.9  # of the peak: from here on the launch counts as done
 
 
@@ -113,8 +106,7 @@ def occupancy_curves(trace: Trace, by: str = "se", *, is_all: bool = False) -> t
 
 def slots_of_simd(trace: Trace, lives: Residencies) -> int:
     """Return the waves that a SIMD of the target can hold, 0 if unknown or contradicted by the capture."""
-    fits = [name for name in SLOTS_OF_SIMD if trace.target.startswith(name)]
-    slots = SLOTS_OF_SIMD[max(fits, key=len)] if fits else 0
+    slots = trace.architecture.known_slots
     most = max(int(lives.slot.max(initial=-1)), -1) + 1
     return slots if most <= slots and int(lives.simd.max(initial=0)) < SIMDS else 0
 

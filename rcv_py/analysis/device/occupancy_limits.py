@@ -20,73 +20,12 @@ from rcv_py.analysis.program.register_use import RegisterUse, register_use
 from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups
 from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import count, plural
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.resources import KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
 
-_KB = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceLimits:
-    """Resources that limit the waves of a SIMD.  LDS is the size shared by the SIMDs of a unit."""
-
-    name: str
-    waves: int  # of a SIMD, at most
-    vgprs: int  # registers of a SIMD, a lane; of waves of 64 lanes where `wave_size` is 64
-    granule: int  # registers are allocated in multiples of this
-    is_unified: bool  # accumulation registers come out of the same file
-    lds: int = 64 * _KB  # bytes
-    lds_granule: int = 512  # bytes
-    sgprs: int = 800  # of a SIMD; 0: every wave has a fixed number of its own
-    wave_size: int = 64
-    groups: int = 16  # resident workgroups of more than one wave
-    simds: int = 4  # that share the LDS
-    is_guess: bool = False  # the target is not in the table
-
-
 _SPECIAL_SGPRS = 6  # gfx9: VCC, flat scratch and the XNACK mask follow the named registers
 _SGPR_GRANULE = 16  # scalar registers are allocated in multiples of this
-_CDNA3 = DeviceLimits(name="CDNA3", waves=8, vgprs=512, granule=8, is_unified=True)
-_OF_TARGET = {
-    **dict.fromkeys(
-        ("gfx900", "gfx906"), DeviceLimits(name="GCN5", waves=10, vgprs=256, granule=4, is_unified=False)
-    ),
-    "gfx908": DeviceLimits(name="CDNA1", waves=10, vgprs=256, granule=4, is_unified=False),
-    "gfx90a": DeviceLimits(name="CDNA2", waves=8, vgprs=512, granule=8, is_unified=True),
-    **dict.fromkeys(("gfx940", "gfx941", "gfx942"), _CDNA3),
-    "gfx950": DeviceLimits(
-        name="CDNA4", waves=8, vgprs=512, granule=8, is_unified=True, lds=160 * _KB, lds_granule=1280
-    ),
-}
-_LARGE = ("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201")  # 1,536 registers a lane, others 1,024
-
-
-def device_limits(target: str, gfxip: int, is_wave32: bool = True) -> DeviceLimits:
-    """Return the limits of a target such as `gfx942`, or of its generation if it is not in the table.
-
-    RDNA has waves of 32 and of 64 lanes: a wave of 64 takes twice the registers of the file, expressed as
-    half a file with half the granule.  Its LDS is the LDS of a work-group processor.
-    """
-    if gfxip < 10:
-        return _OF_TARGET.get(target) or replace(_CDNA3, is_guess=True)
-    is_large = target in _LARGE or (gfxip >= 12 and not target.startswith("gfx125"))
-    vgprs, granule = (1536, 24) if is_large else (1024, 16 if gfxip >= 10 and target >= "gfx103" else 8)
-    share = 1 if is_wave32 else 2
-    return DeviceLimits(
-        name="RDNA" + {10: "2", 11: "3"}.get(gfxip, "4"),
-        waves=20 if target.startswith("gfx101") else 16,
-        vgprs=vgprs // share,
-        granule=granule // share,
-        is_unified=True,
-        lds=128 * _KB,
-        lds_granule=512 if gfxip == 10 else 1024,
-        sgprs=0,
-        wave_size=32 if is_wave32 else 64,
-        groups=32,
-        is_guess=target == f"gfx{gfxip}" or target.startswith("gfx125"),
-    )
-
-
 GUESS = "guess from the instructions"
 TRACE = "the capture"
 BARRIERS = "barriers of the traced waves"
@@ -137,7 +76,7 @@ class Resident:
 class OccupancyLimits:
     """The limits of a kernel, and the measured occupancy."""
 
-    device: DeviceLimits
+    device: Architecture
     limits: tuple[Limit, ...]  # in the order of the drawing, without unknown limits
     waves: int  # of a SIMD that fit: the least of all limits
     cap: int  # wave slots of a SIMD
@@ -197,7 +136,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     """
     facts = facts or RunFacts()
     use = _use(trace)
-    device = device_limits(trace.target, trace.gfxip, use.is_wave32)
+    device = trace.architecture.of_waves(is_wave32=use.is_wave32)
     kernel = facts.kernel or _of_dispatch(trace)
     notes = list(facts.notes)
     if device.is_guess:
@@ -316,7 +255,7 @@ def _of_dispatch(trace: Trace) -> KernelResources | None:
 
 
 def _vector(
-    use: RegisterUse, kernel: KernelResources | None, device: DeviceLimits, notes: list[str]
+    use: RegisterUse, kernel: KernelResources | None, device: Architecture, notes: list[str]
 ) -> Limit:
     """Vector registers: the table's number, but never fewer than the program names.
 

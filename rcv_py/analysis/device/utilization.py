@@ -32,13 +32,13 @@ UNIT_TITLE = {"SCAL": "SALU/SMEM", "JUMP": "branch", "MSG": "message", "IMMED": 
 UNKNOWN_CU = -1
 SHARED = -1  # the `simd` of tracks that all SIMDs share
 
-_GFX9 = {
+_VEGA = {
     "VALU": (TokenKind.VALU, TokenKind.MATRIX),
     "VMEM": (TokenKind.VMEM, TokenKind.FLAT, TokenKind.LDS, TokenKind.BVH),
     "MSG": (TokenKind.MSG,),
     "IMMED": (TokenKind.IMMED, TokenKind.TRAP),
 }
-_LATER = {
+_NAVI = {
     "WMMA": (TokenKind.MATRIX,),
     "VALU": (TokenKind.VALU,),
     "LDS": (TokenKind.LDS,),
@@ -48,6 +48,7 @@ _LATER = {
     "MSG": (TokenKind.MSG,),
     "IMMED": (TokenKind.IMMED, TokenKind.TRAP),
 }
+_KINDS_OF_UNITS = {"vega": _VEGA, "navi": _NAVI}  # by layout of the trace
 _SHARED_UNITS = ("JUMP", "MSG", "IMMED")
 _BRIEF_UNITS = ("MSG", "IMMED")  # only the last `base` cycles of their tokens count
 _SIMDS = 1 << 16  # more than any unit has, the shared one included
@@ -95,9 +96,9 @@ def utilization(
 
 def _of_waves(waves: Sequence[Wave], trace: Trace) -> dict[tuple[int, int], list[_Spans]]:
     """Spans of tokens by unit number and SIMD; computed place by place, to save memory."""
-    piece, base = of_waves(waves), trace.base_clock
+    piece, base = of_waves(waves), trace.architecture.base_clock
     unit_of_kind = np.full(256, UNITS.index("SCAL"), dtype=np.int64)
-    for name, kinds in (_GFX9 if trace.gfxip <= 9 else _LATER).items():
+    for name, kinds in _KINDS_OF_UNITS[trace.architecture.layout].items():
         unit_of_kind[list(kinds)] = UNITS.index(name)
     simd, row = np.array([(wave.id.simd, wave.row) for wave in waves], dtype=np.int64).reshape(-1, 2).T
     simds = ascending(np.append(simd, SHARED))

@@ -300,7 +300,7 @@ def record_text(spans: MarkerSpans, row: int) -> str:
 def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:
     def text(se: int, sa: int, cu: int, simd: int, slot: int) -> str:
         array = f" · SA {sa}" if sa else ""
-        return f"SE {se}{array} · {trace.unit_name} {cu} · SIMD {simd} · slot {slot}"
+        return f"SE {se}{array} · {trace.architecture.unit_name} {cu} · SIMD {simd} · slot {slot}"
 
     return _words(text, table.se, table.sa, table.cu, table.simd, table.slot)
 

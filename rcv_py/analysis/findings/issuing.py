@@ -20,7 +20,6 @@ from rcv_py.base.text import count, percent, plural
 
 WORTH_SAYING = 0.01  # of the waves' lives: shorter waits for a unit at work are not reported
 CONFLICT = 100  # mean stall of an LDS access in cycles; above it bank conflicts are likely
-LDS_BANKS = {"gfx950": 64}
 
 
 NAMED = "Certain: the registers are named in the instructions."
@@ -97,7 +96,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
         return
     lines = lines[np.argsort(-stall[lines], kind="stable")]
     worst = int(lines[0])
-    banks = LDS_BANKS.get(inputs.trace.target, 32)
+    banks = inputs.trace.architecture.lds_banks
     cycles = inputs.bounds.of(rows[np.isin(table.line[rows], lines)]).cycles
     yield finding_of(
         situation_of(inputs),

@@ -24,11 +24,9 @@ FETCH_BYTES = 32 << 10  # instruction cache of a compute unit
 VECTOR_FILE = 512  # maximum registers a lane of a wave, including accumulators
 _BRANCHES = ("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call")
 _ENDS = ("s_barrier", "s_endpgm", "s_wait", *_BRANCHES)
-_PRELOAD = ("gfx90a", "gfx94", "gfx95", "gfx125")  # targets that can preload kernel arguments into registers
 _PERMUTES = ("ds_bpermute", "ds_permute", "ds_swizzle")
 _C = InstructionClass
 _MEMORY = (_C.VMEM_LOAD, _C.VMEM_STORE, _C.LDS_DMA, _C.LDS)
-_LDS_DMA = ("gfx908", "gfx90a", "gfx94", "gfx95")
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +208,7 @@ def _is_in_order(case: Situation) -> bool:
 
 
 def _is_through_registers(case: Situation) -> bool:
-    if not case.inputs.trace.target.startswith(_LDS_DMA) or case.producer < 0:
+    if not case.inputs.trace.architecture.has_lds_dma or case.producer < 0:
         return False
     loaded = registers(case.text(case.producer)).writes
     for row in range(case.producer + 1, min(len(case.inputs.trace.code), case.producer + FAR)):
@@ -310,13 +308,13 @@ PRECONDITIONS: Mapping[str, Precondition] = {
     "argument": Precondition(
         "the load reads through a base that the launch set, and the target can preload arguments",
         lambda case: is_scalar(case.text(case.producer)) and case.base_writer < 0
-        and case.inputs.trace.target.startswith(_PRELOAD)),
+        and case.inputs.trace.architecture.has_preload),
     "pointer-chase": Precondition("the address of the load was itself loaded by a scalar load",
         lambda case: is_scalar(case.text(case.producer)) and is_scalar(case.text(case.base_writer))),
     "same-base": Precondition("several executed scalar loads read through the same base",
         lambda case: case.same_base > 1),
     "counted-together": Precondition("stores and loads share a counter (gfx9)",
-        lambda case: case.inputs.trace.gfxip <= 9),
+        lambda case: not case.inputs.trace.architecture.has_store_counter),
     "before-end": Precondition("only s_endpgm follows the wait",
         lambda case: case.top >= 0 and case.text(case.top + 1).startswith("s_endpgm")),
     "unread": Precondition("no instruction reads what the operation returns",

@@ -123,7 +123,7 @@ def _settings(trace: Trace) -> dict[str, Setting]:
     engines, waves = np.unique(trace.waves.se, return_counts=True)
     if len(engines) > 1:
         settings["att_shader_engine_mask"] = engine_mask(engines[[np.argmax(waves)]])
-    if trace.counters and trace.gfxip <= 9:
+    if trace.counters and trace.architecture.has_trace_counters:
         settings["att_activity"] = SLOWEST_COUNTERS
     return settings
 

@@ -41,7 +41,7 @@ KEYS = (
 def input_settings(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Setting]:
     """Return the settings of the file: the settings of this capture, overridden by the notes."""
     wanted = {name: value for note in reversed(notes) for name, value in note.settings.items()}
-    if trace.gfxip > 9:
+    if not trace.architecture.has_trace_counters:
         wanted.pop("att_activity", None)
     settings = _as_recorded(trace) | wanted
     return {name: settings[name] for name in KEYS if name in settings}
@@ -104,7 +104,7 @@ def _as_recorded(trace: Trace) -> dict[str, Setting]:
         "att_simd_select": _simds(trace),
         "att_buffer_size": BUFFER,
     }
-    if trace.counters and trace.gfxip <= 9:
+    if trace.counters and trace.architecture.has_trace_counters:
         settings["att_activity"] = 8
     pattern = kernel_pattern(trace)
     return {"kernel_include_regex": pattern, **settings} if pattern else settings
@@ -112,7 +112,7 @@ def _as_recorded(trace: Trace) -> dict[str, Setting]:
 
 def _simds(trace: Trace) -> str:
     """A mask of all four SIMDs on gfx9; later the number of the traced SIMD."""
-    if trace.gfxip <= 9:
+    if trace.architecture.traces_all_simds:
         return "0xf"
     return hex(int(trace.waves.simd[0]) & 3) if len(trace.waves) else "0x0"
 

@@ -34,7 +34,7 @@ def counters(trace: Trace) -> HealthNote | None:
         return None
     if trace.counters or trace.spm:
         return _lost(trace)
-    if trace.gfxip > 9:
+    if not trace.architecture.has_trace_counters:
         return None
     return HealthNote(
         name="counters",

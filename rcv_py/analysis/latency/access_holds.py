@@ -86,7 +86,7 @@ class _Part:
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Part:
-    tokens, of_code = parcel.tokens, lines(trace.code, trace.gfxip, trace.target)
+    tokens, of_code = parcel.tokens, lines(trace.code, trace.architecture)
     row = tokens.code_rows(len(trace.code))
     unit = of_code.unit[row]
     cu = np.array([wave.id.se * 4096 + max(0, wave.cu) for wave in tokens.waves], dtype=np.int64)
@@ -120,7 +120,7 @@ def _merge(parts: Sequence[_Part]) -> _Part:
 
 
 def _finish(trace: Trace, part: _Part) -> AccessHolds:
-    code, of_code = trace.code, lines(trace.code, trace.gfxip, trace.target)
+    code, of_code = trace.code, lines(trace.code, trace.architecture)
     hits, refused, stall = dense(part.rows, len(code) + 1)
     key, times = part.distances
     line, apart = key >> 32, key & _LONGEST
@@ -131,8 +131,8 @@ def _finish(trace: Trace, part: _Part) -> AccessHolds:
     width = np.array([max(0, access_width(code.text[at])) for at in row.tolist()], dtype=np.int64)
     speed = np.array([BYTES_A_CYCLE.get(one, 1) for one in range(int(unit.max(initial=0)) + 1)])
     turns = np.array([1 + (_TWO.match(of_code.texts[at]) is not None) for at in row.tolist()], dtype=np.int64)
-    needed = np.maximum(of_code.hold[row] * turns, -(-width * wave_lanes(trace) // speed[unit]))
-    per_unit = 4 if trace.gfxip <= 9 else 2
+    lanes = wave_lanes(code, trace.architecture)
+    needed = np.maximum(of_code.hold[row] * turns, -(-width * lanes // speed[unit]))
     units = len(distinct(part.simds // 16)[0]) if len(part.simds) else 0
     found = AccessHolds(
         line=row.astype(np.int32),
@@ -144,7 +144,7 @@ def _finish(trace: Trace, part: _Part) -> AccessHolds:
         samples=samples[row],
         held=np.where(samples[row] >= ENOUGH, held[row], np.nan),
         needed=needed,
-        is_part=len(part.simds) < units * per_unit,
+        is_part=len(part.simds) < units * trace.architecture.simds_per_cu,
     )
     return of_rows(found, np.lexsort((row, -found.stall, -found.beyond)))
 

@@ -171,7 +171,7 @@ def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
     for row in np.flatnonzero(np.isin(classes, accesses)).tolist():
         width[row] = 0 if code.text[row].startswith("v_") else access_width(code.text[row])
     is_ds = np.array([text.lstrip().startswith("ds_") for text in code.text], dtype=bool)
-    lanes = wave_lanes(trace)
+    lanes = wave_lanes(trace.code, trace.architecture)
     return AccessWidths(
         width=width,
         is_vector=np.isin(classes, _VECTOR_MEMORY) & ~is_ds,

@@ -31,8 +31,6 @@ from rcv_py.model.waves import WaveBatch
 
 SLOW = 64  # cycles of a gap from which on the line counts as missing in the cache
 LINE = 64  # bytes
-# Bytes of the instruction cache that compute units share (AMD CDNA 2 and 3 white papers, RDNA white paper).
-_CACHES = (("gfx94", 1 << 16), ("gfx95", 1 << 16), ("gfx9", 1 << 15), ("gfx1", 1 << 15))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +77,7 @@ _NO_GAPS = _Gaps(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
 def _map(trace: Trace, parcel: Parcel) -> _Part:
     tokens = parcel.own
     row, at, is_arrival = _arrivals(trace, tokens)
-    drains = lines(trace.code, trace.gfxip, trace.target).is_end[row[at]]  # a wave's last operations
+    drains = lines(trace.code, trace.architecture).is_end[row[at]]  # a wave's last operations
     slow = at[(tokens.idle[at] >= SLOW) & ~drains]
     idle = tokens.idle[slow].astype(np.int64)
     gaps = _Gaps(row[slow], _units(tokens)[tokens.owner[slow]], tokens.start[slow], idle)
@@ -94,7 +92,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
 
 def _arrivals(trace: Trace, tokens: TokenColumns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return each token's code row, the tokens that come to another line, and the latter as a mask."""
-    of_code = lines(trace.code, trace.gfxip, trace.target)
+    of_code = lines(trace.code, trace.architecture)
     row = tokens.code_rows(len(trace.code))
     jumps = np.zeros(len(row), dtype=bool)
     jumps[1:] = row[1:] != row[:-1] + 1
@@ -108,7 +106,7 @@ def _units(tokens: TokenColumns) -> np.ndarray:
 
 
 def _earliest(trace: Trace, tokens: TokenColumns) -> _Gaps:
-    of_code = lines(trace.code, trace.gfxip, trace.target)
+    of_code = lines(trace.code, trace.architecture)
     row = tokens.code_rows(len(trace.code))
     at = np.flatnonzero(starts_run(tokens.owner, of_code.block[row]) & (row < len(trace.code)))
     return _first_of(trace, _Gaps(row[at], _units(tokens)[tokens.owner[at]], tokens.start[at], 0 * at))
@@ -116,7 +114,7 @@ def _earliest(trace: Trace, tokens: TokenColumns) -> _Gaps:
 
 def _first_of(trace: Trace, gaps: _Gaps) -> _Gaps:
     """The earliest run of each line and unit, with the first row of the line that ran."""
-    block = lines(trace.code, trace.gfxip, trace.target).block[gaps.line]
+    block = lines(trace.code, trace.architecture).block[gaps.line]
     order = np.lexsort((gaps.line, gaps.start, block, gaps.cu))
     kept = order[starts_run(gaps.cu[order], block[order])]
     return of_rows(gaps, kept)
@@ -132,7 +130,7 @@ def _merge(parts: Sequence[_Part]) -> _Part:
 
 
 def _finish(trace: Trace, part: _Part) -> CodeFetches:
-    of_code, count = lines(trace.code, trace.gfxip, trace.target), len(trace.code)
+    of_code, count = lines(trace.code, trace.architecture), len(trace.code)
     gaps, earliest = part.gaps, _first_of(trace, part.earliest)
     known, block_of = numbered(of_code.block[:count])
     n = len(known)
@@ -159,7 +157,7 @@ def _finish(trace: Trace, part: _Part) -> CodeFetches:
         cycles=sums(place, gaps.cycles, n),
         longest=longest,
         elsewhere=part.elsewhere,
-        capacity=next((size for name, size in _CACHES if trace.target.startswith(name)), 0),
+        capacity=trace.architecture.code_cache,
     )
     rows = np.flatnonzero(found.slow)
     return of_rows(found, rows[np.lexsort((rows, -found.cycles[rows]))])

@@ -61,7 +61,7 @@ def _map(trace: Trace, parcel: Parcel) -> np.ndarray:
     crossing = _is_cross(code)[tokens.code_rows(len(code))]
     if not crossing.any():
         return _NONE
-    links = replay(tokens, code, trace.gfxip, trace.target)
+    links = replay(tokens, code, trace.architecture)
     return _merge([np.insert(_chains(tokens, links, crossing), 3, 1, axis=1)])
 
 

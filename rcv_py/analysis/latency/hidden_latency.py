@@ -304,7 +304,7 @@ def _assumption(trace: Trace, passes: str) -> str:
         "Estimate: a cycle is hidden while another wave of the same SIMD keeps a unit of the same or higher "
         "importance busy (matrix, vector arithmetic, memory, scalar)."
     )
-    if trace.gfxip <= 9:
+    if trace.architecture.busy_is_issue:
         text += (
             " On gfx9 units but the matrix unit are busy only while they issue, as the trace shows no more."
         )

@@ -119,7 +119,7 @@ def _finish(trace: Trace, part: _Part, *, rule: ReferenceRule) -> MemoryLatency:
     is_reference = rule is ReferenceRule.REFERENCE
     assumption = REFERENCE_ASSUMPTION if is_reference else ASSUMPTION
     if not has_levels(trace):
-        missing = NO_LEVELS if trace.gfxip <= 9 else NO_COUNTERS
+        missing = NO_LEVELS if trace.architecture.has_trace_counters else NO_COUNTERS
         return _nothing(assumption, missing if trace.has_thread_trace else SAMPLED)
     if part.waves < len(trace.waves):
         of = f"{part.waves:,} of {len(trace.waves):,}"

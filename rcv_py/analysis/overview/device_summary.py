@@ -254,8 +254,8 @@ def _simds(trace: Trace, pipes: PipeUse, work: SimdCycles | None, taken: str) ->
         words = {"detail": detail, "title": title}
         return _fact(id, round(cycles / resident, 6), percent(cycles, resident), of, **words)
 
-    is_gfx9 = trace.gfxip <= 9
-    issued, issuing = ("issued", "issuing") if is_gfx9 else ("issued or executed", "issuing or executing")
+    is_issue = trace.architecture.busy_is_issue
+    issued, issuing = ("issued", "issuing") if is_issue else ("issued or executed", "issuing or executing")
     yield share("simd_busy", resident - no_issue, issued, issuing)
     yield share("simd_working", int(pipes.working.sum()))
     if work.matrix.any():

@@ -188,6 +188,7 @@ def _merge(parts: Sequence[RangePart]) -> RangePart:
 def _finish(window: TimeWindow, trace: Trace, part: RangePart) -> RangeCosts:
     rows = len(trace.code)
     hits, stall, busy, idle = (column[:rows] for column in saturated.dense(part.lines, rows + 1))
+    lanes = wave_lanes(trace.code, trace.architecture)
     return RangeCosts(
         window=window,
         waves=part.waves,
@@ -199,7 +200,7 @@ def _finish(window: TimeWindow, trace: Trace, part: RangePart) -> RangeCosts:
         causes=table_of(trace, part.claims),
         units=_used(part),
         flops=float(hits @ flops_of(trace.code)) if rows else 0.0,
-        vector_flops=float(hits @ lane_flops_of(trace.code)) * wave_lanes(trace) if rows else 0.0,
+        vector_flops=float(hits @ lane_flops_of(trace.code)) * lanes if rows else 0.0,
     )
 
 

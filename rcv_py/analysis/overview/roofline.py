@@ -102,9 +102,9 @@ class Roofline:
 def roofline(trace: Trace, widths: AccessWidths, loops: LoopSummary) -> Roofline:
     """Return the roofline of the waves that `widths` and `loops` describe."""
     index, lanes, code = trace.waves, widths.lanes, trace.code
-    per_unit = 4 if trace.gfxip <= 9 else 2
     simds = len(distinct(index.se, index.cu, index.simd)[0]) if len(index) else 0
     units = len(distinct(index.se, index.cu)[0]) if len(index) else 0
+    per_unit = trace.architecture.simds_per_cu
     part = simds / max(1, units * per_unit)  # traced SIMDs of a compute unit, as a part of it
     kinds = kinds_of(code)
     flop = flops_of(code) * widths.executions + lane_flops_of(code) * lanes * widths.executions

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
-from rcv_py.model.trace import Trace
 
 _REGISTER = re.compile(r"\b([vas])(?:(\d{1,3})\b|\[(\d{1,3}):(\d{1,3})\])")
 _COMMENT = re.compile(r"\s*(?://|;).*$")
@@ -37,6 +37,7 @@ def register_use(code: CodeTable, first: int = 0, stop: int | None = None) -> Re
     return RegisterUse(most["v"] + 1, most["a"] + 1, most["s"] + 1, is_wave32)
 
 
-def wave_lanes(trace: Trace) -> int:
+def wave_lanes(code: CodeTable, architecture: Architecture) -> int:
     """Return the lanes of a wave: 64, or 32 on RDNA if no instruction names a 64-bit mask."""
-    return 64 if trace.gfxip <= 9 or not register_use(trace.code).is_wave32 else 32
+    size = architecture.wave_size
+    return size if size == 64 or register_use(code).is_wave32 else 64

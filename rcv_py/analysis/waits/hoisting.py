@@ -24,6 +24,7 @@ from rcv_py.analysis.program.dataflow import forward, ways
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_class
 from rcv_py.analysis.program.registers import BITS, SPECIAL, registers
 from rcv_py.analysis.waits.waitcnt.generations import Generation, generation_of
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 
 FARTHEST = 512  # instructions above a load that are checked
@@ -91,8 +92,8 @@ def _hides(store: str, load: InstructionClass) -> bool:
 class Hoists:
     """Results for a program, cached by row."""
 
-    def __init__(self, code: CodeTable, gfxip: int, target: str) -> None:
-        self._code, self._rules = code, generation_of(gfxip, target, code.text)
+    def __init__(self, code: CodeTable, architecture: Architecture) -> None:
+        self._code, self._rules = code, generation_of(architecture, code.text)
         self._texts = [text.strip() for text in code.text]
         self._known: dict[int, Hoist] = {}
         self._rows: dict[int, list[int]] = {}  # registers with pending loads before each row of a block
@@ -200,9 +201,9 @@ def _any_counter(pending: int) -> int:
 
 
 @lru_cache(maxsize=2)
-def hoists(code: CodeTable, gfxip: int, target: str) -> Hoists:
+def hoists(code: CodeTable, architecture: Architecture) -> Hoists:
     """Return the results for a program; cached, since every parcel of waves needs them."""
-    return Hoists(code, gfxip, target)
+    return Hoists(code, architecture)
 
 
 def passable(found: Hoists, rows: np.ndarray, *, is_renamed: bool) -> np.ndarray:

@@ -31,6 +31,7 @@ from rcv_py.analysis.waits.hoisting import LIMIT_TEXT, Hoists, hoists, is_load, 
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, numbered, ranges
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -94,9 +95,9 @@ class _Program:
 
 
 @lru_cache(maxsize=2)
-def _program(code: CodeTable, gfxip: int, target: str) -> _Program:
+def _program(code: CodeTable, architecture: Architecture) -> _Program:
     texts = [*(text.strip() for text in code.text), ""]
-    effect = generation_of(gfxip, target, code.text).effect
+    effect = generation_of(architecture, code.text).effect
     known = [registers(text) for text in texts]
     waits = np.zeros((len(COUNTERS), len(texts)), dtype=bool)
     for row, text in enumerate(texts):
@@ -116,9 +117,9 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
     part = _Part(no_sums(5), no_sums(1), int(np.maximum(end - begin, 0).sum()), len(tokens.waves))
     if len(code) > _MOST or not len(tokens):
         return part
-    program = _program(code, trace.gfxip, trace.target)
-    links = replay(tokens, code, trace.gfxip, trace.target)
-    known = hoists(code, trace.gfxip, trace.target)
+    program = _program(code, trace.architecture)
+    links = replay(tokens, code, trace.architecture)
+    known = hoists(code, trace.architecture)
     moves, deferred = [part.moves], [part.deferred]
     for counter in np.unique(links.counter[links.is_ordered]).tolist():
         pairs = _Pairs.of(tokens, tokens.code_rows(len(code)), links, counter, program)
@@ -304,7 +305,7 @@ def _finish(trace: Trace, part: _Part) -> LoadOrder:
     order = np.lexsort((part.moves[0], -part.moves[2], -part.moves[3]))
     key, hits, stall, bound, renamed, carried = (column[order] for column in part.moves)
     wait, load, before = (_unpacked(key, place) for place in (2, 1, 0))
-    known = hoists(trace.code, trace.gfxip, trace.target)
+    known = hoists(trace.code, trace.architecture)
     of_load = [known.of(row) for row in load.tolist()]
     deferred, until = _by_wait(part.deferred[0])
     return LoadOrder(

@@ -24,6 +24,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.wait_latency import latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, run_starts, starts_run
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -80,8 +81,8 @@ class _Uses:
 
 def _map(trace: Trace, parcel: Parcel) -> _Uses:
     tokens = parcel.own
-    links = replay(tokens, trace.code, trace.gfxip, trace.target)
-    line, distance, matrix, vector, charged, wait = _uses(tokens, links, trace.gfxip)
+    links = replay(tokens, trace.code, trace.architecture)
+    line, distance, matrix, vector, charged, wait = _uses(tokens, links, trace.architecture)
     once = np.ones(len(line), dtype=np.int64)
     size = int(min(distance.max(initial=0), _MOST)) + 1
     # Small numbers make sorting rows faster.
@@ -97,7 +98,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Uses:
         matrix=counts(matrix),
         vector=counts(vector),
         wait=counts(wait),
-        samples=latency_samples(tokens, links, trace.gfxip),
+        samples=latency_samples(tokens, links, trace.architecture),
     )
 
 
@@ -116,7 +117,7 @@ def _merge(parts: Sequence[_Uses]) -> _Uses:
     )
 
 
-def _uses(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> tuple[np.ndarray, ...]:
+def _uses(tokens: TokenColumns, links: WaitLinks, architecture: Architecture) -> tuple[np.ndarray, ...]:
     """Return (line, distance, matrix, vector, stall charged, wait line) of each operation's first wait."""
     producer, token = links.producers, links.token.take(links.row_of)
     rows = np.lexsort((token, producer))
@@ -125,7 +126,7 @@ def _uses(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> tuple[np.ndarra
     charged = np.zeros(len(tokens), dtype=np.int64)
     waiting, newest = links.newest_of_waits()
     np.maximum.at(charged, newest, tokens.stall[waiting].astype(np.int64))
-    issued = tokens.ends_at(producer) if gfxip <= 9 else tokens.issue.take(producer)
+    issued = tokens.ends_at(producer) if architecture.busy_is_issue else tokens.issue.take(producer)
     before = (borders(tokens.kind == kind) for kind in (TokenKind.MATRIX, TokenKind.VALU))
     return (
         tokens.line.take(producer).astype(np.int64),

@@ -56,7 +56,7 @@ def why_not_before(trace: Trace, row: int, before: int) -> str:
 
 def _of_load(trace: Trace, row: int) -> RoomAbove:
     code = trace.code
-    found = hoists(code, trace.gfxip, trace.target).of(row)
+    found = hoists(code, trace.architecture).of(row)
     why = _sentence(trace, found.at, LIMIT_TEXT[found.limit])
     if found.limit is Limit.DESTINATION and found.renamed_up > found.up:
         higher = _above(trace, row, found.renamed_up)

@@ -10,6 +10,7 @@ from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.wait_latency import measured
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import replay
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.waves import Wave
 
@@ -47,16 +48,16 @@ class TokenWaits:
     is_counted: bool = False  # an operation that a wait can wait for
 
 
-def token_waits(wave: Wave, row: int, code: CodeTable, gfxip: int, target: str = "") -> TokenWaits:
+def token_waits(wave: Wave, row: int, code: CodeTable, architecture: Architecture) -> TokenWaits:
     """Return what the token at `row` waited for and what released it, by a replay of its wave."""
     tokens = of_waves([wave])
     line = int(tokens.line[row])
     if not 0 <= line < len(code):
         return TokenWaits()
-    effect = generation_of(gfxip, target, code.text).effect(code.text[line])
+    effect = generation_of(architecture, code.text).effect(code.text[line])
     if not effect.waits and not effect.raises:
         return TokenWaits()
-    links = replay(tokens, code, gfxip, target)
+    links = replay(tokens, code, architecture)
     issue, is_exact = tokens.issue, measured(tokens, links)[0] & (links.newest == row)
     own = np.flatnonzero(links.token == row)
     newest = links.newest[own].max(initial=-1)
@@ -72,7 +73,7 @@ def token_waits(wave: Wave, row: int, code: CodeTable, gfxip: int, target: str =
         for at in own.tolist()
         for producer in links.of(at).tolist()
     )
-    ended = issue[row] + (tokens.busy[row] if gfxip <= 9 else 0)
+    ended = issue[row] + (tokens.busy[row] if architecture.busy_is_issue else 0)
     released = tuple(
         ReleasedBy(
             int(links.token[at]),

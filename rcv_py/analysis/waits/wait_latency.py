@@ -26,6 +26,7 @@ from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, ends_run, starts_run
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -70,17 +71,17 @@ def measured(tokens: TokenColumns, links: WaitLinks) -> tuple[np.ndarray, np.nda
     return is_exact, is_any & ~is_exact
 
 
-def ages(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
+def ages(tokens: TokenColumns, links: WaitLinks, architecture: Architecture) -> np.ndarray:
     """Return the cycles from the issue of each row's newest producer to the end of the wait, int64."""
     age = tokens.issue[links.token] - tokens.issue[links.newest]
-    return age - tokens.busy[links.newest] if gfxip <= 9 else age
+    return age - tokens.busy[links.newest] if architecture.busy_is_issue else age
 
 
-def latency_samples(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> Sums:
+def latency_samples(tokens: TokenColumns, links: WaitLinks, architecture: Architecture) -> Sums:
     """Return keys (line, whether it is a bound, latency), and the number of samples of each."""
     is_exact, is_bound = measured(tokens, links)
     line = tokens.line[links.newest].astype(np.int64) << (_SHIFT + 1)
-    latency = np.clip(ages(tokens, links, gfxip), 0, _LONGEST)
+    latency = np.clip(ages(tokens, links, architecture), 0, _LONGEST)
     key = np.append((line | latency)[is_exact], (line | 1 << _SHIFT)[is_bound])
     return np.unique(key, return_counts=True)
 
@@ -202,11 +203,11 @@ class _Waits:
 
 def _map(trace: Trace, parcel: Parcel) -> _Waits:
     tokens = parcel.own
-    effect = generation_of(trace.gfxip, trace.target, trace.code.text).effect
+    effect = generation_of(trace.architecture, trace.code.text).effect
     is_wait = [text.startswith("s_wait") and bool(effect(text).waits) for text in trace.code.text]
-    links = replay(tokens, trace.code, trace.gfxip, trace.target)
+    links = replay(tokens, trace.code, trace.architecture)
     sums = blocking_sums(tokens, links, np.array(is_wait, bool))
-    return _Waits(sums, latency_samples(tokens, links, trace.gfxip), len(tokens.waves))
+    return _Waits(sums, latency_samples(tokens, links, trace.architecture), len(tokens.waves))
 
 
 def _merge(parts: Sequence[_Waits]) -> _Waits:

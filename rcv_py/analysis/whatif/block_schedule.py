@@ -69,7 +69,7 @@ def block_schedules(
     `known` are the latencies that waits show; loads without a known latency take the median of their kind.
     """
     table = blocks(trace.code, jumps)
-    of_code = lines(trace.code, trace.gfxip, trace.target)
+    of_code = lines(trace.code, trace.architecture)
     costs = block_costs(table, trace.code, code)
     latency = _latencies(of_code, known)
     whole = max(1, int(costs.cost.sum()))

@@ -253,7 +253,7 @@ def _device(made: Making) -> dict[str, Any]:
     none = np.zeros(0, dtype=np.int64)
     columns.put("device.time", np.concatenate([none, *time]))
     columns.put("device.waves", np.concatenate([none, *value]))
-    return {"rows": [curve.name.replace("CU", trace.unit_name) for curve in curves]}
+    return {"rows": [curve.name.replace("CU", trace.architecture.unit_name) for curve in curves]}
 
 
 def _thinned(steps: StepCurve, trace: Trace, most: int) -> StepCurve:

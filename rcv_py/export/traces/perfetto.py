@@ -167,7 +167,7 @@ class Waves:
         """Number an arrow for each producer of each wait; counters may name a producer twice."""
         if not batch.waves:
             return NO_ARROWS, NO_ARROWS
-        links = replay(batch, self._trace.code, self._trace.gfxip, self._trace.target)
+        links = replay(batch, self._trace.code, self._trace.architecture)
         edges = np.unique(np.stack([links.token[links.row_of], links.producers], axis=1), axis=0)
         numbers = self._arrows + 1 + np.arange(len(edges), dtype=np.int64)
         self._arrows += len(edges)
@@ -175,7 +175,7 @@ class Waves:
 
     def _lanes(self, batch: WaveBatch) -> np.ndarray:
         """The lane of each instruction, int64; 0 where none overlap."""
-        slack = self._trace.base_clock if self._trace.base_clock > 1 else 0
+        slack = self._trace.architecture.issue_overlap
         found = []
         for tokens in (wave.tokens for wave in batch.waves):
             lane = lanes(tokens.start, tokens.end, slack) if tokens.lane is None else tokens.lane

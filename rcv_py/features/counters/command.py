@@ -35,7 +35,8 @@ def run(options: CountersOptions) -> Answer:
     trace = opened(options)
     found = counters(trace)
     if not found.raw:
-        lines = [*map(str, trace.problems_about(Affects.COUNTERS)), *how_to_record(trace.gfxip).split("\n")]
+        how = how_to_record(trace.architecture)
+        lines = [*map(str, trace.problems_about(Affects.COUNTERS)), *how.split("\n")]
         return _answer(trace, found, (), [], lambda: lines)
     if options.list:
         return _names(trace, found)
@@ -46,7 +47,7 @@ def run(options: CountersOptions) -> Answer:
     if not options.raw:
         files = tuple(read_definitions(text, name) for name, text in texts.items())
         derived = derived_counters(
-            found, trace.clock, files, trace.gfxip, engines=options.se, units=options.cu
+            found, trace.clock, files, trace.architecture, engines=options.se, units=options.cu
         )
         rows += derived_rows(derived)
     errors = [] if derived is None else list(derived.mistakes)

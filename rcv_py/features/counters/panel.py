@@ -23,6 +23,7 @@ from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definiti
 from rcv_py.base.text import plural, translated
 from rcv_py.features.counters.counter_tree import CounterTree, number_text
 from rcv_py.features.counters.formula_dialog import FormulaDialog
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.formula_files import FormulaFiles
@@ -110,7 +111,7 @@ class CountersPanel(CurvePanel):
         self.plot.set_curves((), "")
         self.say("")
         has_any = trace is not None and bool(trace.counters or trace.spm)
-        otherwise = "" if trace is None else how_to_record(trace.gfxip)
+        otherwise = "" if trace is None else how_to_record(trace.architecture)
         sentence = "" if has_any else self.reason(otherwise)
         if trace is not None and not has_any and otherwise not in sentence:
             sentence += f"\n\n{otherwise}"
@@ -138,8 +139,9 @@ class CountersPanel(CurvePanel):
         self.answer = answer
         self._show()
         if self.dialog is not None:
-            gfxip = 9 if answer.trace is None else answer.trace.gfxip
-            self.dialog.show_built_in(built_in_text(gfxip))
+            trace = answer.trace
+            of = architecture_of(9) if trace is None else trace.architecture
+            self.dialog.show_built_in(built_in_text(of))
             self.dialog.show_results(answer.derived, answer.read, answer.texts)
 
     def _fill_places(self, counted: Counters | None) -> None:
@@ -283,7 +285,9 @@ def _computed(
     if trace is None or not (trace.counters or trace.spm):
         return _Answer(trace=trace, counters=None, raw=(), derived=None, rows=(), texts=texts, read=read)
     counted = counters(trace) if known is None else known
-    derived = derived_counters(counted, trace.clock, read.values(), trace.gfxip, engines=engines, units=units)
+    derived = derived_counters(
+        counted, trace.clock, read.values(), trace.architecture, engines=engines, units=units
+    )
     raw = raw_rows(counted, engines, units)
     return _Answer(
         trace=trace,

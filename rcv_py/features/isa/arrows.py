@@ -24,6 +24,7 @@ from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.analysis.waits.waits import ARROW_COLORS, arrows, wait_pairs
 from rcv_py.base.text import percent, plural
 from rcv_py.features.isa.program import Program
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import TokenKind
@@ -323,10 +324,10 @@ def _nearest(rows: np.ndarray, row: int, direction: int) -> int:
     return int(rows[0]) if len(rows) else -1
 
 
-def gutter_arrows(mode: str, wave: Wave | None, program: Program, gfxip: int) -> GutterArrows:
+def gutter_arrows(mode: str, wave: Wave | None, program: Program) -> GutterArrows:
     """Return the arrows of a mode: waits of the wave, branches of all waves, both, or none."""
     trace, parts = program.trace, []
-    waits = wait_arrows(wave, trace.code, gfxip, partial(beside, trace))
+    waits = wait_arrows(wave, trace.code, trace.architecture, partial(beside, trace))
     why = "" if len(waits.rows) else waits.note
     if mode in ("waits", "both"):
         parts.append(waits)
@@ -345,7 +346,10 @@ def _rows(*columns: np.ndarray) -> ArrowRows:
 
 
 def wait_arrows(
-    wave: Wave | None, code: CodeTable, gfxip: int, place: Callable[[int], str] = lambda row: ""
+    wave: Wave | None,
+    code: CodeTable,
+    architecture: Architecture,
+    place: Callable[[int], str] = lambda row: "",
 ) -> GutterArrows:
     """Return arrows from producers to the waits of a wave, from its file or else from a replay.
 
@@ -353,7 +357,7 @@ def wait_arrows(
     """
     if wave is None:
         return GutterArrows("The selected wave is not read yet, so its waits are not known.")
-    drawn = arrows(*wait_pairs(waits_of(wave, code, gfxip)))
+    drawn = arrows(*wait_pairs(waits_of(wave, code, architecture)))
     if not len(drawn):
         return GutterArrows(f"Wave {wave.id} waited for no instruction.")
 

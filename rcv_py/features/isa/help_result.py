@@ -77,7 +77,7 @@ def help_table(trace: Trace, texts: Sequence[str], described: Mapping[str, str])
 
 def help_of(trace: Trace, text: str) -> InstructionHelp:
     """Return the facts about an instruction of a capture."""
-    return instruction_help(text, trace.gfxip, trace.target, trace.code.text)
+    return instruction_help(text, trace.architecture, trace.code.text)
 
 
 def help_facts(row: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -325,11 +325,7 @@ class IsaPanel(CodePanel):
         self._arrow_key = (trace, wave, mode, structure)
         self.view.shows_branches = mode in ("branches", "both")
         self.view.refresh()
-        self.run_job(
-            lambda: gutter_arrows(mode, wave, structure, trace.gfxip),
-            self._take_arrows,
-            "arrows",
-        )
+        self.run_job(lambda: gutter_arrows(mode, wave, structure), self._take_arrows, "arrows")
 
     def _take_arrows(self, arrows: GutterArrows) -> None:
         self.walk.arrows = arrows

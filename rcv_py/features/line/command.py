@@ -73,7 +73,8 @@ def _title(trace: Trace, line: int) -> str:
 
 def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOptions) -> Answer:
     trace, metric = waves.trace, options.metric
-    view = distribution_view(hits, Wanted(metric, options.bars or _BARS, options.log), trace.base_clock)
+    wanted = Wanted(metric, options.bars or _BARS, options.log)
+    view = distribution_view(hits, wanted, trace.architecture.base_clock)
     table = hit_table(trace, hits, _listed(view, options))
 
     def document() -> dict[str, Any]:

@@ -172,7 +172,7 @@ class DistributionPanel(Panel):
 
         def job() -> tuple[int, DistributionView]:
             hits = ask(ways(name).rows)
-            return line, distribution_view(hits, wanted, trace.base_clock)
+            return line, distribution_view(hits, wanted, trace.architecture.base_clock)
 
         self.run_job(job, self._take, stream=self._stream)
 

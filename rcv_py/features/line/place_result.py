@@ -110,7 +110,7 @@ def execution_facts(
         return {"hits_of_wave": len(executions)}
     token = int(executions[hit])
     one = token_details(wave, token)
-    waits = token_waits(wave, token, trace.code, trace.gfxip, trace.target)
+    waits = token_waits(wave, token, trace.code, trace.architecture)
     return {
         "hits_of_wave": one.hits,
         "token": token,

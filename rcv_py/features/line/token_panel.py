@@ -196,7 +196,7 @@ class TokenDetailsPanel(Panel):
             facts = TokenFacts(line, line_totals(trace.code, line))
             if not trace.code.is_label[line]:
                 text = trace.code.text[line]
-                known = instruction_help(text, trace.gfxip, trace.target, trace.code.text)
+                known = instruction_help(text, trace.architecture, trace.code.text)
                 facts = replace(facts, help=known, described=described(file, trace.target, known.mnemonic))
             if trace.has_pc_samples:
                 samples = stall_reasons(trace.code, slice(line, line + 1))
@@ -205,13 +205,13 @@ class TokenDetailsPanel(Panel):
                 return facts
             facts = replace(facts, wave=str(wave.id))
             if token is not None:
-                exact = token_waits(*token, trace.code, trace.gfxip, trace.target)
+                exact = token_waits(*token, trace.code, trace.architecture)
                 facts = replace(facts, token=token_details(*token), waits=exact)
                 facts = replace(facts, hidden=hidden_by(store, *token))
                 causes, count = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
                 doubt = f"partial: {plural(count, 'wave')} beside it not in memory"
                 return replace(facts, causes=causes, doubts=(doubt,) if causes and count else ())
-            waits = waits_of(wave, trace.code, trace.gfxip, trace.target)
+            waits = waits_of(wave, trace.code, trace.architecture)
             hits = int(np.count_nonzero(wave.tokens.line == line))
             late = producers(waits, line, selection.hit, hits)
             return replace(facts, producers=late, waiters=waiters(waits, line))
@@ -239,7 +239,7 @@ class TokenDetailsPanel(Panel):
         wanted, ask, step = (
             Wanted(bins=self.chart.bars_wanted),
             self.session.executions(line),
-            trace.base_clock,
+            trace.architecture.base_clock,
         )
         self.run_job(
             lambda: distribution_view(ask(), wanted, step), partial(self._take_all, line), "all executions"

@@ -118,7 +118,7 @@ def _unit_times(options: SummaryOptions) -> Answer:
             yield lost
         if found.read:
             yield Shown(table, trace)
-            what = "cycles of issue" if trace.gfxip <= 9 else "cycles of execution"
+            what = "cycles of issue" if trace.architecture.busy_is_issue else "cycles of execution"
             of = f"\nOf {count(window.width)} cycles"
             yield f"{of}; {what}, without counting a cycle twice."
 

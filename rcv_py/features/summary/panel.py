@@ -153,7 +153,7 @@ class SummaryPanel(Panel):
         self.facts.set_facts(summary.facts)
         self.activity.set_shares(activity_shares(summary.activity))
         self.states.set_shares(state_shares_of(summary.states))
-        self.pipes.set_meters(pipe_meters(summary, trace.gfxip <= 9))
+        self.pipes.set_meters(pipe_meters(summary, trace.architecture.busy_is_issue))
         self.reasons.set_shares(reason_shares(summary.reasons))
         self.counters.set_meters(counter_meters(summary.counters))
         self.units.show_columns(unit_columns(summary.units))

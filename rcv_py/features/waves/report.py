@@ -124,7 +124,7 @@ def waves(inputs: ReportInputs) -> Section | None:
     life = every.life
     order = np.argsort(life, kind="stable")
     named = {"shortest": order[0], "median": nearest_to_median(life), "longest": order[-1]}
-    spread = histogram(life, BINS, step=inputs.trace.base_clock)
+    spread = histogram(life, BINS, step=inputs.trace.architecture.base_clock)
     shown = np.sort(order[::-1][:MAX_WAVES])
     caption = "All waves"
     if len(shown) < len(every):

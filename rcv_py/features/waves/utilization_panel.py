@@ -56,8 +56,7 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
     waves = [wave for row in chosen.tolist() if (wave := store.wave(row)) is not None]
     units = []
     for track in utilization(waves, trace) if waves else ():
-        # On gfx9 back-to-back issue appears as an overlap of one time step; it needs no lane.
-        slack = trace.base_clock if trace.gfxip <= 9 else 0
+        slack = trace.architecture.issue_overlap
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
         covered = IntervalSet.of(track.start, track.end)
         _ = covered.offset  # made here, in a thread: it answers for any share of the view
@@ -101,7 +100,7 @@ class UtilizationPanel(TimelinePanel):
         empty = self.why_missing("waves")
         self._page.say(empty or READING)
         if trace is not None:
-            self._note.setText(NOTES[trace.gfxip <= 9])
+            self._note.setText(NOTES[trace.architecture.busy_is_issue])
         if not empty:
             self._rebuild.ask()
 

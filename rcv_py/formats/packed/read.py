@@ -93,7 +93,7 @@ def _trace(archive: Archive, manifest: dict[str, Any]) -> Trace:
             raise Unreadable("its events are not in order")
     reader = StoredWaves(
         archive.path,
-        base_clock=trace.base_clock,
+        base_clock=trace.architecture.base_clock,
         lines=len(trace.code),
         is_narrow=manifest.get("is_narrow") is True,
         missing=_notes(manifest.get("missing")),

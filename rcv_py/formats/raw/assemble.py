@@ -21,6 +21,7 @@ from rcv_py.formats.raw.sidecar import Sidecar
 from rcv_py.formats.uiout.clock import NOMINAL_HZ, align
 from rcv_py.formats.uiout.code import Code
 from rcv_py.formats.uiout.run_files import exact_target
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import SourceFile
 from rcv_py.model.device import (
     Clock,
@@ -81,7 +82,7 @@ def assembled(
     waves = _index(engines, clock.offsets, numbers)
     occupancy = _occupancy(engines, clock.offsets, numbers, called)
     exact, told_by = _target(path, engines, gfxip, target, set(code.mnemonics))
-    if gfxip == 10 or exact == GFX1250:
+    if not architecture_of(gfxip, exact).is_checked:
         problems.inform(
             path.name,
             f"Streams of {exact} are read as documents say; no capture of a real GPU has checked it.",

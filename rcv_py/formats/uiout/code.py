@@ -21,6 +21,7 @@ from rcv_py.formats.uiout.folder import CODE, Listing
 from rcv_py.formats.uiout.json_rows import tell_skipped, text_of
 from rcv_py.formats.uiout.kernels import Entry, Layout, layout
 from rcv_py.formats.uiout.mnemonics import guessed_generation, kind_of
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import TokenKind
@@ -131,7 +132,8 @@ def code_of(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problem
     names = [text.split(None, 1)[0] if text else "" for text in columns.text]
     mnemonics = frozenset(names)
     generation = guessed_generation(set(mnemonics)) if mnemonics else 0
-    kinds = {name: int(kind_of(name, gfxip or generation)) for name in mnemonics}
+    architecture = architecture_of(gfxip or generation)
+    kinds = {name: int(kind_of(name, architecture)) for name in mnemonics}
     kind = np.array([kinds[name] for name in names], dtype=np.uint8)
     is_label = _is_label(columns, kind)
     arranged = layout(

@@ -28,6 +28,7 @@ from rcv_py.formats.uiout.side_files import (
     read_state_curves,
 )
 from rcv_py.formats.uiout.waves import WaveFiles
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import HardwareEvents
 from rcv_py.model.kinds import EventKind, TokenKind
@@ -106,7 +107,7 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
             row_of_number=code.table.row_of_number,
             matrix=code.table.kind == TokenKind.MATRIX,
             labels=code.table.is_label,
-            base_clock=4 if gfxip <= 9 else 1,
+            base_clock=architecture_of(gfxip, target).base_clock,
         ),
         problems=tuple(problems),
         events=events,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 
 # By prefix of the mnemonic; the longest match decides.  Checked against decoded captures of gfx950, gfx1100
@@ -76,12 +77,12 @@ def _kinds(*tables: dict[TokenKind, str]) -> tuple[re.Pattern[str], dict[str, To
     return re.compile("|".join(map(re.escape, sorted(kinds, key=len, reverse=True)))), kinds
 
 
-_KINDS_GFX9, _KINDS_LATER = _kinds(_PREFIXES), _kinds(_PREFIXES, _LATER)
+_KINDS = {"vega": _kinds(_PREFIXES), "navi": _kinds(_PREFIXES, _LATER)}  # by layout of the trace
 
 
-def kind_of(mnemonic: str, gfxip: int = 9) -> TokenKind:
+def kind_of(mnemonic: str, architecture: Architecture) -> TokenKind:
     """The token kind of this instruction; branches count as taken, NONE if unknown."""
-    pattern, kinds = _KINDS_GFX9 if gfxip <= 9 else _KINDS_LATER
+    pattern, kinds = _KINDS[architecture.layout]
     match = pattern.match(mnemonic)
     return kinds[match.group()] if match else TokenKind.NONE
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import orjson
 
+from rcv_py.model.architecture import architecture_of
+
 VERSION = "3.0.0"
 CODE_HEADER = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
 SAMPLE_COLUMNS = ("PC_Issued", "PC_Stalled", "Stall_Reasons")
@@ -49,7 +51,7 @@ def index_table(
         names.setdefault(se, {}).setdefault(simd, {}).setdefault(slot, {})[wid] = [file, begin, end]
     return {
         "gfxip": gfxip,
-        "gfxv": "navi" if gfxip > 9 else "vega",
+        "gfxv": architecture_of(gfxip).layout,
         "global_begin_time": 0,
         "counter_names": list(counters),
         "wave_filenames": names,

@@ -131,7 +131,7 @@ class Shares:
 EMPTY_PX = {"source": 170, "time": 64, "wave": 110}  # of a place for which the open capture has no data
 # Which place gets the room that another leaves, and in which direction it lies.
 GETS = {"source": ("code", ACROSS), "time": ("code", DOWN), "wave": ("details", DOWN)}
-ROW_PX, HIGH_ROW_PX = 26, 40  # rows of a wave; with overlapping instructions, as on gfx10 and later
+ROW_PX, HIGH_ROW_PX = 26, 40  # rows of a wave; with instructions that overlap while they execute
 AROUND_ROWS_PX = 72  # px above and below the rows: choices, legend, times
 LEAST_ROWS_PX = 190  # px of a time view with few rows: the tabs next to it need room, too
 
@@ -148,7 +148,7 @@ def most_px(trace: Trace | None) -> dict[str, int]:
     lacks = {"source": not trace.code.mapped_rows, "time": not has_time, "wave": not has_waves}
     found = {place: EMPTY_PX[place] for place, is_empty in lacks.items() if is_empty}
     if has_waves and not trace.shader_data:  # markers lie in separate bands below the waves
-        row_px = ROW_PX if trace.gfxip <= 9 else HIGH_ROW_PX
+        row_px = ROW_PX if trace.architecture.busy_is_issue else HIGH_ROW_PX
         found["time"] = max(LEAST_ROWS_PX, AROUND_ROWS_PX + row_px * rows_of_unit(trace))
     return found
 

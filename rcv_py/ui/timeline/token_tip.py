@@ -64,7 +64,7 @@ def token_tip(
     since = times.number(span.begin - segment.begin)
     lines.append(f"at {times.at(span.begin)} (+{since} since the wave began)")
     stall, busy = int(tokens.stall[row]), int(tokens.busy[row])
-    part = "issue" if trace.gfxip <= 9 else "execution"
+    part = "issue" if trace.architecture.busy_is_issue else "execution"
     parts = f"stall {times.number(stall)} + {part} {times.number(busy)}"
     lines.append(f"{parts} = {times.both(stall + busy)}")
     if wave is not None:
@@ -176,7 +176,7 @@ def marker_tip(trace: Trace, times: Times, spans: MarkerSpans, span: int) -> Ric
     if spans.sources[name]:
         lines.append(elide_left(spans.sources[name], 70))
     se, cu, simd, slot = (int(column[span]) for column in (spans.se, spans.cu, spans.simd, spans.slot))
-    lines.append(f"SE {se} · {trace.unit_name} {cu} · SIMD {simd} · slot {slot}")
+    lines.append(f"SE {se} · {trace.architecture.unit_name} {cu} · SIMD {simd} · slot {slot}")
     return lines_tip(lines)
 
 

@@ -103,7 +103,7 @@ def test_cards_do_not_cut_their_text(show: Callable, warned: Trace, width: int) 
 
 
 def test_a_healthy_capture_says_what_was_looked_at(show: Callable, tmp_path: Path) -> None:
-    panel = show(replace(folders.opened(tmp_path), gfxip=11, target=""))
+    panel = show(replace(folders.opened(tmp_path), gfxip=10, target="gfx10"))
     assert panel.empty.sentence.text() == FINE
     assert panel.cards == []
     assert FINE.startswith("Nothing wrong with this capture.")

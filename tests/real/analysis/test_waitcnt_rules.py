@@ -75,7 +75,7 @@ def test_we_differ_from_the_reference_only_where_it_is_wrong(name: str) -> None:
     theirs = [
         (line, rows) for line, rows in captures.golden(f"synthetic/{name}.rcv.json")["main_wave_waitcnt"]
     ]
-    ours = entries(waits_of(wave, trace.code, trace.gfxip, trace.target))
+    ours = entries(waits_of(wave, trace.code, trace.architecture))
     better, worse = (sorted(row for rule in BETTER[name] for row in rule[side]) for side in (1, 2))
     assert sorted(one for one in ours if one not in theirs) == better
     assert sorted(one for one in theirs if one not in ours) == worse

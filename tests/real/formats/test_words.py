@@ -7,6 +7,7 @@ import json
 import pytest
 
 from rcv_py.formats.uiout.mnemonics import guessed_target, kind_of
+from rcv_py.model.architecture import architecture_of
 from rcv_py.model.kinds import TokenKind
 from tests.real import captures
 from tests.real.golden_sqtt import golden
@@ -17,12 +18,12 @@ from tests.real.golden_sqtt import golden
 )
 def test_kinds_agree_with_what_the_hardware_recorded(name: str) -> None:
     capture = golden(name)
-    gfxip = int(capture["arch"][3:-2])
+    architecture = architecture_of(int(capture["arch"][3:-2]))
     text = {place: line for code in capture["code"].values() for place, _, line in code["isa"]}
     for wave in (wave for found in capture["captures"] for wave in found["waves"]):
         for _, kind, place, _, _ in wave["insts"]:
             if place in text and kind not in (TokenKind.JUMP, TokenKind.NEXT):
-                mine = kind_of(text[place].split()[0], gfxip)
+                mine = kind_of(text[place].split()[0], architecture)
                 assert (TokenKind.VALU if mine == TokenKind.MATRIX else mine) == kind, text[place]
 
 

@@ -19,6 +19,7 @@ import re
 from dataclasses import dataclass
 
 from rcv_py.base.text import number
+from rcv_py.model.architecture import Architecture
 
 COUNTERS = (
     *("vm", "vs", "lgkm", "exp"),
@@ -184,6 +185,7 @@ GFX10 = Generation("gfx10", _ORDER10, _GFX10, {**_PACKED, "lgkm": ((8, 6),)})
 GFX11 = Generation("gfx11", _ORDER10, _GFX10, {"vm": ((10, 6),), "exp": ((0, 3),), "lgkm": ((4, 6),)})
 GFX12 = Generation("gfx12", _ORDER12, _GFX12)
 GFX1250 = Generation("gfx1250", _ORDER12, _GFX1250)
+_BY_NAME = {one.name: one for one in (GFX9, GFX10, GFX11, GFX12, GFX1250)}
 
 
 def is_gfx1250(texts: tuple[str, ...]) -> bool:
@@ -191,8 +193,7 @@ def is_gfx1250(texts: tuple[str, ...]) -> bool:
     return any(_MARKS.match(text) for text in texts)
 
 
-def generation_of(gfxip: int, target: str, texts: tuple[str, ...]) -> Generation:
-    """Return the rules of a major version; a program with gfx1250 instructions uses the gfx1250 rules."""
-    if gfxip >= 12:
-        return GFX1250 if "1250" in target or is_gfx1250(texts) else GFX12
-    return {10: GFX10, 11: GFX11}.get(gfxip, GFX9)
+def generation_of(architecture: Architecture, texts: tuple[str, ...]) -> Generation:
+    """Return the rules of an architecture, or of gfx1250 if a gfx12 program has instructions of gfx1250."""
+    is_later = architecture.waitcnt == GFX12.name and is_gfx1250(texts)
+    return GFX1250 if is_later else _BY_NAME[architecture.waitcnt]

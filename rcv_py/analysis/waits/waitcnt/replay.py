@@ -19,6 +19,7 @@ from rcv_py.analysis.waits.waitcnt.generations import (
     generation_of,
 )
 from rcv_py.base.runs import borders, of_ranges, order, repeated, run_starts, starts_run
+from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import Wave, WaveBatch
@@ -63,14 +64,14 @@ class WaitLinks:
 _IS_UNORDERED = np.array([name in UNORDERED for name in KINDS])
 
 
-def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target: str = "") -> WaitLinks:
+def replay(batch: WaveBatch | TokenColumns, code: CodeTable, architecture: Architecture) -> WaitLinks:
     """Return which waits waited for which operations in all waves of a batch.
 
-    `gfxip` is the major version of the graphics IP, `target` its full name if known: gfx1250 has counters
-    that other targets of its generation lack.  A program with gfx1250 instructions counts as gfx1250.
+    gfx1250 has counters that other targets of its generation lack; a program with gfx1250 instructions counts
+    as gfx1250.
     """
     tokens = columns_of(batch) if isinstance(batch, WaveBatch) else batch
-    effects = _effects(code, gfxip, target)
+    effects = _effects(code, architecture)
     known, links = _KNOWN.get(tokens, (None, None))
     if links is None or known is not effects:
         links = _replayed(tokens, effects)
@@ -156,8 +157,8 @@ _KNOWN: WeakKeyDictionary[TokenColumns, tuple[_Effects, WaitLinks]] = WeakKeyDic
 
 
 @lru_cache(maxsize=2)
-def _effects(code: CodeTable, gfxip: int, target: str) -> _Effects:
-    return _Effects(code.text, generation_of(gfxip, target, code.text))
+def _effects(code: CodeTable, architecture: Architecture) -> _Effects:
+    return _Effects(code.text, generation_of(architecture, code.text))
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,14 +234,14 @@ def _links(wave_of: np.ndarray, waits: list[tuple[np.ndarray, ...]], operations:
     )
 
 
-def waits_of(wave: Wave, code: CodeTable, gfxip: int, target: str = "") -> Waits:
+def waits_of(wave: Wave, code: CodeTable, architecture: Architecture) -> Waits:
     """Return what each executed wait of one wave waited for, as code rows.
 
     The waits are replayed.  The list in the wave's file uses rules that are wrong in places, and is returned
     only if the replay knows none of the instructions.
     """
     tokens = of_waves([wave])
-    replayed = waits(replay(tokens, code, gfxip, target), tokens.line)
+    replayed = waits(replay(tokens, code, architecture), tokens.line)
     return wave.waits if not len(replayed) and wave.waits is not None else replayed
 
 

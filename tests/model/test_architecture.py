@@ -1,0 +1,67 @@
+"""The table of architectures, beside independent statements about real GPUs."""
+
+from __future__ import annotations
+
+import pytest
+
+from rcv_py.model.architecture import Architecture, architecture_of
+
+CDNA = {"gfx908": "CDNA1", "gfx90a": "CDNA2", "gfx940": "CDNA3", "gfx942": "CDNA3", "gfx950": "CDNA4"}
+RDNA = ("gfx1010", "gfx1030", "gfx1036", "gfx1100", "gfx1151", "gfx1152", "gfx1200", "gfx1201", "gfx1250")
+GENERATIONS = (8, 9, 10, 11, 12, 13, 99)
+
+
+def of(target: str) -> Architecture:
+    return architecture_of(int(target[3:-2]), target)
+
+
+@pytest.mark.parametrize("target", CDNA)
+def test_cdna(target: str) -> None:
+    found = of(target)
+    assert (found.name, found.is_guess) == (CDNA[target], False)
+    assert (found.wave_size, found.of_waves(is_wave32=True)) == (64, found)
+    assert (found.unit_name, found.simds_per_cu, found.base_clock) == ("CU", 4, 4)
+    assert (found.busy_is_issue, found.has_trace_counters, found.has_lds_dma) == (True, True, True)
+    assert (found.waitcnt, found.has_store_counter) == ("gfx9", False)
+    assert found.known_slots == found.waves == (10 if target == "gfx908" else 8)
+
+
+@pytest.mark.parametrize("target", RDNA)
+def test_rdna(target: str) -> None:
+    found, wide = of(target), of(target).of_waves(is_wave32=False)
+    assert (found.wave_size, wide.wave_size, wide.vgprs) == (32, 64, found.vgprs // 2)
+    assert (found.unit_name, found.simds_per_cu, found.base_clock, found.sgprs) == ("WGP", 2, 1, 0)
+    assert (found.busy_is_issue, found.has_trace_counters, found.has_lds_dma) == (False, False, False)
+    assert found.has_store_counter
+    assert found.waitcnt == ("gfx1250" if target == "gfx1250" else target[:-2])
+
+
+@pytest.mark.parametrize(
+    ("target", "vgprs", "granule", "waves"),
+    [
+        ("gfx906", 256, 4, 10),
+        ("gfx90a", 512, 8, 8),
+        ("gfx1010", 1024, 8, 20),
+        ("gfx1030", 1024, 16, 16),
+        ("gfx1100", 1536, 24, 16),
+        ("gfx1102", 1024, 16, 16),
+        ("gfx1151", 1536, 24, 16),
+        ("gfx1201", 1536, 24, 16),
+        ("gfx1250", 1024, 16, 16),
+    ],
+)
+def test_register_files(target: str, vgprs: int, granule: int, waves: int) -> None:
+    found = of(target)
+    assert (found.vgprs, found.granule, found.waves) == (vgprs, granule, waves)
+
+
+@pytest.mark.parametrize("gfxip", GENERATIONS)
+def test_a_generation_without_a_target_is_a_guess(gfxip: int) -> None:
+    found = architecture_of(gfxip, f"gfx{gfxip}")
+    assert found.is_guess
+    assert (found.gfxip, found.layout) == (gfxip, "vega" if gfxip <= 9 else "navi")
+    assert found.waitcnt == f"gfx{min(max(gfxip, 9), 12)}"
+
+
+def test_a_target_of_another_generation_is_ignored() -> None:
+    assert architecture_of(12, "gfx942").waitcnt == "gfx12"
