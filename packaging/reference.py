@@ -77,7 +77,7 @@ def settings_page() -> str:
 def keys_page() -> str:
     """Every action with its menu and keys, and every panel."""
     from rcv_py.ui.app import start
-    from rcv_py.ui.core.panel import PANELS
+    from rcv_py.ui.core.panel import discover
 
     app = start(None)
     rows = ["# Actions, keys and panels", "", "Written from the code; `make docs` writes it again.", ""]
@@ -89,7 +89,8 @@ def keys_page() -> str:
         )
     rows += ["", "| panel | id for `rcv shot` | what it shows |", "|---|---|---|"]
     rows += [
-        f"| {info.title} | `{info.id}` | {info.tip} |" for info in sorted(PANELS, key=lambda info: info.id)
+        f"| {info.title} | `{info.id}` | {info.tip} |"
+        for info in sorted(discover(), key=lambda info: info.id)
     ]
     app.close()
     return "\n".join(rows) + "\n"
@@ -102,15 +103,7 @@ def api_page() -> str:
     return page()
 
 
-def panels_module() -> str:
-    """What panels there are, for a window that has not imported them."""
-    from panel_table import panel_table
-
-    return panel_table()
-
-
 PAGES = {
-    "rcv_py/ui/panels/__init__.py": panels_module,
     "docs/commands.md": commands_page,
     "docs/schemas.md": schemas_page,
     "docs/settings.md": settings_page,

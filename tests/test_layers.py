@@ -24,6 +24,7 @@ MAY_IMPORT = {  # layer → layers
     "results": ("base", "model", "analysis", "results"),
     "export": REPORTED,
     "export.interactive": (*REPORTED, "features.report"),
+    "features.feature": ("base", "cli.options"),
     "features.numbers": ("base", "model", "formats", "analysis"),
     "features.result": ("base", "model", "analysis", "results", "features.numbers", "features.result"),
     "features.report": (*REPORTED, "features.report"),
@@ -82,7 +83,7 @@ FLOORS = (  # rooms of a house with floors, the lowest first: a room may use tho
         {"formats"},
     ),
 )
-ROLES = ("result", "numbers", "command", "report")  # last words of modules of features; others are panels
+ROLES = ("feature", "result", "numbers", "command", "report")  # last words of modules; others are panels
 ARROWS = {  # features whose answers another one uses
     "compare": {"flame"},
     "counters": {"compat"},

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
+from dataclasses import fields, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import PANELS, discover
+from rcv_py.ui.core.panel import Panel, PanelInfo, discover
 from rcv_py.ui.shell.docks import BrokenPanel, Dock
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
@@ -35,7 +33,6 @@ FIRST = {
     "overview", "compute_unit", "triage", "isa", "source", "wave_picker", "token_details",
 }  # fmt: skip
 BY_WIDTH = "--bars="  # as many as there is room for
-discover()
 
 
 def made(app: App) -> set[str]:
@@ -289,7 +286,7 @@ def test_each_panel_made_when_it_is_first_seen_says_what_one_made_early_says(qtb
         assert not windows.shown, "a part of a panel was shown as a window of its own"
         assert made(app) == set(workspace.docks)
         live_through_much(app, qtbot)
-    assert early.keys() == late.keys() == {info.id for info in PANELS if not info.within}
+    assert early.keys() == late.keys() == {info.id for info in discover() if not info.within}
     for name, told in early.items():
         assert late[name] == told, name
     assert sum(told[0] is not None for told in early.values()) > len(early) // 2
@@ -315,7 +312,7 @@ def test_panels_are_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> Non
         open_sample(app, qtbot)
         workspace, steps, loaded = app.window.workspace, [], []
         dock = workspace.docks["summary"]
-        dock.info = replace(dock.info, load=lambda: steps.append("load"), make=noted(dock.info.make, steps))
+        dock.info = noted(dock.info, steps.append)
         turn = QTimer(app.window, interval=0)
         turn.timeout.connect(lambda: steps.append("") if steps and steps[-1] else None)
         turn.start()
@@ -329,7 +326,7 @@ def test_panels_are_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> Non
         for dock in late:
             dock._loaded = 0
             dock.info, *dock.parts = (
-                replace(one, parts=(), load=partial(loaded.append, one.id))
+                noted(replace(one, parts=()), lambda step, name=one.id: loaded.append(name))
                 for one in (dock.info, *dock.parts)
             )
         for count in range(1, sum(1 + len(dock.parts) for dock in late) + 1):
@@ -339,20 +336,18 @@ def test_panels_are_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> Non
         assert not made(app) & set(loaded)
 
 
-def test_what_a_panel_needs_is_imported_in_parts(ui: UiContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts, loaded, seen = ("colorsys", "fileinput"), [], []
-    for name in parts:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    info = replace(PANELS["summary"], parts=parts, load=lambda: loaded.append("all"))
-    dock = Dock(ui, info)
-    while dock.load():
-        seen.append((*(name in sys.modules for name in parts), *loaded))
-    assert seen == [(True, False), (True, True), (True, True, "all")]
+def noted(info: PanelInfo, note: Callable[[str], object]) -> PanelInfo:
+    """The same panel, which notes that its module is imported and that it is made."""
 
+    class Noted(PanelInfo):
+        __slots__ = ()
 
-def noted(make: Callable[..., Any], steps: list[str]) -> Callable[..., Any]:
-    def made(ui: Any) -> Any:
-        steps.append("make")
-        return make(ui)
+        def load(self) -> type[Panel]:
+            note("load")
+            return PanelInfo.load(self)
 
-    return made
+        def make(self, ui: UiContext) -> Panel:
+            note("make")
+            return info.make(ui)
+
+    return Noted(**{field.name: getattr(info, field.name) for field in fields(info)})

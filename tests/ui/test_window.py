@@ -17,9 +17,9 @@ from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.progress import Stage
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import PANELS, Panel, PanelInfo, discover
+from rcv_py.ui.core.panel import Panel, PanelInfo, discover
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
-from rcv_py.ui.shell.docks import STRIPS, BrokenPanel, make_panel
+from rcv_py.ui.shell.docks import BrokenPanel, make_panel
 from rcv_py.ui.shell.opener import LOOKING
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.support.limits import HANG_S
@@ -32,16 +32,15 @@ EXPECTED = {
     "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history", "file_tree",
     "matches",
 }  # fmt: skip
-discover()
 
 
 def test_every_panel_of_the_layout_is_there() -> None:
-    assert set(PANELS.ids()) >= EXPECTED
+    assert set(discover().ids()) >= EXPECTED
 
 
-@pytest.mark.parametrize("name", PANELS.ids())
+@pytest.mark.parametrize("name", discover().ids())
 def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtbot: QtBot) -> None:
-    panel = make_panel(ui, PANELS[name])
+    panel = make_panel(ui, discover()[name])
     qtbot.addWidget(panel)
     panel.resize(240, 200)
     panel.show()
@@ -109,7 +108,7 @@ def test_a_tab_unfolds_the_bottom(qtbot: QtBot, reused: Reused) -> None:
 def test_the_overview_cannot_be_closed(reused: Reused) -> None:
     with reused() as app:
         dock = app.window.workspace.docks["overview"]
-        assert "overview" in STRIPS
+        assert discover()["overview"].is_strip
         assert dock.features() == dock.DockWidgetFeature.NoDockWidgetFeatures
 
 
@@ -176,11 +175,15 @@ def test_a_path_that_is_nothing_gets_a_sentence(tmp_path: Path, qtbot: QtBot, re
         errors.clear()
 
 
-def test_a_panel_that_cannot_be_made_is_replaced(ui: UiContext, qtbot: QtBot) -> None:
-    def make(ui: UiContext) -> Panel:
+class Unlucky(Panel):
+    def __init__(self, ui: UiContext) -> None:
         raise RuntimeError("no luck")
 
-    panel = make_panel(ui, PanelInfo("x", "Broken one", "top", 1, make, "tip"))
+
+def test_a_panel_that_cannot_be_made_is_replaced(ui: UiContext, qtbot: QtBot) -> None:
+    target = f"{__name__}:Unlucky"
+    info = PanelInfo(id="x", title="Broken one", tip="tip", area="left", order=1, target=target)
+    panel = make_panel(ui, info)
     qtbot.addWidget(panel)
     assert isinstance(panel, BrokenPanel)
     assert "no luck" in panel.report

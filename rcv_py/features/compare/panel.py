@@ -25,7 +25,7 @@ from rcv_py.state.session import Baseline
 from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
-from rcv_py.ui.core.panel import NO_TRACE, Sheet, panel
+from rcv_py.ui.core.panel import NO_TRACE, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, allow, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
@@ -167,9 +167,10 @@ def _costs(capture: Baseline | None) -> CaptureCosts | None:
     return None if capture is None else capture.costs
 
 
-@panel(id="compare", title="Compare", area="bottom", order=80)
 class ComparePanel(TablePanel[Comparison]):
     """The open capture against a baseline, beyond noise."""
+
+    panel_id = "compare"
 
     view: CompareView
 

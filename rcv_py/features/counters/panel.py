@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -25,11 +25,9 @@ from rcv_py.features.counters.counter_tree import CounterTree, number_text
 from rcv_py.features.counters.formula_dialog import FormulaDialog
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.trace import Trace
-from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import split
-from rcv_py.ui.core.panel import Late, panel
 from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel
 from rcv_py.ui.table import command_text
@@ -55,11 +53,10 @@ class _Answer:
     read: dict[str, Definitions]
 
 
-@panel(id="counters", title="Counters", area="time", order=70, needs=("counters",))
 class CountersPanel(CurvePanel):
     """Hardware counters over time, and formulas."""
 
-    commands_wait = True
+    panel_id = "counters"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, "Counters over time")
@@ -233,13 +230,6 @@ class CountersPanel(CurvePanel):
         self.dialog.show()
         self.dialog.raise_()
         self._compute()
-
-    @classmethod
-    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """Return the command that opens the formula editor."""
-        tip = "Write formulas over hardware counters and see their curves."
-        row = ("analyze.formulas", "Formulas of counters…", "Ctrl+Shift+D")
-        return commands("Analyze", [(*row, late.then(cls.edit_formulas), tip, always)])
 
     # -- called by the shell ------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import Sheet, has, panel
+from rcv_py.ui.core.panel import Sheet, has
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
@@ -36,11 +36,10 @@ TITLES = {
 }
 
 
-@panel(
-    id="events", title="Events", area="bottom", order=90, is_at_start=False, appears=True, needs=("markers",)
-)
 class EventsPanel(TablePanel[EventTable]):
     """Dispatches, hardware events and markers, by time."""
+
+    panel_id = "events"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

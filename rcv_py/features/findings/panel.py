@@ -50,7 +50,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, laid_out_once, row, split
-from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
+from rcv_py.ui.core.panel import Late, Panel, Sheet
 from rcv_py.ui.core.plain_text import (
     ElidedLabel,
     PlainLabel,
@@ -408,9 +408,10 @@ def go_to(session: Session, place: Evidence) -> str:
     return SHOWN_IN.get(place.kind, "")
 
 
-@panel(id="triage", title="Findings", area="left", order=10, icon="findings")
 class TriagePanel(Panel):
     """What to look at first: findings with evidence and a remedy."""
+
+    panel_id = "triage"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

@@ -17,7 +17,7 @@ from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
-from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
+from rcv_py.ui.core.panel import NO_COST, Panel, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, allow, copy_text
 from rcv_py.ui.core.spoken import selection_text
 from rcv_py.ui.flame.flame_scene import FlameScene, choose, hover_of, place_of, selected_frames
@@ -39,9 +39,10 @@ STREAM_MS = 800
 CONTENT_WORD = {one: one.value for one in Content} | {Content.MARKED: "both"}
 
 
-@panel(id="flamegraph", title="Flamegraph", area="bottom", order=60, needs=("code",))
 class FlamegraphPanel(Panel):
     """Costs by source place and instruction, one inside the other."""
+
+    panel_id = "flamegraph"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

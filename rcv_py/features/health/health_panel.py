@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
@@ -16,11 +15,10 @@ from rcv_py.base.problems import Severity
 from rcv_py.base.text import translated
 from rcv_py.features.health.result import NOTES, number_table
 from rcv_py.model.ids import WaveId
-from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import SEVERITIES, pixmap
 from rcv_py.ui.core.layout import bar, scrolled
-from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
+from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, copy_text, tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
@@ -103,11 +101,10 @@ def _text(text: str, role: str = "") -> PlainLabel:
     return label
 
 
-@panel(id="health", title="Health", area="apart", order=92, within="trust")
 class HealthPanel(Panel):
     """Whether the capture can be trusted, and how to record a better one."""
 
-    commands_wait = True
+    panel_id = "health"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -202,20 +199,11 @@ class HealthPanel(Panel):
         if trace is not None and self.notes is not None:
             copy_text(input_yaml(trace, self.notes))
 
-    @classmethod
-    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """Return the command that copies the input file."""
-
-        def why_not() -> str:
-            if late.now is None:
-                return "Open the panel Health first."
-            if ui.session.trace.value is None:
-                return "No capture is open."
-            return "" if late.now.notes is not None else "The capture is still being looked at."
-
-        tip = "Copy an input file for rocprofv3 that records this kernel again as Health recommends."
-        row = ("analyze.copy_input_yaml", "Copy input.yaml for a better capture", "Ctrl+Alt+Y")
-        return commands("Analyze", [(*row, late.then(cls.copy_input), tip, why_not)])
+    def why_no_input(self) -> str:
+        """Return why there is no input file to copy, "" if there is one."""
+        if self.session.trace.value is None:
+            return "No capture is open."
+        return "" if self.notes is not None else "The capture is still being looked at."
 
     def caption(self) -> str:
         """Return the worst note."""

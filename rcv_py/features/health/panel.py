@@ -8,16 +8,17 @@ from PySide6.QtWidgets import QWidget
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, split
-from rcv_py.ui.core.panel import Panel, panel
+from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.widgets.parts import PartedPanel
 
 SIZES = (100, 360)  # px
 
 
-@panel(id="trust", title="Problems and health", area="apart", order=90, icon="warning", is_at_start=False)
 class TrustPanel(PartedPanel):
     """What is wrong with the files, and whether the capture can be trusted."""
+
+    panel_id = "trust"
 
     texts = MappingProxyType({"health": "Health", "problems": "Problems"})
     choice_name = "What tables and commands are about"

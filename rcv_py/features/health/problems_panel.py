@@ -9,7 +9,7 @@ from rcv_py.base.problems import Problem, Severity
 from rcv_py.features.health.result import SEVERITY
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import SEVERITIES, pixmap
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.plain_text import copy_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -22,9 +22,10 @@ FINE = "Every file of the capture could be read. Whether its numbers can be trus
 ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-@panel(id="problems", title="Problems", area="apart", order=91, within="trust")
 class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
     """What is wrong with the capture."""
+
+    panel_id = "problems"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

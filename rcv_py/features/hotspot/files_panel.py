@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit
 from rcv_py.base.text import translated
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row
-from rcv_py.ui.core.panel import Panel, panel
+from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.widgets.parts import PartedPanel
@@ -26,17 +26,10 @@ class Filtered(Protocol):
         """Show only matching rows; all rows for an empty text."""
 
 
-@panel(
-    id="explorer",
-    title="Files",
-    area="left",
-    order=20,
-    icon="folder",
-    needs=("code", "source lines"),
-    keys=("Ctrl+Shift+E",),
-)
 class FilesPanel(PartedPanel):
     """Files and lines by cost, as a tree or ranked."""
+
+    panel_id = "explorer"
 
     texts = MappingProxyType({"file_tree": "Tree", "top_lines": "Ranked"})
     choice_name = "How lines are listed"

@@ -21,7 +21,7 @@ from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import share_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -141,17 +141,10 @@ class RankedView(RowsView):
         return "\n".join(filter(None, (ranking.names[row], ranking.text[row], said)))
 
 
-@panel(
-    id="top_lines",
-    title="Top lines",
-    area="left",
-    order=25,
-    icon="line",
-    needs=("code", "source lines"),
-    within="explorer",
-)
 class TopLinesPanel(TablePanel[Ranking]):
     """Lines ranked by cost."""
+
+    panel_id = "top_lines"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

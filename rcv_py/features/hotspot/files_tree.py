@@ -15,7 +15,7 @@ from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD
@@ -33,18 +33,10 @@ INDENT_PX = 10
 ALL_LINES = 20_000  # maximum lines of a file searched for a text
 
 
-@panel(
-    id="file_tree",
-    title="Files as a tree",
-    area="left",
-    order=21,
-    icon="folder",
-    needs=("code", "source lines"),
-    within="explorer",
-    is_listed=False,
-)
 class FileTreePanel(Panel):
     """Folders, files and lines by cost."""
+
+    panel_id = "file_tree"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

@@ -17,7 +17,7 @@ from rcv_py.state.session import Counted
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import rows_in, unit_of
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
+from rcv_py.ui.core.panel import NO_COST, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, draw_text
 from rcv_py.ui.core.shared_results import unread_note
 from rcv_py.ui.core.spoken import SelectionVoice
@@ -86,9 +86,10 @@ class BinsChart(BarChart):
         draw_text(painter, QPointF(4, self.fontMetrics().ascent()), self.unit)
 
 
-@panel(id="hotspot", title="Hotspot", area="bottom", order=10, needs=("waves", "code"))
 class HotspotPanel(Panel):
     """Cycles by place in the program."""
+
+    panel_id = "hotspot"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

@@ -27,7 +27,7 @@ from rcv_py.state.selection import Hover, SearchQuery, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
 from rcv_py.ui.core.layout import BAR, boxed, row
-from rcv_py.ui.core.panel import Late, Sheet, panel
+from rcv_py.ui.core.panel import Late, Sheet
 from rcv_py.ui.core.plain_text import add_action, allow, copy_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
@@ -51,9 +51,10 @@ MODES = {  # on the command line
 }
 
 
-@panel(id="isa", title="ISA", area="code", order=10, needs=("code",))
 class IsaPanel(CodePanel):
     """Instructions with their costs and waits."""
+
+    panel_id = "isa"
 
     view: IsaView
 

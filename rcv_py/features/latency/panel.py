@@ -22,7 +22,7 @@ from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
-from rcv_py.ui.core.panel import NO_COST, Sheet, panel
+from rcv_py.ui.core.panel import NO_COST, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
@@ -162,9 +162,10 @@ def _roomy(column: Column, largest: int) -> Column:
 WHISKER = 2  # px up and down at its ends
 
 
-@panel(id="latency", title="Latency", area="bottom", order=40, needs=("waves", "code"))
 class LatencyPanel(TablePanel[LatencyRows]):
     """What other waves hide of the latency, how long memory takes, and waits for units and code."""
+
+    panel_id = "latency"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

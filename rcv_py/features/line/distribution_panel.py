@@ -28,7 +28,7 @@ from rcv_py.results.table import Table
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, split
-from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
+from rcv_py.ui.core.panel import READING, Panel, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS, Times
@@ -76,16 +76,10 @@ def _duration(times: Times) -> Callable[[int], str]:
     return lambda cycles: times.number(int(cycles)) if cycles >= 0 else ""
 
 
-@panel(
-    id="distribution",
-    title="Distribution",
-    area="apart",
-    order=45,
-    needs=("waves", "code"),
-    is_at_start=False,
-)
 class DistributionPanel(Panel):
     """The times of all hits of the selected instruction."""
+
+    panel_id = "distribution"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

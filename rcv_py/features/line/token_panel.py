@@ -21,7 +21,7 @@ from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, set_tooltip, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import UNITS, Times
@@ -47,9 +47,10 @@ IDLE_MS = 900  # ms that an instruction must stay selected before it is replayed
 DISTRIBUTION = "distribution"  # the panel that shows a larger view
 
 
-@panel(id="token_details", title="Instruction", area="details", order=20, icon="info", needs=("waves",))
 class TokenDetailsPanel(Panel):
     """The selected instruction: all its executions, and what this one waited for."""
+
+    panel_id = "token_details"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

@@ -20,7 +20,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, boxed, column, split
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.core.shared_results import of_waves
 from rcv_py.ui.core.theme import Theme
@@ -102,9 +102,10 @@ class IterationStrip(BarChart):
         return "\n".join(lines)
 
 
-@panel(id="loops", title="Loops", area="bottom", order=30, needs=("code",))
 class LoopsPanel(TablePanel[LoopSummary]):
     """Iterations of loops, and segments between barriers: how long each took, and what on."""
+
+    panel_id = "loops"
 
     result_name = LOOPS
 

@@ -12,7 +12,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.searched_panel import SearchedPanel
@@ -31,9 +31,10 @@ class Place:
     visit: int = -1
 
 
-@panel(id="history", title="History", area="left", order=50, icon="bookmark", within="search")
 class HistoryPanel(SearchedPanel[tuple[Place, ...]]):
     """Bookmarks and visited places."""
+
+    panel_id = "history"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

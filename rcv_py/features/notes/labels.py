@@ -8,7 +8,6 @@ from rcv_py.analysis.program.blocks import Label, labels
 from rcv_py.features.isa.result import LABELS
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import share_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -19,9 +18,10 @@ from rcv_py.ui.widgets.empty_state import page
 NO_LABELS = "The code has no labels: the trace was written without symbols."
 
 
-@panel(id="labels", title="Labels", area="left", order=40, icon="label", needs=("code",), within="search")
 class LabelsPanel(SearchedPanel[tuple[Label, ...]]):
     """Named places of the code."""
+
+    panel_id = "labels"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

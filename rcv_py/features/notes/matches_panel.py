@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.features.notes.search_result import HITS
-from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Late, panel
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -22,20 +18,10 @@ TYPE = "Type what to look for."
 EVERY_MS = 120
 
 
-@panel(
-    id="matches",
-    title="Search code and sources",
-    area="left",
-    order=31,
-    icon="search",
-    needs=("code",),
-    within="search",
-    is_listed=False,
-)
 class MatchesPanel(SearchedPanel[Hits]):
     """Instructions, labels, source lines and markers that match the search."""
 
-    commands_wait = True
+    panel_id = "matches"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -51,22 +37,17 @@ class MatchesPanel(SearchedPanel[Hits]):
     def _open(self) -> None:
         self._soon.ask()
 
-    @classmethod
-    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """Return commands that step through the hits."""
+    def next_hit(self) -> None:
+        """Go to the next place that matches the search."""
+        self.step(+1)
 
-        def why_not() -> str:
-            has_hits = late.now is not None and bool(late.now.hits.lines)
-            return "" if has_hits else "Nothing was searched for, or nothing was found."
+    def previous_hit(self) -> None:
+        """Go to the place before that matches the search."""
+        self.step(-1)
 
-        return commands("Go", (
-            ("search.next", "Next hit of the search", "F3",
-             late.then(lambda panel: panel.step(+1)),
-             "Go to the next place that matches the search.", why_not),
-            ("search.previous", "Previous hit of the search", "Shift+F3",
-             late.then(lambda panel: panel.step(-1)),
-             "Go to the place before that matches the search.", why_not),
-        ))  # fmt: skip
+    def why_no_hit(self) -> str:
+        """Return why there is no hit to go to, "" if there is one."""
+        return "" if self.hits.lines else "Nothing was searched for, or nothing was found."
 
     # -- searching ----------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from rcv_py.base.problems import Severity
 from rcv_py.features.notes.result import NOTES, note_table
 from rcv_py.model.notes import Note
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.plain_text import add_action, copy_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -33,9 +33,10 @@ class NotesView(RowsView):
         return ""
 
 
-@panel(id="notes", title="Notes", area="left", order=55, icon="bookmark", within="search", is_listed=False)
 class NotesPanel(SearchedPanel[tuple[Note, ...]]):
     """Notes about places of the capture, written by people and agents."""
+
+    panel_id = "notes"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

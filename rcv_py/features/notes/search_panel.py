@@ -9,23 +9,16 @@ from PySide6.QtWidgets import QWidget
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row
-from rcv_py.ui.core.panel import Panel, panel
+from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.searched_panel import SearchedPanel
 from rcv_py.ui.widgets.parts import PartedPanel
 
 
-@panel(
-    id="search",
-    title="Search",
-    area="left",
-    order=30,
-    icon="search",
-    needs=("code",),
-    keys=("Ctrl+Shift+F",),
-)
 class SearchPanel(PartedPanel):
     """Search code, labels, sources, bookmarks and visited places."""
+
+    panel_id = "search"
 
     texts = MappingProxyType({"matches": "Code", "labels": "Labels", "history": "History", "notes": "Notes"})
     choice_name = "What is searched"

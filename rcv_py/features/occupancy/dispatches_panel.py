@@ -8,7 +8,6 @@ from rcv_py.analysis.device.occupancy_curves import KernelCurve, dispatch_curves
 from rcv_py.base.text import demangled, plural, short_kernel
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.plot.curves import from_zero
@@ -24,9 +23,10 @@ NO_LAUNCH = "dispatches not recorded"
 HINT = "Click a curve to read about its kernel."
 
 
-@panel(id="dispatches", title="Kernels", area="time", order=60, needs=("occupancy",))
 class DispatchesPanel(CurvePanel):
     """Resident waves of each kernel over time."""
+
+    panel_id = "dispatches"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, "Kernels: resident waves of each kernel over time")

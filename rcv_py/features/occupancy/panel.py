@@ -7,7 +7,6 @@ from rcv_py.analysis.device.occupancy_curves import OccupancyCurve, occupancy_cu
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.plot.curves import from_zero
@@ -31,9 +30,10 @@ STACKS = (
 )
 
 
-@panel(id="occupancy", title="Occupancy", area="time", order=40, needs=("occupancy",))
 class OccupancyPanel(CurvePanel):
     """Resident waves over time, by shader engine or place."""
+
+    panel_id = "occupancy"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, "Occupancy: resident waves over time")

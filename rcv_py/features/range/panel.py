@@ -18,7 +18,7 @@ from rcv_py.state.running import AnswerFlag
 from rcv_py.state.wave_store import Snapshot
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, row
-from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet, panel
+from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
 from rcv_py.ui.core.plain_text import copy_text, joined, rich, set_tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.times import Times
@@ -43,9 +43,10 @@ class Answered:
     steps: Distances | None
 
 
-@panel(id="clock_range", title="Range", area="details", order=30, needs=("waves",))
 class ClockRangePanel(Panel):
     """What waves did in the measured range, and how long it takes from one instruction to another."""
+
+    panel_id = "clock_range"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

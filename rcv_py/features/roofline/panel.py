@@ -17,7 +17,7 @@ from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, split
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
@@ -29,9 +29,10 @@ NOTHING = "No instruction of the program computes with floats or requests bytes 
 STREAM_MS = 800
 
 
-@panel(id="roofline", title="Roofline", area="bottom", order=96, needs=("waves", "code"), is_at_start=False)
 class RooflinePanel(Panel):
     """The kernel and its loops against the peaks of computing and of memory."""
+
+    panel_id = "roofline"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

@@ -22,7 +22,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged_job
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR, row
-from rcv_py.ui.core.panel import Late, Sheet, panel
+from rcv_py.ui.core.panel import Late, Sheet
 from rcv_py.ui.core.plain_text import RichLabel, add_action, joined, rich, tooltip, with_tip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
@@ -38,9 +38,10 @@ SORTED = command_text.same("cost", bar="cost", line="place", text="text", share=
 Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...], np.ndarray]  # lines, colours, headings
 
 
-@panel(id="source", title="Source", area="source", order=10, needs=("code", "source lines", "source text"))
 class SourcePanel(CodePanel):
     """Source lines with their costs."""
+
+    panel_id = "source"
 
     view: SourceView
     stream_ms = 500

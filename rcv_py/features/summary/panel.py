@@ -24,7 +24,7 @@ from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
@@ -42,9 +42,10 @@ STREAM_MS = 800
 TABLE_PX = 130  # minimum height of the table
 
 
-@panel(id="summary", title="Summary", area="bottom", order=50)
 class SummaryPanel(Panel):
     """The capture in numbers, on one page."""
+
+    panel_id = "summary"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

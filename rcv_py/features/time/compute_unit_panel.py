@@ -21,7 +21,6 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import PlainLabel, joined, with_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown
@@ -107,9 +106,10 @@ STILL = "The instructions of this wave are still being read."
 GONE = "The instructions of this wave are not in memory; a click reads them."
 
 
-@panel(id="compute_unit", title="Compute Unit", area="time", order=10, needs=("waves",))
 class ComputeUnitPanel(TimelinePanel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
+
+    panel_id = "compute_unit"
 
     tells_all = True  # it is the first visible panel
 

@@ -25,7 +25,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import lines_tip, rich, show_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.text_size import grown
@@ -44,9 +43,10 @@ MAX_NAME = 40  # maximum letters of a kernel in the legend
 CORNER = QRect(2, 0, 106, 20)  # next to the ruler, above the names of the rows
 
 
-@panel(id="global_timeline", title="Global", area="time", order=20, needs=("occupancy",))
 class GlobalTimelinePanel(TimelinePanel):
     """When and where every wave of the traced shader engines lived, in the colour of its kernel."""
+
+    panel_id = "global_timeline"
 
     def __init__(self, ui: UiContext) -> None:
         self.source = BoxRows(ui.theme, _shape(ui))

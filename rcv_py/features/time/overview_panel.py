@@ -17,7 +17,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column
-from rcv_py.ui.core.panel import Panel, panel
+from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.core.shapes import draws_shapes, paint_codes
 from rcv_py.ui.core.swatches import AFTER_NAME, Swatch, line_height, paint_swatches, width_of
@@ -167,9 +167,10 @@ class OverviewStrip(BrushStrip):
             painter.fillRect(QRectF(left, height - 2, max(2.0, right - left), 2), color)
 
 
-@panel(id="overview", title="Overview", area="time", order=0, needs=("waves", "occupancy"))
 class OverviewPanel(Panel):
     """All of the capture: what the waves were doing, and which part the timelines show."""
+
+    panel_id = "overview"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

@@ -16,7 +16,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import READING, Sheet, panel
+from rcv_py.ui.core.panel import READING, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, rich
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
@@ -67,9 +67,10 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
 ROW_PX = 16
 
 
-@panel(id="utilization", title="Utilization", area="time", order=30, needs=("waves",))
 class UtilizationPanel(TimelinePanel):
     """When each unit of the compute unit was busy, and for what share of the view."""
+
+    panel_id = "utilization"
 
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(grown(ROW_PX), strip=0, gap=4))

@@ -23,7 +23,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
-from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
+from rcv_py.ui.core.panel import Late, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, allow, button_text, tooltip
 from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
@@ -151,9 +151,10 @@ def _even(rows: Iterable[Sequence[QWidget]]) -> QGridLayout:
     return grid
 
 
-@panel(id="wave_picker", title="Wave", area="wave", order=10, icon="wave", needs=("waves",))
 class WavePickerPanel(Panel):
     """Choose a wave and the waves that count."""
+
+    panel_id = "wave_picker"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)

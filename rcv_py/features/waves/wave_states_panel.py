@@ -11,7 +11,7 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import READING, panel
+from rcv_py.ui.core.panel import READING
 from rcv_py.ui.plot.curve_panel import CurvePanel, Stack
 from rcv_py.ui.plot.curves import Curve, CurveSet
 from rcv_py.ui.table.command_text import Words, only, rcv
@@ -81,9 +81,10 @@ def curves_of(sums: Counted) -> tuple[Curve, ...]:
     )
 
 
-@panel(id="wave_states", title="Wave states", area="time", order=50, needs=("waves",))
 class WaveStatesPanel(CurvePanel):
     """How many traced waves execute, wait, stall or idle over time."""
+
+    panel_id = "wave_states"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, "Wave states: traced waves in each state over time")

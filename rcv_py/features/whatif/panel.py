@@ -26,7 +26,7 @@ from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column, row, split
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, Rich, add_action, rich, tooltip, with_tip
 from rcv_py.ui.core.text_size import grown
 from rcv_py.ui.table import command_text
@@ -72,9 +72,10 @@ class Experiment:
     why_not: str = ""  # why it cannot be played
 
 
-@panel(id="whatif", title="What if", area="bottom", order=95, needs=("waves", "code"), is_at_start=False)
 class WhatIfPanel(TimelinePanel):
     """What changes of the kernel would gain, predicted by playing the recording again."""
+
+    panel_id = "whatif"
 
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(grown(ui.settings["timeline.row_height"])))

@@ -17,7 +17,7 @@ from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import rows_in
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
-from rcv_py.ui.core.panel import DECLARED, PanelInfo, Sheet, panel
+from rcv_py.ui.core.panel import PanelInfo, Sheet, discover
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, tooltip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.table_panel import TablePanel
@@ -36,12 +36,13 @@ STREAM_MS = 800
 ONLY = "selected_only"  # key of the box's saved state
 
 
-@panel(id="why", title="Why", area="bottom", order=20, needs=("code",))
 class WhyPanel(TablePanel[Any]):
     """Why waves stalled and idled: by cause, by wait, by cycles without issue.
 
     A request for a grouping by its name returns the panel, which then uses that grouping.
     """
+
+    panel_id = "why"
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -84,7 +85,7 @@ class WhyPanel(TablePanel[Any]):
     @property
     def declared(self) -> PanelInfo:
         """Return the registry entry of the grouping."""
-        return DECLARED[self.grouping.id]
+        return discover()[self.grouping.id]
 
     @property
     def chosen_part(self) -> str:
@@ -320,16 +321,19 @@ class WhyPanel(TablePanel[Any]):
         super().load_state((old if isinstance(old, dict) else {}) | state)
 
 
-@panel(id="causes", title="Causes", area="bottom", order=21, needs=("code",), within="why")
 class CausesPanel(WhyPanel):
     """Why waves stalled and idled, and which instruction is to blame."""
 
+    panel_id = "causes"
 
-@panel(id="waits", title="Waits", area="bottom", order=24, needs=("waves", "code"), within="why")
+
 class WaitsPanel(WhyPanel):
     """What waits waited for, with the stall charged to it."""
 
+    panel_id = "waits"
 
-@panel(id="bubbles", title="Bubbles", area="bottom", order=25, needs=("code",), within="why")
+
 class BubblesPanel(WhyPanel):
     """Which instructions waves waited in while nothing happened on their SIMD."""
+
+    panel_id = "bubbles"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import import_module
+from dataclasses import dataclass, fields
+from functools import cache
+from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
@@ -14,6 +15,7 @@ from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 
 from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.base.manifest import PanelCommand, PanelEntry, panel_entries
 from rcv_py.base.problems import Affects, Problem
 from rcv_py.base.registry import Registry
 from rcv_py.base.text import translated
@@ -21,6 +23,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel_parts import PARTS
 from rcv_py.ui.core.plain_text import allow
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.visibility import Coalesce, Visibility
@@ -70,7 +73,6 @@ def has(trace: Trace, what: Affects) -> bool:
 
 
 Result = TypeVar("Result")
-Kind = TypeVar("Kind", bound="type[Panel]")
 APanel = TypeVar("APanel", bound="Panel")
 
 
@@ -146,7 +148,6 @@ class Panel(QWidget):
     """
 
     panel_id: ClassVar[str] = ""  # id in the registry
-    commands_wait: ClassVar[bool] = False  # commands' `why_not` is constant until the panel exists
     tells_all: ClassVar[bool] = False  # reports problems of the whole capture in full; others refer to it
     wants = Signal(str)  # id of a panel or an area to bring to the front
     copy_asked = Signal()  # copy what the panel shows as a command
@@ -164,7 +165,7 @@ class Panel(QWidget):
     @property
     def declared(self) -> PanelInfo:
         """Return the registry entry of the panel, or of its visible part."""
-        return DECLARED[self.panel_id]
+        return discover()[self.panel_id]
 
     # -- computing while it is visible ---------------------------------------------------------------
 
@@ -364,141 +365,67 @@ def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
 
 Made = Callable[[], Panel | None]  # holds the panel if it exists
 Need = Callable[[], Panel]  # makes the panel
-PanelCommands = Callable[[UiContext, Made, Need], tuple[Command, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class PanelInfo:
-    """A panel class and its place.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelInfo(PanelEntry):
+    """A panel of a manifest; its module is imported when the panel is first needed."""
 
-    `area`: left, wave, details, time, time_below, code, source, bottom; apart: a separate window.  `needs` is
-    the data that the panel cannot do without.  A panel hidden at the start is shown on request, or when a
-    capture has what it needs (`appears`).  A panel `within` another has no place of its own: the other panel
-    shows it as a part, and it can still be found by its name.
-    """
-
-    id: str
-    title: str
-    area: str
-    order: int
-    make: Callable[[UiContext], Panel]
-    tip: str
-    needs: tuple[Affects, ...] = ()
-    icon: str = "line"
-    is_at_start: bool = True
-    appears: bool = False
-    within: str = ""  # id of the panel that shows it as a part
-    keys: tuple[str, ...] = ()  # ids of panels that show it, before panels chosen by place
-    is_listed: bool = True  # whether it has a command; a part that its panel shows first needs none
-    commands: PanelCommands = lambda ui, made, need: ()
-    load: Callable[[], object] = lambda: None  # imports the modules `make` needs
-    parts: tuple[str, ...] = ()  # modules that this imports, each in its own turn of the event loop
+    parts: tuple[str, ...] = ()  # modules that the panel's imports, each in its own turn of the event loop
 
     @property
     def missing(self) -> str | None:
         """Return the first part that is not imported."""
         return next((name for name in self.parts if name not in sys.modules), None)
 
-
-PANELS: Registry[PanelInfo] = Registry("panel")  # all panels, once `discover` has run
-DECLARED: Registry[PanelInfo] = Registry("panel")  # panels whose modules are imported
-
-
-def panel(
-    *,
-    id: str,
-    title: str,
-    area: str,
-    order: int = 50,
-    needs: Iterable[str] = (),
-    icon: str = "line",
-    is_at_start: bool = True,
-    appears: bool = False,
-    within: str = "",
-    keys: tuple[str, ...] = (),
-    is_listed: bool = True,
-) -> Callable[[Kind], Kind]:
-    """Class decorator: register a panel under `id`; its docstring is the tip of its tab.
-
-    Panels of an area are tabs sorted by `order`; parts `within` a panel follow it.  `make docs` writes these
-    arguments into the table of `rcv_py/ui/panels/__init__.py`, from which a window knows the panel before
-    its module is imported.
-    """
-
-    def register(kind: Kind) -> Kind:
-        # From its own dictionary: help about a Qt class would read the signatures of all its functions.
-        tip = (vars(kind).get("__doc__") or "").split("\n")[0]
-        DECLARED.add(
-            id,
-            PanelInfo(
-                id=id,
-                title=title,
-                area=area,
-                order=order,
-                make=kind,
-                tip=tip,
-                needs=tuple(map(Affects, needs)),
-                icon=icon,
-                is_at_start=is_at_start,
-                appears=appears,
-                within=within,
-                keys=keys,
-                is_listed=is_listed,
-                commands=lambda ui, made, need: kind.commands(ui, Late(kind, made, need)),
-            ),
-        )
-        kind.panel_id = id
+    def load(self) -> type[Panel]:
+        """Import the panel's module and return its class."""
+        kind: type[Panel] = resolve_name(self.target)
         return kind
 
-    return register
+    def make(self, ui: UiContext) -> Panel:
+        """Return a new panel."""
+        return self.load()(ui)
+
+    def actions(self, ui: UiContext, made: Made, need: Need) -> tuple[Command, ...]:
+        """Return the actions of the manifest, and those that the class adds."""
+        declared = tuple(self._action(command, made, need) for command in self.commands)
+        if not self.has_commands:
+            return declared
+        kind = self.load()
+        return declared + kind.commands(ui, Late(kind, made, need))
+
+    def _action(self, command: PanelCommand, made: Made, need: Need) -> Command:
+        def run() -> None:
+            panel = need()
+            if hasattr(panel, command.method):
+                getattr(panel, command.method)()
+            else:  # it could not be made, and says why
+                panel.wants.emit(self.id)
+
+        def why_not() -> str:
+            panel = made()
+            if panel is None:
+                return command.until
+            return str(getattr(panel, command.why_not)()) if hasattr(panel, command.why_not) else ""
+
+        return Command(
+            id=command.id,
+            title=command.title,
+            menu=command.menu,
+            run=run,
+            shortcuts=command.keys,
+            tip=command.tip,
+            why_not=why_not,
+        )
 
 
+@cache
 def discover() -> Registry[PanelInfo]:
-    """Return the registry of all panels; a panel's module is imported when the panel is made.
-
-    A panel whose actions must read more than the panel is imported for them.
-    """
-    package = import_module("rcv_py.ui.panels")
-    for row in package.TABLE:
-        if row["id"] not in PANELS:
-            PANELS.add(row["id"], _from_table(**row, parts=package.PARTS.get(row["module"], ())))
-    return PANELS
-
-
-def _from_table(
-    *, module: str, needs: Iterable[str], commands: Iterable[tuple[Any, ...]] | None, **row: Any
-) -> PanelInfo:
-    def declared() -> PanelInfo:
-        import_module(module)
-        return DECLARED[row["id"]]
-
-    def made_commands(ui: UiContext, made: Made, need: Need) -> tuple[Command, ...]:
-        if commands is None:
-            return declared().commands(ui, made, need)
-        return tuple(_waiting(line, lambda: declared().commands(ui, made, need), made) for line in commands)
-
-    return PanelInfo(
-        **row,
-        needs=tuple(map(Affects, needs)),
-        make=lambda ui: declared().make(ui),
-        commands=made_commands,
-        load=declared,
-    )
-
-
-def _waiting(line: tuple[Any, ...], declared: Callable[[], tuple[Command, ...]], made: Made) -> Command:
-    """Return a command of a panel whose module is imported when the command runs or the panel is made."""
-    id, title, menu, shortcuts, tip, until = line
-
-    def itself() -> Command:
-        return next(command for command in declared() if command.id == id)
-
-    return Command(
-        id=id,
-        title=title,
-        menu=menu,
-        run=lambda: itself().run(),
-        shortcuts=shortcuts,
-        tip=tip,
-        why_not=lambda: until if made() is None else itself().why_not(),
-    )
+    """Return the panels of all manifests."""
+    panels: Registry[PanelInfo] = Registry("panel")
+    for entry in panel_entries():
+        module = entry.target.partition(":")[0]
+        values = {field.name: getattr(entry, field.name) for field in fields(entry)}
+        panels.add(entry.id, PanelInfo(**values, parts=PARTS.get(module, ())))
+    return panels

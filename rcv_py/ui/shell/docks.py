@@ -34,7 +34,6 @@ def make_docks(ui: UiContext) -> list[Dock]:
     return [Dock(docked, info, parts[info.id]) for info in infos if not info.within]
 
 
-STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
 MAX_MINIMUM = QSize(320, 120)  # px: maximum of a panel's minimum size
 NO_PANEL = QSize(0, 100)  # px: minimum of a dock whose panel is not made
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about 0
@@ -65,7 +64,7 @@ class Dock(QDockWidget):
         self._part: Panel | None = None  # the visible part, made before the panel has its place
         self._is_in_front = self._is_folded = False
         self._loaded = 0  # how many modules of the panel and its parts are imported
-        self.is_strip = info.id in STRIPS
+        self.is_strip = info.is_strip
         home = "strip" if self.is_strip else info.area
         self.home = home if home == APART or any(place.area == home for place in PLACES) else "bottom"
         self.area = self.home  # its area in the present layout
@@ -92,7 +91,7 @@ class Dock(QDockWidget):
 
     def commands(self) -> tuple[Command, ...]:
         """Return the actions of the panel and its parts; an action makes its panel when needed."""
-        own = self.info.commands(self._ui, lambda: self.made, lambda: self.panel)
+        own = self.info.actions(self._ui, lambda: self.made, lambda: self.panel)
         return own + tuple(command for part in self.parts for command in self._commands_of(part))
 
     def _commands_of(self, part: PanelInfo) -> tuple[Command, ...]:
@@ -101,7 +100,7 @@ class Dock(QDockWidget):
         def made() -> Panel | None:
             return None if self.made is None else self.made.made_part(name)
 
-        return part.commands(self._ui, made, lambda: self.panel.part(name))
+        return part.actions(self._ui, made, lambda: self.panel.part(name))
 
     def panel_of(self, name: str) -> Panel:
         """Return the panel or the part with that id, making it if needed."""

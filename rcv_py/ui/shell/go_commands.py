@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -169,16 +168,6 @@ AREA_SIZES = (  # what a handle between panels does: direction, key, px across a
     ("taller", "Down", (0, STEP_PX)),
     ("lower", "Up", (0, -STEP_PX)),
 )
-PANEL_KEYS = (  # by place of the panels
-    *(
-        f"{keys}+{number}"
-        for keys in ("Ctrl+Shift", "Alt+Shift", "Ctrl+Alt+Shift")
-        for number in range(1, 10)
-    ),
-    *(f"Ctrl+Alt+{number}" for number in range(4, 10)),
-    "Ctrl+Alt+Shift+0",
-    *(f"Ctrl+Shift+F{number}" for number in range(5, 9)),
-)
 AREAS = {  # in the order of the panels' keys, and of the menus that list them
     "left": "Left side",
     "time": "Time",
@@ -322,11 +311,10 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
 
     docks = (dock for dock in workspace.docks.values() if not dock.is_strip)
     infos = sorted((info for dock in docks for info in (dock.info, *dock.parts)), key=place)
-    numbers = iter(PANEL_KEYS)
     return tuple(
         Command(id=f"view.panel_{info.id}", title=info.title, menu=_menu_of(info),
                 run=partial(toggle, info.id),
-                shortcuts=(*info.keys, *islice(numbers, 1)),
+                shortcuts=info.keys,
                 tip=f"Show or hide: {info.tip}",
                 is_checked=partial(workspace.is_shown, info.id))
         for info in infos

@@ -20,7 +20,6 @@ from rcv_py.features.health.health_panel import FINE, HealthPanel, note_text
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Late
 from tests.support import folders
 from tests.support.opened import sample_trace
 from tests.support.window_fixtures import Reused
@@ -72,7 +71,7 @@ def warned() -> Trace:
 def test_nothing_is_open(health: HealthPanel) -> None:
     assert "Ctrl+O" in health.empty.sentence.text()
     assert health.sheet() is None
-    (command,) = health.commands(health.ui, Late.of(health))
+    (command,) = health.declared.actions(health.ui, lambda: health, lambda: health)
     assert command.why_not() == "No capture is open."
 
 
@@ -114,7 +113,7 @@ def test_the_input_file_is_copied(show: Callable) -> None:
     panel.copy.click()
     (job,) = jobs(QGuiApplication.clipboard().text())
     assert job["advanced_thread_trace"] is True
-    (command,) = panel.commands(panel.ui, Late.of(panel))
+    (command,) = panel.declared.actions(panel.ui, lambda: panel, lambda: panel)
     assert command.why_not() == ""
 
 

@@ -1,0 +1,77 @@
+"""What a feature adds to the program, declared without importing it: `rcv_py/features/*/feature.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from rcv_py.base.problems import Affects
+
+FEATURES = "rcv_py.features"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelCommand:
+    """An action of a panel that menus and palette know before the panel's module is imported."""
+
+    id: str
+    title: str
+    menu: str
+    keys: tuple[str, ...]
+    tip: str
+    method: str  # of the panel; it runs the action
+    until: str = ""  # why it cannot run before the panel exists; "" if it makes the panel
+    why_not: str = ""  # method of the panel that returns why the action cannot run, "" if it can
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelEntry:
+    """A panel's place in the window.
+
+    `area`: left, wave, details, time, time_below, code, source, bottom; apart: a separate window.  Panels of
+    an area are tabs sorted by `order`; parts `within` a panel follow it.  `needs` is the data that the panel
+    cannot do without.  A panel hidden at the start is shown on request, or when a
+    capture has what it needs (`appears`).
+    """
+
+    id: str
+    title: str
+    tip: str  # a sentence: what the panel shows
+    area: str
+    order: int
+    target: str  # its class as `module:Class`
+    needs: tuple[Affects, ...] = ()
+    icon: str = "line"
+    is_at_start: bool = True
+    appears: bool = False
+    within: str = ""  # id of the panel that shows it as a part
+    keys: tuple[str, ...] = ()  # shortcuts that show or hide it
+    is_listed: bool = True  # whether it has a command; a part that its panel shows first needs none
+    is_strip: bool = False  # lies above the tabs of its area, always visible, without a title
+    commands: tuple[PanelCommand, ...] = ()
+    has_commands: bool = False  # its class has further commands, for which its module is imported at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """One question that the program answers, and all that it adds for it."""
+
+    id: str  # the name of its folder
+    panels: tuple[PanelEntry, ...] = ()
+
+
+@cache
+def features() -> tuple[Feature, ...]:
+    """Return every feature, by the names of their folders."""
+    folders = import_module(FEATURES).__path__
+    names = sorted(found.name for found in iter_modules(folders) if found.ispkg)
+    return tuple(import_module(f"{FEATURES}.{name}.feature").FEATURE for name in names)
+
+
+def panel_entries() -> Iterator[PanelEntry]:
+    """Yield the panels of every feature."""
+    for feature in features():
+        yield from feature.panels

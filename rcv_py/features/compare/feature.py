@@ -1,0 +1,20 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+
+FEATURE = Feature(
+    id="compare",
+    panels=(
+        PanelEntry(
+            id="compare",
+            title="Compare",
+            tip="The open capture against a baseline, beyond noise.",
+            area="bottom",
+            order=80,
+            target="rcv_py.features.compare.panel:ComparePanel",
+            keys=("Ctrl+Alt+4",),
+        ),
+    ),
+)

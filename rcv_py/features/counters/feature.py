@@ -1,0 +1,32 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelCommand, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="counters",
+    panels=(
+        PanelEntry(
+            id="counters",
+            title="Counters",
+            tip="Hardware counters over time, and formulas.",
+            area="time",
+            order=70,
+            target="rcv_py.features.counters.panel:CountersPanel",
+            needs=(Affects.COUNTERS,),
+            keys=("Alt+Shift+4",),
+            commands=(
+                PanelCommand(
+                    id="analyze.formulas",
+                    title="Formulas of counters…",
+                    menu="Analyze",
+                    keys=("Ctrl+Shift+D",),
+                    tip="Write formulas over hardware counters and see their curves.",
+                    method="edit_formulas",
+                ),
+            ),
+        ),
+    ),
+)

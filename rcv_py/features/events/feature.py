@@ -1,0 +1,24 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="events",
+    panels=(
+        PanelEntry(
+            id="events",
+            title="Events",
+            tip="Dispatches, hardware events and markers, by time.",
+            area="bottom",
+            order=90,
+            target="rcv_py.features.events.panel:EventsPanel",
+            needs=(Affects.MARKERS,),
+            is_at_start=False,
+            appears=True,
+            keys=("Ctrl+Alt+5",),
+        ),
+    ),
+)

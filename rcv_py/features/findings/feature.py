@@ -1,0 +1,22 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+
+FEATURE = Feature(
+    id="findings",
+    panels=(
+        PanelEntry(
+            id="triage",
+            title="Findings",
+            tip="What to look at first: findings with evidence and a remedy.",
+            area="left",
+            order=10,
+            target="rcv_py.features.findings.panel:TriagePanel",
+            icon="findings",
+            keys=("Ctrl+Shift+1",),
+            has_commands=True,
+        ),
+    ),
+)

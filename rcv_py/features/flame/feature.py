@@ -1,0 +1,22 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="flame",
+    panels=(
+        PanelEntry(
+            id="flamegraph",
+            title="Flamegraph",
+            tip="Costs by source place and instruction, one inside the other.",
+            area="bottom",
+            order=60,
+            target="rcv_py.features.flame.panel:FlamegraphPanel",
+            needs=(Affects.CODE,),
+            keys=("Ctrl+Alt+Shift+9",),
+        ),
+    ),
+)

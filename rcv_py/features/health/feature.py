@@ -1,0 +1,55 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelCommand, PanelEntry
+
+FEATURE = Feature(
+    id="health",
+    panels=(
+        PanelEntry(
+            id="trust",
+            title="Problems and health",
+            tip="What is wrong with the files, and whether the capture can be trusted.",
+            area="apart",
+            order=90,
+            target="rcv_py.features.health.panel:TrustPanel",
+            icon="warning",
+            is_at_start=False,
+            keys=("Ctrl+Alt+9",),
+        ),
+        PanelEntry(
+            id="problems",
+            title="Problems",
+            tip="What is wrong with the capture.",
+            area="apart",
+            order=91,
+            target="rcv_py.features.health.problems_panel:ProblemsPanel",
+            within="trust",
+            keys=("Ctrl+Alt+Shift+0",),
+        ),
+        PanelEntry(
+            id="health",
+            title="Health",
+            tip="Whether the capture can be trusted, and how to record a better one.",
+            area="apart",
+            order=92,
+            target="rcv_py.features.health.health_panel:HealthPanel",
+            within="trust",
+            keys=("Ctrl+Shift+F5",),
+            commands=(
+                PanelCommand(
+                    id="analyze.copy_input_yaml",
+                    title="Copy input.yaml for a better capture",
+                    menu="Analyze",
+                    keys=("Ctrl+Alt+Y",),
+                    tip="Copy an input file for rocprofv3 that records this kernel again "
+                    "as Health recommends.",
+                    method="copy_input",
+                    why_not="why_no_input",
+                    until="Open the panel Health first.",
+                ),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,22 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="latency",
+    panels=(
+        PanelEntry(
+            id="latency",
+            title="Latency",
+            tip="What other waves hide of the latency, how long memory takes, and waits for units and code.",
+            area="bottom",
+            order=40,
+            target="rcv_py.features.latency.panel:LatencyPanel",
+            needs=(Affects.WAVES, Affects.CODE),
+            keys=("Ctrl+Alt+Shift+7",),
+        ),
+    ),
+)

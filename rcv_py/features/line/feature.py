@@ -1,0 +1,34 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="line",
+    panels=(
+        PanelEntry(
+            id="token_details",
+            title="Instruction",
+            tip="The selected instruction: all its executions, and what this one waited for.",
+            area="details",
+            order=20,
+            target="rcv_py.features.line.token_panel:TokenDetailsPanel",
+            needs=(Affects.WAVES,),
+            icon="info",
+            keys=("Alt+Shift+8",),
+        ),
+        PanelEntry(
+            id="distribution",
+            title="Distribution",
+            tip="The times of all hits of the selected instruction.",
+            area="apart",
+            order=45,
+            target="rcv_py.features.line.distribution_panel:DistributionPanel",
+            needs=(Affects.WAVES, Affects.CODE),
+            is_at_start=False,
+            keys=("Ctrl+Alt+8",),
+        ),
+    ),
+)

@@ -1,0 +1,22 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="loops",
+    panels=(
+        PanelEntry(
+            id="loops",
+            title="Loops",
+            tip="Iterations of loops, and segments between barriers: how long each took, and what on.",
+            area="bottom",
+            order=30,
+            target="rcv_py.features.loops.panel:LoopsPanel",
+            needs=(Affects.CODE,),
+            keys=("Ctrl+Alt+Shift+6",),
+        ),
+    ),
+)

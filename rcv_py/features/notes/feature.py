@@ -1,0 +1,91 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelCommand, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="notes",
+    panels=(
+        PanelEntry(
+            id="search",
+            title="Search",
+            tip="Search code, labels, sources, bookmarks and visited places.",
+            area="left",
+            order=30,
+            target="rcv_py.features.notes.search_panel:SearchPanel",
+            needs=(Affects.CODE,),
+            icon="search",
+            keys=("Ctrl+Shift+F", "Ctrl+Shift+4"),
+        ),
+        PanelEntry(
+            id="matches",
+            title="Search code and sources",
+            tip="Instructions, labels, source lines and markers that match the search.",
+            area="left",
+            order=31,
+            target="rcv_py.features.notes.matches_panel:MatchesPanel",
+            needs=(Affects.CODE,),
+            icon="search",
+            within="search",
+            is_listed=False,
+            commands=(
+                PanelCommand(
+                    id="search.next",
+                    title="Next hit of the search",
+                    menu="Go",
+                    keys=("F3",),
+                    tip="Go to the next place that matches the search.",
+                    method="next_hit",
+                    why_not="why_no_hit",
+                    until="Nothing was searched for, or nothing was found.",
+                ),
+                PanelCommand(
+                    id="search.previous",
+                    title="Previous hit of the search",
+                    menu="Go",
+                    keys=("Shift+F3",),
+                    tip="Go to the place before that matches the search.",
+                    method="previous_hit",
+                    why_not="why_no_hit",
+                    until="Nothing was searched for, or nothing was found.",
+                ),
+            ),
+        ),
+        PanelEntry(
+            id="labels",
+            title="Labels",
+            tip="Named places of the code.",
+            area="left",
+            order=40,
+            target="rcv_py.features.notes.labels:LabelsPanel",
+            needs=(Affects.CODE,),
+            icon="label",
+            within="search",
+            keys=("Ctrl+Shift+5",),
+        ),
+        PanelEntry(
+            id="history",
+            title="History",
+            tip="Bookmarks and visited places.",
+            area="left",
+            order=50,
+            target="rcv_py.features.notes.history:HistoryPanel",
+            icon="bookmark",
+            within="search",
+            keys=("Ctrl+Shift+6",),
+        ),
+        PanelEntry(
+            id="notes",
+            title="Notes",
+            tip="Notes about places of the capture, written by people and agents.",
+            area="left",
+            order=55,
+            target="rcv_py.features.notes.notes_panel:NotesPanel",
+            icon="bookmark",
+            within="search",
+            is_listed=False,
+        ),
+    ),
+)

@@ -1,0 +1,32 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="occupancy",
+    panels=(
+        PanelEntry(
+            id="occupancy",
+            title="Occupancy",
+            tip="Resident waves over time, by shader engine or place.",
+            area="time",
+            order=40,
+            target="rcv_py.features.occupancy.panel:OccupancyPanel",
+            needs=(Affects.OCCUPANCY,),
+            keys=("Alt+Shift+1",),
+        ),
+        PanelEntry(
+            id="dispatches",
+            title="Kernels",
+            tip="Resident waves of each kernel over time.",
+            area="time",
+            order=60,
+            target="rcv_py.features.occupancy.dispatches_panel:DispatchesPanel",
+            needs=(Affects.OCCUPANCY,),
+            keys=("Alt+Shift+3",),
+        ),
+    ),
+)

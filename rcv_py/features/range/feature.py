@@ -1,0 +1,23 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="range",
+    panels=(
+        PanelEntry(
+            id="clock_range",
+            title="Range",
+            tip="What waves did in the measured range, and how long it takes "
+            "from one instruction to another.",
+            area="details",
+            order=30,
+            target="rcv_py.features.range.panel:ClockRangePanel",
+            needs=(Affects.WAVES,),
+            keys=("Alt+Shift+9",),
+        ),
+    ),
+)

@@ -1,0 +1,9 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature
+
+FEATURE = Feature(
+    id="record",
+)

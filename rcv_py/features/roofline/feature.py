@@ -1,0 +1,23 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="roofline",
+    panels=(
+        PanelEntry(
+            id="roofline",
+            title="Roofline",
+            tip="The kernel and its loops against the peaks of computing and of memory.",
+            area="bottom",
+            order=96,
+            target="rcv_py.features.roofline.panel:RooflinePanel",
+            needs=(Affects.WAVES, Affects.CODE),
+            is_at_start=False,
+            keys=("Ctrl+Alt+7",),
+        ),
+    ),
+)

@@ -1,0 +1,23 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="source",
+    panels=(
+        PanelEntry(
+            id="source",
+            title="Source",
+            tip="Source lines with their costs.",
+            area="source",
+            order=10,
+            target="rcv_py.features.source.panel:SourcePanel",
+            needs=(Affects.CODE, Affects.SOURCE_LINES, Affects.SOURCE_TEXT),
+            keys=("Alt+Shift+6",),
+            has_commands=True,
+        ),
+    ),
+)

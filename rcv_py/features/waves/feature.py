@@ -1,0 +1,44 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="waves",
+    panels=(
+        PanelEntry(
+            id="utilization",
+            title="Utilization",
+            tip="When each unit of the compute unit was busy, and for what share of the view.",
+            area="time",
+            order=30,
+            target="rcv_py.features.waves.utilization_panel:UtilizationPanel",
+            needs=(Affects.WAVES,),
+            keys=("Ctrl+Shift+9",),
+        ),
+        PanelEntry(
+            id="wave_states",
+            title="Wave states",
+            tip="How many traced waves execute, wait, stall or idle over time.",
+            area="time",
+            order=50,
+            target="rcv_py.features.waves.wave_states_panel:WaveStatesPanel",
+            needs=(Affects.WAVES,),
+            keys=("Alt+Shift+2",),
+        ),
+        PanelEntry(
+            id="wave_picker",
+            title="Wave",
+            tip="Choose a wave and the waves that count.",
+            area="wave",
+            order=10,
+            target="rcv_py.features.waves.wave_picker_panel:WavePickerPanel",
+            needs=(Affects.WAVES,),
+            icon="wave",
+            keys=("Alt+Shift+7",),
+            has_commands=True,
+        ),
+    ),
+)

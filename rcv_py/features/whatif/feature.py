@@ -1,0 +1,23 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="whatif",
+    panels=(
+        PanelEntry(
+            id="whatif",
+            title="What if",
+            tip="What changes of the kernel would gain, predicted by playing the recording again.",
+            area="bottom",
+            order=95,
+            target="rcv_py.features.whatif.panel:WhatIfPanel",
+            needs=(Affects.WAVES, Affects.CODE),
+            is_at_start=False,
+            keys=("Ctrl+Alt+6",),
+        ),
+    ),
+)

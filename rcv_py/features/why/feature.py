@@ -1,0 +1,55 @@
+"""What this feature adds: commands, panels, schemas, sections of reports."""
+
+from __future__ import annotations
+
+from rcv_py.base.manifest import Feature, PanelEntry
+from rcv_py.base.problems import Affects
+
+FEATURE = Feature(
+    id="why",
+    panels=(
+        PanelEntry(
+            id="why",
+            title="Why",
+            tip="Why waves stalled and idled: by cause, by wait, by cycles without issue.",
+            area="bottom",
+            order=20,
+            target="rcv_py.features.why.panel:WhyPanel",
+            needs=(Affects.CODE,),
+            keys=("Ctrl+Alt+Shift+2",),
+        ),
+        PanelEntry(
+            id="causes",
+            title="Causes",
+            tip="Why waves stalled and idled, and which instruction is to blame.",
+            area="bottom",
+            order=21,
+            target="rcv_py.features.why.panel:CausesPanel",
+            needs=(Affects.CODE,),
+            within="why",
+            keys=("Ctrl+Alt+Shift+3",),
+        ),
+        PanelEntry(
+            id="waits",
+            title="Waits",
+            tip="What waits waited for, with the stall charged to it.",
+            area="bottom",
+            order=24,
+            target="rcv_py.features.why.panel:WaitsPanel",
+            needs=(Affects.WAVES, Affects.CODE),
+            within="why",
+            keys=("Ctrl+Alt+Shift+4",),
+        ),
+        PanelEntry(
+            id="bubbles",
+            title="Bubbles",
+            tip="Which instructions waves waited in while nothing happened on their SIMD.",
+            area="bottom",
+            order=25,
+            target="rcv_py.features.why.panel:BubblesPanel",
+            needs=(Affects.CODE,),
+            within="why",
+            keys=("Ctrl+Alt+Shift+5",),
+        ),
+    ),
+)
