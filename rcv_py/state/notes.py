@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from rcv_py.model.notes import Anchor, Note, NoteChanges
 from rcv_py.state.cell import Cell
-
-if TYPE_CHECKING:  # most sessions have no notes
-    from rcv_py.model.notes import Anchor, Note, NoteChanges
 
 
 class SessionNotes:
@@ -21,20 +17,14 @@ class SessionNotes:
 
     def write(self, anchor: Anchor) -> None:
         """Let the user write a note about a place."""
-        from rcv_py.model.notes import Note  # noqa: PLC0415 - most captures have no notes
-
         self.draft.set(Note(id="", title="", anchor=anchor))
 
     def put(self, note: Note) -> None:
         """Add a note, or replace one by a new version."""
-        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415 - most captures have no notes
-
         self._change(NoteChanges(put=(note,)))
 
     def remove(self, id_: str) -> None:
         """Remove a note."""
-        from rcv_py.model.notes import NoteChanges  # noqa: PLC0415 - most captures have no notes
-
         self._change(NoteChanges(removed=frozenset((id_,))))
 
     def take(self, filed: tuple[Note, ...], saved: NoteChanges | None = None) -> None:

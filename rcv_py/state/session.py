@@ -16,6 +16,7 @@ from rcv_py.base.progress import Stage
 from rcv_py.base.runs import ascending
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.notes import Anchor, Note
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
@@ -28,7 +29,6 @@ from rcv_py.state.wave_store import Snapshot, WaveStore
 if TYPE_CHECKING:  # they import analyses that most sessions do not need
     from rcv_py.analysis.compare.costs import CaptureCosts
     from rcv_py.analysis.whatif.asked import Asked
-    from rcv_py.model.notes import Anchor, Note
 
 MIN_WINDOW = 16  # cycles
 SEEN_PX = 4  # a narrower selected token is invisible
@@ -224,8 +224,6 @@ class Session:
 
     def here(self) -> Anchor:
         """The selected place: a measured range, else an execution, instruction or wave."""
-        from rcv_py.model.notes import Anchor  # noqa: PLC0415 - most captures have no notes
-
         measured, selection, token = self.measure.value, self.selection.value, self.token()
         if measured is not None:
             return Anchor(span=measured)

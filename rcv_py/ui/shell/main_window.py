@@ -18,6 +18,7 @@ from rcv_py.base.text import translated, visible
 from rcv_py.formats.locate import SESSION
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.state.commands import Command, always, commands
+from rcv_py.state.saved import restore_state, state_of
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
@@ -31,10 +32,12 @@ from rcv_py.ui.shell.docks import Dock, make_docks
 from rcv_py.ui.shell.exporter import Exporter, FileWriter, ask_path, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
+from rcv_py.ui.shell.notes_keeper import NotesKeeper
 from rcv_py.ui.shell.opener import BaselineOpener, Opener, Profiled, restore_visit, save_visit
 from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts, arrange, arrangement
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
+from rcv_py.ui.shell.welcome import Chooser, Welcome
 from rcv_py.ui.shell.workspace import VERSION, Workspace, takers
 
 FIRST_SIZE = QSize(1680, 980)  # px at the first start, if the screen is that large
@@ -47,10 +50,8 @@ if TYPE_CHECKING:  # rarely used
     from rcv_py.base.progress import CancelFlag, Report
     from rcv_py.formats.session_file import SavedSession
     from rcv_py.ui.shell.dialogs.note_dialog import NoteDialog
-    from rcv_py.ui.shell.notes_keeper import NotesKeeper
     from rcv_py.ui.shell.palette import Palette
     from rcv_py.ui.shell.profile_page import ProfilePage
-    from rcv_py.ui.shell.welcome import Chooser, Welcome
 
 Page = TypeVar("Page", bound=QWidget)
 BROWSE = {
@@ -141,15 +142,11 @@ class MainWindow(QMainWindow):
     @cached_property
     def welcome(self) -> Welcome:
         """Return the first page, which a window started with a capture does not need."""
-        from rcv_py.ui.shell.welcome import Welcome  # noqa: PLC0415 - nor its imports
-
         return self._page(Welcome(self.ui, self.opener, self.browse))
 
     @cached_property
     def chooser(self) -> Chooser:
         """Return the page with the captures of a folder."""
-        from rcv_py.ui.shell.welcome import Chooser  # noqa: PLC0415 - as above
-
         chooser = self._page(Chooser(self._leave_chooser))
         self.opener.judged.connect(chooser.show_health)
         chooser.chosen.connect(self.opener.open)
@@ -407,8 +404,6 @@ class MainWindow(QMainWindow):
 
     def write_session(self, path: Path) -> None:
         """Save the session to a file, in a thread."""
-        from rcv_py.state.saved import state_of  # noqa: PLC0415 - rarely used
-
         session, trace = self.ui.session, self.ui.session.trace.value
         assert trace is not None
         state, layout, notes = state_of(session), arrangement(self.workspace), session.notes.shown.value
@@ -424,8 +419,6 @@ class MainWindow(QMainWindow):
         """Restore the state of a saved session."""
         if self.ui.session.trace.value is None:
             return
-        from rcv_py.state.saved import restore_state  # noqa: PLC0415 - as above
-
         restore_state(self.ui.session, saved.state)
         arrange(self.workspace, {"name": saved.path.stem, **saved.layout})
         self._keep_notes()
@@ -513,8 +506,6 @@ class MainWindow(QMainWindow):
     def _keep_notes(self) -> None:
         """Read notes, and save changes from now on."""
         if self.notes is None:
-            from rcv_py.ui.shell.notes_keeper import NotesKeeper  # noqa: PLC0415 - after the first painting
-
             self.notes = NotesKeeper(self.ui)
 
     def _write_note(self) -> None:

@@ -18,6 +18,7 @@ from rcv_py.base.progress import Stage
 from rcv_py.formats.locate import SESSION, Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.model.trace import CaptureEntry, Trace, capture_title
+from rcv_py.state.saved import restore_state, state_of
 from rcv_py.state.session import Baseline, Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
@@ -316,8 +317,6 @@ def save_visit(settings: Settings, session: Session) -> None:
     """Save the user's place in the open capture."""
     trace = session.trace.value
     if trace is not None:
-        from rcv_py.state.saved import state_of  # noqa: PLC0415 - a start does not wait for it
-
         settings.keep(_key(trace.path), state_of(session))
 
 
@@ -326,6 +325,4 @@ def restore_visit(settings: Settings, session: Session) -> None:
     trace = session.trace.value
     state = {} if trace is None else settings.document(_key(trace.path), dict)
     if state:
-        from rcv_py.state.saved import restore_state  # noqa: PLC0415 - most captures have no saved place
-
         restore_state(session, state)

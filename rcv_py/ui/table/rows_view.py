@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import (
     QEasingCurve,
@@ -33,20 +33,20 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
+from rcv_py.base.csv_text import csv_cell
 from rcv_py.base.text import cells, elide_left, elide_right, translated, visible
+from rcv_py.model.notes import Note
 from rcv_py.ui.core.plain_text import copy_text, draw_data, joined, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
+from rcv_py.ui.table.note_marks import note_tip, paint_flag, role_of
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
 FLAG_PX, FLAG_LEFT = 11, 4  # px of a note, and its distance from the left
 MIN_ROW = 17  # px: as many rows of code as remain distinguishable
 SCROLL_MS = 110
 CONTEXT_ROWS = 3  # rows kept visible around a row that is scrolled to
-
-if TYPE_CHECKING:  # most rows have no notes
-    from rcv_py.model.notes import Note
 
 CellPainter = Callable[[QPainter, QRect, int], None]
 
@@ -217,8 +217,6 @@ class RowsView(QTableView):
 
     def copy_rows(self) -> None:
         """Put the selected rows on the clipboard, tab-separated, with headers if there are several."""
-        from rcv_py.base.csv_text import csv_cell  # noqa: PLC0415 - only needed to copy
-
         rows = self.selected_rows()
         if not rows:
             return
@@ -393,8 +391,6 @@ class RowsView(QTableView):
                 painter.fillRect(0, top, 3, height, self.theme.role("accent"))
 
     def _paint_flags(self, painter: QPainter, first: int, rows: list[int]) -> None:
-        from rcv_py.ui.table.note_marks import paint_flag, role_of  # noqa: PLC0415 - most rows have no notes
-
         height = self.row_height
         side = min(FLAG_PX, height - 4)
         for at, row in enumerate(rows):
@@ -473,8 +469,6 @@ class RowsView(QTableView):
         notes = self.notes_of(row) if row >= 0 else ()
         if not notes:
             return tip
-        from rcv_py.ui.table.note_marks import note_tip  # noqa: PLC0415 - as above
-
         return joined("<br>", filter(None, (note_tip(notes), tip)))
 
     def _set_hover(self, row: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
@@ -22,6 +21,7 @@ from rcv_py.analysis.events.event_table import (
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import translated
 from rcv_py.model.kinds import EventKind
+from rcv_py.model.notes import Note
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
@@ -30,11 +30,8 @@ from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.filter_menu import Choice
+from rcv_py.ui.table.note_marks import NoteFlags, paint_flag, role_of
 from rcv_py.ui.timeline.items import BoxItem, small_text
-
-if TYPE_CHECKING:  # most captures have no notes
-    from rcv_py.model.notes import Note
-    from rcv_py.ui.table.note_marks import NoteFlags
 
 FLAG_PX = 11  # of a note
 
@@ -87,17 +84,8 @@ class TimeOverlay(BoxItem):
         super().__init__(box, theme)
         self.setZValue(10)
         self._session = session
-        self._flags: NoteFlags | None = None
+        self.flags = NoteFlags(session)
         self.preview: TimeWindow | None = None  # the clock range that a drag would set
-
-    @property
-    def flags(self) -> NoteFlags:
-        """Return the times of notes' flags."""
-        if self._flags is None:
-            from rcv_py.ui.table.note_marks import NoteFlags  # noqa: PLC0415 - as below
-
-            self._flags = NoteFlags(self._session)
-        return self._flags
 
     def notes_near(self, time: int, pixel: TimeWindow) -> list[Note]:
         """Return the notes whose flags are near a time; `pixel` is the time of a pixel."""
@@ -166,8 +154,6 @@ class TimeOverlay(BoxItem):
 
     def _paint_notes(self, painter: QPainter) -> None:
         """Paint a flag at the top where a note begins, over a faint band if it is about a range."""
-        from rcv_py.ui.table.note_marks import paint_flag, role_of  # noqa: PLC0415 - most captures have none
-
         shown = self.shown
         for span, note in self.flags.all():
             role = role_of((note,))

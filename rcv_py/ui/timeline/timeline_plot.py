@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QScrollBar, QWidget
 
 from rcv_py.base.text import translated
 from rcv_py.model.ids import WaveId
+from rcv_py.model.notes import Anchor
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
@@ -24,14 +24,12 @@ from rcv_py.ui.core.plain_text import add_action, hide_tip, joined, show_tip
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.times import Times
 from rcv_py.ui.table.filter_menu import FilterButton
+from rcv_py.ui.table.note_marks import note_actions, note_tip, time_actions
 from rcv_py.ui.timeline.row_legend import activity_swatches, not_picked
 from rcv_py.ui.timeline.rows_item import Overlay, RowLabels, RowsItem, RowSource
 from rcv_py.ui.timeline.time_overlay import Line, Marks, Place
 from rcv_py.ui.timeline.time_plot import TimePlot
 from rcv_py.ui.widgets.legend import Legend
-
-if TYPE_CHECKING:
-    from rcv_py.model.notes import Anchor
 
 NEAR_PX = 3  # px: maximum distance of the mouse from a line
 MAX_LINES = 4  # maximum lines in a tooltip
@@ -139,8 +137,6 @@ class TimelinePlot(TimePlot):
         if not self.plot_rect().contains(at):
             return
         self._look_at(at.y())
-        from rcv_py.ui.table.note_marks import note_actions, time_actions  # noqa: PLC0415 - as below
-
         row, time, session = self.row_at(at.y())[0], self.time_at(at.x()), self.session
         notes = note_actions(session, self.overlay.notes_near(time, self.pixel_at(time)))
         write = time_actions(session, self.guide.anchor_at(row, time))
@@ -167,8 +163,6 @@ class TimelinePlot(TimePlot):
         self.guide.hovered(row, time)
         text = self.guide.tip(row, time, self.pixel_at(time), is_strip) if row >= 0 else ""
         if notes := self.overlay.notes_near(time, self.pixel_at(time)):
-            from rcv_py.ui.table.note_marks import note_tip  # noqa: PLC0415 - most captures have no notes
-
             text = joined("<br>", filter(None, (note_tip(notes), text)))
         spot = on_screen.toPoint()
         show_tip(spot, text, self.viewport()) if text else hide_tip()
@@ -329,8 +323,6 @@ class TimelinePanel(Panel):
 
     def anchor_at(self, row: int, time: int) -> Anchor:
         """Return the anchor of a note written at a point."""
-        from rcv_py.model.notes import Anchor  # noqa: PLC0415 - as above
-
         return Anchor(span=TimeWindow(time, time + 1))
 
     def point_at(
