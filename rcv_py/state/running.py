@@ -113,7 +113,7 @@ class Running(Generic[Part, Answer]):
         count; raises Cancelled when the result is no longer needed.
         """
         with self._lock:
-            if not self._agrees(rows):
+            if _of(self._counted, rows) != self._chosen:  # other waves were counted
                 waves = len({wave.row for batch in batches for wave in batch.waves} | {*absent})
                 if not is_streaming or waves >= ENOUGH_MORE * self._began_with:
                     self._began_with = waves
@@ -168,10 +168,6 @@ class Running(Generic[Part, Answer]):
         ready = [made for made in known if made.rows <= asked]
         self._made += [made for made in known if not made.rows <= asked]
         return ready
-
-    def _agrees(self, rows: Collection[int] | None) -> bool:
-        """Whether exactly the waves of `rows` were counted."""
-        return _of(self._counted, rows) == self._chosen
 
 
 def _of(rows: AbstractSet[int], wanted: Collection[int] | None) -> AbstractSet[int]:

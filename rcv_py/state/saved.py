@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rcv_py.base.errors import UsageError
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Place, Selection
@@ -82,7 +83,6 @@ def _asked(trace: Trace, saved: Any) -> Asked | None:
     if not isinstance(saved, dict):
         return None
     from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - most sessions have no experiments
-    from rcv_py.base.errors import UsageError  # noqa: PLC0415 - as above
 
     def pairs(name: str) -> tuple[tuple[int, int], ...]:
         return tuple(_pair(one) for one in _listed(saved.get(name)))

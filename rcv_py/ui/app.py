@@ -181,7 +181,7 @@ class Windows(QObject):
         empty = (app for app in self.apps if app.ui.session.trace.value is None and app.loader.idle)
         app = next(empty, None) if request.path is not None else None
         if app is None:
-            corner = self._beside()
+            corner = self.apps[-1].window.pos() + BESIDE if self.apps else None
             app = self.make(has_capture=request.path is not None)
             if corner is not None:
                 app.window.move(corner)
@@ -237,9 +237,6 @@ class Windows(QObject):
     def errors(self) -> ErrorReporter | None:
         """The window that reports errors; None without a window."""
         return self.apps[0].window.errors if self.apps else None
-
-    def _beside(self) -> QPoint | None:
-        return self.apps[-1].window.pos() + BESIDE if self.apps else None
 
 
 def run(

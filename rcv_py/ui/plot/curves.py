@@ -68,12 +68,8 @@ def curve_color(theme: Theme, key: int | str) -> QColor:
         return theme.kernel(key)
     table, _, name = key.rpartition(":")
     if table == "state":
-        return theme.state(_number(WaveState, name))
-    return theme.kind(_number(TokenKind, name)) if table == "kind" else theme.role(name)
-
-
-def _number(kind: type[WaveState] | type[TokenKind], name: str) -> int:
-    return int(kind[name])
+        return theme.state(WaveState[name])
+    return theme.kind(TokenKind[name]) if table == "kind" else theme.role(name)
 
 
 class CurveSet:

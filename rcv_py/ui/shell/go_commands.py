@@ -293,13 +293,8 @@ def _size_command(settings: Settings, size: tuple[str, str, str, int, tuple[str,
     )
 
 
-def _menu_of(info: PanelInfo) -> str:
-    """Return the menu that lists a panel: one menu per area keeps each short."""
-    return f"View/Panels/{AREAS.get(info.area, AREAS['bottom'])}"
-
-
 def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
-    """Return one command per panel that shows or hides it."""
+    """Return one command per panel that shows or hides it; a menu per area keeps each menu short."""
     rank = {area: place for place, area in enumerate(AREAS)}
 
     def place(info: PanelInfo) -> tuple[int, int]:
@@ -312,8 +307,8 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
     docks = (dock for dock in workspace.docks.values() if not dock.is_strip)
     infos = sorted((info for dock in docks for info in (dock.info, *dock.parts)), key=place)
     return tuple(
-        Command(id=f"view.panel_{info.id}", title=info.title, menu=_menu_of(info),
-                run=partial(toggle, info.id),
+        Command(id=f"view.panel_{info.id}", title=info.title,
+                menu=f"View/Panels/{AREAS.get(info.area, AREAS['bottom'])}", run=partial(toggle, info.id),
                 shortcuts=info.keys,
                 tip=f"Show or hide: {info.tip}",
                 is_checked=partial(workspace.is_shown, info.id))

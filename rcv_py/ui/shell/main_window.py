@@ -16,7 +16,7 @@ from rcv_py.base.log import LOG
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import translated, visible
 from rcv_py.formats.locate import SESSION
-from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.trace import CaptureEntry
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.saved import restore_state, state_of
 from rcv_py.ui.core.context import UiContext
@@ -77,7 +77,8 @@ class MainWindow(QMainWindow):
         self.ui = ui
         self.loader = loader
         self.first_panel: str | None = None  # comes to the front the first time a capture opens
-        self.errors = ErrorReporter(self, self._where)
+        trace = ui.session.trace
+        self.errors = ErrorReporter(self, lambda: "" if trace.value is None else trace.value.name)
         self._logged: tuple[Problem, ...] = ()
         self.executions = ExecutionFinder(ui.session, ui.tasks)
         self.opener = Opener(ui, loader)
@@ -569,10 +570,6 @@ class MainWindow(QMainWindow):
     def _show_profile(self, found: Profiled) -> None:
         self.profile_page.show_profile(found.profile, found.tables, found.trace)
         self.pages.setCurrentWidget(self.profile_page)
-
-    def _where(self) -> str:
-        trace: Trace | None = self.ui.session.trace.value
-        return "" if trace is None else trace.name
 
     def _fill_wave_menu(self) -> None:
         menu, own = self.menus["View/Waves"], len(wave_commands(self.ui.session))

@@ -50,7 +50,7 @@ class TableHeader(QHeaderView):
         self._restyle()
         theme.changed.connect(self._restyle)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.customContextMenuRequested.connect(self._open_menu)
+        self.customContextMenuRequested.connect(lambda at: self.popup(self.menu(), at.x()))
         self.sectionHandleDoubleClicked.connect(table.resizeColumnToContents)
 
     def _restyle(self) -> None:
@@ -176,9 +176,6 @@ class TableHeader(QHeaderView):
         if isinstance(order, list) and len(order) == 2 and self._model.has_column(str(order[0])):
             down = Qt.SortOrder.DescendingOrder if order[1] else Qt.SortOrder.AscendingOrder
             self.setSortIndicator(self._model.column_of(str(order[0])), down)
-
-    def _open_menu(self, position: QPoint) -> None:
-        self.popup(self.menu(), position.x())
 
 
 def _triangle(painter: QPainter, x: float, y: float, color: QColor, is_up: bool = False) -> None:

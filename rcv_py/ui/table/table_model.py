@@ -229,7 +229,9 @@ class TableModel(QAbstractTableModel):
         rows = rows[rows < self._count].astype(np.int64)
         if self.sorting is None or not self.has_column(self.sorting[0]) or not len(rows):
             return rows
-        rank = _ranks(self.columns[self.column_of(self.sorting[0])].values)[rows]
+        values = self.columns[self.column_of(self.sorting[0])].values
+        column = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
+        rank = np.unique(column, return_inverse=True)[1].astype(np.int64).ravel()[rows]  # equal if equal
         down = self.sorting[1] == Qt.SortOrder.DescendingOrder
         return rows[np.argsort(-rank if down else rank, kind="stable")]
 
@@ -237,12 +239,6 @@ class TableModel(QAbstractTableModel):
         self.data_rows = rows
         self.view_rows = np.full(self._count, -1, dtype=np.int64)
         self.view_rows[rows] = np.arange(len(rows))
-
-
-def _ranks(values: np.ndarray | Sequence[Any]) -> np.ndarray:
-    """Return ranks that sort like the values, equal for equal values; int64."""
-    column = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
-    return np.unique(column, return_inverse=True)[1].astype(np.int64).ravel()
 
 
 def _plain(value: Any) -> Any:

@@ -47,7 +47,7 @@ class TablePanel(Panel, Generic[Found]):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.result: Found | None = None  # the data of the rows, None while there is none
-        self.computing = Computing(self, self._say_again)
+        self.computing = Computing(self, self._refresh)
 
     def rows_view(
         self, name: str, elastic: Elastic | None = None, own: RowsView | None = None, **painters: CellPainter
@@ -100,10 +100,6 @@ class TablePanel(Panel, Generic[Found]):
     def _more_waves(self) -> None:
         if self.result is None:
             self._refresh()
-
-    def _say_again(self) -> None:
-        """Update the progress sentence while there are no rows."""
-        self._refresh()
 
     def why_no_waves(self, known: Any) -> str:
         """Return why there is no data of waves, "" if `known.waves`, the number of its waves, is not 0."""

@@ -37,7 +37,10 @@ def activity_swatches(theme: Theme, seen: np.ndarray) -> Iterator[Swatch]:
             is_wait = kind is TokenKind.IMMED
             color = theme.stalled(kind) if is_wait else theme.kind(kind)
             yield Swatch(color, SHORT.get(kind, kind.name), KIND_TEXT[kind], is_wait, f"{KIND}{int(kind)}")
-    paler = [code for code in _stalls() if seen[code]]
+    stalls = (
+        code for code, (kind, is_stall) in enumerate(ACTIVITIES) if is_stall and kind is not TokenKind.IMMED
+    )
+    paler = [code for code in stalls if seen[code]]
     if paler:
         kind, meaning = (
             ACTIVITIES[paler[-1]][0],
@@ -48,11 +51,6 @@ def activity_swatches(theme: Theme, seen: np.ndarray) -> Iterator[Swatch]:
         if seen[STRIP + place]:
             name = f"wave: {state.name.lower()}"
             yield Swatch(theme.state(state), name, STATE_TEXT[state.name], key=f"{STATE}{place}")
-
-
-def _stalls() -> list[int]:
-    pairs = enumerate(ACTIVITIES)
-    return [code for code, (kind, is_stall) in pairs if is_stall and kind is not TokenKind.IMMED]
 
 
 def not_picked(key: str) -> frozenset[int]:

@@ -59,16 +59,12 @@ def color_table(theme: Theme, dimmed: Collection[int] = ()) -> list[int]:
     for marker in MarkerKind:
         for name in range(MARKER_COLORS):
             table[MARKERS + marker * MARKER_COLORS + name] = theme.marker(marker, name).rgba()
-    table[TOKENS : TOKENS + 2 * KIND_COUNT] = _token_colors(theme)
+    executed, stalled = ([color(kind).rgba() for kind in TokenKind] for color in (theme.kind, theme.stalled))
+    table[TOKENS : TOKENS + 2 * KIND_COUNT] = executed + stalled
     alone = np.flatnonzero(np.isin(ACTIVITY_OF[:, :KIND_COUNT], list(dimmed)))
     for code in (*dimmed, *(TOKENS + alone).tolist()):
         table[code] = theme.soft(QColor.fromRgba(int(table[code])), DIM).rgba()
     return table.tolist()
-
-
-def _token_colors(theme: Theme) -> list[int]:
-    """Return 0xffRRGGBB of the execution of each kind, followed by the stalls."""
-    return [color(kind).rgba() for color in (theme.kind, theme.stalled) for kind in TokenKind]
 
 
 def marker_codes(kind: np.ndarray, name: np.ndarray) -> np.ndarray:

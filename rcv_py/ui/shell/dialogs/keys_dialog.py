@@ -88,7 +88,8 @@ class KeysDialog(Dialog):
         """Return another command that has the keys in the field."""
         wanted = self.edit.keySequence()
         others = (one for one in self._commands if one.id != self.chosen.id)
-        return next((one for one in others if _has(one, wanted)), None) if not wanted.isEmpty() else None
+        holders = (one for one in others if any(QKeySequence(key) == wanted for key in one.shortcuts))
+        return None if wanted.isEmpty() else next(holders, None)
 
     def _use(self) -> None:
         wanted = self.edit.keySequence()
@@ -138,10 +139,6 @@ class KeysDialog(Dialog):
         self.default.setEnabled(command.shortcuts != self._commands.default(command.id))
         taken = "" if holder is None else f"  These keys run “{holder.title}” now, which will lose them."
         self.said.setText(f"{command.title}: {command.tip}{taken}")
-
-
-def _has(command: Command, wanted: QKeySequence) -> bool:
-    return any(QKeySequence(key) == wanted for key in command.shortcuts)
 
 
 def _text(keys: tuple[str, ...]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
@@ -57,22 +56,14 @@ class LogDialog(Dialog):
 
     def done(self, result: int) -> None:
         """Stop following the log."""
-        self._end()
+        if self._hears:
+            LOG.leave(self._hear)
+        self._hears = False
         super().done(result)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop following the log."""
-        self._end()
-        super().closeEvent(event)
 
     def _hear(self, entry: Entry) -> None:
         if isValid(self):  # in the thread that wrote the line
             self._came.emit(entry)
-
-    def _end(self) -> None:
-        if self._hears:
-            LOG.leave(self._hear)
-        self._hears = False
 
     def _ask_and_save(self) -> None:
         chosen, _ = QFileDialog.getSaveFileName(
