@@ -50,6 +50,7 @@ class PanelEntry:
     within: str = ""  # id of the panel that shows it as a part
     keys: tuple[str, ...] = ()  # shortcuts that show or hide it
     is_listed: bool = True  # whether it has a command; a part that its panel shows first needs none
+    shows: tuple[str, ...] = ()  # what others bring it to the front for, each word at one panel
     is_strip: bool = False  # lies above the tabs of its area, always visible, without a title
     commands: tuple[PanelCommand, ...] = ()
     has_commands: bool = False  # its class has further commands, for which its module is imported at once
@@ -69,6 +70,12 @@ def features() -> tuple[Feature, ...]:
     folders = import_module(FEATURES).__path__
     names = sorted(found.name for found in iter_modules(folders) if found.ispkg)
     return tuple(import_module(f"{FEATURES}.{name}.feature").FEATURE for name in names)
+
+
+@cache
+def panel_for(what: str) -> str:
+    """Return the id of the panel that shows something; KeyError if no panel says so."""
+    return {word: entry.id for entry in panel_entries() for word in entry.shows}[what]
 
 
 def panel_entries() -> Iterator[PanelEntry]:

@@ -14,6 +14,7 @@ FEATURE = Feature(
             area="bottom",
             order=80,
             target="rcv_py.features.compare.panel:ComparePanel",
+            shows=("comparison",),
             keys=("Ctrl+Alt+4",),
         ),
     ),

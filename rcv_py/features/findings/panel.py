@@ -41,6 +41,7 @@ from rcv_py.analysis.findings.finding import (
     one_as_markdown,
     signed_percent,
 )
+from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import translated
 from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
@@ -81,16 +82,15 @@ _ROLE, _BESIDE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 EVIDENCE, ASSUMPTION, TRIAL = "evidence", "assumption", "trial"
-WHAT_IF = "whatif"  # the panel that plays remedies
 SHOWN = 3  # maximum pieces of evidence named below the title, where a low panel shows them
 # Panels by kind.  An execution is shown in the timeline that draws instructions, a wave or a range of cycles
 # in the timeline that is in front.
 SHOWN_IN = {
-    "instruction": "isa",
-    "token": "compute_unit",
+    "instruction": panel_for("instruction"),
+    "token": panel_for("token"),
     "wave": "time",
     "window": "time",
-    "source": "source",
+    "source": panel_for("source line"),
 }
 NARROWEST, WIDEST_NAME, GAP, MARGIN_PX = 48, 160, 10, 8  # px of the key numbers
 MARGIN = 0.05  # of a range, left and right of it
@@ -588,7 +588,7 @@ class TriagePanel(Panel):
             self._show_one(self.list.currentRow())
         elif kind == TRIAL and self.current is not None:
             self.session.remedy.set(self.current.title)
-            self.wants.emit(WHAT_IF)
+            self.wants.emit(panel_for("prediction"))
 
     def go(self, number: int) -> None:
         """Select the place of a piece of evidence everywhere, and bring its panel to the front."""

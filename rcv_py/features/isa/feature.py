@@ -15,6 +15,7 @@ FEATURE = Feature(
             area="code",
             order=10,
             target="rcv_py.features.isa.panel:IsaPanel",
+            shows=("instruction",),
             needs=(Affects.CODE,),
             keys=("Alt+Shift+5",),
             has_commands=True,

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.waits.room_above import NEVER, room_above, why_not_before
+from rcv_py.base.manifest import panel_for
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import add_action, allow
-
-PANEL = "whatif"
 
 
 def try_before(session: Session, row: int, before: int, show: Callable[[str], object]) -> None:
@@ -18,7 +17,7 @@ def try_before(session: Session, row: int, before: int, show: Callable[[str], ob
     from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - it imports other analyses
 
     session.try_out(Asked(move=((row, before),)))
-    show(PANEL)
+    show(panel_for("prediction"))
 
 
 def add_trials(menu: QMenu, session: Session, row: int, show: Callable[[str], object]) -> None:
@@ -36,7 +35,7 @@ def add_trials(menu: QMenu, session: Session, row: int, show: Callable[[str], ob
         from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - as above
 
         session.try_out(Asked(free=(row,)))
-        show(PANEL)
+        show(panel_for("prediction"))
 
     def add(title: str, call: Callable[[], object], why_not: str) -> None:
         allow(add_action(menu, title, call), why_not)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton
 
 from rcv_py.analysis.cost.distribution import DistributionView, Wanted, Which, distribution_view
+from rcv_py.base.manifest import panel_for
 from rcv_py.base.progress import CancelFlag, stoppable
 from rcv_py.base.text import plural, translated
 from rcv_py.features.line.token_first_look import FirstLook
@@ -42,7 +43,7 @@ SPEEDS = {  # choice of executions: which, keys
     "median": (Which.MEDIAN, "Alt+\\"),
     "slowest": (Which.SLOWEST, "Alt+End"),
 }
-PLAY, TRY, WHAT_IF = "play", "try", "whatif"  # links, and the panel that offers more experiments
+PLAY, TRY = "play", "try"  # links
 IDLE_MS = 900  # ms that an instruction must stay selected before it is replayed without a request
 DISTRIBUTION = "distribution"  # the panel that shows a larger view
 
@@ -288,7 +289,7 @@ class TokenDetailsPanel(Panel):
             from rcv_py.analysis.whatif.asked import Asked  # noqa: PLC0415 - it imports other analyses
 
             self.session.try_out(Asked(free=(line,)))
-            self.wants.emit(WHAT_IF)
+            self.wants.emit(panel_for("prediction"))
 
     def _play(self, line: int) -> None:
         """Run the experiments with an instruction in a thread."""

@@ -16,6 +16,7 @@ FEATURE = Feature(
             area="details",
             order=30,
             target="rcv_py.features.range.panel:ClockRangePanel",
+            shows=("range",),
             needs=(Affects.WAVES,),
             keys=("Alt+Shift+9",),
         ),

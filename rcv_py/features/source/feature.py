@@ -15,6 +15,7 @@ FEATURE = Feature(
             area="source",
             order=10,
             target="rcv_py.features.source.panel:SourcePanel",
+            shows=("source line",),
             needs=(Affects.CODE, Affects.SOURCE_LINES, Affects.SOURCE_TEXT),
             keys=("Alt+Shift+6",),
             has_commands=True,

@@ -25,6 +25,7 @@ FEATURE = Feature(
             area="time",
             order=10,
             target="rcv_py.features.time.compute_unit_panel:ComputeUnitPanel",
+            shows=("token",),
             needs=(Affects.WAVES,),
             keys=("Ctrl+Shift+7",),
         ),

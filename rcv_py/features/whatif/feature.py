@@ -15,6 +15,7 @@ FEATURE = Feature(
             area="bottom",
             order=95,
             target="rcv_py.features.whatif.panel:WhatIfPanel",
+            shows=("prediction",),
             needs=(Affects.WAVES, Affects.CODE),
             is_at_start=False,
             keys=("Ctrl+Alt+6",),

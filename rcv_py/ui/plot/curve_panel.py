@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QToolButton, QWidget
 
+from rcv_py.base.manifest import panel_for
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import elide_right, translated
 from rcv_py.model.window import TimeWindow
@@ -34,7 +35,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curve_canvas import CurveCanvas
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.timeline.rows_item import WIDTH
-from rcv_py.ui.timeline.timeline_plot import RANGE_PANEL, steady_bar
+from rcv_py.ui.timeline.timeline_plot import steady_bar
 from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.empty_state import page
 
@@ -310,7 +311,7 @@ class CurvePanel(Panel):
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._head = bar((self.note, 1), margins=BAR_ABOVE)
         self.page = page(self, self._head, (self.plot, 1))
-        self.plot.canvas.range_measured.connect(lambda: self.wants.emit(RANGE_PANEL))
+        self.plot.canvas.range_measured.connect(lambda: self.wants.emit(panel_for("range")))
 
     def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> Choice:
         """Add a box of choices before the note; `title` is for screen readers."""

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMe
 from shiboken6 import isValid
 
 from rcv_py.base.log import LOG
+from rcv_py.base.manifest import panel_for
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import translated, visible
 from rcv_py.formats.locate import SESSION
@@ -85,7 +86,7 @@ class MainWindow(QMainWindow):
         self.workspace = Workspace(ui, make_docks(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
         self.writer = FileWriter(ui, self)
-        self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel("compare"))
+        self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel(panel_for("comparison")))
         ui.commands.rebind(ui.settings.keys.value)
         self._register()
         self.actions_ = Actions(self, ui.commands)
@@ -273,7 +274,7 @@ class MainWindow(QMainWindow):
             *commands("Go", (
                 ("go.place", "Go to place …", "Ctrl+G", self.go_to_place,
                  "Go to a line number, a wave or a copied place.", trace),
-                ("go.notes", "Notes", "Ctrl+Alt+M", lambda: self.workspace.show_panel("notes"),
+                ("go.notes", "Notes", "Ctrl+Alt+M", lambda: self.workspace.show_panel(panel_for("notes")),
                  "Show the notes about the capture.", trace),
                 ("go.find", "Find here", "Ctrl+F", self.find_here,
                  "Search in the panel that has the focus, else in the code.", trace),
@@ -468,7 +469,7 @@ class MainWindow(QMainWindow):
         here = docks.get(self.exporter.current())
         if here is not None and here.panel.focus_search():
             return
-        for name in ("isa", "search"):
+        for name in map(panel_for, ("instruction", "search")):
             if not docks[name].isHidden() and docks[name].panel.focus_search():
                 self.workspace.show_panel(name)
                 return

@@ -16,6 +16,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QWidget
 from shiboken6 import isValid
 
+from rcv_py.base.manifest import panel_for
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import laid_out_once
 from rcv_py.ui.core.panel import Panel, has
@@ -46,7 +47,6 @@ from rcv_py.ui.shell.layouts import (
 )
 from rcv_py.ui.shell.side_bar import SideBar
 
-MAIN = "isa"  # the panel that Escape focuses
 VERSION = 2  # of the saved layout: other versions are ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
 Column = tuple[Sequence[Dock], Sequence[int], int]  # stacked docks, their px, how many get exactly these
@@ -81,6 +81,8 @@ class Workspace(QMainWindow):
 
     panels_changed = Signal()  # shown, hidden, moved
     copy_asked = Signal(str)  # id of the panel to copy as a command
+
+    main = panel_for("instruction")  # the panel that Escape focuses
 
     def __init__(self, ui: UiContext, docks: Iterable[Dock]) -> None:
         super().__init__()
@@ -373,7 +375,7 @@ class Workspace(QMainWindow):
         other = next((dock for dock in (*mates, *views) if dock is not first and dock.is_seen), None)
         other = other or next(dock for dock in (*mates, *views) if dock is not first)
         shown = [dock for dock in mates if dock is not other and not dock.isHidden()]
-        code, below = self._in_front(self.docks["isa"]), round(BELOW * self.height())
+        code, below = self._in_front(self.docks[self.main]), round(BELOW * self.height())
         heights = {first: self._in_front(first).height(), other: below, code: max(1, code.height() - below)}
         other.area = "time_below"
         other.setFloating(False)
@@ -392,7 +394,7 @@ class Workspace(QMainWindow):
 
     def _unpin(self, pinned: Sequence[Dock]) -> None:
         first = next((view for view in self.group("time") if not view.isHidden()), None)
-        code = self._in_front(self.docks["isa"])
+        code = self._in_front(self.docks[self.main])
         room = code.height() + sum(dock.height() for dock in pinned if dock.is_seen)
         for dock in pinned:
             dock.area = dock.home
@@ -781,7 +783,7 @@ class Workspace(QMainWindow):
 
     def grow(self, width: int, height: int) -> None:
         """Enlarge the focused panel by px; negative values shrink it."""
-        dock = next((dock for dock in self.docks.values() if dock.has_focus()), self.docks[MAIN])
+        dock = next((dock for dock in self.docks.values() if dock.has_focus()), self.docks[self.main])
         if width:
             self.resizeDocks([dock], [dock.width() + width], ACROSS)
         if height:
@@ -789,8 +791,8 @@ class Workspace(QMainWindow):
 
     def show_main(self) -> None:
         """Focus the main view."""
-        self.show_panel(MAIN)
-        self.docks[MAIN].take_focus()
+        self.show_panel(self.main)
+        self.docks[self.main].take_focus()
 
     @property
     def is_waking(self) -> bool:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QMenu, QScrollBar, QWidget
 
+from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import translated
 from rcv_py.model.ids import WaveId
 from rcv_py.model.notes import Anchor
@@ -34,7 +35,6 @@ from rcv_py.ui.widgets.legend import Legend
 NEAR_PX = 3  # px: maximum distance of the mouse from a line
 MAX_LINES = 4  # maximum lines in a tooltip
 LEGEND_MS = 120  # ms after the last picture
-RANGE_PANEL = "clock_range"  # the panel about a measured range
 
 
 class TimelinePlot(TimePlot):
@@ -233,7 +233,7 @@ class TimelinePanel(Panel):
         self._legend_due = QTimer(self, singleShot=True, interval=LEGEND_MS)
         self._legend_due.timeout.connect(self.show_legend)
         self.timeline.plot.rows.drawn = self._legend_due.start  # once drawing has ended
-        self.timeline.plot.range_measured.connect(lambda: self.wants.emit(RANGE_PANEL))
+        self.timeline.plot.range_measured.connect(lambda: self.wants.emit(panel_for("range")))
         ui.theme.changed.connect(self._legend_due.start)
 
     def times(self, trace: Trace) -> Times:

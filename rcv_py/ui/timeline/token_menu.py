@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import place_text
+from rcv_py.base.manifest import panel_for
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import copy_text
-from rcv_py.ui.timeline.timeline_plot import RANGE_PANEL
 
 Action = tuple[str, Callable[[], None]]  # title, what it does
 
@@ -33,17 +33,17 @@ def token_actions(
 
     def measure() -> None:
         session.measure_from()
-        front(RANGE_PANEL)
+        front(panel_for("range"))
 
     if not 0 <= line < len(trace.code):
         return []
     actions: list[Action] = [
         ("Copy the instruction", lambda: copy_text(trace.code.text[line])),
-        (f"Go to instruction {line}", then(lambda: front("isa"))),
+        (f"Go to instruction {line}", then(lambda: front(panel_for("instruction")))),
     ]
     if chain := trace.code.chain(line):
         place = place_text(trace.sources, *chain[0])
-        actions.append((f"Go to {place}", then(lambda: front("source"))))
+        actions.append((f"Go to {place}", then(lambda: front(panel_for("source line")))))
     asked = session.between.value
     if asked is not None and asked.last is None:
         actions.append((f"Measure to here, from instruction {asked.first}", then(lambda: None)))
