@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, SupportsIndex
+from operator import itemgetter
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -130,19 +131,70 @@ class WaveBatch:
         return _SomeWaves(replace(self._source, lod=None), at)
 
 
-WAVE_FACTS = 16
+class WaveFacts(NamedTuple):
+    """The numbers of a wave, declared here alone; -1 if one is not known.
+
+    Packed captures store them in this order: a new one goes to the end, with -1 as its default.
+    """
+
+    row: int  # of the index
+    se: int
+    simd: int
+    slot: int
+    wid: int  # ordinal in the slot
+    cu: int
+    begin: int  # cycles, aligned
+    end: int  # cycles, aligned
+    workgroup: int
+    cluster: int
+    me: int
+    pipe: int
+    base: int  # cycles, aligned: what starts of tokens count from
+    state_base: int  # cycles, aligned: what starts of states count from
+    length: int  # cycles of its states
+    waits: int  # how many it has; -1: its file has none
+
+
+FACTS: np.dtype[Any] = np.dtype([(name, np.int64) for name in WaveFacts._fields])
+TIMES = ("begin", "end", "base", "state_base")  # facts that move with the clock of the shader engine
+_PLAIN = tuple(
+    field.name for field in fields(Wave) if field.name in WaveFacts._fields and field.name != "waits"
+)
+_plain, _id, _bases = (
+    itemgetter(*map(WaveFacts._fields.index, names))
+    for names in (_PLAIN, ("se", "simd", "slot", "wid"), ("base", "state_base", "length"))
+)
+
+
+def facts_of(waves: int, **known: np.ndarray | int) -> np.ndarray:
+    """Return facts of so many waves, rows of type FACTS; those that are not given are not known."""
+    facts = np.full(waves, -1, dtype=FACTS)
+    for name, column in known.items():
+        facts[name] = column
+    return facts
+
+
+def stored_facts(facts: np.ndarray) -> np.ndarray:
+    """Return rows of type FACTS as a plain table, int64 [waves, facts], to be stored."""
+    return np.ascontiguousarray(facts).view(np.int64).reshape(len(facts), len(WaveFacts._fields))
+
+
+def restored_facts(table: np.ndarray) -> np.ndarray:
+    """Undo `stored_facts`, also for tables of other versions: facts that they lack are not known."""
+    count = len(WaveFacts._fields)
+    if (lacks := count - table.shape[1]) > 0:
+        table = np.pad(table, ((0, 0), (0, lacks)), constant_values=-1)
+    return np.ascontiguousarray(table[:, :count]).view(FACTS).reshape(-1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaveColumns:
     """The waves of a batch as a few long arrays, the form in which they are prepared and sent to processes.
 
-    Wave i owns `token_first[i]:token_first[i + 1]`, and so on.  `facts` are its index row, shader engine,
-    SIMD, slot, ordinal in the slot, compute unit, begin, end, workgroup, cluster, micro engine, pipe, bases
-    of its tokens and states, cycles of its states, and number of waits (-1: its file has none).
+    Wave i owns `token_first[i]:token_first[i + 1]`, and so on.
     """
 
-    facts: np.ndarray  # int64 [waves, WAVE_FACTS]
+    facts: np.ndarray  # FACTS [waves]
     token_first: np.ndarray  # int64 [waves + 1]
     offset: np.ndarray  # int32 or int64, and so are `stall` and `busy`
     stall: np.ndarray
@@ -186,18 +238,14 @@ class WaveColumns:
 
     def waves(self, at: Iterable[int]) -> Iterator[Wave]:
         """The waves at these positions as objects; all their arrays are views of the columns."""
-        facts, tokens, states = self.facts.tolist(), _slices(self.token_first), _slices(self.state_first)
+        table = stored_facts(self.facts).tolist()
+        tokens, states = _slices(self.token_first), _slices(self.state_first)
         waits, lanes = self._waits(), self._lanes()
         for i in at:
-            row, se, simd, slot, wid, cu, begin, end, workgroup, cluster, me, pipe = facts[i][:12]
-            base, state_base, length = facts[i][12:15]
-            own, spent = tokens[i], states[i]
+            facts, own, spent = table[i], tokens[i], states[i]
+            base, state_base, length = _bases(facts)
             yield Wave(
-                row=row,
-                id=WaveId(se, simd, slot, wid),
-                cu=cu,
-                begin=begin,
-                end=end,
+                id=WaveId(*_id(facts)),
                 tokens=Tokens(
                     base=base,
                     offset=self.offset[own],
@@ -209,15 +257,12 @@ class WaveColumns:
                 ),
                 states=States(state_base, self.state_offset[spent], self.state[spent], length),
                 waits=waits(i),
-                workgroup=workgroup,
-                cluster=cluster,
-                me=me,
-                pipe=pipe,
+                **dict(zip(_PLAIN, _plain(facts), strict=True)),
             )
 
     def _waits(self) -> Callable[[int], Waits | None]:
         """A function that returns the waits of the wave at a position."""
-        count = self.facts[:, WAVE_FACTS - 1]
+        count = self.facts["waits"]
         has_waits = count >= 0
         line, edge = borders(np.maximum(count, 0)), borders(count + 1)
         made = np.zeros(len(count), dtype=np.int64)

@@ -14,7 +14,7 @@ from rcv_py.base.runs import borders
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.tokens import States, Tokens
-from rcv_py.model.waves import WAVE_FACTS, WaveColumns, WaveLod
+from rcv_py.model.waves import WaveColumns, WaveLod, facts_of
 from tests.support.drawing import states, tokens
 
 NO_STATES = States(0, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
@@ -22,8 +22,8 @@ NO_STATES = States(0, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
 
 def columns_of(waves: list[tuple[Tokens, States]]) -> WaveColumns:
     """Waves one after the other, as a reader makes them."""
-    facts = np.zeros((len(waves), WAVE_FACTS), np.int64)
-    facts[:, 12:15] = [(made.base, timeline.base, timeline.length) for made, timeline in waves]
+    numbers = np.array([(made.base, timeline.base, timeline.length) for made, timeline in waves])
+    facts = facts_of(len(waves), **dict(zip(("base", "state_base", "length"), numbers.T, strict=True)))
     none = np.zeros(0, np.int32)
     joint = {
         name: np.concatenate([getattr(made, name) for made, _ in waves])

@@ -22,7 +22,7 @@ import numpy as np
 from rcv_py.base.runs import borders, ranges, repeated
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
 from rcv_py.model.tokens import States, Tokens
-from rcv_py.model.waves import WAVE_FACTS, LodColumns, WaveColumns, WaveLod
+from rcv_py.model.waves import LodColumns, WaveColumns, WaveLod, facts_of
 
 FINEST = 5  # buckets of 32 cycles; below that the tokens themselves are drawn
 TOKENS_A_BUCKET = 8  # of the finest level, least average: with fewer, drawing tokens costs less
@@ -43,11 +43,10 @@ Piece = tuple[np.ndarray, np.ndarray]  # numbers of a bucket's code (row * codes
 
 def build(tokens: Tokens, states: States) -> WaveLod:
     """Return the tables of one wave: at most about 5 bytes a token; see `tables`."""
-    facts = np.zeros((1, WAVE_FACTS), np.int64)
-    facts[0, 12:15] = tokens.base, states.base, states.length
+    bases = {"base": tokens.base, "state_base": states.base, "length": states.length}
     none = np.zeros(0, np.int32)
     wave = WaveColumns(
-        facts=facts,
+        facts=facts_of(1, **bases),
         token_first=borders([len(tokens)]),
         offset=tokens.offset,
         stall=tokens.stall,
@@ -72,7 +71,7 @@ def tables(waves: WaveColumns) -> LodColumns:
     """
     executed, stalled = _token_spans(waves)
     lived = _state_spans(waves)
-    base, state_base = waves.facts[:, 12], waves.facts[:, 13]
+    base, state_base = waves.facts["base"], waves.facts["state_base"]
     grid = _Grid.over(*_extents(waves, executed), executed.count)
     kind = _running([(executed, base), (stalled, base)], grid, ACTIVITY_COUNT)
     state = _running([(lived, state_base)], grid, _STATES)
@@ -165,7 +164,7 @@ def _token_spans(waves: WaveColumns) -> tuple[_Spans, _Spans]:
 
 def _state_spans(waves: WaveColumns) -> _Spans:
     """Spans of the states that are shown."""
-    first, begin, length = waves.state_first, waves.state_offset, waves.facts[:, 14]
+    first, begin, length = waves.state_first, waves.state_offset, waves.facts["length"]
     has = first[1:] > first[:-1]
     end = np.empty(len(begin), begin.dtype if int(length.max(initial=0)) < _NARROW else np.int64)
     end[:-1] = begin[1:]
@@ -178,7 +177,7 @@ def _state_spans(waves: WaveColumns) -> _Spans:
 
 def _extents(waves: WaveColumns, executed: _Spans) -> tuple[np.ndarray, np.ndarray]:
     """First and last cycle of each wave by its tokens or states; its base if there are none."""
-    base, state_base, length = waves.facts[:, 12:15].T
+    base, state_base, length = (waves.facts[name] for name in ("base", "state_base", "length"))
     begin, end = base.copy(), base.copy()
     has = np.flatnonzero(executed.count)
     first = waves.token_first[has]

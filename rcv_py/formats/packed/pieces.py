@@ -14,7 +14,7 @@ from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import LIMIT, bounds, frozen, holds
 from rcv_py.formats.packed import npy
 from rcv_py.formats.packed.npy import Unreadable
-from rcv_py.model.waves import WAVE_FACTS, WaveColumns
+from rcv_py.model.waves import WaveColumns, restored_facts, stored_facts
 
 COLUMNS = (
     "facts", "token_first", "offset", "stall", "busy", "kind", "line", "state_first", "state_offset",
@@ -32,7 +32,7 @@ _TYPES = {  # final types of the columns; of two, the first if it holds the numb
     **dict.fromkeys(("wait_line", "wait_first", "depends_on"), "i4"),
 }
 _NARROW = (np.uint8, np.uint16, np.int16, np.int32, np.int64)
-_LENGTH, _WAITS = WAVE_FACTS - 2, WAVE_FACTS - 1  # facts: cycles of its states, number of its waits
+_FEWEST_FACTS = 16  # of a wave in the first release that packed any
 _BACK = "its starts do not ascend"
 
 
@@ -44,9 +44,14 @@ def cut(columns: WaveColumns, first: int, stop: int) -> WaveColumns:
     return WaveColumns(**found, lod=None, missing=(), notes=())
 
 
+def stored_columns(columns: WaveColumns) -> dict[str, np.ndarray]:
+    """Return the columns by name as plain arrays of numbers."""
+    return {name: getattr(columns, name) for name in COLUMNS} | {"facts": stored_facts(columns.facts)}
+
+
 def packed_piece(columns: WaveColumns, *, is_narrow: bool) -> bytes:
     """Return the columns as the bytes of a member."""
-    arrays = {name: getattr(columns, name) for name in COLUMNS}
+    arrays = stored_columns(columns)
     if is_narrow:
         for name, first in _STARTS.items():
             arrays[name] = _differences(arrays[name], arrays[first])
@@ -87,7 +92,7 @@ class Piece:
     @property
     def rows(self) -> np.ndarray:
         """Rows of the wave index, int64."""
-        return self.columns["facts"][:, 0]
+        return self.columns["facts"]["row"]
 
     @property
     def nbytes(self) -> int:
@@ -153,19 +158,21 @@ def _check_borders(first: np.ndarray, total: int) -> None:
 
 
 def _check_waves(found: dict[str, np.ndarray]) -> None:
-    """Raise Unreadable unless every wave is described, and has its own rows."""
-    facts = found["facts"]
-    if facts.shape[1] != WAVE_FACTS or facts.min(initial=0) <= -LIMIT or facts.max(initial=0) >= LIMIT:
+    """Restore the facts; raise Unreadable unless every wave is described, and has its own rows."""
+    table = found["facts"]
+    if table.shape[1] < _FEWEST_FACTS or table.min(initial=0) <= -LIMIT or table.max(initial=0) >= LIMIT:
         raise Unreadable("its waves are not described")
+    facts = found["facts"] = restored_facts(table)
     for over, names in _ROWS.items():
         if len(found[over]) != len(facts) + 1 or len({len(found[name]) for name in names}) > 1:
             raise Unreadable("its columns differ in length")
         _check_borders(found[over], len(found[names[0]]))
-    if facts[:, :5].min(initial=0) < 0 or np.any(facts[:, 6] > facts[:, 7]):
+    is_known = all(facts[name].min(initial=0) >= 0 for name in ("row", "se", "simd", "slot", "wid", "length"))
+    if not is_known or np.any(facts["begin"] > facts["end"]):
         raise Unreadable("its waves are not described")
     has = np.flatnonzero(np.diff(found["state_first"]))
     last = found["state_offset"][found["state_first"][has + 1] - 1]
-    if facts[:, _LENGTH].min(initial=0) < 0 or np.any(facts[has, _LENGTH] < last):
+    if np.any(facts["length"][has] < last):
         raise Unreadable("its states are longer than they last")
 
 
@@ -186,7 +193,7 @@ def _check_rows(found: dict[str, np.ndarray], lines: int) -> None:
 
 
 def _piece(found: dict[str, np.ndarray]) -> Piece:
-    count = found["facts"][:, _WAITS]
+    count = found["facts"]["waits"]
     edge_first = borders(np.where(count >= 0, count + 1, 0))
     line_first = borders(np.maximum(count, 0))
     if line_first[-1] != len(found["wait_line"]) or edge_first[-1] != len(found["wait_first"]):

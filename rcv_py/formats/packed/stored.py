@@ -19,7 +19,7 @@ from rcv_py.formats.input.columns import bounds, tight
 from rcv_py.formats.packed.archive import Archive
 from rcv_py.formats.packed.npy import Unreadable, unpacked
 from rcv_py.formats.packed.pieces import COLUMNS, Piece, unpacked_piece
-from rcv_py.model.waves import WAVE_FACTS, WaveBatch, WaveColumns
+from rcv_py.model.waves import FACTS, WaveBatch, WaveColumns
 
 KEPT_BYTES = 48 << 20  # of unpacked pieces, in each process
 INDEX = "pieces.columns"  # int32 [waves]: the piece of each wave, and its place in it; -1 if it has none
@@ -134,16 +134,13 @@ class _Kept:
 
 
 _TYPES = dict.fromkeys(COLUMNS, np.int32) | {
-    "facts": np.int64,
+    "facts": FACTS,
     "token_first": np.int64,
     "state_first": np.int64,
     "kind": np.uint8,
     "state": np.uint8,
 }
-_NOTHING = {
-    name: np.zeros((0, WAVE_FACTS) if name == "facts" else 0, dtype=np.int16 if name == "line" else dtype)
-    for name, dtype in _TYPES.items()
-}
+_NOTHING = {name: np.zeros(0, dtype=np.int16 if name == "line" else dtype) for name, dtype in _TYPES.items()}
 
 
 def _joined(parts: list[dict[str, np.ndarray]], missing: Notes, notes: Notes) -> WaveColumns:

@@ -44,12 +44,12 @@ class PackedWriter:
         self._digest = sha256()
 
     def add(self, columns: WaveColumns) -> None:
-        """Write waves: each once, in any order; their first fact is their row in the trace's wave index."""
+        """Write waves: each once, in any order; `row` is their place in the trace's wave index."""
         self._missing += columns.missing
         self._notes += columns.notes
         for part in _parts(columns):
             self._put(piece_name(len(self._rows)), packed_piece(part, is_narrow=self._is_compressed))
-            self._rows.append(part.facts[:, 0])
+            self._rows.append(part.facts["row"])
 
     def finish(
         self, trace: Trace, facts: RunFacts | None = None, origin: Origin = UNKNOWN, notes: bytes = b""

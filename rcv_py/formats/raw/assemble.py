@@ -35,14 +35,13 @@ from rcv_py.model.device import (
 )
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace, WaveReader
-from rcv_py.model.waves import WaveColumns, WaveIndex
+from rcv_py.model.waves import FACTS, TIMES, WaveColumns, WaveIndex
 
 TOLD_TARGET = "the code object"
 TOLD_BY_STREAM = "the layout of the trace"
 GFX1250 = "gfx1250"
 GFX1250_VERSION = 5  # of the layout, which no other GPU of generation 12 has
 _ENTRIES = ("started", "entry", "launched")  # places of an engine where kernels begin
-_LIVES = (6, 7, 12, 13)  # facts of a wave that are times
 _UNIT, _ARRAY = 0x7F, 7  # bits of a compute unit, and of the shader array
 
 
@@ -138,9 +137,9 @@ def _columns(
         row = fit(np.append(rows.find(engine.places), -1)[engine.line], dtype)
         for columns in engine.columns:
             facts = columns.facts.copy()
-            facts[:, 0] += before
-            for place in _LIVES:
-                facts[:, place] += offsets.get(engine.se, 0)
+            facts["row"] += before
+            for name in TIMES:
+                facts[name] += offsets.get(engine.se, 0)
             line = row[columns.line]
             kind = columns.kind
             if has_matrix:
@@ -195,16 +194,16 @@ def _index(
     """The waves by engine, SIMD, slot and number, in the order of the columns."""
     facts = [engine.facts for engine in engines]
     shift = [np.full(len(one), offsets.get(engine.se, 0)) for engine, one in zip(engines, facts, strict=True)]
-    table = np.concatenate([np.zeros((0, 16), dtype=np.int64), *facts])
+    table = np.concatenate([np.zeros(0, dtype=FACTS), *facts])
     moved = np.concatenate([np.zeros(0, dtype=np.int64), *shift])
     return WaveIndex(
-        se=fit(table[:, 1], np.int16),
-        simd=fit(table[:, 2], np.int16),
-        slot=fit(table[:, 3], np.int16),
-        wid=fit(table[:, 4], np.int32),
-        begin=frozen(table[:, 6] + moved),
-        end=frozen(table[:, 7] + moved),
-        cu=fit(table[:, 5], np.int16),
+        se=fit(table["se"], np.int16),
+        simd=fit(table["simd"], np.int16),
+        slot=fit(table["slot"], np.int16),
+        wid=fit(table["wid"], np.int32),
+        begin=frozen(table["begin"] + moved),
+        end=frozen(table["end"] + moved),
+        cu=fit(table["cu"], np.int16),
         sa=_joined([engine.arrays for engine in engines], np.int16),
         kernel=_joined([_kernels(engine.entry, numbers) for engine in engines], np.int32),
         size=_joined([engine.size for engine in engines], np.int64),

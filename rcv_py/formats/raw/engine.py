@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from rcv_py.formats.isa.program import Program
 from rcv_py.formats.raw import stitch
 from rcv_py.formats.raw.addresses import Places
 from rcv_py.formats.sqtt.records import Stream, WaveRecords
-from rcv_py.model.waves import WAVE_FACTS, WaveColumns
+from rcv_py.model.waves import FACTS, WaveColumns, facts_of
 
 FEWEST_SPANS = 3  # of a wave without instructions that is kept; other such waves are dropped
 _TOKEN_BYTES, _SPAN_BYTES = 16, 5
@@ -65,7 +65,7 @@ class Engine:
     stream: Stream  # without tokens
     columns: Columns  # the waves that are kept, by (SIMD, slot, wave); lines are rows of all code
     line: np.ndarray  # int32 [rows of all code + 1], row of `places`; -1: none, which the last one is for
-    facts: np.ndarray  # int64 [waves, WAVE_FACTS], of all columns
+    facts: np.ndarray  # FACTS [waves], of all columns
     size: np.ndarray  # int64, bytes of the columns of each of these waves, about
     arrays: np.ndarray  # int16, shader array of each of these waves
     entry: Places  # of each of these waves
@@ -119,7 +119,7 @@ def engine_of(
     order, wid = kept_waves(waves)
     sums, all_rows = Totals.none(len(code)), np.arange(len(code))
     held: Columns = [] if columns is None else columns
-    facts, sizes = [np.zeros((0, WAVE_FACTS), dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    facts, sizes = [np.zeros(0, dtype=FACTS)], [np.zeros(0, dtype=np.int64)]
     tokens = lost = lost_waves = 0
     for part in _parcels(_Maker(se, stream, order, wid, walk, texts), waves, order, threads):
         checkpoint()
@@ -309,30 +309,13 @@ def _columns(maker: _Maker, begin_at: int, waves: WaveRecords, tokens: _Taken) -
     # Edges count from 0 in every wave, and there is one more than rows.
     edge = lists.first[ranges(lists.wave_first[:-1], waited + 1)]
     edge -= np.repeat(lists.first[lists.wave_first[:-1]], waited + 1)
-    facts = np.zeros((len(waves), WAVE_FACTS), dtype=np.int64)
-    for place, column in enumerate(
-        (
-            number,
-            np.full(len(waves), maker.se),
-            waves.simd,
-            waves.slot,
-            maker.wid[number],
-            waves.cu & 0x7F,
-            begin,
-            end,
-            waves.workgroup,
-            waves.cluster,
-            waves.me,
-            waves.pipe,
-            base,
-            begin,
-            np.diff(total[state_first]),
-            waited,
-        )
-    ):
-        facts[:, place] = column
+    recorded = ("simd", "slot", "workgroup", "cluster", "me", "pipe")
+    facts: dict[str, Any] = {name: getattr(waves, name) for name in recorded}
+    facts |= {"row": number, "se": maker.se, "wid": maker.wid[number], "cu": waves.cu & 0x7F}
+    facts |= {"begin": begin, "end": end, "base": base, "state_base": begin}
+    facts |= {"length": np.diff(total[state_first]), "waits": waited}
     return WaveColumns(
-        facts=facts,
+        facts=facts_of(len(waves), **facts),
         token_first=tokens.first,
         offset=tight(tokens.time - np.repeat(base, count)),
         stall=stall,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.formats.packed import npy
-from rcv_py.formats.packed.pieces import COLUMNS
-from rcv_py.model.waves import WaveColumns
+from rcv_py.formats.packed.pieces import COLUMNS, stored_columns
+from rcv_py.model.waves import WaveColumns, restored_facts
 
 
 @dataclass(slots=True, eq=False)
@@ -27,7 +27,7 @@ class Spill:
     def append(self, columns: WaveColumns) -> None:
         """Add columns at the end."""
         with self.path.open("ab" if self.count else "wb") as stream:
-            stream.write(npy.packed([getattr(columns, name) for name in COLUMNS]))
+            stream.write(npy.packed([*stored_columns(columns).values()]))
         self.count += 1
 
     def __iter__(self) -> Iterator[WaveColumns]:
@@ -38,7 +38,7 @@ class Spill:
         arrays = npy.unpacked(data, self.count * len(COLUMNS))
         for at in range(0, len(arrays), len(COLUMNS)):
             columns: dict[str, Any] = dict(zip(COLUMNS, arrays[at : at + len(COLUMNS)], strict=True))
-            yield WaveColumns(**columns)
+            yield WaveColumns(**{**columns, "facts": restored_facts(columns["facts"])})
 
     def remove(self) -> None:
         """Remove the file, if there is one."""

@@ -24,9 +24,13 @@ from rcv_py.formats.uiout.digit_rows import digit_rows
 
 TOKEN_WIDTH = 5  # time, category, stall, duration, line
 STATE_WIDTH = 2  # state, duration
-FACTS = (
-    "begin", "end", "cu", "workgroup_id", "cluster_id", "dispatcher", "me_id", "pipe_id",
-)  # fmt: skip
+PLAIN_FACTS = {  # names of facts of waves by key; -1 without the key
+    "workgroup_id": "workgroup",
+    "cluster_id": "cluster",
+    "me_id": "me",
+    "pipe_id": "pipe",
+}
+FACTS = ("begin", "end", "cu", "dispatcher", *PLAIN_FACTS)
 
 _TABLES = ("instructions", "timeline", "waitcnt")
 _WIDTHS = {"instructions": TOKEN_WIDTH, "timeline": STATE_WIDTH}

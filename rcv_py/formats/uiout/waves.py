@@ -15,9 +15,9 @@ from rcv_py.base.pickling import PickledByCopy
 from rcv_py.base.runs import ascending, borders
 from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, tight, whole_number
 from rcv_py.formats.input.files import read_bytes
-from rcv_py.formats.uiout.wave_json import STATE_WIDTH, TOKEN_WIDTH, RawWaits, RawWave, parse
+from rcv_py.formats.uiout.wave_json import PLAIN_FACTS, STATE_WIDTH, TOKEN_WIDTH, RawWaits, RawWave, parse
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.waves import WAVE_FACTS, WaveBatch, WaveColumns, WaveIndex
+from rcv_py.model.waves import FACTS, WaveBatch, WaveColumns, WaveFacts, WaveIndex
 
 NEGATIVE = "has negative durations; they count as 0"
 _ABSENT = -(1 << 62)  # smaller than any number of a file
@@ -103,10 +103,18 @@ class WaveFiles(PickledByCopy):
             notes += [(row, f"{self.index.file[row]} is damaged: {doubt}.") for doubt in raw.doubts]
             base = bases[i] + shift if len(raw.tokens) else life[0]
             waited = -1 if raw.waits is None else len(raw.waits.line)
-            facts.append((*self._place(row, raw.facts, life), base, life[0], lengths[i], waited))
+            facts.append(
+                WaveFacts(
+                    **self._place(row, raw.facts, life),
+                    base=base,
+                    state_base=life[0],
+                    length=lengths[i],
+                    waits=waited,
+                )
+            )
         for i in sorted({*negative, *negative_states}):
             notes.append((rows[i], f"{self.index.file[rows[i]]} {NEGATIVE}."))
-        table = np.array(facts, dtype=np.int64).reshape(len(rows), WAVE_FACTS)
+        table = np.array(facts, dtype=FACTS)
         return WaveColumns(
             facts=table, **tokens, **states, **waits, lod=None, missing=tuple(missing), notes=tuple(notes)
         )
@@ -125,20 +133,16 @@ class WaveFiles(PickledByCopy):
         )
         return (begin, end), note
 
-    def _place(self, row: int, said: dict[str, Any], life: tuple[int, int]) -> tuple[int, ...]:
-        """The facts of a wave up to the pipe."""
-        index = self.index
+    def _place(self, row: int, said: dict[str, Any], life: tuple[int, int]) -> dict[str, int]:
+        """The facts of a wave but those of its columns."""
+        found = {name: int(getattr(self.index, name)[row]) for name in ("se", "simd", "slot", "wid", "cu")}
+        found |= {name: _number(said, key, -1) for key, name in PLAIN_FACTS.items()}
         cu, dispatcher = _number(said, "cu", -1), _number(said, "dispatcher", -1)
-        return (
-            row,
-            *(int(column[row]) for column in (index.se, index.simd, index.slot, index.wid)),
-            cu & 0x7F if cu >= 0 else int(index.cu[row]),
-            *life,
-            _number(said, "workgroup_id", -1),
-            _number(said, "cluster_id", -1),
-            (dispatcher >> 4) & 7 if dispatcher >= 0 else _number(said, "me_id", -1),
-            dispatcher & 15 if dispatcher >= 0 else _number(said, "pipe_id", -1),
-        )
+        if cu >= 0:
+            found["cu"] = cu & 0x7F
+        if dispatcher >= 0:
+            found |= {"me": (dispatcher >> 4) & 7, "pipe": dispatcher & 15}
+        return {**found, "row": row, "begin": life[0], "end": life[1]}
 
 
 def _number(facts: dict[str, Any], name: str, default: int) -> int:

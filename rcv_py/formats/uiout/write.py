@@ -20,6 +20,7 @@ from rcv_py.formats.derived.totals import state_curves
 from rcv_py.formats.uiout import clock, occupancy
 from rcv_py.formats.uiout.folder import CODE, INDEX
 from rcv_py.formats.uiout.kernels import symbol
+from rcv_py.formats.uiout.wave_json import PLAIN_FACTS
 from rcv_py.formats.uiout.written import (
     CODE_HEADER,
     OCCUPANCY_FIELDS,
@@ -355,11 +356,9 @@ class _Numbers:
 
 def _origin(wave: Wave) -> dict[str, int]:
     """The origin of a wave as newer writers write it, as far as it is known."""
-    said = {"workgroup_id": wave.workgroup, "cluster_id": wave.cluster}
+    said: dict[str, int] = {key: getattr(wave, name) for key, name in PLAIN_FACTS.items()}
     if 0 <= wave.me < 8 and 0 <= wave.pipe < 16:
-        said["dispatcher"] = wave.me << 4 | wave.pipe
-    else:
-        said |= {"me_id": wave.me, "pipe_id": wave.pipe}
+        said |= {"dispatcher": wave.me << 4 | wave.pipe, "me_id": -1, "pipe_id": -1}
     return {name: number for name, number in said.items() if number >= 0}
 
 
