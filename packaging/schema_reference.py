@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rcv_py.cli.schemas import SCHEMAS, Schema, envelope, envelope_schema
+from rcv_py.cli.schemas import SCHEMAS
+from rcv_py.results.schema import Schema, envelope, envelope_schema
 
 _HEAD = ("| field | type | meaning |", "|---|---|---|")
 

@@ -48,7 +48,7 @@ MAY_IMPORT = {  # layer → layers
     "ui.shot": ("base", "model", "formats", "analysis", "work", "state", "ui"),
     "api": (*BELOW, "export", "work", "features.result", "api"),
     "cli": (*BELOW, "export", "synth", "work", "state", "cli"),
-    "cli.schemas": ("base", "results", "features.result"),
+    "cli.schemas": ("base", "results"),
     "cli.commands.view": ("base", "model", "formats", "state", "work", "cli", "ui"),
     "cli.commands.shot": ("base", "model", "formats", "state", "work", "cli", "ui"),
 }

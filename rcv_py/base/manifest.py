@@ -61,7 +61,12 @@ class Feature:
     """One question that the program answers, and all that it adds for it."""
 
     id: str  # the name of its folder
+    schemas: tuple[str, ...] = ()  # modules of its folder that declare schemas of documents
     panels: tuple[PanelEntry, ...] = ()
+
+    def module(self, name: str) -> str:
+        """Return the full name of a module of its folder."""
+        return f"{FEATURES}.{self.id}.{name}"
 
 
 @cache
@@ -82,3 +87,9 @@ def panel_entries() -> Iterator[PanelEntry]:
     """Yield the panels of every feature."""
     for feature in features():
         yield from feature.panels
+
+
+def schema_modules() -> Iterator[str]:
+    """Yield the modules that declare schemas."""
+    for feature in features():
+        yield from map(feature.module, feature.schemas)

@@ -35,7 +35,9 @@ from rcv_py.cli.terminal import at_words, bold, link_sources, width_of
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import At
 from rcv_py.results.places import with_short_sources
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Table
+from rcv_py.results.written import DOCUMENTS_SCHEMA
 
 GAP = "  "
 NARROWEST = 12  # characters that an elastic column keeps
@@ -183,15 +185,12 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
         print(f"  {padded(name, left)}  {text}")
 
 
-def json_head(schema: str) -> dict[str, Any]:
-    """Return the head of a document: its schema, such as `rcv.info/1`, and the version of rcv.
-
-    The number grows when a reader of the old format could misread the new one; new keys do not count.
-    """
-    return {"schema": schema, "rcv": __version__}
+def json_head(schema: Schema) -> dict[str, Any]:
+    """Return the head of a document: name and version of its schema, and the version of rcv."""
+    return {"schema": schema.id, "rcv": __version__}
 
 
-def json_text(schema: str, content: dict[str, Any]) -> str:
+def json_text(schema: Schema, content: dict[str, Any]) -> str:
     r"""Return a JSON document that names its schema; terminal control characters are written as `\u202e`."""
     import orjson  # noqa: PLC0415 - text and CSV do not wait for it
 
@@ -250,7 +249,7 @@ Csv = tuple[Sequence[str], Iterable[Sequence[Any]]]
 class Answer:
     """The answer of a command; only the form that is printed is made."""
 
-    schema: str  # of the document, such as `rcv.info/1`
+    schema: Schema  # of the document
     document: Callable[[], Mapping[str, Any]]
     csv: Callable[[], Csv]
     text: Callable[[], Iterable[Part]]  # lines and tables, one below the other
@@ -340,7 +339,7 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) ->
         return "\n".join(answer.forms[form]() for answer in answers)
 
     return Answer(
-        schema="rcv.documents/2",
+        schema=DOCUMENTS_SCHEMA,
         document=document,
         csv=csv,
         text=text,
@@ -371,7 +370,7 @@ def listing(
     options: Options,
     capture: Trace | ChosenWaves,
     table: Table,
-    schema: str,
+    schema: Schema,
     document: Callable[[], Mapping[str, Any]] | None = None,
     *,
     footer: Callable[[Table], str | Iterable[Part]],

@@ -10,6 +10,7 @@ from rcv_py.cli.answer import Answer
 from rcv_py.cli.terminal import watched
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveColumns
+from rcv_py.results.schema import Schema
 
 
 class Written:
@@ -26,7 +27,7 @@ class Written:
         self._missing += len(columns.missing)
         return columns
 
-    def answer(self, command: str, notes: int = 0) -> Answer:
+    def answer(self, schema: Schema, notes: int = 0) -> Answer:
         """Report what was written, and the number of notes."""
         files = [self._out] if self._out.is_file() else list(self._out.iterdir())
         size = sum(file.stat().st_size for file in files)
@@ -34,7 +35,7 @@ class Written:
         counts = f"{plural(self._waves, 'wave')}, {plural(self._tokens, 'instruction')}"
         counts += f", {plural(notes, 'note')}" if notes else ""
         return Answer(
-            schema=f"rcv.{command}/1",
+            schema=schema,
             document=lambda: {
                 "file": str(self._out),
                 "waves": self._waves,

@@ -11,7 +11,7 @@ from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.terminal import bold
 from rcv_py.formats.rocpd.read import read_profile, trace_inside
 from rcv_py.model.profile import Profile
-from rcv_py.results.profile import MOST_SHOWN, tables
+from rcv_py.results.profile import MOST_SHOWN, SCHEMA, tables
 from rcv_py.results.table import Table
 
 
@@ -22,7 +22,7 @@ def describe(path: Path) -> Answer:
     trace = trace_inside(profile)
     problems = [str(problem) for problem in profile.problems]
     return Answer(
-        schema="rcv.profile/1",
+        schema=SCHEMA,
         document=lambda: {
             "file": str(path),
             "form": profile.form,

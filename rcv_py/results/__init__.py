@@ -10,6 +10,7 @@ imports: `base`, `model`, `analysis` and numpy; no Qt, no argparse, no printing.
                  fields inside: `record_field`, `rows_field`
     table.py     `Spec` (what a row is, its fields, why there may be none) and `Table` (its columns)
     common.py    fields that several results share; places.py: columns of instructions, sources and waves
+    schema.py    `Schema`: the documents of a command, and what every document begins with
     json_types.py  the words that JSON Schemas are written with
 
 **A column more** is one line in a Spec, such as `COUNT("taken", "Jumps")`: `Table.of` reads the attribute of
@@ -23,7 +24,7 @@ of its row, for people only.  `Spec.order` names fields that people see in anoth
 **A result more** is a module here; then each outlet takes it in a line or two:
 
     JSON          `table.rows()` of the rows, the facts by hand as a dictionary that `FACTS` declares
-    JSON Schema   a line in `cli/schemas/table.py`: `(*FACTS, SPEC.field())`
+    JSON Schema   a `Schema` in the module: `(*FACTS, SPEC.field())`; its manifest names the module
     text, CSV     `cli/results.py`: `ordered(table, arguments).head(top)`, `print_result`, `print_csv`
     API           `Answer.of(table, result, facts)`: columns with units and meanings
     window        `ui/table/result_columns.py`: `result_columns(table, trace)`

@@ -12,6 +12,7 @@ from rcv_py.base.text import short_kernel
 from rcv_py.model.profile import Profile
 from rcv_py.results import kinds
 from rcv_py.results.field import At, Field, only, unknown
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 _COUNT = replace(kinds.COUNT, has_minus_one=True)
@@ -130,6 +131,13 @@ FACTS = (
     kinds.TEXT("trace", "Whether a thread trace is inside, a sentence"),
     Field("problems", kinds.texts("A sentence."), "What could not be read"),
     *(spec.field(name) for name, spec in TABLES.items()),
+)
+SCHEMA = Schema(
+    "profile",
+    "What a database or document of rocprofv3 holds.",
+    FACTS,
+    version=1,
+    command="info",
 )
 
 

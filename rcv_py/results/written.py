@@ -1,10 +1,11 @@
-"""Results of commands that write files, and the list of schemas."""
+"""Results of commands that write files, the list of schemas, and documents of several captures."""
 
 from __future__ import annotations
 
-from rcv_py.results import kinds
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, unknown
+from rcv_py.results.field import At, Field, Kind, unknown
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec
 
 REPORTS = Spec.of(
@@ -51,3 +52,25 @@ SCHEMAS = Spec.of(
     kinds.NOTE("text", "What such documents contain", "what such documents contain"),
 )
 LIST = (SCHEMAS.field("schemas"),)
+_DOCUMENTS = Kind(
+    json=lambda sentence: json_types.listed(sentence, {"type": "object", "description": "A document."}),
+    is_nested=True,
+)
+REPORT_SCHEMA = Schema("report", "Reports that were written.", REPORT)
+EXPORT_SCHEMA = Schema("export", "What was exported.", EXPORT)
+PACK_SCHEMA = Schema("pack", "A capture that was written as one file.", PACKED, version=1)
+UNPACK_SCHEMA = Schema("unpack", "A packed capture that was written as a folder.", PACKED, version=1)
+DECODE_SCHEMA = Schema("decode", "A capture that was written as a folder.", PACKED, version=1)
+SAMPLES_SCHEMA = Schema(
+    "samples",
+    "Synthetic samples: the available ones, or the written ones.",
+    SYNTH,
+    command="synth",
+)
+DOCUMENTS_SCHEMA = Schema(
+    "documents",
+    "What a command prints for several captures: one document each (check and summary).",
+    (Field("documents", _DOCUMENTS, "In the order of the captures"),),
+    command="check",
+)
+LIST_SCHEMA = Schema("schemas", "All schemas.", LIST, command="schema")

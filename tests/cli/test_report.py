@@ -17,6 +17,7 @@ from rcv_py.base.csv_text import csv_text
 from rcv_py.base.text import visible
 from rcv_py.cli.answer import Column, json_text, plain, print_facts, print_table, tables
 from rcv_py.cli.terminal import width_of
+from rcv_py.results.schema import Schema
 
 COLUMNS = (Column("line", True), Column("instruction", elastic="right"), Column("source", elastic="left"))
 ROWS = [(7, "v_add_f32 v0, v1, v2", "/long/way/to/kernel.py:12"), (1234, "s_nop", "")]
@@ -135,7 +136,7 @@ def test_csv_can_be_read_back() -> None:
 
 
 def test_json_names_its_schema_and_survives_names_that_are_no_text() -> None:
-    document = json.loads(json_text("rcv.test/2", {"rows": [1, "a\udc80b"], "n": {"k": None}}))
+    document = json.loads(json_text(Schema("test", "A test."), {"rows": [1, "a\udc80b"], "n": {"k": None}}))
     assert document == {
         "schema": "rcv.test/2",
         "rcv": __version__,

@@ -181,7 +181,7 @@ def test_what_is_written_is_told(tmp_path: Path) -> None:
 def test_no_json_without_a_schema(name: str) -> None:
     has_json = "json" in COMMANDS[name].arguments
     assert has_json == (name not in WITHOUT_JSON)
-    assert has_json == bool(of_command(name)), "add a schema to rcv_py/cli/schemas"
+    assert has_json == bool(of_command(name)), "declare a Schema beside its result"
 
 
 def test_every_command_about_a_capture_is_held() -> None:

@@ -16,7 +16,6 @@ import pytest
 
 import rcv_py
 from rcv_py.cli.main import main
-from rcv_py.cli.schemas import schemas
 from rcv_py.export.report.cells import report_table
 from rcv_py.export.report.html import html
 from rcv_py.export.report.markdown import markdown
@@ -25,6 +24,7 @@ from rcv_py.features.loops import result as loops
 from rcv_py.formats.open import open_trace
 from rcv_py.results.field import Field
 from rcv_py.results.kinds import CYCLES
+from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Table
 from rcv_py.ui.table.result_columns import result_columns
 from tests.ui.window import SAMPLES
@@ -79,9 +79,10 @@ def test_its_rows_can_be_sorted_by_it(planted: None, capsys: pytest.CaptureFixtu
     assert NEW.name in capsys.readouterr().err
 
 
-def test_the_schema_demands_it(planted: None) -> None:
-    schema = next(schema for schema in schemas() if schema.name == "rcv.loops")
-    shape = schema.as_json()["oneOf"][0]["properties"]["rows"]["items"]
+def test_the_schema_demands_it() -> None:
+    spec = loops.TABLES["loops"][0].with_field(NEW)
+    planted = Schema("planted", "Loops.", forms=(form("Loops.", loops.FACTS, "show", "loops", spec),))
+    shape = planted.as_json()["oneOf"][0]["properties"]["rows"]["items"]
     assert shape["properties"][NEW.name]["description"] == "Time that was spent on tea, in cycles."
     assert NEW.name in shape["required"]
 

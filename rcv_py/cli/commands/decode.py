@@ -5,6 +5,7 @@ from __future__ import annotations
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.options.other_options import DecodeOptions
 from rcv_py.cli.packing import written
+from rcv_py.results.written import DECODE_SCHEMA
 from rcv_py.work.opening import open_trace
 
 
@@ -13,4 +14,4 @@ def run(options: DecodeOptions) -> Answer:
     from rcv_py.work.packing import unpack  # noqa: PLC0415 - what is wrong with a path is said before
 
     trace = open_trace(options.folder, cache=options.cache)
-    return written(unpack, trace, options.out).answer("decode")
+    return written(unpack, trace, options.out).answer(DECODE_SCHEMA)

@@ -19,6 +19,7 @@ from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.results.written import EXPORT_SCHEMA
 from rcv_py.work.load import batches
 from rcv_py.work.opening import open_trace
 
@@ -30,7 +31,7 @@ def run(options: ExportOptions) -> Answer:
     rows = wave_rows(trace, options.waves)
     text = _WRITERS[options.to](trace, rows, options)
     return Answer(
-        schema="rcv.export/2",
+        schema=EXPORT_SCHEMA,
         document=lambda: {"to": options.to, "file": str(options.out), "text": text},
         csv=lambda: ((), ()),
         text=lambda: [f"{options.out}: {text}"],

@@ -10,6 +10,7 @@ from rcv_py.cli.options.other_options import PackOptions
 from rcv_py.cli.packing import written
 from rcv_py.formats.locate import PACKED
 from rcv_py.formats.notes.store import NotePlaces
+from rcv_py.results.written import PACK_SCHEMA
 from rcv_py.work.opening import open_trace
 
 
@@ -23,4 +24,4 @@ def run(options: PackOptions) -> Answer:
     book = None if places is None else places.read()
     notes = places.packed(book.notes) if places is not None and book is not None else b""
     into = partial(pack, has_sources=not options.without_sources, notes=notes)
-    return written(into, trace, out).answer("pack", notes=0 if book is None else len(book.notes))
+    return written(into, trace, out).answer(PACK_SCHEMA, notes=0 if book is None else len(book.notes))

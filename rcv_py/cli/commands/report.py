@@ -29,7 +29,7 @@ from rcv_py.formats.notes.store import NotePlaces
 from rcv_py.formats.uiout.run_files import facts_about
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
-from rcv_py.results.written import REPORTS
+from rcv_py.results.written import REPORT_SCHEMA, REPORTS
 from rcv_py.work.captures import Here, captures_done
 from rcv_py.work.executors import executor_for
 from rcv_py.work.opening import open_trace
@@ -69,7 +69,7 @@ def run(options: ReportOptions) -> Answer:
     ]
     table = Table.of_rows(REPORTS, rows)
     return Answer(
-        schema="rcv.report/2",
+        schema=REPORT_SCHEMA,
         document=lambda: {"reports": table.rows()},
         csv=table.csv,
         text=lambda: [] if index is None else [str(index)],

@@ -22,7 +22,7 @@ def run(options: SchemaOptions) -> Answer | None:
         written.SCHEMAS, [(schema.id, schema.command, schema.meaning) for schema in SCHEMAS]
     )
     return Answer(
-        schema="rcv.schemas/2",
+        schema=written.LIST_SCHEMA,
         document=lambda: {"schemas": table.rows()},
         csv=table.csv,
         text=lambda: [Shown(table), _HINT],

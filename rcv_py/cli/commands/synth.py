@@ -32,7 +32,7 @@ def run(options: SynthOptions) -> Answer:
         rows = [(sample.name, sample.text, None, None) for sample in SAMPLES]
     table = Table.of_rows(written.SAMPLES, rows)
     return Answer(
-        schema="rcv.samples/2",
+        schema=written.SAMPLES_SCHEMA,
         document=lambda: {"samples": table.rows()},
         csv=table.csv,
         text=lambda: [] if names else [Shown(table)],

@@ -7,6 +7,7 @@ from rcv_py.cli.answer import Answer
 from rcv_py.cli.options.other_options import UnpackOptions
 from rcv_py.cli.packing import written
 from rcv_py.formats.locate import is_packed
+from rcv_py.results.written import UNPACK_SCHEMA
 from rcv_py.work.opening import open_trace
 
 
@@ -20,4 +21,4 @@ def run(options: UnpackOptions) -> Answer:
             f"{options.folder} is no packed capture.",
             hint="`rcv decode CAPTURE --out FOLDER` writes any capture as a folder.",
         )
-    return written(unpack, trace, options.out).answer("unpack")
+    return written(unpack, trace, options.out).answer(UNPACK_SCHEMA)

@@ -36,8 +36,12 @@ from rcv_py.cli.options.option import flag_of
 from rcv_py.cli.terminal import bold, progress
 from rcv_py.features.compare.result import (
     CHANGES,
+    FLAME_SCHEMA,
+    LISTING_SCHEMA,
     NUMBERS,
+    SCHEMA,
     UNITS,
+    WORK_SCHEMA,
     change_table,
     facts,
     frame_table,
@@ -46,7 +50,7 @@ from rcv_py.features.compare.result import (
     widest,
     work_table,
 )
-from rcv_py.features.compare.trend_result import trend_table
+from rcv_py.features.compare.trend_result import SEVERAL_SCHEMA, trend_table
 from rcv_py.model.trace import Trace
 from rcv_py.results.places import with_short_places
 from rcv_py.results.table import Table
@@ -141,7 +145,7 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
 
     is_tripped = code == ExitCode.GATE
     return Answer(
-        schema="rcv.compare/2",
+        schema=SCHEMA,
         document=lambda: facts(found, table, options.by) | {"rows": shown.rows()},
         csv=shown.csv,
         text=text,
@@ -202,7 +206,7 @@ def _of_work(
 ) -> Answer:
     shown = limited(table, options)
     return Answer(
-        schema="rcv.compare.work/1",
+        schema=WORK_SCHEMA,
         document=lambda: view_facts(found, table) | {"rows": shown.rows()},
         csv=shown.csv,
         text=lambda: [found.judgement.sentence, "", Shown(shown), f"\n{table.spec.note}"],
@@ -219,15 +223,17 @@ def _view(
 ) -> Answer:
     """Both programs, or the frames of B with cycles per wave in both; frames only in A are left out."""
     if options.by == "listing":
-        name, table, sides = "rows", listing_table(found), [found.a, found.b]
+        schema, name, sides = LISTING_SCHEMA, "rows", [found.a, found.b]
+        table = listing_table(found)
         table = table[found.rows.is_real] if options.beyond_noise else table
         shown = limited(table, options)
     else:
-        name, table, sides = "frames", frame_table(found, trace), [found.b]
+        schema, name, sides = FLAME_SCHEMA, "frames", [found.b]
+        table = frame_table(found, trace)
         shown = widest(table, options.top) if "top" in options.given else table
     short = short_paths(source.path for side in sides for source in side.sources)
     return Answer(
-        schema=f"rcv.compare.{options.by}/2",
+        schema=schema,
         document=lambda: view_facts(found, table) | {name: shown.rows()},
         csv=shown.csv,
         text=lambda: [found.judgement.sentence, "", Shown(with_short_places(shown, short))],
@@ -276,7 +282,7 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> Answer:
     every = [base, *twins, *(row.build for row in found)]
     names = [*("A", "replicate")[: len(sides)], *(row.build.name for row in found)]
     return Answer(
-        schema="rcv.compare.several/2",
+        schema=SEVERAL_SCHEMA,
         document=lambda: {"a": base.name, "metric": options.metric, "captures": table.rows()},
         csv=table.csv,
         text=lambda: [

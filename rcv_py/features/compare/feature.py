@@ -6,6 +6,11 @@ from rcv_py.base.manifest import Feature, PanelEntry
 
 FEATURE = Feature(
     id="compare",
+    schemas=(
+        "library_result",
+        "result",
+        "trend_result",
+    ),
     panels=(
         PanelEntry(
             id="compare",

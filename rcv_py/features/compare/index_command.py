@@ -9,7 +9,7 @@ from rcv_py.cli.opening import captures_below
 from rcv_py.cli.options.other_options import IndexOptions
 from rcv_py.cli.terminal import progress
 from rcv_py.export.report.index import library_markdown, library_page
-from rcv_py.features.compare.library_result import library_table
+from rcv_py.features.compare.library_result import SCHEMA, library_table
 from rcv_py.work.library import library_rows
 
 
@@ -35,7 +35,7 @@ def run(options: IndexOptions) -> Answer:
     heading += f", {count(len(errors))} of which cannot be opened" if errors else ""
     heading += f"; {count(left_out)} more were left out" if left_out else ""
     return Answer(
-        schema="rcv.index/2",
+        schema=SCHEMA,
         document=lambda: {"folder": str(root), "left_out": left_out, "captures": table.rows()},
         csv=table.csv,
         text=lambda: [heading, Shown(table)],

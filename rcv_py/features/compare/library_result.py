@@ -12,6 +12,7 @@ from rcv_py.base.text import DASH, count, nanoseconds, percent
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, SOURCE_PLACE
 from rcv_py.results.field import At, Field, only, unknown
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 Record = Mapping[str, Any]
@@ -174,6 +175,11 @@ LIBRARY = Spec.of(
 FACTS = (
     kinds.TEXT("folder", "The folder, as it was given"),
     kinds.COUNT("left_out", "Captures left out because of --limit"),
+)
+SCHEMA = Schema(
+    "index",
+    "All captures below a folder, ranked.",
+    (*FACTS, LIBRARY.field("captures")),
 )
 _UNKNOWN = float("nan")
 

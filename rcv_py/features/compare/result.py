@@ -20,6 +20,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import At, Field, only, record, unknown
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 MANY_TIMES = 4  # noise as large as the cycles: noise is then unknown
@@ -395,6 +396,27 @@ FACTS = (
     TOTAL_ROWS,
     kinds.COUNT("rows_beyond_noise", "Rows whose difference exceeds noise"),
     _KERNEL("kernel", "The kernel as a whole; null if nothing can be compared", is_unknown=True),
+)
+LISTING_SCHEMA = Schema(
+    "compare.listing",
+    "Both programs side by side (--by listing).",
+    (*VIEW_FACTS, LISTING.field()),
+)
+WORK_SCHEMA = Schema(
+    "compare.work",
+    "What an operation, a byte and the launch cost in A and in B (--by work).",
+    (*VIEW_FACTS, WORK.field()),
+    version=1,
+)
+FLAME_SCHEMA = Schema(
+    "compare.flame",
+    "The flamegraph of B with the cost of each frame in both (--by flame).",
+    (*VIEW_FACTS, FRAMES.field("frames")),
+)
+SCHEMA = Schema(
+    "compare",
+    "Whether B takes more or fewer cycles than A, beyond noise, and where.",
+    (*FACTS, CHANGES["instruction"].field()),
 )
 
 

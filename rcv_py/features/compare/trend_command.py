@@ -16,7 +16,7 @@ from rcv_py.cli.opening import below, captures_below
 from rcv_py.cli.options.other_options import TrendOptions
 from rcv_py.cli.terminal import bold, progress
 from rcv_py.features.compare.command import TRIPS, problems, sentences, waves_of_builds
-from rcv_py.features.compare.trend_result import trend_table
+from rcv_py.features.compare.trend_result import SCHEMA, trend_table
 from rcv_py.work.builds import builds, in_time
 
 
@@ -35,7 +35,7 @@ def run(options: TrendOptions) -> Answer:
     more = next((str(row.build.path) for row in rows if row.verdict is Verdict.MORE), None)
     found = [row.build for row in rows]
     return Answer(
-        schema="rcv.trend/2",
+        schema=SCHEMA,
         document=lambda: {
             "folder": str(root),
             "metric": options.metric,

@@ -12,6 +12,7 @@ from rcv_py.analysis.compare.work import work_costs
 from rcv_py.base.text import DASH, count, nanoseconds
 from rcv_py.results import kinds
 from rcv_py.results.field import At, Field, only, unknown
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 
@@ -114,6 +115,16 @@ TREND_FACTS = (
 SEVERAL_FACTS = (
     replace(_FOLDER, name="a", meaning="Name of the capture that all are compared with"),
     _METRIC,
+)
+SEVERAL_SCHEMA = Schema(
+    "compare.several",
+    "Several captures, each compared with the same baseline.",
+    (*SEVERAL_FACTS, TREND.field("captures")),
+)
+SCHEMA = Schema(
+    "trend",
+    "The captures below a folder in order, each compared with the previous one of the same kernel.",
+    (*TREND_FACTS, TREND.field("captures")),
 )
 
 

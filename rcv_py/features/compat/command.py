@@ -17,7 +17,7 @@ from rcv_py.features.compat.analyzer_numbers import (
     legacy_report,
 )
 from rcv_py.features.compat.pmc_numbers import OriginalNumbers
-from rcv_py.features.compat.result import facts, row_table, source_table
+from rcv_py.features.compat.result import SCHEMA, facts, row_table, source_table
 from rcv_py.formats.uiout.run_files import launches
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
@@ -44,7 +44,7 @@ def like_analyzer(trace: Trace, options: HotspotOptions) -> Answer:
     top = options.top or len(report.ranked) if "top" in options.given else TOP
     sources, rows = source_table(report, top), row_table(report, top)
     return Answer(
-        schema="rcv.hotspot_like/2",
+        schema=SCHEMA,
         document=lambda: (
             facts(trace, report, generation.value) | {"sources": sources.rows(), "rows": rows.rows()}
         ),

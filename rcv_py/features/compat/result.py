@@ -10,6 +10,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, STALL
 from rcv_py.results.field import Field, Kind, record, rows_field
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 _LATENCY = kinds.CYCLES("latency", "Latency", key="total")
@@ -64,6 +65,11 @@ FACTS = (
         "mix", kinds.mapping(kinds.COUNT, (), "Instructions"), "Instructions of the program by what they are"
     ),
     Field("classes", kinds.mapping(kinds.CYCLES, (), "Stall"), "Stall by class"),
+)
+SCHEMA = Schema(
+    "hotspot_like",
+    "The tables of hotspot_analyzer.py by the rules of one generation, mistakes included (--like).",
+    (*FACTS, SOURCES.field("sources"), ROWS.field()),
 )
 
 

@@ -24,7 +24,7 @@ from rcv_py.cli.answer import Answer, Csv, Part, Shown
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened
 from rcv_py.cli.options.dig_options import CountersOptions
-from rcv_py.features.counters.result import counter_table, recorded
+from rcv_py.features.counters.result import LIST_SCHEMA, SCHEMA, counter_table, recorded
 from rcv_py.model.trace import Trace
 
 _FORMULA = "--formula"
@@ -73,7 +73,7 @@ def _answer(
         for time, value in zip(row.curve.time.tolist(), row.curve.value.tolist(), strict=True)
     )
     return Answer(
-        schema="rcv.counters/2",
+        schema=SCHEMA,
         document=lambda: {
             "notes": list(found.notes),
             "engines": found.engines(),
@@ -96,7 +96,7 @@ def _names(trace: Trace, found: Counters) -> Answer:
         return [table.spec[name].title for name in names], rows
 
     return Answer(
-        schema="rcv.counters.list/2",
+        schema=LIST_SCHEMA,
         document=lambda: {"counters": table.rows()},
         csv=csv,
         text=lambda: [Shown(table, trace), *_notes(found, None)],

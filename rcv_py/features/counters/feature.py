@@ -7,6 +7,10 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     id="counters",
+    schemas=(
+        "pmc_result",
+        "result",
+    ),
     panels=(
         PanelEntry(
             id="counters",

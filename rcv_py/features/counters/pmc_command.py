@@ -26,6 +26,7 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.dig_options import PmcOptions
 from rcv_py.features.compat.command import like_pmc
 from rcv_py.features.compat.pmc_numbers import CHANNELS, original_numbers
+from rcv_py.features.counters.pmc_result import SCHEMA
 from rcv_py.features.counters.pmc_result import pmc_table as pmc_rows
 from rcv_py.formats.pmc_files import pmc_table
 from rcv_py.model.device import PmcTable
@@ -53,7 +54,7 @@ def run(options: PmcOptions) -> Answer | int:
     shown = [(row, decision(row)) for row in found[: options.top or None]]
     rows = pmc_rows(shown, family_of(table))
     return Answer(
-        schema="rcv.pmc/2",
+        schema=SCHEMA,
         document=lambda: {
             "files": list(table.files),
             "by": options.by,

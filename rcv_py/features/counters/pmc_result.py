@@ -12,6 +12,7 @@ from rcv_py.base.text import byte_size, short_count, short_kernel
 from rcv_py.results import kinds
 from rcv_py.results.common import TOTAL_ROWS
 from rcv_py.results.field import At, Field, only, rows, unknown
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 _NUMBER = replace(kinds.NUMBER, digits=None)
@@ -135,6 +136,11 @@ FACTS = (
     kinds.WHOLE("channels", "Channels whose sums were recorded separately, as a count"),
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
     TOTAL_ROWS,
+)
+SCHEMA = Schema(
+    "pmc",
+    "Hit rate of L2 and bytes to and from memory, by counters of rocprofv3 --pmc.",
+    (*FACTS, PMC.field()),
 )
 
 

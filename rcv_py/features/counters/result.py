@@ -16,6 +16,7 @@ from rcv_py.base.text import DASH, count
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, rows_field
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 
@@ -74,6 +75,8 @@ RECORDED = Spec.of(
     kinds.TEXT("simds", "SIMDs, joined by commas", title="SIMD"),
 )
 RECORDED_FACTS = (CAPTURE, rows_field("counters", RECORDED.row[:-1], *RECORDED.fields))
+SCHEMA = Schema("counters", "Hardware counters and formulas over them.", FACTS)
+LIST_SCHEMA = Schema("counters.list", "The recorded counters (--list).", RECORDED_FACTS)
 
 
 def counter_table(found: Sequence[CounterRow]) -> Table:

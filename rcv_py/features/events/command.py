@@ -13,7 +13,7 @@ from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, listing, matched
 from rcv_py.cli.opening import markers, opened
 from rcv_py.cli.options.dig_options import EventsOptions
-from rcv_py.features.events.result import events
+from rcv_py.features.events.result import SCHEMA, events
 from rcv_py.results.table import Table
 
 _NOUNS = {
@@ -38,7 +38,7 @@ def run(options: EventsOptions) -> Answer:
         options,
         trace,
         events(entries)[_rows(entries, kinds, options)],
-        "rcv.events/2",
+        SCHEMA,
         lambda: {"kinds": list(kinds), "problems": [problem.text for problem in spans.problems]},
         footer=lambda shown: _footer(spans, shown, len(entries)),
         why_none="" if len(entries) else _NOTHING,

@@ -6,6 +6,7 @@ from rcv_py.analysis.events.event_table import ENTRY_TEXT, EventTable
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table, Words
 
 EVENTS = Spec.of(
@@ -24,6 +25,11 @@ FACTS = (
     CAPTURE,
     Field("kinds", kinds.texts("dispatch, event, marker or shader."), "Kinds that are listed"),
     Field("problems", kinds.texts("A sentence."), "Inconsistent markers"),
+)
+SCHEMA = Schema(
+    "events",
+    "Dispatches, hardware events, markers and shader data by time.",
+    (*FACTS, EVENTS.field()),
 )
 
 

@@ -15,7 +15,14 @@ from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, facts_of, opened, refuse_for_one, wave_facts
 from rcv_py.cli.options.look_options import TriageOptions
 from rcv_py.cli.terminal import bold, progress
-from rcv_py.features.findings.result import Judged, capture_table, document, finding_table
+from rcv_py.features.findings.result import (
+    FOLDER_SCHEMA,
+    SCHEMA,
+    Judged,
+    capture_table,
+    document,
+    finding_table,
+)
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import capture_entry
 from rcv_py.formats.uiout.run_files import facts_about
@@ -47,7 +54,7 @@ def run(options: TriageOptions) -> Answer:
     shown = found.in_full if is_short else found.findings[: options.top or None]
     waves = None if found.choice is None else wave_facts(found.choice, found.of)
     return Answer(
-        schema="rcv.triage/2",
+        schema=SCHEMA,
         document=lambda: document(trace, found, finding_table(shown)),
         csv=lambda: finding_table(shown).csv(),
         text=lambda: _text(trace, found, shown),
@@ -132,7 +139,7 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
             judged = list(captures_mapped(judge, places, executor, _without_findings, report))
     table = capture_table(judged, options.seen(options.folder))
     return Answer(
-        schema="rcv.triage.folder/2",
+        schema=FOLDER_SCHEMA,
         document=lambda: {"folder": str(options.folder), "captures": table.rows()},
         csv=table.csv,
         text=lambda: [Shown(table), f"\n{plural(len(table), 'capture')}; `rcv triage CAPTURE` shows more."],

@@ -6,6 +6,7 @@ from rcv_py.base.manifest import Feature, PanelEntry
 
 FEATURE = Feature(
     id="findings",
+    schemas=("result",),
     panels=(
         PanelEntry(
             id="triage",

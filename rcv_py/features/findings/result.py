@@ -13,6 +13,7 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import At, Field, of_analysis, only, record, record_field, rows, rows_field, unknown
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 _LINE_IN_FILE = record(
@@ -246,6 +247,16 @@ CAPTURES = Spec.of(
         kinds.NOTE("note", "Why there is no finding"),
     ),
     kinds.FLAG("is_ranked", "Whether the first finding has a gain", at=At(0)),
+)
+SCHEMA = Schema(
+    "triage",
+    "What limits the kernel, and findings with evidence and remedy, by possible gain.",
+    (*HEAD, FINDINGS.field("findings"), *FOOT),
+)
+FOLDER_SCHEMA = Schema(
+    "triage.folder",
+    "The first finding of every capture below a folder.",
+    (*FOLDER_FACTS, CAPTURES.field("captures")),
 )
 
 

@@ -20,7 +20,7 @@ from rcv_py.base.text import count, percent
 from rcv_py.cli.answer import Answer, Column, Grid, Part, heading
 from rcv_py.cli.opening import ChosenWaves, announced, counted_waves
 from rcv_py.cli.options.dig_options import FlameOptions
-from rcv_py.features.flame.result import SANDWICH, at_least, frames, placed
+from rcv_py.features.flame.result import SANDWICH, SANDWICH_SCHEMA, SCHEMA, at_least, frames, placed
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
@@ -63,7 +63,7 @@ def run(options: FlameOptions) -> Answer:
         return _head(trace, options, unit, total) | {"frames": _frames(trace, tree, options).rows()}
 
     return Answer(
-        schema="rcv.flame/2",
+        schema=SCHEMA,
         document=document,
         csv=lambda: _frames(trace, tree, options).csv(),
         text=text,
@@ -143,7 +143,7 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
 
     unit = "samples" if costs.label == SAMPLES else "cycles"
     return Answer(
-        schema="rcv.flame.sandwich/2",
+        schema=SANDWICH_SCHEMA,
         document=lambda: _head(trace, options, unit, boxes.whole) | {"frames": table.rows()},
         csv=table.csv,
         text=text,

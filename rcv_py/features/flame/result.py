@@ -16,6 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import Field
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 _COST = replace(kinds.WHOLE, ending=", in the unit.")
@@ -72,6 +73,21 @@ FACTS = (
     _COST("total", "Sum over the frames without a parent"),
 )
 SANDWICH_FACTS = (*MEASURED, _COST("total", "Sum over the paths through the place"))
+SCHEMA = Schema(
+    "flame",
+    "A flamegraph: nested frames, parents before children.",
+    (*FACTS, FRAMES.field("frames")),
+)
+SANDWICH_SCHEMA = Schema(
+    "flame.sandwich",
+    "A place with what leads to it above and what it leads to below (--content sandwich --around).",
+    (
+        CAPTURE,
+        Field("content", kinds.fixed("sandwich"), "What frames are"),
+        *SANDWICH_FACTS,
+        SANDWICH.field("frames"),
+    ),
+)
 
 
 def frames(trace: Trace, tree: FlameTree, metric: Metric, order: Order) -> Table:

@@ -16,7 +16,7 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import answers, opened
 from rcv_py.cli.options.look_options import CheckOptions
 from rcv_py.cli.terminal import bold
-from rcv_py.features.health.result import NOTES, document, number_table
+from rcv_py.features.health.result import NOTES, SCHEMA, document, number_table
 from rcv_py.model.trace import Trace
 
 NOTHING = "Nothing wrong with this capture."
@@ -33,7 +33,7 @@ def _card(options: CheckOptions) -> Answer:
     notes = health_notes(trace, found.of if found.waves else None, found.missing, _replicate(trace, options))
     is_refused = options.strict and any(note.is_serious for note in notes)
     return Answer(
-        schema="rcv.check/2",
+        schema=SCHEMA,
         document=lambda: document(trace, notes),
         csv=lambda: number_table(notes).csv(),
         text=lambda: _text(trace, notes),

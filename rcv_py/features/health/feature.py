@@ -6,6 +6,7 @@ from rcv_py.base.manifest import Feature, PanelCommand, PanelEntry
 
 FEATURE = Feature(
     id="health",
+    schemas=("result",),
     panels=(
         PanelEntry(
             id="trust",

@@ -13,6 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, of_analysis, rows
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "Severity")
@@ -73,6 +74,11 @@ FOOT = (
         "input_yaml", "An input file for rocprofv3 that makes a better recording; empty if none is needed"
     ),
     kinds.TEXT("command", "How to use that file"),
+)
+SCHEMA = Schema(
+    "check",
+    "Whether the capture can be trusted, and how to record a better one.",
+    (*HEAD, NOTES.field("notes"), *FOOT),
 )
 
 

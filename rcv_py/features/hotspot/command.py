@@ -21,7 +21,16 @@ from rcv_py.cli.opening import (
 )
 from rcv_py.cli.options.look_options import HotspotOptions
 from rcv_py.features.compat.command import like_analyzer
-from rcv_py.features.hotspot.result import PLACES_BY, bins_table, places_table, ranking_table, totals
+from rcv_py.features.hotspot.result import (
+    BINS_SCHEMA,
+    PLACES_BY,
+    PLACES_SCHEMA,
+    SCHEMA,
+    bins_table,
+    places_table,
+    ranking_table,
+    totals,
+)
 from rcv_py.features.occupancy.result import limits_in_short
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
@@ -59,7 +68,7 @@ def _ranking(waves: ChosenWaves, options: HotspotOptions) -> Answer:
         options,
         waves,
         shown,
-        "rcv.hotspot/2",
+        SCHEMA,
         lambda: {
             "by": options.by,
             "sort": options.sort,
@@ -144,7 +153,7 @@ def _histogram(options: HotspotOptions) -> Answer:
         options,
         trace,
         bins_table(bins),
-        "rcv.hotspot.bins/2",
+        BINS_SCHEMA,
         lambda: {"se": options.se, "range": options.clock, "step": bins.step, "total": total},
         footer=lambda _: f"\n{count(total)} cycles in ranges of {plural(bins.step, 'instruction')}.",
         is_shown_empty=True,
@@ -171,7 +180,7 @@ def _places(waves: ChosenWaves, options: HotspotOptions) -> Answer:
         options,
         waves,
         table.head(options.top),
-        "rcv.hotspot.places/2",
+        PLACES_SCHEMA,
         lambda: {
             "by": options.by,
             "charge": options.charge,

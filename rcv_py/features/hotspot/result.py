@@ -24,6 +24,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, COSTS, INDEX_OR_NONE, MEASURE, RANGE, SUMS, TOTAL_ROWS, measured_in
 from rcv_py.results.field import At, Field, only, record_field
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 NOUNS = {"instruction": "instruction", "source": "source line", "kind": "kind", "class": "class"}
@@ -187,6 +188,21 @@ PLACES_FACTS = (
     Field("unit", kinds.choice("cycles", "samples"), "What the numbers count"),
     kinds.WHOLE("total", "The whole program, in the unit"),
     TOTAL_ROWS,
+)
+SCHEMA = Schema(
+    "hotspot",
+    "Instructions, source lines, kinds or classes, ranked by what they cost.",
+    (*RANKING_FACTS, ranking_spec("instruction", "").field()),
+)
+BINS_SCHEMA = Schema(
+    "hotspot.bins",
+    "A histogram of the program: cycles by range of instructions and kind (--bins).",
+    (*BINS_FACTS, BINS.field()),
+)
+PLACES_SCHEMA = Schema(
+    "hotspot.places",
+    "Source lines, instructions, or the tree of places, with the cost charged to each (--charge).",
+    (*PLACES_FACTS, places_spec("instruction", "cycles").field()),
 )
 PLACES_BY = ("source", "instruction", "tree")
 

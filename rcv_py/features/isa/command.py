@@ -22,7 +22,7 @@ from rcv_py.cli.answer import Answer, Facts, Part, listing, matched, nothing
 from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, opened, wave_of
 from rcv_py.cli.options.dig_options import IsaOptions
 from rcv_py.features.isa.help_result import asked, help_facts, help_table
-from rcv_py.features.isa.result import Listing, label_table
+from rcv_py.features.isa.result import SCHEMA, Listing, label_table
 from rcv_py.features.isa.result import listing as rows_of
 from rcv_py.formats.isa.kept_docs import descriptions
 from rcv_py.model.modes import LatencyMode, ReferenceRule
@@ -79,7 +79,7 @@ def run(options: IsaOptions) -> Answer:
         options,
         waves,
         table,
-        "rcv.isa/2",
+        SCHEMA,
         lambda: {"kind": _KINDS[options.by], "measure": found.measure, "total_rows": len(found.table)},
         footer=footer,
         why_none=why_none,
@@ -99,7 +99,7 @@ def _help(trace: Trace, wanted: str, file: Path | None) -> Answer:
             yield Facts(help_facts(row))
 
     return Answer(
-        schema="rcv.isa/2",
+        schema=SCHEMA,
         document=lambda: {"target": trace.target, "rows": table.rows()},
         csv=table.csv,
         text=text,

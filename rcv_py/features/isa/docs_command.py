@@ -9,7 +9,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Part, Shown
 from rcv_py.cli.options.other_options import IsaDocsOptions
-from rcv_py.features.isa.help_result import DOCS
+from rcv_py.features.isa.help_result import DOCS, DOCS_SCHEMA
 from rcv_py.formats.isa.kept_docs import KeptDocs, add_docs, kept_docs, remove_docs
 from rcv_py.results.table import Table
 
@@ -46,7 +46,7 @@ def run(options: IsaDocsOptions) -> Answer:
         yield said or ("" if len(table) else _NONE)
 
     return Answer(
-        schema="rcv.isa-docs/1",
+        schema=DOCS_SCHEMA,
         document=lambda: {"rows": table.rows()},
         csv=table.csv,
         text=text,

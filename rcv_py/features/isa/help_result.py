@@ -10,6 +10,7 @@ import numpy as np
 from rcv_py.analysis.attribution.instruction_help import InstructionHelp, instruction_help
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 HELP = Spec.of(
@@ -38,6 +39,12 @@ DOCS = Spec.of(
     kinds.COUNT("instructions", "Names of instructions that it describes"),
     kinds.SOURCE("file", "Where the file was"),
     nothing="No ISA file is kept.",
+)
+DOCS_SCHEMA = Schema(
+    "isa-docs",
+    "AMD's machine-readable ISA files that are kept, or the file that was added.",
+    (DOCS.field(),),
+    version=1,
 )
 FACTS = (common.CAPTURE, kinds.TEXT("target", "The instruction set, such as gfx942"))
 

@@ -21,6 +21,7 @@ from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.cli.options.dig_options import LatencyOptions
 from rcv_py.features.latency.result import (
     FETCH_NOTE,
+    SCHEMA,
     access_assumption,
     access_rows,
     access_text,
@@ -57,7 +58,7 @@ def run(options: LatencyOptions) -> Answer:
         options,
         replace(waves, choice=None) if is_memory else waves,  # counters count all waves
         table,
-        "rcv.latency/2",
+        SCHEMA,
         lambda: {
             "kind": "memory_waits" if is_memory and options.waits else options.by,
             "rule": options.rule,

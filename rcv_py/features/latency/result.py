@@ -23,6 +23,7 @@ from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import At, Field, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources
+from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Spec, Table
 
 BRANCH_BYTES = 4
@@ -210,6 +211,13 @@ VARIANTS = {  # kind of the document → its table, its totals, and its option
     "fetch": (FETCHES, FETCH_TOTALS, "Code lines that waves waited for: --by fetch."),
     "access": (ACCESSES, ACCESS_TOTALS, "How long accesses hold their unit: --by access."),
 }
+SCHEMA = Schema(
+    "latency",
+    "How much latency other waves hide, or how long memory takes by counters.",
+    forms=tuple(
+        form(words, (*FACTS, sums), "kind", kind, spec) for kind, (spec, sums, words) in VARIANTS.items()
+    ),
+)
 
 
 def hidden_rows(trace: Trace, found: HiddenTable) -> Table:

@@ -23,8 +23,9 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, heading
 from rcv_py.cli.opening import ChosenWaves, batches, chosen, opened, refuse, warn, wave_of
 from rcv_py.cli.options.dig_options import LineOptions
-from rcv_py.features.line.place_result import execution_facts, line_facts, wave_facts
+from rcv_py.features.line.place_result import PLACE_SCHEMA, execution_facts, line_facts, wave_facts
 from rcv_py.features.line.result import (
+    SCHEMA,
     hit_table,
     sample_facts,
     sample_table,
@@ -102,7 +103,7 @@ def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOp
         yield f"\nThe slowest {plural(len(table), 'hit')} by {metric}"
         yield Shown(table)
 
-    return Answer(schema="rcv.line/2", document=document, csv=table.csv, text=text, of=waves)
+    return Answer(schema=SCHEMA, document=document, csv=table.csv, text=text, of=waves)
 
 
 def _listed(view: DistributionView, options: LineOptions) -> np.ndarray:
@@ -155,7 +156,7 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> Answer:
     samples = sample_facts(found)
     facts = [("issued", found.issued), ("stalled", found.stalled), *samples["reasons"].items()]
     return Answer(
-        schema="rcv.line/2",
+        schema=SCHEMA,
         document=lambda: _head(trace, line) | {"samples": samples},
         csv=lambda: sample_table(found).csv(),
         text=lambda: [
@@ -180,7 +181,7 @@ def _places(trace: Trace, texts: Iterable[str]) -> Answer:
             yield Facts([(name, _text(value)) for name, value in _facts(counted)])
 
     return Answer(
-        schema="rcv.place/2",
+        schema=PLACE_SCHEMA,
         document=lambda: {"places": places},
         csv=lambda: (
             ("place", "what", "value"),

@@ -7,6 +7,10 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     id="line",
+    schemas=(
+        "place_result",
+        "result",
+    ),
     panels=(
         PanelEntry(
             id="token_details",

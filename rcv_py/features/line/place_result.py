@@ -19,6 +19,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.results import common, kinds
 from rcv_py.results.field import of_analysis, record_field, rows_field
+from rcv_py.results.schema import Schema
 
 TOTALS = (
     kinds.COUNT("hits", "Executions"),
@@ -81,6 +82,12 @@ PLACES = rows_field(
             *_OF_EXECUTION,
         )
     ),
+)
+PLACE_SCHEMA = Schema(
+    "place",
+    "Facts about places: an instruction, a wave, one execution of an instruction by a wave.",
+    (common.CAPTURE, PLACES),
+    command="line",
 )
 
 

@@ -16,6 +16,7 @@ from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOKEN, WAVE_NAME
 from rcv_py.results.field import Field, of_analysis, record_field, unknown
 from rcv_py.results.places import waves
+from rcv_py.results.schema import Form, Schema
 from rcv_py.results.table import Spec, Table
 
 _MEASURES = (
@@ -85,6 +86,14 @@ PC_SAMPLES = record_field(
     Field("reasons", kinds.mapping(kinds.COUNT, (), "Samples"), "Stalled samples by reason"),
 )
 SAMPLE_FACTS = (*_HEAD, PC_SAMPLES)
+SCHEMA = Schema(
+    "line",
+    "How long the executions of one instruction took.",
+    forms=(
+        Form("Thread traces.", (*FACTS, HITS.field("slowest"))),
+        Form("PC samples, which have no times.", SAMPLE_FACTS),
+    ),
+)
 
 
 def hit_table(trace: Trace, hits: LineHits, rows: np.ndarray | slice = slice(None)) -> Table:

@@ -9,7 +9,7 @@ from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.cli.options.dig_options import LoopsOptions
-from rcv_py.features.loops.result import ASKED, ASKED_BY, TABLES, Inputs, facts, one_loop
+from rcv_py.features.loops.result import ASKED, ASKED_BY, SCHEMA, TABLES, Inputs, facts, one_loop
 from rcv_py.results.table import Table
 
 
@@ -27,7 +27,7 @@ def run(options: LoopsOptions) -> Answer:
         options,
         waves,
         table,
-        "rcv.loops/2",
+        SCHEMA,
         lambda: {"wave": options.wave, "show": options.by} | facts(inputs) | {"total_rows": len(table)},
         footer=lambda shown: _footer(inputs, shown, len(table), options),
         why_none=waves.why_none("loops"),

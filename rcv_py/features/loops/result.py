@@ -23,6 +23,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import At, Field, record, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources, waves
+from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Column, Columns, Spec, Table
 
 MOST_PARTS = 4  # kinds that a breakdown names
@@ -489,6 +490,14 @@ TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of
     "barriers": (BARRIERS, _barriers),
     "segments": (SEGMENTS, _segments),
 }
+SCHEMA = Schema(
+    "loops",
+    "Iterations of loops, phases of waves, and what costs cycles in and around them.",
+    forms=tuple(
+        form(f"{spec.row.removesuffix('.')}: --by {name}.", FACTS, "show", name, spec)
+        for name, (spec, _) in TABLES.items()
+    ),
+)
 
 
 def facts(inputs: Inputs) -> dict[str, Any]:

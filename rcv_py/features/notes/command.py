@@ -12,7 +12,7 @@ from rcv_py.base.text import plural, translated
 from rcv_py.cli.answer import Answer, listing, matched
 from rcv_py.cli.opening import opened
 from rcv_py.cli.options.other_options import NotesOptions
-from rcv_py.features.notes.result import note_table
+from rcv_py.features.notes.result import SCHEMA, note_table
 from rcv_py.formats.notes.store import NotePlaces, export_notes, import_notes, new_note
 from rcv_py.model.notes import Anchor, Note, NoteChanges
 from rcv_py.model.trace import Trace
@@ -45,7 +45,7 @@ def run(options: NotesOptions) -> Answer:
         options,
         trace,
         table,
-        "rcv.notes/1",
+        SCHEMA,
         lambda: {"action": action, "changed": changed, "kept_in": file, "total_rows": len(table)},
         footer=lambda shown: [f"\n{len(shown):,} of {plural(len(table), 'note')}.", *lines],
         about={"problems": map(str, book.problems)},

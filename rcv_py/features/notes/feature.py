@@ -7,6 +7,10 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     id="notes",
+    schemas=(
+        "result",
+        "search_result",
+    ),
     panels=(
         PanelEntry(
             id="search",

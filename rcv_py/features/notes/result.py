@@ -13,6 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, TOTAL_ROWS, WAVE_NAME
 from rcv_py.results.field import At, Field
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 _ROWS = kinds.listed(kinds.ROW, "Index of an instruction in the program, counted from 0")
@@ -47,6 +48,7 @@ FACTS = (
     kinds.TEXT("kept_in", "The file that was written; empty if none was"),
     TOTAL_ROWS,
 )
+SCHEMA = Schema("notes", "Notes about a capture.", (*FACTS, NOTES.field()), version=1)
 
 
 def note_table(trace: Trace, notes: Sequence[Note]) -> Table:

@@ -8,7 +8,7 @@ from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import markers, opened
 from rcv_py.cli.options.dig_options import SearchOptions
-from rcv_py.features.notes.search_result import hits
+from rcv_py.features.notes.search_result import SCHEMA, hits
 
 
 def run(options: SearchOptions) -> Answer:
@@ -25,7 +25,7 @@ def run(options: SearchOptions) -> Answer:
         options,
         trace,
         table,
-        "rcv.search/2",
+        SCHEMA,
         lambda: {"match": text, "total_rows": len(table)},
         footer=lambda shown: f"\n{len(shown):,} of {plural(len(table), 'hit')}.",
         why_none="" if len(table) else f"Nothing matches “{text}”.",

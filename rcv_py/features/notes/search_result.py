@@ -13,6 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, TOTAL_ROWS
 from rcv_py.results.field import At, Field
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 _FILE_LINE = replace(kinds.WHOLE, json=partial(json_types.whole, least=1))
@@ -33,6 +34,11 @@ FACTS = (
     CAPTURE,
     kinds.TEXT("match", "The text searched for; the arguments say how it is matched"),
     TOTAL_ROWS,
+)
+SCHEMA = Schema(
+    "search",
+    "Where a text occurs: instructions and labels, then source lines, then markers.",
+    (*FACTS, HITS.field()),
 )
 
 

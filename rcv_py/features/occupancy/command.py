@@ -12,7 +12,15 @@ from rcv_py.base.text import count, nanoseconds, plural, some
 from rcv_py.cli.answer import Answer, Csv, Part, Shown, listing
 from rcv_py.cli.opening import answers, check_engine, facts_of, opened
 from rcv_py.cli.options.dig_options import OccupancyOptions
-from rcv_py.features.occupancy.result import BY, curve_table, limit_document, limit_table, step_table
+from rcv_py.features.occupancy.result import (
+    BY,
+    LIMITS_SCHEMA,
+    SCHEMA,
+    curve_table,
+    limit_document,
+    limit_table,
+    step_table,
+)
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
 from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
@@ -43,7 +51,7 @@ def run(options: OccupancyOptions) -> Answer:
 
     why_none = "" if rows else _NO_STATES if by == "state" else _NO_TIMES
     footer = partial(_footer, trace, by, rows)
-    answer = listing(options, trace, table, "rcv.occupancy/2", footer=footer, why_none=why_none)
+    answer = listing(options, trace, table, SCHEMA, footer=footer, why_none=why_none)
     return replace(answer, document=document, csv=csv)
 
 
@@ -95,7 +103,7 @@ def _limits(trace: Trace, options: OccupancyOptions) -> Answer:
             yield f"Tables of the run: {', '.join(facts.files)}."
 
     return Answer(
-        schema="rcv.occupancy_limits/2",
+        schema=LIMITS_SCHEMA,
         document=lambda: limit_document(trace, limits),
         csv=table.csv,
         text=text,

@@ -16,6 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, only, record, record_field, rows_field
+from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Columns, Spec, Table, Words
 
 BY = {  # what a curve is of: its title, and how the document calls it
@@ -162,6 +163,16 @@ LIMITS_DOCUMENT = (
         kinds.COUNT("simds", "SIMDs examined"),
     ),
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
+)
+SCHEMA = Schema(
+    "occupancy",
+    "How many waves were resident, and for how long.",
+    forms=tuple(form(words, FACTS, "by", by, spec) for by, (spec, words) in VARIANTS.items()),
+)
+LIMITS_SCHEMA = Schema(
+    "occupancy_limits",
+    "What limits the waves of a SIMD, and what the next step requires (--limits).",
+    LIMITS_DOCUMENT,
 )
 # The same in short, as the header of a ranking has it.
 LIMITS_IN_SHORT = record(

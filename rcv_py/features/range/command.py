@@ -11,7 +11,7 @@ from rcv_py.base.text import count, nanoseconds, plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, heading
 from rcv_py.cli.opening import chosen, opened, warn, window_of
 from rcv_py.cli.options.look_options import RangeOptions
-from rcv_py.features.range.result import TITLES, between_facts, flop_facts, range_facts, range_table
+from rcv_py.features.range.result import SCHEMA, TITLES, between_facts, flop_facts, range_facts, range_table
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
 
@@ -50,7 +50,7 @@ def run(options: RangeOptions) -> Answer:
         yield found.causes.assumption
 
     return Answer(
-        schema="rcv.range/1",
+        schema=SCHEMA,
         document=lambda: {
             **range_facts(trace, found),
             "between": None if ends is None or steps is None else between_facts(ends, steps),

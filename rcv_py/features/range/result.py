@@ -18,6 +18,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, record_field
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 CAUSE, INSTRUCTION, LINE, UNIT = "cause", "instruction", "source line", "unit"
@@ -87,6 +88,12 @@ FACTS = (
     ),
     kinds.TEXT("assumption", "What the causes assume, as a sentence"),
     BETWEEN,
+)
+SCHEMA = Schema(
+    "range",
+    "What waves did in a range of cycles, cut at its borders.",
+    (*FACTS, RANGE_PARTS.field()),
+    version=1,
 )
 
 

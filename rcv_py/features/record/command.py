@@ -208,7 +208,7 @@ def _plan(options: RecordOptions, settings: Mapping[str, Setting]) -> Answer:
     words = [options.rocprofv3 or PROGRAM, "-i", FILE, "--", *(options.program or ["./your_program"])]
     text = job_file({**settings, "output_directory": str(options.out)}, [shlex.join(words)], {})
     return Answer(
-        schema="rcv.record/2",
+        schema=recording.SCHEMA,
         document=dict,
         csv=lambda: ((), ()),
         text=lambda: (),
@@ -258,7 +258,7 @@ def _answer(options: RecordOptions, runs: list[Run], twin: Path | None) -> Answe
     elif not options.form:
         _look(capture, facts)
     return Answer(
-        schema="rcv.record/2",
+        schema=recording.SCHEMA,
         document=document,
         csv=lambda: recording.run_table(rows).csv(),
         text=lambda: (),

@@ -9,6 +9,7 @@ from typing import Any
 from rcv_py.features.health.result import SETTINGS
 from rcv_py.results import kinds
 from rcv_py.results.field import Field, unknown
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 _RUN = (
@@ -27,6 +28,11 @@ HEAD = (
     *unknown(kinds.TEXT("replicate", "Path of another run with the same settings; null without one")),
     kinds.FLAG("is_serious", "Whether the capture is still truncated, empty or otherwise not trustworthy"),
     Field("command", kinds.texts("A word."), "The last command that recorded"),
+)
+SCHEMA = Schema(
+    "record",
+    "Runs of rocprofv3, and the resulting capture.",
+    (*HEAD, DOCUMENT.field("runs")),
 )
 
 

@@ -12,6 +12,7 @@ from rcv_py.cli.opening import facts_of, opened
 from rcv_py.cli.options.dig_options import RegistersOptions
 from rcv_py.features.registers.result import (
     METHOD,
+    SCHEMA,
     file_table,
     instruction_table,
     main_use,
@@ -41,7 +42,7 @@ def run(options: RegistersOptions) -> Answer:
             yield limits.next_step
         yield METHOD
 
-    return listing(options, trace, table, "rcv.registers/1", lambda: facts, footer=footer)
+    return listing(options, trace, table, SCHEMA, lambda: facts, footer=footer)
 
 
 def _instructions(trace: Trace, options: RegistersOptions) -> Answer:
@@ -50,7 +51,7 @@ def _instructions(trace: Trace, options: RegistersOptions) -> Answer:
     def footer(shown: Table) -> str:
         return f"\n{count(len(shown))} of {plural(len(table), 'instruction')}.  {METHOD}"
 
-    return listing(options, trace, table, "rcv.registers/1", footer=footer)
+    return listing(options, trace, table, SCHEMA, footer=footer)
 
 
 def _at(trace: Trace, line: int) -> Answer:
@@ -67,7 +68,7 @@ def _at(trace: Trace, line: int) -> Answer:
         yield Shown(table, trace)
 
     return Answer(
-        schema="rcv.registers/1",
+        schema=SCHEMA,
         document=lambda: {**place, "rows": table.rows()},
         csv=table.csv,
         text=text,

@@ -6,4 +6,5 @@ from rcv_py.base.manifest import Feature
 
 FEATURE = Feature(
     id="registers",
+    schemas=("result",),
 )

@@ -18,6 +18,7 @@ from rcv_py.analysis.program.register_use import RegisterUse, register_use
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.places import instructions, placed, sources
+from rcv_py.results.schema import Form, Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 _LETTERS = ("v", "a", "s")
@@ -80,6 +81,12 @@ VARIANTS = {  # what a row is → its fields and its option
     "instruction": (ROWS, (common.CAPTURE,), "Instructions: --by instruction."),
     "place": (PLACE, PLACE_FACTS, "What is held at an instruction: --line."),
 }
+SCHEMA = Schema(
+    "registers",
+    "Registers that hold values still needed, and where the most do.",
+    forms=tuple(Form(words, (*facts, spec.field())) for spec, facts, words in VARIANTS.values()),
+    version=1,
+)
 METHOD = (
     "Live ranges over the control-flow graph, from instruction texts; calls of other "
     "functions are not followed."

@@ -14,6 +14,7 @@ from rcv_py.cli.opening import choose_waves, facts_of
 from rcv_py.cli.options.dig_options import RooflineOptions
 from rcv_py.features.roofline.result import (
     NOTE,
+    SCHEMA,
     computed_texts,
     roofline_facts,
     roofline_rows,
@@ -39,6 +40,6 @@ def run(options: RooflineOptions) -> Answer:
         yield NOTE
 
     answer = listing(
-        options, waves, table, "rcv.roofline/1", footer=footer, why_none=waves.why_none("peaks"), unknown="–"
+        options, waves, table, SCHEMA, footer=footer, why_none=waves.why_none("peaks"), unknown="–"
     )
     return replace(answer, document=lambda: {**facts, "rows": roofline_rows(trace, found)})

@@ -16,6 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import At, rows_field, unknown
 from rcv_py.results.places import sources
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 
@@ -111,6 +112,12 @@ FACTS = (
         is_unknown=True,
     ),
     kinds.TEXT("note", "How to read the numbers"),
+)
+SCHEMA = Schema(
+    "roofline",
+    "How near the kernel and its loops are to the peaks of a compute unit and of memory.",
+    (*FACTS, DOCUMENT.field()),
+    version=1,
 )
 NOTE = (
     "Bytes and VALU operations count full waves, and caches may serve bytes: both are upper bounds.  "

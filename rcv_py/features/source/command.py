@@ -13,7 +13,7 @@ from rcv_py.base.text import MAX_DIGITS, count, percent, plural, short_paths, so
 from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading
 from rcv_py.cli.opening import ChosenWaves, counted_waves, opened
 from rcv_py.cli.options.dig_options import SourceOptions
-from rcv_py.features.source.result import file_table, instruction_table, line_table, text_of
+from rcv_py.features.source.result import SCHEMA, file_table, instruction_table, line_table, text_of
 from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
@@ -55,7 +55,7 @@ def run(options: SourceOptions) -> Answer:
     table = made.table.sorted(options.sort, descending=not options.ascending)
     shown = table.head(options.top if "top" in options.given else TOP[made.kind])
     return Answer(
-        schema="rcv.source/2",
+        schema=SCHEMA,
         document=lambda: {
             "kind": made.kind,
             "file": trace.sources[file].path if file >= 0 else None,
@@ -96,7 +96,7 @@ def _edited(options: SourceOptions) -> Answer:
     start(words_for(template, here, line), waits=is_in_terminal(template))
     said = f"{here}:{line}\n" if line else f"{here}\n"
     return Answer(
-        schema="rcv.source/2",
+        schema=SCHEMA,
         document=dict,
         csv=lambda: ((), ()),
         text=list,

@@ -17,6 +17,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import At, unknown
 from rcv_py.results.places import placed
+from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Column, Columns, Spec, Table
 
 _CAUSE = kinds.NOTE("cause", "What most of its stall waits for; empty if it has none or causes were not read")
@@ -70,6 +71,11 @@ FACTS = (
     kinds.WHOLE("total", "Latency and idle time of all instructions, in cycles; of PC samples, in samples"),
     kinds.WHOLE("unmapped", "Part of it without a source place, in the same unit"),
     common.TOTAL_ROWS,
+)
+SCHEMA = Schema(
+    "source",
+    "What source files and lines cost, or the instructions of a line.",
+    forms=tuple(form(spec.row, FACTS, "kind", kind, spec) for kind, spec in FORMS.items()),
 )
 
 

@@ -18,6 +18,7 @@ from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, each
 from rcv_py.cli.opening import ChosenWaves, answers, choose_waves, missing_text, opened, window_of
 from rcv_py.cli.options.look_options import SummaryOptions
 from rcv_py.features.summary.result import (
+    SCHEMA,
     parts,
     pipe_rows,
     plain_number,
@@ -25,7 +26,7 @@ from rcv_py.features.summary.result import (
     summary_document,
     summary_table,
 )
-from rcv_py.features.waves.units_result import units
+from rcv_py.features.waves.units_result import UNITS_SCHEMA, units
 
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
 
@@ -39,7 +40,7 @@ def _summary(options: SummaryOptions) -> Answer:
     waves = choose_waves(options, wanted=(ASTRAY,))
     found = waves.of(summary_by(waves.rows))
     return Answer(
-        schema="rcv.summary/2",
+        schema=SCHEMA,
         document=lambda: summary_document(waves.trace.name, found),
         csv=lambda: summary_table(found).csv(),
         text=lambda: _text(found, waves),
@@ -123,7 +124,7 @@ def _unit_times(options: SummaryOptions) -> Answer:
             yield f"{of}; {what}, without counting a cycle twice."
 
     return Answer(
-        schema="rcv.units/2",
+        schema=UNITS_SCHEMA,
         document=lambda: {
             "place": place,
             "waves": found.read,

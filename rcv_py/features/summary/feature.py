@@ -6,6 +6,10 @@ from rcv_py.base.manifest import Feature, PanelEntry
 
 FEATURE = Feature(
     id="summary",
+    schemas=(
+        "info_result",
+        "result",
+    ),
     panels=(
         PanelEntry(
             id="summary",

@@ -17,7 +17,7 @@ from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, answers, batches, below, markers, opened
 from rcv_py.cli.options.look_options import InfoOptions
 from rcv_py.cli.terminal import bold
-from rcv_py.features.summary.info_result import capture_table, info
+from rcv_py.features.summary.info_result import CAPTURES_SCHEMA, SCHEMA, capture_table, info
 from rcv_py.formats.open import capture_entry
 from rcv_py.formats.rocpd.names import is_profile
 from rcv_py.model.trace import INFERRED
@@ -40,7 +40,7 @@ def run(options: InfoOptions) -> Answer:
     entries = [capture_entry(path) for path in paths]
     table = capture_table(entries, [below(options.folder, entry.path) for entry in entries])
     return Answer(
-        schema="rcv.captures/2",
+        schema=CAPTURES_SCHEMA,
         document=lambda: {"captures": table.rows()},
         csv=table.csv,
         text=lambda: [Shown(table)],
@@ -75,7 +75,7 @@ def _one(path: Path, options: InfoOptions) -> Answer:
             yield "\nEvery wave was read; nothing contradicts itself."
 
     return Answer(
-        schema="rcv.info/2",
+        schema=SCHEMA,
         document=lambda: facts,
         csv=lambda: (("name", "value"), _flat(facts)),
         text=text,

@@ -18,6 +18,7 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, of_analysis, only, record_field, rows_field, unknown
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 _PATH = kinds.NAME("path", "Path of the folder")
@@ -162,6 +163,8 @@ CAPTURES = Spec.of(
     order="place dispatch waves instructions executed mapped hits latency cycles size recorded",
 )
 BELOW = (CAPTURES.field("captures"),)
+SCHEMA = Schema("info", "What a capture holds.", FACTS)
+CAPTURES_SCHEMA = Schema("captures", "The captures below a folder.", BELOW, command="info")
 
 
 def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Table:

@@ -16,6 +16,7 @@ from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, record, record_field, rows_field
 from rcv_py.results.json_types import Shape
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Spec, Table
 
 SUMMARY = Spec.of(
@@ -113,6 +114,7 @@ DOCUMENT = (
         is_optional=True,
     ),
 )
+SCHEMA = Schema("summary", "The capture on one page.", DOCUMENT)
 _PLACES = ("se", "sa", "cu")
 
 

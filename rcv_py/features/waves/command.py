@@ -59,7 +59,7 @@ def run(options: WavesOptions) -> Answer:
         options,
         trace,
         table,
-        "rcv.waves.resident/2" if options.resident else "rcv.waves/2",
+        results.RESIDENT_SCHEMA if options.resident else results.SCHEMA,
         lambda: {"range": options.within, "total_rows": len(table)},
         footer=footer,
         why_none="" if there else table.spec.nothing,
@@ -77,7 +77,7 @@ def _populations(trace: Trace, options: WavesOptions) -> Answer:
         options,
         trace,
         table,
-        "rcv.waves.populations/2",
+        results.POPULATIONS_SCHEMA,
         lambda: {**results.population_facts(trace, found), "total_rows": len(table)},
         footer=lambda _: [*footer, missing] if missing else footer,
         why_none="" if len(table) else missing or table.spec.nothing,
@@ -161,7 +161,7 @@ def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
             yield from ("", Shown(tokens, trace))
 
     return Answer(
-        schema="rcv.wave/2",
+        schema=results.WAVE_SCHEMA,
         document=lambda: facts | ({"instructions": tokens.rows()} if options.tokens else {}),
         csv=tokens.csv,
         text=text,

@@ -7,6 +7,10 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     id="waves",
+    schemas=(
+        "result",
+        "units_result",
+    ),
     panels=(
         PanelEntry(
             id="utilization",

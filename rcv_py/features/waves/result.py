@@ -23,6 +23,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.results import common, kinds
 from rcv_py.results.field import At, Field, of_analysis, record_field
 from rcv_py.results.places import placed
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 STATE_MEANING = {
@@ -152,6 +153,22 @@ WAVE = (
     kinds.WAVES("traced", "Traced waves"),
     replace(TOKENS.field("instructions"), is_optional=True),
 )
+SCHEMA = Schema(
+    "waves",
+    "Traced waves: where and when they ran, and what they did.",
+    (*HEAD, WAVES.field()),
+)
+RESIDENT_SCHEMA = Schema(
+    "waves.resident",
+    "Every wave that was on the device, traced or not (--resident).",
+    (*HEAD, RESIDENT.field()),
+)
+POPULATIONS_SCHEMA = Schema(
+    "waves.populations",
+    "Paths that waves took through the code, and which of them work (--populations).",
+    (*POPULATION_FACTS, POPULATIONS.field()),
+)
+WAVE_SCHEMA = Schema("wave", "What one wave did; with --tokens also its instructions.", WAVE, command="waves")
 
 
 def wave_facts(

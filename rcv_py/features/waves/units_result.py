@@ -11,6 +11,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 UNITS = Spec.of(
@@ -30,6 +31,12 @@ FACTS = (
     kinds.WAVES("waves", "Traced waves of it that could be read"),
     kinds.TEXT("missing", "Which of its waves could not be read, a sentence; empty if all could"),
     kinds.CYCLE_RANGE("range", "The range that counts; the whole capture if none was given"),
+)
+UNITS_SCHEMA = Schema(
+    "units",
+    "For how long each unit of a compute unit was busy with traced waves.",
+    (*FACTS, UNITS.field()),
+    command="summary",
 )
 
 

@@ -19,7 +19,15 @@ from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Part, Shown
 from rcv_py.cli.opening import opened
 from rcv_py.cli.options.dig_options import WhatifOptions
-from rcv_py.features.whatif.result import facts, path_causes, path_facts, path_rows, prediction_table
+from rcv_py.features.whatif.result import (
+    PATH_SCHEMA,
+    SCHEMA,
+    facts,
+    path_causes,
+    path_facts,
+    path_rows,
+    prediction_table,
+)
 from rcv_py.model.trace import Trace
 from rcv_py.work.whatif import player_of
 
@@ -54,7 +62,7 @@ def run(options: WhatifOptions) -> Answer:
             yield f"  {sentence}"
 
     return Answer(
-        schema="rcv.whatif/2",
+        schema=SCHEMA,
         document=lambda: {**about, "experiments": table.rows()},
         csv=table.csv,
         text=text,
@@ -76,7 +84,7 @@ def _path(options: WhatifOptions, trace: Trace, found: PathTable) -> Answer:
         )
 
     return Answer(
-        schema="rcv.whatif.path/2",
+        schema=PATH_SCHEMA,
         document=lambda: {**path_facts(found, trace), "total_rows": len(found), "rows": table.rows()},
         csv=table.csv,
         text=text,

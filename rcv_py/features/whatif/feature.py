@@ -7,6 +7,10 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     id="whatif",
+    schemas=(
+        "result",
+        "schedule_result",
+    ),
     panels=(
         PanelEntry(
             id="whatif",

@@ -11,6 +11,7 @@ from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, PLACE, TOTAL_ROWS
 from rcv_py.results.field import At, Field, unknown
 from rcv_py.results.places import placed
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 if TYPE_CHECKING:  # they import a compiler, and the window names fields before any replay
@@ -90,6 +91,16 @@ FACTS = (
     Field("engines", kinds.listed(kinds.INDEX, "A shader engine."), "Shader engines that were replayed"),
     kinds.FLAG("is_part", "Whether waves were left out"),
     Field("assumes", kinds.texts("A sentence."), "What predictions assume"),
+)
+SCHEMA = Schema(
+    "whatif",
+    "What changes of the kernel would gain, predicted by replaying the recording.",
+    (*FACTS, PREDICTIONS.field("experiments")),
+)
+PATH_SCHEMA = Schema(
+    "whatif.path",
+    "The critical path, which makes up the span of the compute units (--path).",
+    (*PATH_FACTS, PATH.field()),
 )
 LIMITS = (
     (

@@ -15,7 +15,7 @@ from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.cli.options.dig_options import ScheduleOptions
-from rcv_py.features.whatif.schedule_result import SCHEDULES, move_records, schedule_table
+from rcv_py.features.whatif.schedule_result import SCHEDULES, SCHEMA, move_records, schedule_table
 from rcv_py.formats.isa.mca import Estimate, estimate, find_mca
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
@@ -52,9 +52,7 @@ def run(options: ScheduleOptions) -> Answer:
             took = by_mca["llvm_mca_target"] or "nothing"
             yield f"llvm-mca took {took} and left out {unknown}; it knows no measured latencies."
 
-    answer = listing(
-        options, waves, table, "rcv.schedule/1", footer=footer, why_none=waves.why_none("blocks")
-    )
+    answer = listing(options, waves, table, SCHEMA, footer=footer, why_none=waves.why_none("blocks"))
     return replace(answer, document=lambda: {"note": SCHEDULES.note, **by_mca, "rows": rows()})
 
 

@@ -12,6 +12,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import At, Field, rows_field
 from rcv_py.results.places import sources
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 _MOVE = (
@@ -59,6 +60,12 @@ FACTS = (
     kinds.TEXT("note", "How to read the numbers"),
     kinds.TEXT("llvm_mca_target", "The GPU that llvm-mca used", is_optional=True),
     kinds.COUNT("llvm_mca_left_out", "Instructions that llvm-mca does not know", is_optional=True),
+)
+SCHEMA = Schema(
+    "schedule",
+    "How long hot blocks take in the executed order, and in the best order found.",
+    (*FACTS, DOCUMENT.field()),
+    version=1,
 )
 
 

@@ -12,7 +12,7 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.cli.options.dig_options import BubblesOptions
-from rcv_py.features.why.bubbles_result import bubble_table, facts
+from rcv_py.features.why.bubbles_result import SCHEMA, bubble_table, facts
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.results.table import Table
 
@@ -29,7 +29,7 @@ def run(options: BubblesOptions) -> Answer:
         options,
         waves,
         table,
-        "rcv.bubbles/2",
+        SCHEMA,
         lambda: facts(trace, found, waves.of_all(MATRIX), rule),
         footer=lambda table: _footer(found, table, rule),
         why_none=waves.why_none("bubbles"),

@@ -14,6 +14,7 @@ from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ
 from rcv_py.results.field import Field, of_analysis, record_field, unknown
 from rcv_py.results.places import sources
+from rcv_py.results.schema import Schema
 from rcv_py.results.table import Columns, Spec, Table
 
 NO_INSTRUCTION = "no instruction of the program"
@@ -81,6 +82,11 @@ FACTS = (
         kinds.TEXT("assumption", "What the number assumes, as a sentence"),
     ),
     SIMDS.field("simds"),
+)
+SCHEMA = Schema(
+    "bubbles",
+    "Instructions by the cycles in which waves waited in them while nothing happened on their SIMD.",
+    (*FACTS, BUBBLES.field()),
 )
 
 

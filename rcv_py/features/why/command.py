@@ -16,6 +16,7 @@ from rcv_py.cli.opening import choose_waves
 from rcv_py.cli.options.dig_options import CausesOptions
 from rcv_py.features.why.result import (
     BY,
+    SCHEMA,
     SHARE_OF_STALL,
     TIMES,
     cause_table,
@@ -63,7 +64,7 @@ def run(options: CausesOptions) -> Answer:
             yield waves.why_none("stalls") or nothing("stall and no idle time", options, BY[by].nothing)
 
     return Answer(
-        schema="rcv.causes/3",
+        schema=SCHEMA,
         document=lambda: {
             "by": by,
             **facts(table),

@@ -7,6 +7,11 @@ from rcv_py.base.problems import Affects
 
 FEATURE = Feature(
     id="why",
+    schemas=(
+        "bubbles_result",
+        "result",
+        "waits_result",
+    ),
     panels=(
         PanelEntry(
             id="why",

@@ -13,6 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import record_field, rows_field
 from rcv_py.results.places import placed
+from rcv_py.results.schema import Schema, form
 from rcv_py.results.table import Column, Spec, Table, Words
 
 _CAUSE = kinds.TEXT("cause", "Stable name of the cause")
@@ -101,6 +102,12 @@ FACTS = (
         ),
     ),
     kinds.TEXT("assumption", "What the attribution assumes, as a sentence"),
+)
+SCHEMA = Schema(
+    "causes",
+    "Why waves stalled and idled; cycles of waves, not elapsed time.",
+    forms=tuple(form(WORDS[by], FACTS, "by", by, spec) for by, spec in DOCUMENTS.items()),
+    version=3,
 )
 
 

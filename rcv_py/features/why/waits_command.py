@@ -15,6 +15,7 @@ from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.cli.options.dig_options import WaitsOptions
 from rcv_py.features.whatif.result import signed
 from rcv_py.features.why.waits_result import (
+    SCHEMA,
     SHARE_OF_STALL,
     STALL,
     TIMES,
@@ -82,7 +83,7 @@ def run(options: WaitsOptions) -> Answer:
             yield from _waits(waves, summary, rows)
 
     return Answer(
-        schema="rcv.waits/2",
+        schema=SCHEMA,
         document=document,
         csv=shown.csv if options.latency else lambda: flat_table(trace, summary, rows).csv(),
         text=text,
@@ -106,7 +107,7 @@ def _inverted(options: WaitsOptions) -> Answer:
         yield from _predicted(attempt)
 
     return listing(
-        options, waves, table, "rcv.waits/2", lambda: facts, footer=footer, why_none=waves.why_none("waits")
+        options, waves, table, SCHEMA, lambda: facts, footer=footer, why_none=waves.why_none("waits")
     )
 
 

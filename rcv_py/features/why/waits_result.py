@@ -16,6 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import At, Field, of_analysis, record_field, rows_field, unknown
 from rcv_py.results.places import instructions, placed, sources
+from rcv_py.results.schema import Form, Schema
 from rcv_py.results.table import Column, Columns, Spec, Table
 
 if TYPE_CHECKING:  # it imports a compiler, and the window shows waits without trying moves
@@ -300,6 +301,18 @@ LOAD_FACTS = (
     CHANGE("predicted", "Predicted change with all moves that were tried; null: none", is_unknown=True),
     CHANGE("low", "Minimum of the change under all guesses", is_unknown=True),
     CHANGE("high", "Maximum of the change under all guesses", is_unknown=True),
+)
+SCHEMA = Schema(
+    "waits",
+    "What waits waited for, or the memory latency that waits show.",
+    forms=(
+        Form("Waits and what they waited for.", (*FACTS, DOCUMENT.field("waits"))),
+        Form(
+            "Memory latency of instructions: --latency.",
+            (*FACTS, LATENCIES.field("latency")),
+        ),
+        Form("Inverted waits: --inverted.", (*LOAD_FACTS, LOAD_ORDER.field())),
+    ),
 )
 
 
