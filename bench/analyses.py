@@ -15,24 +15,24 @@ from rcv_py.analysis.cost.hotspot import counted_rows, hotspot, kind_latency
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.analysis.device.utilization import utilization
-from rcv_py.analysis.device.wave_states import wave_states
+from rcv_py.analysis.device.wave_states import state_curves
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.flame.flame import code_costs, source_flame
 from rcv_py.analysis.health.check import check_waves
-from rcv_py.analysis.iterations.loop_summary import loop_summary
-from rcv_py.analysis.latency.barrier_skew import barrier_skew
-from rcv_py.analysis.latency.bubbles import bubbles
-from rcv_py.analysis.latency.cross_lane import cross_lane
-from rcv_py.analysis.latency.hidden_latency import hidden_latency
-from rcv_py.analysis.latency.memory_latency import memory_latency
-from rcv_py.analysis.overview.device_summary import device_summary
+from rcv_py.analysis.iterations.loop_summary import LOOPS
+from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
+from rcv_py.analysis.latency.bubbles import BUBBLES
+from rcv_py.analysis.latency.cross_lane import CROSS_LANE
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
+from rcv_py.analysis.latency.memory_latency import MEMORY
+from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.program.loops import loops
-from rcv_py.analysis.waits.load_to_use import load_to_use
-from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
+from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.formats.open import open_trace
-from rcv_py.model.modes import LatencyMode
+from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.load import load_all
@@ -74,25 +74,25 @@ def _distribution(trace: Trace, batches: Batches) -> object:
 ANALYSES: dict[str, Callable[[Trace, Batches], Any]] = {
     "costs by line": lambda trace, batches: all_lines(batches, len(trace.code)),
     "hotspot": _hotspot,
-    "waits, their causes, and latency": wait_summary,
-    "hidden latency": hidden_latency,
-    "memory latency": memory_latency,
+    "waits, their causes, and latency": WAITS.of,
+    "hidden latency": HIDDEN[ReferenceRule.OURS].of,
+    "memory latency": MEMORY[ReferenceRule.OURS].of,
     "branches, blocks, loops": _blocks,
     "kinds of a line": lambda trace, batches: kind_latency(batches, len(trace.code)),
-    "wave states": lambda trace, batches: wave_states(batches),
+    "wave states": state_curves().of,
     "utilization": _utilization,
     "distribution of a line": _distribution,
     "flamegraph": _flame,
     "markers": marker_spans,
-    "summary": device_summary,
+    "summary": summary_by(None).of,
     "counters": lambda trace, batches: counters(trace),
     "kernels": lambda trace, batches: dispatch_curves(trace.occupancy, trace.dispatches),
     "contradictions": check_waves,
-    "bubbles": bubbles,
-    "iterations and phases of loops": loop_summary,
-    "loads to their waits": load_to_use,
-    "chains of cross-lane operations": cross_lane,
-    "skew of barriers": barrier_skew,
+    "bubbles": BUBBLES[ReferenceRule.OURS].of,
+    "iterations and phases of loops": LOOPS.of,
+    "loads to their waits": LOAD_TO_USE.of,
+    "chains of cross-lane operations": CROSS_LANE.of,
+    "skew of barriers": BARRIER_SKEW.of,
 }
 
 

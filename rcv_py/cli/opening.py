@@ -22,7 +22,7 @@ from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans, has_values, marker_spans
-from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, code_match
+from rcv_py.analysis.program.code_match import CONSEQUENCE, MATCH, REMEDY
 from rcv_py.analysis.waves.populations import (
     ALL,
     POPULATIONS,
@@ -130,7 +130,7 @@ def warn(trace: Trace) -> str:
     size = np.where(trace.waves.size <= MAX_PROBED_BYTES, trace.waves.size, 0)
     rows = np.argsort(-size, kind="stable")[:PROBED_WAVES]
     rows = rows[size[rows] > 0]
-    match = code_match(trace, [trace.reader.read(np.sort(rows).tolist())] if len(rows) else ())
+    match = MATCH.of(trace, [trace.reader.read(np.sort(rows).tolist())] if len(rows) else ())
     if not match.is_wrong:
         return ""
     print("rcv: " + translated(f"{match.sentence} {match.examples_text(trace.code)}"), file=sys.stderr)

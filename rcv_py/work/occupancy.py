@@ -22,7 +22,7 @@ from rcv_py.analysis.device.occupancy_limits import (
 )
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
-from rcv_py.analysis.waves.workgroups import workgroups
+from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.text import demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
@@ -84,4 +84,4 @@ def limits_of(trace: Trace, facts: RunFacts) -> OccupancyLimits:
     rows = waves_of_unit(trace, 0)
     few = rows[trace.waves.size[rows].cumsum() <= MAX_BYTES].tolist()
     batches = [trace.reader.read(few)] if few else []
-    return occupancy_limits(trace, facts, waves_on_simd(trace, workgroups(trace, batches)))
+    return occupancy_limits(trace, facts, waves_on_simd(trace, WORKGROUPS.of(trace, batches)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.core.reduction import Answer, Reduction
 from rcv_py.model.code import CodeTable, Kernel, SourceFile
 from rcv_py.model.device import Clock, OtherSimd, WaveEvents
 from rcv_py.model.ids import WaveId
@@ -198,3 +200,8 @@ def trace(
         Reader(waves),
         other_simd=other_simd,
     )
+
+
+def of(reduction: Reduction[Any, Answer], batches: Iterable[WaveBatch]) -> Answer:
+    """The answer of a reduction that reads nothing but waves."""
+    return reduction.of(trace(code([]), []), batches)

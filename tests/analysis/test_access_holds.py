@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import LDS
-from rcv_py.analysis.latency.access_holds import ENOUGH, access_holds
+from rcv_py.analysis.latency.access_holds import ENOUGH, HOLDS
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.write import write_folder
 from tests.analysis import build
@@ -30,7 +30,7 @@ def queue(line: int, cycles: int, many: int = ENOUGH + 2) -> list:
 def test_the_distance_of_refused_accesses_is_how_long_one_held_the_unit() -> None:
     for line, cycles, needed in ((0, 16, 8), (1, 8, 8)):
         waves = queue(line, cycles)
-        found = access_holds(build.trace(CODE, waves), [build.batch(*waves)])
+        found = HOLDS.of(build.trace(CODE, waves), [build.batch(*waves)])
         assert (found.line.tolist(), found.unit.tolist(), found.hits.tolist()) == (
             [line],
             [LDS],
@@ -48,16 +48,16 @@ def test_the_distance_of_refused_accesses_is_how_long_one_held_the_unit() -> Non
 
 def test_few_samples_say_nothing_and_missing_simds_are_told() -> None:
     waves = [wave for wave in queue(0, 16) if wave.id.simd == 0]
-    found = access_holds(build.trace(CODE, waves), [build.batch(*waves)])
+    found = HOLDS.of(build.trace(CODE, waves), [build.batch(*waves)])
     assert np.isnan(found.held).all()
     assert not found.is_longer.any()
     assert found.is_part
-    assert len(access_holds(build.trace(CODE, []), [])) == 0
+    assert len(HOLDS.of(build.trace(CODE, []), [])) == 0
 
 
 def test_waves_that_do_not_count_still_hold_the_unit() -> None:
     waves = queue(0, 16)
-    found = access_holds(build.trace(CODE, waves), [build.batch(*waves)], {5})
+    found = HOLDS.of(build.trace(CODE, waves), [build.batch(*waves)], {5})
     assert (found.hits.tolist(), found.refused.tolist(), found.samples.tolist()) == ([1], [1], [1])
 
 
@@ -76,7 +76,7 @@ def test_simulated_conflicts_are_found_and_nothing_else(tmp_path: Path) -> None:
     )
     write_folder(simulated(scene).capture, tmp_path)
     trace = open_trace(tmp_path)
-    found = access_holds(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = HOLDS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     seen = np.flatnonzero(np.isfinite(found.held))
     assert len(seen) > len(body) // 2
     for at in seen.tolist():

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.latency.access_widths import UNKNOWN, access_width, access_widths, is_scalar
+from rcv_py.analysis.latency.access_widths import UNKNOWN, WIDTHS, access_width, is_scalar
 from rcv_py.model.trace import Trace
 from rcv_py.synth.samples import SAMPLES
 from tests.support.opened import sample_trace
@@ -83,7 +83,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 
 def test_bytes_of_a_capture_are_those_of_its_totals(trace: Trace) -> None:
     """The program's own hits times the width of each instruction, 64 lanes."""
-    found = access_widths(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = WIDTHS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     by_width: Counter[int] = Counter()
     for text, hits in zip(trace.code.text, trace.code.hits.tolist(), strict=True):
         if text.startswith(_VECTOR) and not text.startswith("ds_") and hits:

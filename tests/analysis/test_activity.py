@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.cost.activity import SHOWN, activity, state_shares
-from rcv_py.analysis.device.pipe_use import PIPES, covered, pipe_use
+from rcv_py.analysis.cost.activity import SHOWN, STATE_SHARES, activity
+from rcv_py.analysis.device.pipe_use import PIPE_USE, PIPES, covered
 from rcv_py.analysis.device.unit_table import unit_table
-from rcv_py.analysis.overview.device_summary import device_summary
+from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.features.summary.result import pipe_rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
@@ -101,7 +101,7 @@ def test_states_are_those_of_all_timelines(trace: Trace, batches: list[WaveBatch
     for file in trace.waves.file:
         for state, length in json.loads((trace.path / file).read_text())["wave"]["timeline"]:
             cycles[state] += length
-    found = state_shares(batches)
+    found = build.of(STATE_SHARES, batches)
     assert {state: int(found.cycles[state]) for state in SHOWN} == {state: cycles[state] for state in SHOWN}
     for state in SHOWN:
         assert found.percent(state) == pytest.approx(100 * cycles[state] / cycles.total())
@@ -109,7 +109,7 @@ def test_states_are_those_of_all_timelines(trace: Trace, batches: list[WaveBatch
 
 
 def test_busy_cycles_of_simds(batches: list[WaveBatch]) -> None:
-    found = pipe_use(batches)
+    found = build.of(PIPE_USE, batches)
     waves: dict[tuple[int, int, int], list[Wave]] = {}
     for wave in (wave for batch in batches for wave in batch.waves):
         waves.setdefault((wave.id.se, wave.cu, wave.id.simd), []).append(wave)
@@ -122,7 +122,7 @@ def test_busy_cycles_of_simds(batches: list[WaveBatch]) -> None:
 
 
 def test_occupancy_in_the_summary(trace: Trace, truth: Truth, resident: np.ndarray) -> None:
-    summary = device_summary(trace, ())
+    summary = summary_by(None).of(trace, ())
     value = {fact.id: fact.value for fact in summary.facts}
     assert summary.fact("waves_traced").of == f"of {len(truth.residencies)} waves on the device"
     assert value["waves_traced"] == len(truth.waves)
@@ -136,7 +136,7 @@ def test_issue_and_work_stand_beside_each_other_in_the_summary(
     trace: Trace, batches: list[WaveBatch]
 ) -> None:
     """Cycle by cycle."""
-    value = {fact.id: fact.value for fact in device_summary(trace, batches).facts}
+    value = {fact.id: fact.value for fact in summary_by(None).of(trace, batches).facts}
     found = simds(trace, batches)
     whole = sum(int(simd.resident.sum()) for simd in found)
     counted = {
@@ -164,7 +164,7 @@ def test_units_add_up_to_the_waves_of_the_device(trace: Trace, truth: Truth, res
 
 
 def test_each_simd_counts_its_own_waves_once() -> None:
-    found = pipe_use([build.batch(*WAVES)])
+    found = build.of(PIPE_USE, [build.batch(*WAVES)])
     assert list(zip(found.se.tolist(), found.cu.tolist(), found.simd.tolist(), strict=True)) == [
         (0, 1, 0),
         (0, 1, 1),
@@ -189,15 +189,15 @@ def test_covered_is_counted_by_cycle(spans: list[tuple[int, int, int]]) -> None:
 
 
 def test_no_waves_is_no_use_and_no_states() -> None:
-    assert len(pipe_use([])) == 0
-    assert pipe_use([]).share() == 0.0
-    assert state_shares([]).total == 0
-    assert state_shares([]).percent(WaveState.EXEC) == 0.0
+    assert len(build.of(PIPE_USE, [])) == 0
+    assert build.of(PIPE_USE, []).share() == 0.0
+    assert build.of(STATE_SHARES, []).total == 0
+    assert build.of(STATE_SHARES, []).percent(WaveState.EXEC) == 0.0
 
 
 def test_a_capture_without_anything_is_empty() -> None:
     trace = build.trace(build.code([]), [], occupancy=build.events([]))
-    summary = device_summary(trace, ())
+    summary = summary_by(None).of(trace, ())
     assert summary.is_empty
     assert summary.facts == ()
     assert summary.units is None
@@ -205,7 +205,7 @@ def test_a_capture_without_anything_is_empty() -> None:
 
 def test_a_summary_before_waves_are_read() -> None:
     trace = build.trace(CODE, WAVES)
-    before, after = device_summary(trace, ()), device_summary(trace, (build.batch(*WAVES),))
+    before, after = summary_by(None).of(trace, ()), summary_by(None).of(trace, (build.batch(*WAVES),))
     assert (before.states, before.pipes, before.read) == (None, None, 0)
     assert before.fact("duration").value == 42
     assert (after.read, after.waves) == (4, 4)
@@ -217,7 +217,7 @@ def test_a_simd_whose_only_wave_lies_days_apart_worked_for_no_cycle() -> None:
     code = build.code(["v_add_f32 v0, v0, v1", "s_mov_b32 s0, 0", "s_endpgm"])
     near = [build.wave("VV|SS|I", [0, 1, 2], row=row, place=(0, 1, row, 0)) for row in range(5)]
     far = build.wave("VV|SS|I", [0, 1, 2], row=5, place=(1, 3, 0, 0), begin=1 << 60)
-    found = device_summary(build.trace(code, [*near, far]), [build.batch(*near, far)])
+    found = summary_by(None).of(build.trace(code, [*near, far]), [build.batch(*near, far)])
     (_, _, there), (_, resident, left_out) = pipe_rows(found)
     assert resident > 0
     assert (there["no_issue"], left_out["no_issue"]) == (0, 0)

@@ -18,7 +18,7 @@ from rcv_py.analysis.cost.annotations import (
     why_not,
 )
 from rcv_py.analysis.cost.hotspot import Bins, kind_latency
-from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
+from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from tests.analysis import build
@@ -172,7 +172,7 @@ def test_counters_that_told_nothing_are_an_objection() -> None:
 def test_scales_and_hidden_cycles_are_those_of_the_rows(case: Case) -> None:
     """Row by row: each hidden part is at most what it is a part of, and nothing of a row is lost."""
     code = case.trace.code
-    hidden = hidden_latency(case.trace, case.batches, ReferenceRule.REFERENCE)
+    hidden = HIDDEN[ReferenceRule.REFERENCE].of(case.trace, case.batches)
     has = Ingredients(code, costs(code), hidden=hidden, kinds=kind_latency(case.batches, len(code)))
     covered = left = longest = 0
     columns = (code.idle, code.stall, code.latency, hidden.idle, hidden.stall, hidden.issue)

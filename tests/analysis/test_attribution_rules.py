@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import Attribution, attribution, token_causes
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution, token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.program.registers import SPECIAL, A, S, V, registers, words
 from rcv_py.model.kinds import TokenKind as K
@@ -63,7 +63,7 @@ def found(table: Attribution, *, idle: bool = False) -> dict[tuple[int, Cause], 
 
 def stalled(*arguments, **named) -> dict[tuple[int, Cause], tuple[int, int]]:
     trace, batch = run(*arguments, **named)
-    table = attribution(trace, [batch])
+    table = ATTRIBUTION.of(trace, [batch])
     assert table.total_stall == int(batch.stall.sum())
     return found(table)
 
@@ -141,7 +141,7 @@ def test_a_wait_on_two_counters_goes_to_the_one_that_took_as_long_as_usual(
 ) -> None:
     """If both took as long as usual, either may have ended it: the one that is named is a guess."""
     trace, batch = run(LOADS, measured_and((after, wait, stall)))
-    table = attribution(trace, [batch])
+    table = ATTRIBUTION.of(trace, [batch])
     rows = np.flatnonzero((table.line == 5) & (table.stall > 0))
     assert len(rows) == 1
     assert bool(table.is_guess[rows[0]]) == (cause is None)
@@ -161,7 +161,7 @@ def scalars(apart: int) -> Attribution:
         now += 300
     rows += [(1, now, 0, 4), (2, now + apart, 0, 4), (3, now + apart + 4, 200, 0)]
     trace, batch = run(SCALARS, rows)
-    return attribution(trace, [batch])
+    return ATTRIBUTION.of(trace, [batch])
 
 
 def test_of_scalar_loads_that_may_return_in_any_order_the_producer_is_a_guess() -> None:
@@ -176,7 +176,7 @@ def test_the_producers_of_full_queues_are_guesses() -> None:
         assert "guess" in CAUSE_TEXT[cause].evidence
     texts = ["; k", "global_load_dword v1, v0, s[0:1]"]
     trace, batch = run(texts, [(1, 0, 0, 4), (1, 4, 0, 4), (1, 8, 0, 4), (1, 12, 80, 4)])
-    table = attribution(trace, [batch])
+    table = ATTRIBUTION.of(trace, [batch])
     queued = table.where(table.cause == Cause.MEMORY_QUEUE)
     assert queued.stall.tolist() == queued.guessed.tolist() == [80]
     assert queued.is_guess.all()
@@ -337,7 +337,7 @@ def test_the_first_instruction_and_branch_targets_wait_for_instructions() -> Non
     texts = ["; k", "s_mov_b32 s0, 0", "s_cbranch_scc1 4", "s_add_i32 s1, s1, 4"]
     rows = [(1, 0, 24, 4), (2, 28, 0, 4), (3, 44, 8, 4)]
     trace, batch = run(texts, rows, kinds={2: K.JUMP})
-    table = attribution(trace, [batch])
+    table = ATTRIBUTION.of(trace, [batch])
     assert found(table) == {(1, Cause.FETCH): (24, -1), (3, Cause.FETCH): (8, 2)}
     assert found(table, idle=True) == {(3, Cause.FETCH): (12, 2)}
 
@@ -347,7 +347,7 @@ def test_gaps_have_causes_too() -> None:
              "ds_read_b32 v5, v6", "s_endpgm", "global_store_dword v0, v1, s[0:1]"]  # fmt: skip
     rows = [(1, 0, 0, 4), (2, 20, 0, 4), (3, 24, 0, 4), (4, 36, 0, 4), (6, 40, 0, 4), (5, 300, 0, 4)]
     trace, batch = run(texts, rows)
-    assert found(attribution(trace, [batch]), idle=True) == {
+    assert found(ATTRIBUTION.of(trace, [batch]), idle=True) == {
         (2, Cause.REGISTER): (16, 1),
         (4, Cause.SWITCH): (8, 3),
         (5, Cause.DRAIN): (256, 6),
@@ -363,9 +363,9 @@ def test_chosen_waves_still_compete_with_the_others() -> None:
     texts = ["; k", "v_add_f32_e32 v1, v2, v3", "v_add_f32_e32 v4, v5, v6", "s_mov_b32 s0, 0"]
     waves = [[(3, 0, 0, 4), (1, 4, 0, 4)], [(3, 0, 0, 4), (2, 4, 4, 4)]]
     trace, batch = run(texts, *waves)
-    assert found(attribution(trace, [batch], rows={1})) == {(2, Cause.ARBITRATION): (4, 1)}
-    assert not len(attribution(trace, [batch], rows={0}))
-    assert not len(attribution(trace, []))
+    assert found(ATTRIBUTION.of(trace, [batch], rows={1})) == {(2, Cause.ARBITRATION): (4, 1)}
+    assert not len(ATTRIBUTION.of(trace, [batch], rows={0}))
+    assert not len(ATTRIBUTION.of(trace, []))
 
 
 def test_a_token_tells_its_own_causes_and_where_the_producer_is() -> None:
@@ -421,14 +421,14 @@ def test_tokens_without_a_code_line_share_no_code() -> None:
     for line, cause in ((1, Cause.FETCH), (-1, Cause.UNEXPLAINED)):
         rows = [(0, 0, 0, 4), (line, 4, 40, 4)]
         trace, batch = run(["v_mov_b32 v0, 0", "v_mov_b32 v1, 0"], rows, rows, places=places)
-        found = attribution(trace, [batch])
+        found = ATTRIBUTION.of(trace, [batch])
         assert {Cause(one) for one in found.cause[found.stall > 0].tolist()} == {cause}
 
 
 def test_a_share_of_no_stall_is_not_known() -> None:
     trace, batch = run(["; k", "v_mov_b32_e32 v1, v2"], [(1, 0, 0, 4)])
-    table = attribution(trace, [batch])
+    table = ATTRIBUTION.of(trace, [batch])
     assert table.explained is None
     assert table.explained_idle is None
     trace, batch = run(["; k", "v_mov_b32_e32 v1, v2"], [(1, 0, 8, 4)])
-    assert attribution(trace, [batch]).explained == 1.0, "the first instruction of the wave is fetched"
+    assert ATTRIBUTION.of(trace, [batch]).explained == 1.0, "the first instruction of the wave is fetched"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rcv_py.analysis.latency.barrier_skew import barrier_skew
+from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.waves.workgroups import KnownBy
 from tests.analysis import build
 from tests.support.opened import sample_trace
@@ -20,7 +20,7 @@ def test_the_last_to_arrive_is_named() -> None:
     one = build.wave("VV|iiiiiiI|V", [0, 1, 2], row=0, place=(0, 0, 0, 0))
     two = build.wave("VVVVV|iiiI|V", [0, 1, 2], row=1, place=(0, 1, 0, 0))
     other = build.wave("VV" + "V" * 40 + "|I|V", [0, 1, 2], row=2, place=(0, 0, 1, 0))
-    found = barrier_skew(build.trace(build.code(TEXTS), [one, two, other]), [build.batch(one, two, other)])
+    found = BARRIER_SKEW.of(build.trace(build.code(TEXTS), [one, two, other]), [build.batch(one, two, other)])
     assert (found.skew.tolist(), found.last.tolist(), found.waves.tolist()) == ([3], [1], [2])
     assert found.arrived.tolist() == [2]
     assert (found.known_by, found.is_guess) == (KnownBy.BARRIERS, False)
@@ -29,14 +29,14 @@ def test_the_last_to_arrive_is_named() -> None:
 def test_waves_that_leave_at_other_times_are_no_group() -> None:
     one = build.wave("VV|iiI|V", [0, 1, 2], row=0, place=(0, 0, 0, 0))
     far = build.wave("VV|iiI|V", [0, 1, 2], row=1, begin=500, place=(0, 1, 0, 0))
-    found = barrier_skew(build.trace(build.code(TEXTS), [one, far]), [build.batch(one, far)])
+    found = BARRIER_SKEW.of(build.trace(build.code(TEXTS), [one, far]), [build.batch(one, far)])
     assert (len(found), found.dropped) == (0, 0)
 
 
 def test_a_numbered_group_whose_waves_leave_apart_is_dropped() -> None:
     one = replace(build.wave("VV|iiI|" + "V" * 600, [0, 1, 2], row=0, place=(0, 0, 0, 0)), workgroup=3)
     far = replace(build.wave("VV|iiI|V", [0, 1, 2], row=1, begin=500, place=(0, 1, 0, 0)), workgroup=3)
-    found = barrier_skew(build.trace(build.code(TEXTS), [one, far]), [build.batch(one, far)])
+    found = BARRIER_SKEW.of(build.trace(build.code(TEXTS), [one, far]), [build.batch(one, far)])
     assert (len(found), found.dropped, found.known_by) == (0, 1, KnownBy.CAPTURE)
 
 
@@ -44,17 +44,17 @@ def test_waves_that_are_not_asked_for_still_arrive_but_cost_nothing() -> None:
     one = build.wave("VV|iiiiiiI|V", [0, 1, 2], row=0, place=(0, 0, 0, 0))
     two = build.wave("VVVVV|iiiI|V", [0, 1, 2], row=1, place=(0, 1, 0, 0))
     trace = build.trace(build.code(TEXTS), [one, two])
-    found = barrier_skew(trace, [build.batch(one, two)], {0})
+    found = BARRIER_SKEW.of(trace, [build.batch(one, two)], {0})
     assert (found.skew.tolist(), found.last.tolist(), found.stall.tolist()) == ([3], [1], [7])
-    assert barrier_skew(trace, [build.batch(one, two)]).stall.tolist() == [11]
-    assert len(barrier_skew(trace, [build.batch(one, two)], set())) == 0
+    assert BARRIER_SKEW.of(trace, [build.batch(one, two)]).stall.tolist() == [11]
+    assert len(BARRIER_SKEW.of(trace, [build.batch(one, two)], set())) == 0
 
 
 def test_workgroup_numbers_are_believed_if_there_are_any() -> None:
     one = replace(build.wave("V|iI|V", [0, 1, 2], row=0, place=(0, 0, 3, 0)), workgroup=7)
     two = replace(build.wave("V|iI|V", [0, 1, 2], row=1, place=(0, 1, 5, 2)), workgroup=7)
     alone = replace(build.wave("V|iI|V", [0, 1, 2], row=2, place=(0, 2, 3, 0)), workgroup=8)
-    found = barrier_skew(build.trace(build.code(TEXTS), [one, two, alone]), [build.batch(one, two, alone)])
+    found = BARRIER_SKEW.of(build.trace(build.code(TEXTS), [one, two, alone]), [build.batch(one, two, alone)])
     assert (len(found), found.is_guess) == (1, False)
 
 
@@ -83,7 +83,7 @@ def meetings(name: str) -> list[Meeting]:
 @pytest.mark.parametrize("name", ["matmul_small", "reduction", "groups_512", "groups_1024", "ping_pong"])
 def test_barriers_are_those_of_the_simulated_workgroups(name: str) -> None:
     trace = sample_trace(name)
-    found = barrier_skew(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = BARRIER_SKEW.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     expected = meetings(name)
     assert expected
     columns = (found.arrived, found.skew, found.spread, found.waves, found.stall)

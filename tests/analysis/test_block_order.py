@@ -16,7 +16,7 @@ from rcv_py.analysis.program.block_order import (
     moves,
     scheduled,
 )
-from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.whatif.block_schedule import BlockSchedule, block_schedules
 from tests.support.opened import sample_trace
 
@@ -135,7 +135,7 @@ def test_small_blocks_come_near_the_best_order_that_there_is(found: list[list[In
 def schedules(name: str) -> tuple[tuple[str, ...], list[BlockSchedule]]:
     """The program of a sample, and what block schedules say of it."""
     trace = sample_trace(name)
-    known = wait_summary(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    known = WAITS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     return trace.code.text, block_schedules(trace, trace.code, known.latency)
 
 

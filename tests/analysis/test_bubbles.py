@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
+from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -21,7 +21,9 @@ TEXTS = [f"v_mov_b32 v{i}, 0" for i in range(4)]
 
 
 def of(*waves: Wave, gfxip: int = 9) -> Bubbles:
-    return bubbles(build.trace(build.code(TEXTS), waves, gfxip=gfxip), [build.batch(*waves)])
+    return BUBBLES[ReferenceRule.OURS].of(
+        build.trace(build.code(TEXTS), waves, gfxip=gfxip), [build.batch(*waves)]
+    )
 
 
 def charges(found: Bubbles) -> dict[int, tuple[float, float, float]]:
@@ -35,10 +37,10 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 
 
 def test_every_bubble_is_charged_exactly_once_however_waves_are_read(trace: Trace) -> None:
-    whole = bubbles(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    whole = BUBBLES[ReferenceRule.OURS].of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert whole.total.sum() == pytest.approx(whole.bubble, abs=1e-6)
     parts = [trace.reader.read(list(range(i, len(trace.waves), 3))) for i in range(min(3, len(trace.waves)))]
-    other = bubbles(trace, [*parts, parts[0]])
+    other = BUBBLES[ReferenceRule.OURS].of(trace, [*parts, parts[0]])
     assert charges(other) == charges(whole)
     assert (other.resident, other.issuing) == (whole.resident, whole.issuing)
 
@@ -58,7 +60,7 @@ def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(tra
     """Cycle by cycle, with a set of cycles for each SIMD."""
     rows = list(range(min(24, len(trace.waves))))
     batch = trace.reader.read(rows)
-    found = bubbles(trace, [batch])
+    found = BUBBLES[ReferenceRule.OURS].of(trace, [batch])
     issued: dict[tuple[int, int], set[int]] = {}
     passes: dict[tuple[int, int], list[tuple[int, int]]] = {}
     alive: dict[tuple[int, int], set[int]] = {}
@@ -95,7 +97,7 @@ def test_the_reference_s_rule_knows_no_matrix_work_and_no_end(trace: Trace) -> N
     """Cycle by cycle: a bubble is a cycle with a wave in which none has a token past its stall."""
     rows = list(range(min(24, len(trace.waves))))
     batch = trace.reader.read(rows)
-    found = bubbles(trace, [batch], rule=ReferenceRule.REFERENCE)
+    found = BUBBLES[ReferenceRule.REFERENCE].of(trace, [batch])
     alive: dict[tuple[int, int], set[int]] = {}
     issued: dict[tuple[int, int], set[int]] = {}
     for wave in batch.waves:
@@ -114,8 +116,8 @@ def test_only_the_rest_of_an_end_drains() -> None:
     texts = ["v_mov_b32 v0, 0", "s_endpgm"]
     wave = build.wave("VVSSSSSSSS", [0, 1])
     trace = build.trace(build.code(texts), [wave])
-    ours = bubbles(trace, [build.batch(wave)])
-    theirs = bubbles(trace, [build.batch(wave)], rule=ReferenceRule.REFERENCE)
+    ours = BUBBLES[ReferenceRule.OURS].of(trace, [build.batch(wave)])
+    theirs = BUBBLES[ReferenceRule.REFERENCE].of(trace, [build.batch(wave)])
     assert charges(ours) == {1: (0, 0, 4.0)}, "the end lasts 8 cycles, of which it issues in 4"
     assert (theirs.bubble, theirs.issuing) == (0, 10)
 
@@ -124,8 +126,8 @@ def test_cycles_under_matrix_passes_are_no_bubbles() -> None:
     texts = ["v_mfma_f32_16x16x16_f16 v[0:3], v[4:5], v[6:7], v[0:3]", "v_mov_b32 v9, 0"]
     wave = build.wave("MMMMvvvvvvvvvvvvvvvvVVVV", [0, 1])
     trace = build.trace(build.code(texts, kinds=[13, 6]), [wave])
-    ours = bubbles(trace, [build.batch(wave)])
-    theirs = bubbles(trace, [build.batch(wave)], rule=ReferenceRule.REFERENCE)
+    ours = BUBBLES[ReferenceRule.OURS].of(trace, [build.batch(wave)])
+    theirs = BUBBLES[ReferenceRule.REFERENCE].of(trace, [build.batch(wave)])
     assert (ours.no_issue, ours.matrix, ours.bubble) == (16, 16, 4)
     assert charges(ours) == {1: (0, 4.0, 0)}, "the matrix unit works in cycles 0 to 15"
     assert (theirs.no_issue, theirs.matrix, theirs.bubble) == (16, 0, 16)
@@ -135,7 +137,7 @@ def test_waves_that_do_not_count_cover_and_are_charged_nothing() -> None:
     first = build.wave("V|vvvvvvV", [0, 1], row=0)
     other = build.wave("..VV|vvvvVV", [2, 3], row=1, place=(0, 0, 1, 0))
     trace = build.trace(build.code(TEXTS), [first, other])
-    found = bubbles(trace, [build.batch(first, other)], rows={0})
+    found = BUBBLES[ReferenceRule.OURS].of(trace, [build.batch(first, other)], {0})
     assert (found.resident, found.waves) == (8, 1)
     assert charges(found) == {1: (0, 4.0, 0)}, "the other issues in cycles 2 and 3"
     assert found.bubble == 4
@@ -160,7 +162,7 @@ def test_three_waves_share_a_cycle_exactly() -> None:
 
 def test_no_waves_have_no_bubbles() -> None:
     trace = build.trace(build.code(TEXTS), [])
-    found = bubbles(trace, [])
+    found = BUBBLES[ReferenceRule.OURS].of(trace, [])
     assert (len(found), found.bubble, found.busy_share, found.waves) == (0, 0, 0.0, 0)
 
 

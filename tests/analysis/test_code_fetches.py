@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rcv_py.analysis.latency.code_fetches import SLOW, code_fetches
+from rcv_py.analysis.latency.code_fetches import FETCHES, SLOW
 from rcv_py.formats.open import open_trace
 from rcv_py.synth.capture import Cause
 from tests.analysis import build
@@ -21,30 +21,30 @@ def test_waits_for_a_code_line_are_counted_once_a_wave_and_again_once_it_was_the
     later = build.wave(f"V|V|{LONG}V|V", [6, 7, 8, 9], row=2, begin=500, place=(0, 2, 0, 0))
     quick = build.wave("V|V|..V|V", [6, 7, 8, 9], row=3, begin=500, place=(0, 3, 0, 0))
     waves = [first, beside, later, quick]
-    found = code_fetches(build.trace(CODE, waves), [build.batch(*waves)])
+    found = FETCHES.of(build.trace(CODE, waves), [build.batch(*waves)])
     assert (found.first.tolist(), found.last.tolist(), found.arrivals.tolist()) == ([8], [15], [4])
     assert (found.slow.tolist(), found.again.tolist()) == ([3], [1])
     assert (found.cycles.tolist(), found.longest.tolist()) == ([280], [100])
     assert found.elsewhere == 0
-    asked = code_fetches(build.trace(CODE, waves), [build.batch(*waves)], {2})
+    asked = FETCHES.of(build.trace(CODE, waves), [build.batch(*waves)], {2})
     assert (asked.slow.tolist(), asked.again.tolist()) == ([1], [1]), "others ran the line before"
 
 
 def test_other_gaps_are_told_apart_and_the_begin_of_a_wave_is_none() -> None:
     wave = build.wave(f"{LONG}V|V|{LONG}V|{'.' * (SLOW - 1)}V", [0, 1, 2, 8])
-    found = code_fetches(build.trace(CODE, [wave]), [build.batch(wave)])
+    found = FETCHES.of(build.trace(CODE, [wave]), [build.batch(wave)])
     assert (len(found), found.elsewhere) == (0, 100)
     jump = build.wave(f"V|J|{LONG}V", [3, 5, 2])
-    found = code_fetches(build.trace(CODE, [jump]), [build.batch(jump)])
+    found = FETCHES.of(build.trace(CODE, [jump]), [build.batch(jump)])
     assert (found.first.tolist(), found.slow.tolist()) == ([0], [1])
-    assert len(code_fetches(build.trace(CODE, []), [])) == 0
+    assert len(FETCHES.of(build.trace(CODE, []), [])) == 0
 
 
 def test_simulated_fetches_are_found(tmp_path: Path) -> None:
     truth = write_sample("matmul_tiled", tmp_path)
     trace = open_trace(tmp_path)
     batch = trace.reader.read(list(range(len(trace.waves))))
-    found = code_fetches(trace, [batch])
+    found = FETCHES.of(trace, [batch])
     slow = cycles = 0
     for wave in batch.waves:
         end = wave.tokens.start + wave.tokens.duration

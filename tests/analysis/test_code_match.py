@@ -11,7 +11,7 @@ import pytest
 
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.health.capture_health import capture_health
-from rcv_py.analysis.program.code_match import code_match
+from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -38,12 +38,12 @@ def opened(folder: Path) -> tuple[Trace, list[WaveBatch]]:
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda one: one.name)
 def test_samples(sample: object) -> None:
     trace, batches = opened(sample_path(sample.name))  # type: ignore[attr-defined]
-    found = code_match(trace, batches)
+    found = MATCH.of(trace, batches)
     assert found.mismatched == 0
     assert not found.sentence
     assert bool(found.judged) == bool(len(trace.waves))
     for by in (1, -1, 7) if found.judged else ():
-        wrong = code_match(shifted(trace, by), batches)
+        wrong = MATCH.of(shifted(trace, by), batches)
         assert wrong.is_wrong
         assert wrong.share > 0.05, "ten times what raises the alarm"
 

@@ -7,19 +7,20 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import attribution, token_causes
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION, token_causes
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.saturated import MAX_CYCLES
-from rcv_py.analysis.device.pipe_use import PIPES, pipe_use
+from rcv_py.analysis.device.pipe_use import PIPE_USE, PIPES
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work
 from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
-from rcv_py.analysis.waits.load_to_use import load_to_use
-from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
+from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
+from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind as K
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -73,7 +74,7 @@ def of_the_others() -> tuple[Bubbles, SimdWork, Exposure]:
     """What SIMDs do while these run."""
     trace, others = without_the_first()
     inputs = FindingInputs(InMemory(trace, [others]), waves="all")
-    return bubbles(trace, [others]), simd_work(trace, [others]), inputs.exposure
+    return BUBBLES[ReferenceRule.OURS].of(trace, [others]), simd_work(trace, [others]), inputs.exposure
 
 
 def summed(batch: WaveBatch) -> int:
@@ -85,7 +86,7 @@ def summed(batch: WaveBatch) -> int:
 @pytest.mark.parametrize("stall", STALLS)
 def test_attribution_of_any_stall_adds_up(stall: int, where: int) -> None:
     trace, batch = hostile(stall, where)
-    table = attribution(trace, [batch])
+    table = ATTRIBUTION.of(trace, [batch])
     assert table.total_stall == min(MAX_CYCLES, summed(batch))
     assert table.by_cause().total_stall == table.by_line().total_stall == table.total_stall
     assert (table.stall >= 0).all()
@@ -97,7 +98,7 @@ def test_attribution_of_any_stall_adds_up(stall: int, where: int) -> None:
 
 def test_a_long_stall_keeps_its_cause_and_its_producer() -> None:
     trace, batch = hostile(1 << 58, 3)
-    table = attribution(trace, [batch])
+    table = ATTRIBUTION.of(trace, [batch])
     assert (table.line[0], table.cause[0], table.producer[0]) == (4, Cause.WAIT_LOAD, 2)
     assert int(table.stall[0]) == (1 << 58) + 39 * 40
 
@@ -106,7 +107,7 @@ def test_a_long_stall_keeps_its_cause_and_its_producer() -> None:
 def test_units_are_busy_as_long_as_without_the_stall(stall: int) -> None:
     """Only the tokens of the other waves, and those in front of the stall, are at the same time as before."""
     _, batch = hostile(stall, 5)
-    found, usual = pipe_use([batch]), pipe_use([hostile(40, 5)[1]])
+    found, usual = build.of(PIPE_USE, [batch]), build.of(PIPE_USE, [hostile(40, 5)[1]])
     others = found.simd != 0
     assert np.array_equal(found.pipes[others], usual.pipes[others])
     assert (found.resident >= 0).all()
@@ -119,14 +120,14 @@ def test_units_are_busy_as_long_as_without_the_stall(stall: int) -> None:
 @pytest.mark.parametrize("stall", STALLS)
 def test_waits_of_any_stall_add_up(stall: int, where: int) -> None:
     trace, batch = hostile(stall, where)
-    found = wait_summary(trace, [batch])
+    found = WAITS.of(trace, [batch])
     row = found.blocking.line.tolist().index(where + 1)
     assert int(found.blocking.stall[row]) == stall + 39 * 40
     assert int(found.blocking.charged.sum()) == int(found.blocking.stall.sum())
     latency = found.latency
     assert set(latency.line.tolist()) == {2, 3}, "no other line has a latency"
     assert (latency.p90 >= latency.median).all()
-    uses = load_to_use(trace, [batch])
+    uses = LOAD_TO_USE.of(trace, [batch])
     assert int(uses.stall.max()) == stall + 39 * 40
     assert set(uses.line.tolist()) == {2, 3}
 
@@ -134,7 +135,7 @@ def test_waits_of_any_stall_add_up(stall: int, where: int) -> None:
 @pytest.mark.parametrize("power", [41, 58, 62])
 def test_gaps_of_any_length_add_up(power: int) -> None:
     trace, batch = hostile(1 << power, 5)
-    table = attribution(trace, [batch])
+    table = ATTRIBUTION.of(trace, [batch])
     by_hand = 0
     for wave in batch.waves:
         latest, tokens = wave.begin, wave.tokens
@@ -153,7 +154,7 @@ def test_what_simds_do_is_counted_without_a_wave_of_impossible_times(stall: int,
     """Its times wrapped the axis that all SIMDs share, and every count was wrong."""
     trace, batch = hostile(stall, where)
     right, whole, true = of_the_others()
-    found = bubbles(trace, [batch])
+    found = BUBBLES[ReferenceRule.OURS].of(trace, [batch])
     assert (found.resident, found.issuing, found.bubble) == (right.resident, right.issuing, right.bubble)
     assert (found.matrix, found.total.sum()) == (right.matrix, right.total.sum())
     assert "1 wave left out" in found.assumption
@@ -173,5 +174,5 @@ def test_long_waves_are_no_damage() -> None:
 @pytest.mark.filterwarnings("error")
 def test_when_no_wave_is_possible_nothing_is_counted() -> None:
     trace, batch = hostile(1 << 60, 3, waves=1)
-    assert bubbles(trace, [batch]).resident == 0
+    assert BUBBLES[ReferenceRule.OURS].of(trace, [batch]).resident == 0
     assert simd_work(trace, [batch]).resident.total == 0

@@ -29,7 +29,7 @@ from rcv_py.analysis.flame.flame import (
 )
 from rcv_py.analysis.flame.flame_layout import Order, joined_frames, layout, sandwich
 from rcv_py.analysis.flame.flame_text import folded, full_name, labels, source_text
-from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
@@ -239,7 +239,7 @@ def test_frames_are_the_places_that_the_file_tells(name: str) -> None:
 def test_what_is_left_of_hidden_cycles() -> None:
     trace = sample_trace("matmul_small")
     batch = trace.reader.read(list(range(len(trace.waves))))
-    hidden = hidden_latency(trace, [batch], ReferenceRule.REFERENCE).hidden(trace.code)
+    hidden = HIDDEN[ReferenceRule.REFERENCE].of(trace, [batch]).hidden(trace.code)
     tree = source_flame(trace.code, costs_of(trace, True, hidden), has_hidden=True)
     costs = trace.code.latency + trace.code.idle
     rows = zip(hidden.tolist(), costs.tolist(), strict=True)

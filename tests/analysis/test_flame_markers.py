@@ -12,7 +12,7 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
 from rcv_py.analysis.flame.flame_text import labels
-from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -110,7 +110,7 @@ def test_instructions_count_in_the_scopes_that_are_open(marked: Marked) -> None:
 
 def test_hidden_cycles_are_shared_out_by_cycles(marked: Marked) -> None:
     trace, batch, spans = marked
-    hidden = hidden_latency(trace, [batch], ReferenceRule.REFERENCE).hidden(trace.code)
+    hidden = HIDDEN[ReferenceRule.REFERENCE].of(trace, [batch]).hidden(trace.code)
     tree = marked_code(trace, batch, spans, hidden)
     assert tree.has_hidden
     left = tree.whole(Metric.TOTAL) - tree.whole(Metric.NONHIDDEN)

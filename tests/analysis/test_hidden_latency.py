@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
-from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
+from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.device import OtherSimd
 from rcv_py.model.ids import WaveId
@@ -97,7 +97,7 @@ def by_queues(waves: list[Wave], lines: int) -> np.ndarray:
 
 
 def test_the_reference_rule_lets_work_queue(case: Case) -> None:
-    found = hidden_latency(case.trace, case.batches, ReferenceRule.REFERENCE)
+    found = HIDDEN[ReferenceRule.REFERENCE].of(case.trace, case.batches)
     simds: dict[tuple[int, int], list[Wave]] = {}
     for wave in case.waves:
         simds.setdefault((wave.id.se, wave.id.simd), []).append(wave)
@@ -114,7 +114,7 @@ def test_the_reference_rule_lets_work_queue(case: Case) -> None:
 
 
 def test_a_wave_that_is_alone_hides_nothing(case: Case) -> None:
-    found = hidden_latency(replace(case.trace, other_simd=()), case.batches)
+    found = HIDDEN[ReferenceRule.OURS].of(replace(case.trace, other_simd=()), case.batches)
     alone = len({(wave.id.se, wave.id.simd) for wave in case.waves}) == len(case.waves)
     assert (int(found.hidden(case.trace.code).sum()) == 0) == alone
 
@@ -218,7 +218,7 @@ def by_cycle(loaded: WaveBatch, cycles: np.ndarray) -> np.ndarray:
 def test_our_rule_counts_the_cycles_that_others_cover(drawn: list) -> None:
     loaded = batch_from(drawn)
     capture = trace()
-    found = hidden_latency(capture, [loaded])
+    found = HIDDEN[ReferenceRule.OURS].of(capture, [loaded])
     expected = by_cycle(loaded, matrix_passes(capture.code, capture.target).cycles)
     np.testing.assert_array_equal(np.stack([found.idle, found.stall, found.issue]), expected)
 
@@ -229,7 +229,7 @@ def test_how_waves_are_batched_changes_nothing(drawn: list) -> None:
     together = batch_from(drawn)
     apart = [batch(wave) for wave in reversed(together.waves)]
     for rule in ReferenceRule:
-        one, many = (hidden_latency(trace(), parts, rule) for parts in ([together], apart))
+        one, many = (HIDDEN[rule].of(trace(), parts) for parts in ([together], apart))
         for name in ("idle", "stall", "issue"):
             np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
 
@@ -237,15 +237,15 @@ def test_how_waves_are_batched_changes_nothing(drawn: list) -> None:
 def test_the_sibling_simd_covers_memory_stalls() -> None:
     loaded = batch(wave_of(0, 0, tokens_of([(0, 10, 4, 2, 0)], 100)))  # vector memory: stalls from 100 to 110
     records = OtherSimd(0, 0, 1, np.array([102, 104]), np.array([4, 4]), np.array([3, 3], dtype=np.uint8))
-    assert hidden_latency(trace(other_simd=(records,)), [loaded]).stall.sum() == 6
+    assert HIDDEN[ReferenceRule.OURS].of(trace(other_simd=(records,)), [loaded]).stall.sum() == 6
     own = replace(records, simd=0)
-    assert hidden_latency(trace(other_simd=(own,)), [loaded]).stall.sum() == 0
-    assert hidden_latency(trace(other_simd=(records,)), [loaded], ReferenceRule.REFERENCE).stall.sum() == 0
+    assert HIDDEN[ReferenceRule.OURS].of(trace(other_simd=(own,)), [loaded]).stall.sum() == 0
+    assert HIDDEN[ReferenceRule.REFERENCE].of(trace(other_simd=(records,)), [loaded]).stall.sum() == 0
 
 
 def test_nothing_loaded_hides_nothing_and_says_so() -> None:
     for rule in ReferenceRule:
-        found = hidden_latency(trace(), [], rule)
+        found = HIDDEN[rule].of(trace(), [])
         assert not found.hidden(trace().code).any()
         assert "Only 0 of 2 waves" in found.assumption
 
@@ -321,5 +321,5 @@ def test_waves_of_two_simds_do_not_hide_each_other(rule: ReferenceRule) -> None:
     waiting = [(0, 27, 1, 5, 0)]
     apart = batch(wave_of(0, 0, tokens_of(busy, 0)), wave_of(1, 1, tokens_of(waiting, 0)))
     together = batch(wave_of(0, 0, tokens_of(busy, 0)), wave_of(1, 0, tokens_of(waiting, 0)))
-    assert hidden_latency(trace(), [apart], rule).stall.sum() == 0
-    assert hidden_latency(trace(), [together], rule).stall.sum() == 27
+    assert HIDDEN[rule].of(trace(), [apart]).stall.sum() == 0
+    assert HIDDEN[rule].of(trace(), [together]).stall.sum() == 27

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.waits.hoisting import Limit, hoists
-from rcv_py.analysis.waits.load_order import NOWHERE, LoadOrder, load_order
+from rcv_py.analysis.waits.load_order import LOAD_ORDER, NOWHERE, LoadOrder
 from rcv_py.analysis.whatif.event_loop import play
 from rcv_py.analysis.whatif.hoist import groups
 from rcv_py.analysis.whatif.recording import recording, streams
@@ -32,7 +32,7 @@ def order_of(texts: Sequence[str], picture: str) -> LoadOrder:
     """What one wave that ran the program once shows."""
     kinds = [next(kind for start, kind in KIND.items() if text.startswith(start)) for text in texts]
     wave = build.wave(picture, list(range(len(texts))))
-    return load_order(build.trace(build.code(texts, kinds=kinds), [wave]), [build.batch(wave)])
+    return LOAD_ORDER.of(build.trace(build.code(texts, kinds=kinds), [wave]), [build.batch(wave)])
 
 
 #       a   b            c   wait 10     c   wait a,b
@@ -133,7 +133,7 @@ def test_a_simulated_loop_waits_for_the_load_that_is_issued_last(scene: Scene, t
     """Each time the wait ends sooner by what it stalled, or by what passed since the first load."""
     head, load, wait = scene.at("head"), scene.at("load"), scene.at("wait")
     batch = trace.reader.read(list(range(len(trace.waves))))
-    found = load_order(trace, [batch])
+    found = LOAD_ORDER.of(trace, [batch])
     assert (found.wait.tolist(), found.load.tolist(), found.before.tolist()) == ([wait], [load], [head])
     texts = trace.code.text
     last = max(row for row, text in enumerate(texts) if text == texts[wait])
@@ -154,7 +154,7 @@ def test_a_simulated_loop_waits_for_the_load_that_is_issued_last(scene: Scene, t
 
 
 def test_what_a_wait_leaves_outstanding_is_awaited_by_the_next_one(trace: Trace) -> None:
-    found = load_order(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = LOAD_ORDER.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     waves = trace.reader.read(np.flatnonzero(trace.waves.se == trace.waves.se[0]).tolist()).waves
     one = recording(streams(trace, waves)[0])
     group = groups(found)[0]

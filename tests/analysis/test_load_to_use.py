@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.latency.cross_lane import cross_lane
-from rcv_py.analysis.waits.load_to_use import load_to_use
-from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.analysis.latency.cross_lane import CROSS_LANE
+from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
+from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -40,7 +40,7 @@ def drawn(*waves: tuple[str, list[int]]) -> tuple[Trace, list[WaveBatch]]:
 
 def test_distance_runs_from_issue_to_the_wait() -> None:
     trace, batches = drawn(("fFF|VV|M|M|..iiiiiiii|", [0, 1, 2, 2, 3]))
-    found = load_to_use(trace, batches)
+    found = LOAD_TO_USE.of(trace, batches)
     assert (found.line.tolist(), found.n.tolist(), found.wait.tolist()) == ([0], [1], [3])
     assert found.median.tolist() == [6], "2 + 1 + 1 cycles of work and 2 idle ones"
     assert (found.matrix.tolist(), found.vector.tolist()) == ([2], [1])
@@ -50,7 +50,7 @@ def test_distance_runs_from_issue_to_the_wait() -> None:
 
 def test_only_the_first_wait_is_the_use() -> None:
     trace, batches = drawn(("F|iiiiii|VVVV|I", [0, 3, 1, 3]))
-    found = load_to_use(trace, batches)
+    found = LOAD_TO_USE.of(trace, batches)
     assert (found.n.tolist(), found.median.tolist()) == ([1], [0])
 
 
@@ -61,7 +61,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 
 def test_distances_fit_what_waits_tell(trace: Trace) -> None:
     batches = [trace.reader.read(list(range(len(trace.waves))))]
-    found, waits = load_to_use(trace, batches), wait_summary(trace, batches)
+    found, waits = LOAD_TO_USE.of(trace, batches), WAITS.of(trace, batches)
     assert found.stall.sum() == waits.blocking.charged.sum(), "stall is charged as in the table of waits"
     assert len(found)
     latency = dict(zip(waits.latency.line.tolist(), waits.latency.median.tolist(), strict=True))
@@ -78,7 +78,7 @@ LINK = [4, 5, 1]
 def test_links_that_wait_for_each_other_are_a_chain() -> None:
     picture = "L|iiiiI|VV|" * 3 + "I"
     trace, batches = drawn((picture, [*LINK * 3, 7]), (picture, [*LINK * 3, 7]))
-    found = cross_lane(trace, batches)
+    found = CROSS_LANE.of(trace, batches)
     assert (found.first.tolist(), found.last.tolist()) == ([4], [5])
     assert (found.links.tolist(), found.times.tolist()) == ([3], [2])
     assert found.cycles.tolist() == [2 * (8 + 8 + 5)]
@@ -97,13 +97,13 @@ def test_links_that_wait_for_each_other_are_a_chain() -> None:
 def test_what_is_no_chain(lines: list[int]) -> None:
     letters = {4: "L", 5: "iI", 1: "V", 6: "N", 7: "I"}
     trace, batches = drawn(("|".join(letters[line] for line in lines), lines))
-    assert len(cross_lane(trace, batches)) == 0
+    assert len(CROSS_LANE.of(trace, batches)) == 0
 
 
 def test_a_chain_does_not_cross_waves() -> None:
     one = ("L|iI|V|I", [4, 5, 1, 7])
     trace, batches = drawn(one, one)
-    assert len(cross_lane(trace, batches)) == 0
+    assert len(CROSS_LANE.of(trace, batches)) == 0
 
 
 @pytest.mark.parametrize("name", ["chain", "chain_11", "chain_12"])
@@ -124,7 +124,7 @@ def test_chains_of_a_simulated_reduction(name: str, tmp_path: Path) -> None:
             stall += waited if line in waits else 0
             if line == waits[-1]:
                 times, cycles = times + 1, cycles + issue - began
-    found = cross_lane(trace, [batch])
+    found = CROSS_LANE.of(trace, [batch])
     columns = (found.first, found.last, found.links, found.times, found.cycles, found.stall)
     expected = [first, waits[-1], len(far), times, cycles, stall]
     assert np.stack(columns, axis=1).tolist() == [expected]

@@ -12,11 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.iterations.loop_summary import (
-    LoopIterations,
-    loop_iterations,
-    loop_summary,
-)
+from rcv_py.analysis.iterations.loop_summary import LOOPS, LoopIterations
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -33,10 +29,16 @@ def read(trace: Trace) -> list[WaveBatch]:
     return [trace.reader.read(rows[:5]), trace.reader.read(rows[5:])]
 
 
-LOOPS = ("matmul_tiled", "reduction", "kernels", "gfx12", "mixed_populations")  # samples with many iterations
+LOOPING = (
+    "matmul_tiled",
+    "reduction",
+    "kernels",
+    "gfx12",
+    "mixed_populations",
+)  # samples with many iterations
 
 
-@pytest.fixture(params=LOOPS)
+@pytest.fixture(params=LOOPING)
 def trace(request: pytest.FixtureRequest) -> Trace:
     return sample_trace(request.param)
 
@@ -71,7 +73,7 @@ def test_loops_are_jumps_back_counted_one_by_one(trace: Trace) -> None:
                 if (line, head) in began:
                     between[line, head].append(start - began[line, head])
                 began[line, head] = start
-    table = loop_iterations(trace, read(trace)).table
+    table = LOOPS.of(trace, read(trace)).found.table
     found = {}
     for i, pair in enumerate(zip(table.branch.tolist(), table.head.tolist(), strict=True)):
         found[pair] = (table.taken[i], table.waves[i], table.between[i])
@@ -85,7 +87,7 @@ def test_loops_are_jumps_back_counted_one_by_one(trace: Trace) -> None:
 
 def test_a_drawing() -> None:
     trace, batches = drawn(THREE)
-    found = loop_iterations(trace, batches)
+    found = LOOPS.of(trace, batches).found
     assert rows(found) == [
         (0, 0, 2, 9, 1, 0, 2, 0),
         (0, 1, 9, 14, 0, 0, 0, 0),
@@ -100,7 +102,7 @@ def test_a_drawing() -> None:
 
 def test_phases_surround_the_loop() -> None:
     trace, batches = drawn(THREE, ("SS|VV|I", [0, 1, 4]))
-    made = loop_summary(trace, batches).phases
+    made = LOOPS.of(trace, batches).phases
     assert made.cycles.tolist() == [[2, 20, 1]]
     assert made.stall.tolist() == [[0, 4, 0]]
     assert made.busy.tolist() == [[2, 14, 1]]
@@ -110,7 +112,7 @@ def test_phases_surround_the_loop() -> None:
 
 def test_an_iteration_does_not_reach_into_the_next_wave() -> None:
     trace, batches = drawn(THREE, THREE)
-    found = loop_iterations(trace, batches)
+    found = LOOPS.of(trace, batches).found
     assert len(found.iterations) == 6
     assert found.iterations.number.tolist() == [0, 1, 2, 0, 1, 2]
     assert [row[2] for row in rows(found)] == [2, 9, 14, 102, 109, 114]
@@ -118,7 +120,7 @@ def test_an_iteration_does_not_reach_into_the_next_wave() -> None:
 
 def test_first_executions_are_told_from_later_ones() -> None:
     trace, batches = drawn(THREE, THREE)
-    made = loop_summary(trace, batches).hits
+    made = LOOPS.of(trace, batches).hits
     assert made.waves.tolist() == [2, 2, 2, 2, 2]
     assert made.hits.tolist() == [2, 6, 6, 6, 2]
     assert made.first_stall[1] == 4
@@ -127,21 +129,21 @@ def test_first_executions_are_told_from_later_ones() -> None:
 
 def test_a_jump_back_to_new_code_makes_no_iteration() -> None:
     trace, batches = drawn(("S|J|V|I", [0, 3, 2, 4]))
-    found = loop_iterations(trace, batches)
+    found = LOOPS.of(trace, batches).found
     assert found.table.taken.tolist() == [1]
     assert len(found.iterations) == 0
-    assert len(loop_summary(trace, batches).phases) == 0
+    assert len(LOOPS.of(trace, batches).phases) == 0
 
 
 def test_nothing() -> None:
     trace = build.trace(build.code(TEXTS), [])
-    made = loop_summary(trace, [])
+    made = LOOPS.of(trace, [])
     assert (len(made.found.table), made.found.table.dominant, made.waves, len(made.phases)) == (0, -1, 0, 0)
 
 
 def test_iterations_follow_each_other_and_hold_what_their_tokens_do(trace: Trace) -> None:
     batches = read(trace)
-    found = loop_iterations(trace, batches)
+    found = LOOPS.of(trace, batches).found
     one = found.iterations
     waves = {wave.row: wave for batch in batches for wave in batch.waves}
     for i, j in pairwise(range(len(one))):
@@ -167,7 +169,7 @@ def uneven(request: pytest.FixtureRequest) -> Trace:
 
 
 def test_outliers_are_beyond_the_fence_of_their_loop(uneven: Trace) -> None:
-    found = loop_iterations(uneven, read(uneven))
+    found = LOOPS.of(uneven, read(uneven)).found
     one, expected = found.iterations, []
     for loop in range(len(found.table)):
         own = [i for i in range(len(one)) if one.loop[i] == loop and one.is_between[i]]
@@ -183,7 +185,7 @@ def test_outliers_are_beyond_the_fence_of_their_loop(uneven: Trace) -> None:
 def test_a_loop_has_as_many_rounds_as_the_simulator_made(sample: str, tmp_path: Path) -> None:
     truth = write_sample(sample, tmp_path)
     trace = open_trace(tmp_path)
-    found = loop_iterations(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = LOOPS.of(trace, [trace.reader.read(list(range(len(trace.waves))))]).found
     expected = sorted(
         count
         for wave in truth.waves.values()
@@ -210,12 +212,12 @@ def test_any_order_of_lines_is_survived_and_counted(made: list[tuple[int, bool, 
     jumps = [jump for _, jump, _ in made]
     picture = "|".join(("J" if jump else "V") * length for _, jump, length in made)
     trace, batches = drawn((picture, lines))
-    found = loop_iterations(trace, batches)
+    found = LOOPS.of(trace, batches).found
     assert found.table.taken.sum() == counted(lines, jumps)
     one = found.iterations
     assert np.all(one.end > one.begin)
     assert np.all(one.stop > one.first)
-    whole = loop_summary(trace, batches)
+    whole = LOOPS.of(trace, batches)
     assert np.all(whole.phases.cycles >= 0)
     assert whole.hits.hits.sum() == len(lines)
 
@@ -224,7 +226,7 @@ def test_first_executions_are_the_same_some_waves_at_a_time(
     trace: Trace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batches = read(trace)
-    whole = loop_summary(trace, batches).hits
+    whole = LOOPS.of(trace, batches).hits
     expected = np.zeros((2, len(trace.code)), dtype=np.int64)
     for wave in (wave for batch in batches for wave in batch.waves):
         line, at = np.unique(wave.tokens.line, return_index=True)
@@ -232,7 +234,7 @@ def test_first_executions_are_the_same_some_waves_at_a_time(
         expected[0, line] += 1
         expected[1, line] += wave.tokens.stall[at]
     monkeypatch.setattr("rcv_py.analysis.iterations.loop_summary._PLACES", 3 * len(trace.code))
-    few = loop_summary(trace, batches).hits
+    few = LOOPS.of(trace, batches).hits
     for made in (whole, few):
         np.testing.assert_array_equal(made.waves, expected[0])
         np.testing.assert_array_equal(made.first_stall, expected[1])

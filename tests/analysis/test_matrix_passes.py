@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES, matrix_cycles, matrix_passes, matrix_use
+from rcv_py.analysis.program.matrix_forms import MATRIX, UNKNOWN_CYCLES, matrix_cycles, matrix_passes
 from tests.support.code_samples import code_table
 from tests.support.opened import sample_trace
 
@@ -96,7 +96,7 @@ CYCLES = {
 def test_matrix_units_are_busy_for_what_ran_while_waves_are_there(name: str, form: str) -> None:
     trace = sample_trace(name)
     rows = list(range(len(trace.waves)))
-    use = matrix_use(trace, [trace.reader.read(rows[:2]), trace.reader.read(rows[2:])])
+    use = MATRIX.of(trace, [trace.reader.read(rows[:2]), trace.reader.read(rows[2:])])
     code = json.loads((trace.path / "code.json").read_text())["code"]
     ran = sum(row[6] for row in code if row[0].startswith(form))
     there: dict[tuple[int, int], set[int]] = {}
@@ -111,5 +111,5 @@ def test_matrix_units_are_busy_for_what_ran_while_waves_are_there(name: str, for
 
 def test_no_wave_keeps_no_unit_busy() -> None:
     trace = sample_trace("matmul_small")
-    use = matrix_use(trace, [])
+    use = MATRIX.of(trace, [])
     assert (use.busy, use.resident, use.share) == (0, 0, 0.0)

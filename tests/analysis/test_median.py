@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.overview.device_summary import device_summary
+from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.features.waves.wave_picker_panel import by_speed
 from tests.support.opened import sample_trace
 
@@ -47,7 +47,7 @@ def test_summary_and_triage_tell_the_same_median_life(name: str) -> None:
     lives = (trace.waves.end - trace.waves.begin).tolist()
     middle = statistics.median(lives)
     batches = [trace.reader.read(list(range(len(trace.waves))))]
-    assert device_summary(trace, batches).fact("wave_life").value == middle
+    assert summary_by(None).of(trace, batches).fact("wave_life").value == middle
     told = next(one for one in findings(trace, batches).numbers if one.id == "waves")
     assert f"median life {round(middle):,} cycles" in told.of
     chosen = by_speed(trace.waves, 0)["median"]

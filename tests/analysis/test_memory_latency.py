@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.token_columns import token_columns
+from rcv_py.analysis.latency.memory_latency import MEMORY, MemoryLatency, reference_values
 from rcv_py.analysis.latency.memory_latency import REFERENCE_INTERVAL as INTERVAL
-from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency, reference_values
 from rcv_py.analysis.latency.memory_levels import (
     LEVEL_COUNTERS,
     LevelCounter,
@@ -138,7 +138,7 @@ def rows_of(table: MemoryLatency, unit: str) -> dict[int, list[float]]:
 def test_statistics_of_the_reference_s_rule(counters: Loaded, engines: set[int]) -> None:
     found, batches = counters
     rows = [wave.row for batch in batches for wave in batch.waves if wave.id.se in engines]
-    table = memory_latency(found, [found.reader.read(rows)], ReferenceRule.REFERENCE)
+    table = MEMORY[ReferenceRule.REFERENCE].of(found, [found.reader.read(rows)])
     seen = 0
     for counter in (VMEM, LDS):
         swept_of = swept(counters, counter)
@@ -204,14 +204,14 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trace, WaveBatc
 
 def test_every_memory_line_of_a_simulation(simulated: tuple[Trace, WaveBatch, dict[int, float]]) -> None:
     found, waves, truth = simulated
-    table = memory_latency(found, [waves])
+    table = MEMORY[ReferenceRule.OURS].of(found, [waves])
     assert set(table.line.tolist()) == set(truth)
     off = np.array(
         [mean / truth[line] - 1 for line, mean in zip(table.line.tolist(), table.mean, strict=True)]
     )
     assert np.abs(off).max() < 0.1
     assert np.abs(off).mean() < 0.025
-    reference = memory_latency(found, [waves], ReferenceRule.REFERENCE)
+    reference = MEMORY[ReferenceRule.REFERENCE].of(found, [waves])
     theirs = [
         abs(mean / truth[line] - 1)
         for line, mean in zip(reference.line.tolist(), reference.mean, strict=True)
@@ -225,20 +225,20 @@ def test_a_counter_of_the_second_bank_counts_too(counters: Loaded) -> None:
     names = found.counter_names[4:] + found.counter_names[:4]
     moved = tuple(replace(samples, bank=1 - samples.bank) for samples in found.counters)
     other = replace(found, counter_names=names, counters=moved)
-    one, two = (memory_latency(capture, batches) for capture in (found, other))
+    one, two = (MEMORY[ReferenceRule.OURS].of(capture, batches) for capture in (found, other))
     np.testing.assert_allclose(one.mean, two.mean)
-    silent = memory_latency(other, batches, ReferenceRule.REFERENCE)
+    silent = MEMORY[ReferenceRule.REFERENCE].of(other, batches)
     assert silent.mean.max() < 60, "the reference takes the second bank for zeros"
 
 
 def test_the_interval_is_that_of_the_samples(simulated: tuple[Trace, WaveBatch, dict[int, float]]) -> None:
     found, waves, truth = simulated
-    rare, step = [], memory_latency(found, [waves]).interval
+    rare, step = [], MEMORY[ReferenceRule.OURS].of(found, [waves]).interval
     for samples in found.counters:
         keep = (samples.time - samples.time[0]) % (2 * step) == 0
         columns = (getattr(samples, name)[keep] for name in ("time", "value", "cu", "bank"))
         rare.append(CounterSamples(samples.se, *columns))
-    table = memory_latency(replace(found, counters=tuple(rare)), [waves])
+    table = MEMORY[ReferenceRule.OURS].of(replace(found, counters=tuple(rare)), [waves])
     assert table.interval == 2 * step
     for line, mean in zip(table.line.tolist(), table.mean.tolist(), strict=True):
         assert mean == pytest.approx(truth[line], rel=0.2)
@@ -246,10 +246,10 @@ def test_the_interval_is_that_of_the_samples(simulated: tuple[Trace, WaveBatch, 
 
 def test_another_compute_unit_does_not_disturb(counters: Loaded) -> None:
     found, batches = counters
-    table = memory_latency(found, batches)
+    table = MEMORY[ReferenceRule.OURS].of(found, batches)
     elsewhere = tuple(replace(samples, cu=np.where(samples.cu == 1, 1, 5)) for samples in found.counters)
     np.testing.assert_array_equal(
-        memory_latency(replace(found, counters=elsewhere), batches).mean, table.mean
+        MEMORY[ReferenceRule.OURS].of(replace(found, counters=elsewhere), batches).mean, table.mean
     )
 
 
@@ -304,11 +304,11 @@ def test_what_only_writes(text: str, stores: bool) -> None:
 
 @pytest.mark.parametrize("rule", list(ReferenceRule))
 def test_why_there_is_nothing(counters: Loaded, rule: ReferenceRule) -> None:
-    without = memory_latency(trace(), [two_waves()], rule)
+    without = MEMORY[rule].of(trace(), [two_waves()])
     assert not len(without)
     assert "SQ_INST_LEVEL_VMEM" in without.reason
-    assert "PC samples" in memory_latency(trace(has_thread_trace=False), [], rule).reason
-    assert "no wave" in memory_latency(counters[0], [], rule).reason
+    assert "PC samples" in MEMORY[rule].of(trace(has_thread_trace=False), []).reason
+    assert "no wave" in MEMORY[rule].of(counters[0], []).reason
     empty = np.zeros(0, dtype=np.int64)
     silent = (CounterSamples(0, empty, np.zeros((0, 4), dtype=np.int32), empty, empty),)
-    assert not len(memory_latency(replace(counters[0], counters=silent), counters[1], rule))
+    assert not len(MEMORY[rule].of(replace(counters[0], counters=silent), counters[1]))

@@ -17,7 +17,7 @@ from rcv_py.analysis.device.occupancy_limits import (
     waves_on_simd,
 )
 from rcv_py.analysis.program.register_use import register_use
-from rcv_py.analysis.waves.workgroups import workgroups
+from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.architecture import architecture_of
 from rcv_py.model.resources import KernelResources, RunFacts
@@ -209,5 +209,5 @@ def test_a_wave_more_than_fits_beside_whole_workgroups_is_no_step() -> None:
 def test_barriers_tell_how_many_waves_a_workgroup_puts_on_a_simd(name: str, threads: int) -> None:
     trace = sample_trace(name)
     assert run_facts(trace.path, trace.kernel_name).kernel is None
-    assert waves_on_simd(trace, workgroups(trace, load_all(trace, workers=0))) == threads // 256
+    assert waves_on_simd(trace, WORKGROUPS.of(trace, load_all(trace, workers=0))) == threads // 256
     assert limits_of_work(trace, RunFacts()).waves >= threads // 256

@@ -13,7 +13,7 @@ import pytest
 
 from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.health.note import HealthNote
-from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, populations, wave_choice
+from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WORKING, Populations, wave_choice
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
@@ -52,7 +52,7 @@ def read(trace: Trace) -> list[WaveBatch]:
 def look(*ways: tuple[int, ...], text: tuple[str, ...] = KERNEL, kernel: tuple[int, ...] = ()) -> Populations:
     """The populations of waves that executed these code rows, one token of four cycles each."""
     trace = made(*ways, text=text, kernel=kernel)
-    return populations(trace, read(trace))
+    return POPULATIONS.of(trace, read(trace))
 
 
 def made(*ways: tuple[int, ...], text: tuple[str, ...] = KERNEL, kernel: tuple[int, ...] = ()) -> Trace:
@@ -228,7 +228,7 @@ def plain_ways(folder: Path) -> Counter[tuple[int, int]]:
 def test_waves_of_a_population_executed_the_same_instructions(name: str) -> None:
     """And as many as the files hold: populations of these samples differ in that number."""
     trace = sample_trace(name)
-    found = populations(trace, read(trace))
+    found = POPULATIONS.of(trace, read(trace))
     distinct = Counter[int]()
     for (_, instructions), waves in plain_ways(sample_path(name)).items():
         distinct[instructions] += waves
@@ -258,7 +258,7 @@ def test_waves_that_the_simulator_sends_out_at_once_left_early(tmp_path: Path) -
     """Waves that multiplied nothing by what the simulator knows of them left early; all others work."""
     truth = write_sample("mixed_populations", tmp_path, 0)
     trace = open_trace(tmp_path)
-    found = populations(trace, read(trace))
+    found = POPULATIONS.of(trace, read(trace))
     texts = [text for text, label in zip(trace.code.text, trace.code.is_label, strict=True) if not label]
     left = set()
     for (se, simd, slot, wid), wave in truth.waves.items():
@@ -275,6 +275,6 @@ def test_all_waves_of_these_samples_work(name: str, tmp_path: Path) -> None:
     """Halves that meet at different barriers, uneven loops, large workgroups: all of their ways work."""
     write_sample(name, tmp_path, 0)
     trace = open_trace(tmp_path)
-    found = populations(trace, read(trace))
+    found = POPULATIONS.of(trace, read(trace))
     assert found.working == set(range(len(trace.waves)))
     assert len(set(found.id)) == len(found)

@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.device.utilization import unit_busy
-from rcv_py.analysis.iterations.between import Between, between, pairs
-from rcv_py.analysis.overview.range_costs import range_costs
+from rcv_py.analysis.iterations.between import Between, between_of, pairs
+from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.analysis.program.matrix_forms import matrix_flops
 from rcv_py.features.waves.units_result import units
 from rcv_py.model.trace import Trace
@@ -36,7 +36,7 @@ def capture(trace: Trace) -> Capture:
 def test_a_range_of_all_time_has_the_sums_of_all_waves(capture: Capture) -> None:
     trace, batches = capture
     everything = TimeWindow(-(1 << 50), 1 << 50)
-    found, whole = range_costs(trace, batches, everything), attribution(trace, batches)
+    found, whole = range_costs_of(everything).of(trace, batches), ATTRIBUTION.of(trace, batches)
     counted = build.counted(trace.code, batches)
     assert found.waves == len(trace.waves)
     assert found.hits.tolist() == counted.hits.tolist()
@@ -54,8 +54,8 @@ def test_ranges_that_touch_add_up(capture: Capture) -> None:
     trace, _ = capture
     begin, end = trace.span.begin, trace.span.end
     cuts = [begin, begin + 777, (begin + end) // 2, end - 1_234, end]
-    whole = range_costs(*capture, TimeWindow(begin, end))
-    parts = [range_costs(*capture, TimeWindow(*ends)) for ends in pairwise(cuts)]
+    whole = range_costs_of(TimeWindow(begin, end)).of(*capture)
+    parts = [range_costs_of(TimeWindow(*ends)).of(*capture) for ends in pairwise(cuts)]
     for name in ("hits", "stall", "busy", "idle"):
         assert sum(getattr(part, name) for part in parts).tolist() == getattr(whole, name).tolist(), name
     assert sum(part.wave_cycles for part in parts) == whole.wave_cycles
@@ -79,7 +79,7 @@ def test_ranges_that_touch_add_up(capture: Capture) -> None:
 def test_what_stalls_in_a_range_is_what_its_causes_sum_up_to(capture: Capture) -> None:
     trace, _ = capture
     third = trace.span.width // 3
-    found = range_costs(*capture, TimeWindow(trace.span.begin + third, trace.span.end - third))
+    found = range_costs_of(TimeWindow(trace.span.begin + third, trace.span.end - third)).of(*capture)
     assert 0 < found.causes.total_stall == int(found.stall.sum())
     assert found.causes.total_idle == int(found.idle.sum())
 
@@ -88,7 +88,7 @@ def test_units_are_as_busy_as_the_command_says(capture: Capture) -> None:
     trace, batches = capture
     third = trace.span.width // 3
     window = TimeWindow(trace.span.begin + third, trace.span.end - third)
-    found = range_costs(*capture, TimeWindow(window.begin, window.end))
+    found = range_costs_of(TimeWindow(window.begin, window.end)).of(*capture)
     busy = dict[str, int]()
     waves = [wave for batch in batches for wave in batch.waves]
     for place in sorted({(wave.id.se, wave.cu) for wave in waves}):
@@ -110,7 +110,7 @@ def test_every_cycle_of_a_drawing_is_counted_once(begin: int, width: int) -> Non
     wave = build.wave(picture, lines=[1, 2, 3, 1])
     trace = build.trace(build.code(["; k", "v_add", "s_add", "s_waitcnt"]), [wave])
     window = TimeWindow(begin, begin + width)
-    found = range_costs(trace, [build.batch(wave)], window)
+    found = range_costs_of(window).of(trace, [build.batch(wave)])
     part = picture[window.begin : window.end]
     assert int(found.busy.sum()) == sum(letter.isupper() for letter in part)
     assert int(found.stall.sum()) == sum(letter.islower() for letter in part)
@@ -135,9 +135,9 @@ def test_pairs_end_at_the_next_iteration_and_with_their_wave() -> None:
 def test_between_is_from_the_start_of_one_to_the_end_of_the_other() -> None:
     wave = build.wave("vV.sS.vVV....sSSS", lines=[1, 2, 1, 2])
     trace = build.trace(build.code(["; k", "v_add", "s_add"]), [wave])
-    assert between(trace, [build.batch(wave)], 1, 2) == Between(2, 5, 8, 11, 16)
-    assert between(trace, [build.batch(wave)], 2, 1) == Between(1, 6, 6, 6, 6)
-    assert between(trace, [], 1, 2) == Between(0, 0, 0.0, 0, 0)
+    assert between_of(1, 2).of(trace, [build.batch(wave)]) == Between(2, 5, 8, 11, 16)
+    assert between_of(2, 1).of(trace, [build.batch(wave)]) == Between(1, 6, 6, 6, 6)
+    assert between_of(1, 2).of(trace, []) == Between(0, 0, 0.0, 0, 0)
 
 
 def test_between_of_a_loop_is_that_of_single_tokens(capture: Capture) -> None:
@@ -157,5 +157,5 @@ def test_between_of_a_loop_is_that_of_single_tokens(capture: Capture) -> None:
             if at == line:
                 open_ = start
     assert cycles
-    found = between(trace, batches, int(line), other)
+    found = between_of(int(line), other).of(trace, batches)
     assert found == Between(len(cycles), min(cycles), float(np.median(cycles)), max(cycles), sum(cycles))

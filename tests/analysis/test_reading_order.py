@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import attribution, token_causes
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION, token_causes
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.health.capture_health import capture_health
-from rcv_py.analysis.latency.bubbles import bubbles
-from rcv_py.analysis.latency.hidden_latency import hidden_latency
-from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.latency.bubbles import BUBBLES
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
+from rcv_py.analysis.latency.memory_latency import MEMORY
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import WaveBatch
 from tests.analysis.plain import batch_of
 from tests.support.read_twice import opened
@@ -24,12 +25,12 @@ from tests.support.samples import sample_path
 SAMPLE = "counters"  # workgroups of four waves in a loop with barriers, and levels of memory
 
 ANALYSES: dict[str, Callable[..., Any]] = {
-    "attribution": attribution,
-    "bubbles": bubbles,
+    "attribution": ATTRIBUTION.of,
+    "bubbles": BUBBLES[ReferenceRule.OURS].of,
     "findings": findings,
     "health": capture_health,
-    "hidden latency": hidden_latency,
-    "memory latency": memory_latency,
+    "hidden latency": HIDDEN[ReferenceRule.OURS].of,
+    "memory latency": MEMORY[ReferenceRule.OURS].of,
 }
 
 

@@ -57,7 +57,7 @@ from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, wave_states
-from rcv_py.analysis.waves.workgroups import WORKGROUPS, workgroups
+from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -368,7 +368,7 @@ def test_waves_that_last_as_long_as_the_trace_are_one_stretch() -> None:
 def test_workgroups_that_meet_at_barriers_may_be_cut_apart(name: str, tmp_path: Path) -> None:
     write_sample(name, tmp_path)
     trace, batches = opened(tmp_path)
-    found = workgroups(trace, batches)
+    found = WORKGROUPS.of(trace, batches)
     ends = [trace.waves.end[found.number == number].max() for number in range(len(found))]
     begins = [trace.waves.begin[found.number == number].min() for number in range(len(found))]
     assert min(ends) < max(begins), "some are gone before others begin"

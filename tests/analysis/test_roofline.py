@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rcv_py.analysis.iterations.loop_summary import loop_summary
-from rcv_py.analysis.latency.access_widths import access_widths
+from rcv_py.analysis.iterations.loop_summary import LOOPS
+from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.overview.roofline import Roofline, roofline
 from rcv_py.analysis.program.matrix_forms import matrix_cycles, matrix_flops
 from rcv_py.analysis.program.peaks import (
@@ -32,7 +32,7 @@ from tests.support.samples import sample
 @cache
 def of(trace: Trace) -> Roofline:
     batches = [trace.reader.read(list(range(len(trace.waves))))]
-    return roofline(trace, access_widths(trace, batches), loop_summary(trace, batches))
+    return roofline(trace, WIDTHS.of(trace, batches), LOOPS.of(trace, batches))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.analysis.iterations.segments import OUTSIDE, Segments, segments
+from rcv_py.analysis.iterations.segments import OUTSIDE, SEGMENTS, Segments
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.synth.write import write_folder
@@ -35,7 +35,7 @@ def rows(found: Segments) -> dict[tuple[int, int], int]:
 
 def test_waves_that_take_turns_name_what_the_other_does() -> None:
     trace = build.trace(CODE, [ONE, OTHER])
-    found = segments(trace, [build.batch(ONE, OTHER)])
+    found = SEGMENTS.of(trace, [build.batch(ONE, OTHER)])
     at = rows(found)
     assert set(at) == {(1, 3), (3, 1), (OUTSIDE, 1), (OUTSIDE, 3), (1, OUTSIDE), (3, OUTSIDE)}
     multiplies, other = at[1, 3], at[3, 1]
@@ -54,19 +54,19 @@ def test_waves_that_take_turns_name_what_the_other_does() -> None:
 
 def test_waves_that_do_not_count_still_meet_and_run_beside() -> None:
     trace = build.trace(CODE, [ONE, OTHER])
-    found = segments(trace, [build.batch(ONE, OTHER)], {0})
+    found = SEGMENTS.of(trace, [build.batch(ONE, OTHER)], {0})
     row = rows(found)[1, 3]
     assert (found.hits[row], found.cycles[row], found.met[row], found.came_last[row]) == (1, 5, 1, 1)
     assert (found.beside_first[row], found.beside_last[row], found.beside[row]) == (3, 1, 1)
-    assert len(segments(trace, [build.batch(ONE, OTHER)], set())) == 0
+    assert len(SEGMENTS.of(trace, [build.batch(ONE, OTHER)], set())) == 0
 
 
 def test_all_alike_have_nothing_beside_and_without_barriers_there_are_none() -> None:
     same = [build.wave("V|iI|V", [0, 1, 4], row=row, place=(0, row, 0, 0)) for row in range(2)]
     trace = build.trace(CODE, same)
-    assert segments(trace, [build.batch(*same)]).beside.tolist() == [0, 0]
+    assert SEGMENTS.of(trace, [build.batch(*same)]).beside.tolist() == [0, 0]
     plain = build.wave("VV|V", [0, 4])
-    assert len(segments(build.trace(CODE, [plain]), [build.batch(plain)])) == 0
+    assert len(SEGMENTS.of(build.trace(CODE, [plain]), [build.batch(plain)])) == 0
 
 
 def test_halves_of_a_simulated_workgroup_take_turns(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_halves_of_a_simulated_workgroup_take_turns(tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_folder(simulated(scene).capture, Path(folder))
         trace = open_trace(Path(folder))
-        found = segments(trace, [trace.reader.read(list(range(len(trace.waves))))])
+        found = SEGMENTS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     barriers = [1 + row for row, one in enumerate(scene.kernel.instructions) if one.text == "s_barrier"]
     enter, multiply, leave, _ = (
         barriers  # in front of the loop for one half, two in it, behind it for the other

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
 from rcv_py.analysis.cost.explorer import NO_SOURCE
 from rcv_py.analysis.cost.ranking import ranking
@@ -68,7 +68,7 @@ def test_every_frame_is_charged_once_a_code_line() -> None:
 
 def test_the_largest_cause_of_a_line() -> None:
     trace = sample_trace("matmul_small")
-    causes = attribution(trace, batches(trace))
+    causes = ATTRIBUTION.of(trace, batches(trace))
     found = source_lines(trace.code, costs_of(trace), SELF, reasons(trace.code, causes))
     why = reasons(trace.code, causes)
     assert why is not None

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.cost.activity import state_shares
+from rcv_py.analysis.cost.activity import STATE_SHARES
 from rcv_py.analysis.device.state_strip import MOST, STATES, STRIP
 from rcv_py.model.tokens import States
 from rcv_py.model.trace import Trace
@@ -44,7 +44,7 @@ def test_every_cycle_of_every_wave_is_in_one_step(capture: tuple[Trace, tuple[Wa
     assert MOST // 2 < len(found) <= MOST
     assert (found.cycles == slow(trace, some, found.shift, len(found))).all()
     whole = STRIP.of(trace, batches)
-    assert whole.cycles.sum(axis=0).tolist() == state_shares(batches).cycles[list(STATES)].tolist()
+    assert whole.cycles.sum(axis=0).tolist() == build.of(STATE_SHARES, batches).cycles[list(STATES)].tolist()
 
 
 def test_pixels_share_the_cycles_whatever_their_width(capture: tuple[Trace, tuple[WaveBatch, ...]]) -> None:

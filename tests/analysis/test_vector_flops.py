@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rcv_py.analysis.core.token_columns import batch_of
-from rcv_py.analysis.overview.range_costs import range_costs
+from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.analysis.program.vector_forms import vector_flops
 from rcv_py.model.window import TimeWindow
 from tests.analysis import build
@@ -63,7 +63,7 @@ def test_a_range_counts_the_lanes_of_a_wave(gfxip: int, mask: str, lanes: int) -
     ]
     wave = build.wave("V|V|V|", [1, 2, 1], begin=100)
     trace = build.trace(build.code(texts), [wave], gfxip=gfxip)
-    found = range_costs(trace, [batch_of([wave])], TimeWindow(0, 10_000))
+    found = range_costs_of(TimeWindow(0, 10_000)).of(trace, [batch_of([wave])])
     assert found.vector_flops == lanes * (2 + 2 + 2)
     assert found.flops == 0
 
@@ -71,7 +71,7 @@ def test_a_range_counts_the_lanes_of_a_wave(gfxip: int, mask: str, lanes: int) -
 def test_a_capture_adds_up_from_its_hits() -> None:
     trace = sample_trace("vector_add")
     batches = (trace.reader.read(list(range(8))),)
-    found = range_costs(trace, batches, trace.span)
+    found = range_costs_of(trace.span).of(trace, batches)
     by_hand = sum(
         64 * vector_flops(text) * times
         for text, times in zip(trace.code.text, found.hits.tolist(), strict=True)

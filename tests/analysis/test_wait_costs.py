@@ -14,10 +14,10 @@ import pytest
 
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.wait_latency import (
+    WAITS,
     Blocking,
     WaitLatency,
     measured,
-    wait_summary,
 )
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.formats.open import open_trace
@@ -105,7 +105,7 @@ def test_latencies_follow_from_what_the_simulator_released(name: str) -> None:
                 samples[line].append(age)
             else:
                 bounds[line] += 1
-    table = latency_rows(wait_summary(trace, [read(trace)]).latency)
+    table = latency_rows(WAITS.of(trace, [read(trace)]).latency)
     assert table.keys() == samples.keys() | bounds.keys()
     for at, row in table.items():
         took = sorted(samples[at])
@@ -141,15 +141,15 @@ def test_stalls_are_charged_to_the_newest_that_the_simulator_released(name: str)
         )
         for line, head in heads.items()
     ]
-    found = blocking_rows(wait_summary(trace, [read(trace)]).blocking)
+    found = blocking_rows(WAITS.of(trace, [read(trace)]).blocking)
     assert sorted(found) == sorted(expected) != []
     assert [row[2] for row in found] == sorted((row[2] for row in found), reverse=True)
 
 
 def test_batches_add_up(trace: Trace) -> None:
-    whole = wait_summary(trace, [read(trace)])
+    whole = WAITS.of(trace, [read(trace)])
     pieces = [trace.reader.read(list(range(i, len(trace.waves), 3))) for i in range(3)]
-    parts = wait_summary(trace, [*pieces, pieces[0]])
+    parts = WAITS.of(trace, [*pieces, pieces[0]])
     assert parts.waves == whole.waves == len(trace.waves), "a wave that is there twice counts once"
     assert latency_rows(parts.latency).keys() == latency_rows(whole.latency).keys()
     np.testing.assert_array_equal(
@@ -159,7 +159,7 @@ def test_batches_add_up(trace: Trace) -> None:
 
 
 def test_no_stall_is_lost_or_charged_twice(trace: Trace) -> None:
-    table = wait_summary(trace, [read(trace)]).blocking
+    table = WAITS.of(trace, [read(trace)]).blocking
     waits = np.array([is_wait(text) for text in trace.code.text])
     assert table.stall.sum() == trace.code.stall[waits].sum() > 0
     assert table.hits.sum() == trace.code.hits[waits].sum()
@@ -197,34 +197,34 @@ TEXTS = ["global_load_dword v0", "ds_read_b32 v1", "s_waitcnt vmcnt(0)", "s_wait
 
 def test_the_stall_is_charged_to_the_newest_and_latency_told_of_it() -> None:
     trace, batch = drawn(("VV|VV|..iiiiiiii|", [0, 0, 2]), texts=TEXTS)
-    summary = wait_summary(trace, [batch])
+    summary = WAITS.of(trace, [batch])
     assert blocking_rows(summary.blocking) == [(2, 1, 8, 1, [(0, 1, 8)])]
     assert latency_rows(summary.latency)[0][:4] == (1, 0, 10, 10), "4 + 2 + 8 cycles less 2 + 2 until issued"
 
 
 def test_a_wait_that_does_not_stall_tells_a_bound() -> None:
     trace, batch = drawn(("V|......ii|", [0, 2]), texts=TEXTS)
-    table = wait_summary(trace, [batch]).latency
+    table = WAITS.of(trace, [batch]).latency
     assert (table.exact.tolist(), table.censored.tolist()) == ([0], [1])
     assert np.isnan(table.median).all()
 
 
 def test_a_wait_on_two_counters_tells_bounds_and_charges_the_newer() -> None:
     trace, batch = drawn(("V|L|iiiiiiii|", [0, 1, 3]), texts=TEXTS)
-    summary = wait_summary(trace, [batch])
+    summary = WAITS.of(trace, [batch])
     assert summary.latency.exact.tolist() == [0, 0]
     assert blocking_rows(summary.blocking) == [(3, 1, 8, 0, [(1, 1, 8), (0, 1, 0)])]
 
 
 def test_a_wait_without_anything_outstanding_is_charged_to_nobody() -> None:
     trace, batch = drawn(("iiiiii|", [2]), texts=TEXTS)
-    assert blocking_rows(wait_summary(trace, [batch]).blocking) == [(2, 1, 6, 0, [])]
+    assert blocking_rows(WAITS.of(trace, [batch]).blocking) == [(2, 1, 6, 0, [])]
 
 
 def test_chosen_waves_count() -> None:
     one = ("V|iiiiiiii|", [0, 2])
     trace, batch = drawn(one, one, one, texts=TEXTS)
-    assert wait_summary(trace, [batch], rows={0, 2}).blocking.hits.tolist() == [2]
-    assert wait_summary(trace, [batch], rows=set()).waves == 0
-    assert len(wait_summary(trace, []).blocking) == 0
-    assert len(wait_summary(trace, []).latency) == 0
+    assert WAITS.of(trace, [batch], rows={0, 2}).blocking.hits.tolist() == [2]
+    assert WAITS.of(trace, [batch], rows=set()).waves == 0
+    assert len(WAITS.of(trace, []).blocking) == 0
+    assert len(WAITS.of(trace, []).latency) == 0

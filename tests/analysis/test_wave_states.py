@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.device.wave_states import LIVING, STATES, StateCurves, wave_states
+from rcv_py.analysis.core.parcels import alone
+from rcv_py.analysis.device.wave_states import LIVING, STATES, StateCurves, state_curves
 from rcv_py.formats.input.files import try_json
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import WaveState
@@ -37,7 +38,7 @@ def at(curves: StateCurves, time: int) -> list[int]:
 
 
 def test_two_waves_add_up() -> None:
-    curves = wave_states([batch((10, "EEWWI"), (12, "ESS"))])
+    curves = build.of(state_curves(), [batch((10, "EEWWI"), (12, "ESS"))])
     assert curves.time.tolist() == [10, 12, 13, 14, 15]
     assert curves.count[WaveState.EXEC].tolist() == [1, 1, 0, 0, 0]
     assert curves.count[WaveState.WAIT].tolist() == [0, 1, 1, 0, 0]
@@ -49,13 +50,13 @@ def test_two_waves_add_up() -> None:
 
 def test_one_shader_engine() -> None:
     made = batch((0, "EEE"), (0, "WWW"), (1, "S"))
-    assert wave_states([made], se=0).cycles.tolist() == [0, 0, 3, 0, 1]
-    assert wave_states([made], se=1).cycles.tolist() == [0, 0, 0, 3, 0]
-    assert wave_states([made], se=7).waves == 0
+    assert build.of(state_curves(0), [made]).cycles.tolist() == [0, 0, 3, 0, 1]
+    assert build.of(state_curves(1), [made]).cycles.tolist() == [0, 0, 0, 3, 0]
+    assert build.of(state_curves(7), [made]).waves == 0
 
 
 def test_no_waves() -> None:
-    curves = wave_states([])
+    curves = build.of(state_curves(), [])
     assert (len(curves), curves.waves, curves.cycles.tolist()) == (0, 0, [0] * STATES)
     assert curves.shares.tolist() == [0.0] * STATES
 
@@ -68,7 +69,7 @@ def test_every_cycle_has_the_waves_that_are_in_a_state(timelines: list[tuple[int
     parts = ((0, timelines[:2]), (2, timelines[2:]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rcv_py.analysis.device.wave_states.AT_ONCE", many)
-        curves = wave_states([batch(*part, row=row) for row, part in parts if part])
+        curves = build.of(state_curves(), [batch(*part, row=row) for row, part in parts if part])
     letter = {"I": WaveState.IDLE, "E": WaveState.EXEC, "W": WaveState.WAIT, "S": WaveState.STALL}
     for time in range(40):
         expected = [0] * STATES
@@ -104,13 +105,13 @@ def test_areas_are_the_sums_over_the_timelines_and_the_writer_s_curves(trace: Tr
     sums = np.zeros(STATES, np.int64)
     for wave in (wave for one in batches for wave in one.waves):
         sums += np.bincount(wave.states.state, wave.states.duration, STATES).astype(np.int64)
-    curves = wave_states(batches)
+    curves = build.of(state_curves(), batches)
     assert curves.waves == len(trace.waves)
     assert curves.cycles.tolist() == sums.tolist()
     assert curves.shares.tolist() == pytest.approx([0, *(sums[1:] / sums[1:].sum())])
-    apart = [wave_states(batches, int(se)).cycles for se in np.unique(trace.waves.se)]
+    apart = [build.of(state_curves(int(se)), batches).cycles for se in np.unique(trace.waves.se)]
     assert np.sum(apart, axis=0).tolist() == sums.tolist()
-    raw = wave_states([unaligned(trace, batches)])
+    raw = build.of(state_curves(), [unaligned(trace, batches)])
     for state in LIVING:
         written = try_json(trace.path, f"wstates{int(state)}.json", [])
         assert isinstance(written, dict)
@@ -129,9 +130,10 @@ def many() -> Trace:
 
 
 def test_many_waves_take_few_steps_each(many: Trace) -> None:
-    batches = read(many)
-    assert wave_states(batches).waves == len(many.waves) > 300
-    assert python_calls(lambda: wave_states(batches)) < 3 * len(many.waves)
+    curves, batches = state_curves(), read(many)
+    assert curves.of(many, batches).waves == len(many.waves) > 300
+    calls = python_calls(lambda: [curves.map(many, parcel) for parcel in alone(batches)])
+    assert calls < 3 * len(many.waves)
 
 
 def test_an_unknown_state_is_no_state() -> None:
@@ -139,4 +141,4 @@ def test_an_unknown_state_is_no_state() -> None:
     wave = made.waves[0]
     odd = np.where(wave.states.state == WaveState.WAIT, 9, wave.states.state).astype(np.uint8)
     changed = build.batch(replace(wave, id=WaveId(0, 0, 0, 0), states=replace(wave.states, state=odd)))
-    assert wave_states([changed]).cycles.tolist() == [0, 0, 2, 0, 0]
+    assert build.of(state_curves(), [changed]).cycles.tolist() == [0, 0, 2, 0, 0]

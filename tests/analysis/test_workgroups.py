@@ -16,9 +16,9 @@ from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.stream import engine_stream
 from rcv_py.analysis.compare.costs import capture_costs
-from rcv_py.analysis.latency.barrier_skew import barrier_skew
+from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.waves import workgroups as module
-from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups, workgroups
+from rcv_py.analysis.waves.workgroups import WORKGROUPS, KnownBy, Workgroups
 from rcv_py.formats.open import open_trace
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
@@ -63,7 +63,7 @@ def wave(
 
 def told(*waves: Wave) -> Workgroups:
     """The workgroups of waves of a drawing."""
-    return workgroups(tables.trace(tables.code(TEXTS), list(waves)), [tables.batch(*waves)])
+    return WORKGROUPS.of(tables.trace(tables.code(TEXTS), list(waves)), [tables.batch(*waves)])
 
 
 def numbers(*waves: Wave) -> list[int]:
@@ -167,7 +167,7 @@ def test_a_split_barrier_holds_only_those_that_came_before_the_last_signal() -> 
     other = [split(3, 128, 100, 110, 700), split(4, 132, 690, 900, 901)]
     assert numbers(*waves, *other) == [0, 0, 0, 1, 1]
     trace = tables.trace(tables.code(TEXTS), [*waves, *other])
-    skew = barrier_skew(trace, [tables.batch(*waves, *other)])
+    skew = BARRIER_SKEW.of(trace, [tables.batch(*waves, *other)])
     assert (skew.skew.tolist(), skew.last.tolist()) == ([190, 590], [1, 4])
 
 
@@ -189,14 +189,14 @@ def test_a_message_and_the_wait_behind_it_are_one_barrier() -> None:
         twice(2, 128, [(100, 308), (400, 508)]),
     ]
     assert numbers(*waves) == [0, 0, 1]
-    skew = barrier_skew(tables.trace(tables.code(TEXTS), waves), [tables.batch(*waves)])
+    skew = BARRIER_SKEW.of(tables.trace(tables.code(TEXTS), waves), [tables.batch(*waves)])
     assert (skew.skew.tolist(), skew.last.tolist(), skew.stall.tolist()) == ([100, 100], [1, 1], [116, 116])
 
 
 def test_barriers_of_clusters_and_with_names_do_not_count() -> None:
     texts = [*TEXTS, "s_barrier_signal -3", "s_barrier_wait -3"]
     both = [wave(0, 0, [(100, 500, 7)]), wave(1, 128, [(400, 500, 7)])]
-    found = workgroups(tables.trace(tables.code(texts), both), [tables.batch(*both)])
+    found = WORKGROUPS.of(tables.trace(tables.code(texts), both), [tables.batch(*both)])
     assert found.number.tolist() == [0, 1]
     assert found.is_guess
 
@@ -218,9 +218,9 @@ def test_waves_of_one_traced_simd_start_further_apart() -> None:
 
 def test_waves_that_were_not_read_have_no_workgroup() -> None:
     both = [wave(0, 0, [(90, 200)]), wave(1, 4, [(90, 200)])]
-    found = workgroups(tables.trace(tables.code(TEXTS), both), [tables.batch(both[1])])
+    found = WORKGROUPS.of(tables.trace(tables.code(TEXTS), both), [tables.batch(both[1])])
     assert found.number.tolist() == [-1, 0]
-    none = workgroups(tables.trace(tables.code(TEXTS), both), [])
+    none = WORKGROUPS.of(tables.trace(tables.code(TEXTS), both), [])
     assert (none.number.tolist(), len(none)) == ([-1, -1], 0)
 
 
@@ -261,7 +261,7 @@ def mates(trace: Trace, waves: Sequence[Wave]) -> dict[int, set[int]]:
 
 
 def test_groups_are_those_of_the_definition(trace: Trace, batch: WaveBatch) -> None:
-    number = workgroups(trace, [batch]).number
+    number = WORKGROUPS.of(trace, [batch]).number
     for row, others in mates(trace, batch.waves).items():
         assert set(np.flatnonzero(number == number[row]).tolist()) == others
 
@@ -302,7 +302,7 @@ def test_bootstrap_draws_whole_workgroups() -> None:
 def test_workgroups_without_barriers_are_of_one_size() -> None:
     """Those of a launch of four waves each; which they are is a guess."""
     trace = sample_trace("vector_add")
-    found = workgroups(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = WORKGROUPS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert set(found.waves.tolist()) == {4}
     assert int(found.waves.sum()) == len(trace.waves)
     assert found.is_guess
@@ -326,14 +326,14 @@ def assert_found(folder: Path, truth: object) -> None:
     trace = open_trace(folder)
     batch = trace.reader.read(list(range(len(trace.waves))))
     assert all(one.workgroup < 0 for one in batch.waves), "the files must not say it"
-    number = workgroups(trace, [batch]).number.tolist()
+    number = WORKGROUPS.of(trace, [batch]).number.tolist()
     true = true_groups(trace, truth)
     pairs = set(zip(number, true, strict=True))
     assert len(pairs) == len(set(number)) == len(set(true))
     # Half of the batches each: how waves are read makes no difference.
     half = len(trace.waves) // 2
     parts = [trace.reader.read(list(range(half, len(trace.waves)))), trace.reader.read(list(range(half)))]
-    assert workgroups(trace, parts).number.tolist() == number
+    assert WORKGROUPS.of(trace, parts).number.tolist() == number
 
 
 @pytest.mark.parametrize(
@@ -384,7 +384,7 @@ def test_workgroups_cut_at_the_end_of_the_buffer_are_found(
         when = first + round(part * (last - first))
         kept = [cut(one, when + is_ragged * 900 * one.id.simd) for one in waves]
         kept = [one for one in kept if len(one.tokens)]
-        number = workgroups(trace, [tables.batch(*kept)]).number
+        number = WORKGROUPS.of(trace, [tables.batch(*kept)]).number
         met = {one.row for one in kept if not is_ragged or releases(trace, one)}
         pairs = {(int(number[one.row]), true_groups(trace, truth)[one.row]) for one in kept if one.row in met}
         assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution, attribution
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.model.trace import Trace
 from tests.real import captures
@@ -25,7 +25,7 @@ _CERTAIN = [cause for cause in Cause if CAUSE_TEXT[cause].is_certain]
 def of(name: str) -> tuple[Trace, Attribution]:
     """A real capture and its attribution."""
     trace = captures.real_trace(name)
-    return trace, attribution(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    return trace, ATTRIBUTION.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
 
 
 def explained_rows() -> list[tuple[str, ...]]:

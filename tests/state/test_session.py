@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.cost.distribution import Which
-from rcv_py.analysis.waves.populations import populations
+from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
@@ -63,7 +63,7 @@ def test_a_wave_that_cannot_be_read_is_not_the_one_shown_first(tmp_path: Path) -
     batches = list(load_all(trace, workers=0))
     for batch in batches:
         session.store.add(batch)
-    session.take_populations(populations(trace, batches))
+    session.take_populations(POPULATIONS.of(trace, batches))
     assert session.wave() is not None
     assert session.selection.value.wave != trace.waves.id(0)
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.cost.hotspot import hotspot
 from rcv_py.analysis.events.marker_spans import MARKERS
@@ -213,7 +213,7 @@ def test_what_looks_at_waves_together_reads_them_again(
     assert not store.absent
     assert not differences(ui.results.cell(name).value, found)
     if name == "attribution":
-        assert not differences(found, attribution(store.trace, [everything]))
+        assert not differences(found, ATTRIBUTION.of(store.trace, [everything]))
 
 
 def test_causes_of_one_execution_say_how_many_waves_beside_it_do_not_count(

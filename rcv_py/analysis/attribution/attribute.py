@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -198,27 +198,13 @@ def _map(survey: Survey, trace: Trace, parcel: Parcel) -> Sums:
     return Sums.joined([Sums.of(claims_of(trace, piece, stream), piece) for piece in parcel.in_time()])
 
 
-def _merge(parts: Sequence[Sums]) -> Sums:
-    return Sums.joined(parts)
-
-
 def attribution_by(survey: Survey) -> Reduction[Sums, Attribution]:
     """Return the attribution of waves, given the survey of all waves of the capture."""
-    return Reduction(partial(_map, survey), _merge, table_of, is_together=True)
+    return Reduction(partial(_map, survey), Sums.joined, table_of, is_together=True)
 
 
+# Waves that do not count still compete for units.  Stall and idle add up to those of the tokens exactly.
 ATTRIBUTION = Staged(SURVEY, attribution_by)
-
-
-def attribution(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> Attribution:
-    """Return why the waves whose index row is in `rows` (None: all) stalled and idled, each wave once.
-
-    Waves that are not in `rows` still count as competitors for units.  Sums of stall and idle equal the
-    sums of the tokens exactly.
-    """
-    return ATTRIBUTION.of(trace, batches, rows)
 
 
 @dataclass(frozen=True, eq=False)

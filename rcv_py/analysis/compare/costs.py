@@ -15,7 +15,7 @@ shader engines: the launch.  So builds with other tiles can be compared although
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -24,8 +24,8 @@ import numpy as np
 from rcv_py.analysis.core.answers import Answers, InMemory, Rows
 from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, Staged
-from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
+from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field, stacked
+from rcv_py.analysis.core.saturated import Sums, summed
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups
 from rcv_py.base.runs import ranges
@@ -201,7 +201,7 @@ def costs_of(rows: Rows) -> Staged[Workgroups, _Costs, CaptureCosts]:
 
 def _costs_by(rows: Rows, known: Workgroups) -> Reduction[_Costs, CaptureCosts]:
     groups = _groups(rows, known)
-    return Reduction(partial(_map, groups), _merge, partial(_finish, groups))
+    return Reduction(partial(_map, groups), _MERGE, partial(_finish, groups))
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,13 +246,7 @@ def _map(groups: _Groups, trace: Trace, parcel: Parcel) -> _Costs:
     return _Costs(summed(key, np.ones_like(key), *columns), row, place.reshape(-1, 3))
 
 
-def _merge(parts: Sequence[_Costs]) -> _Costs:
-    none = np.zeros((0, 3), dtype=np.int64)
-    return _Costs(
-        cells=joined_sums([no_sums(4), *(part.cells for part in parts)]),
-        row=np.concatenate([none[:, 0], *(part.row for part in parts)]),
-        place=np.concatenate([none, *(part.place for part in parts)]),
-    )
+_MERGE = by_field(_Costs, cells=added(4), row=stacked(), place=stacked(3))
 
 
 def _finish(groups: _Groups, trace: Trace, part: _Costs) -> CaptureCosts:

@@ -20,13 +20,17 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from rcv_py.analysis.core.parcels import ENOUGH, FEW, Parcel, alone, parcels
+from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums
 from rcv_py.base.progress import Report, Stage, checkpoint, silent
+from rcv_py.base.runs import ascending
+from rcv_py.model.columns import Table, joined
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 First = TypeVar("First")
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
+Merge = Callable[[Sequence[Part]], Part]  # of parts in any order; of no part, it returns the part of no wave
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Reduction(Generic[Part, Answer]):
     """
 
     map: Callable[[Trace, Parcel], Part]
-    merge: Callable[[Sequence[Part]], Part]
+    merge: Merge[Part]
     finish: Callable[[Trace, Part], Answer]
     is_together: bool = False
     is_of_simd: bool = False
@@ -76,6 +80,49 @@ class Reduction(Generic[Part, Answer]):
     def of(self, trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Answer:
         """Return the answer for waves that are in memory, of which `rows` (None: all) count."""
         return self.finish(trace, self.merge(self.parts(trace, batches, rows)))
+
+
+def unchanged(_trace: Trace, part: Part) -> Part:
+    """Return the part: `finish` of a reduction whose answer is its part."""
+    return part
+
+
+def by_field(kind: Callable[..., Part], **merges: Merge[Any]) -> Merge[Part]:
+    """Return a merge of dataclasses of a kind, given the merge of each field."""
+    return partial(_merged_fields, kind, merges)
+
+
+def _merged_fields(kind: Callable[..., Part], merges: dict[str, Merge[Any]], parts: Sequence[Part]) -> Part:
+    return kind(**{name: merge([getattr(part, name) for part in parts]) for name, merge in merges.items()})
+
+
+def added(columns: int) -> Merge[Sums]:
+    """Return a merge of sums with this number of columns, which adds what has the same key."""
+    return partial(_after, joined_sums, no_sums(columns))
+
+
+def totals(*shape: int) -> Merge[np.ndarray]:
+    """Return a merge of int64 arrays of a shape, which adds them; a length of 1 fits any other."""
+    return partial(_after, sum, np.zeros(shape, dtype=np.int64))
+
+
+def stacked(*shape: int) -> Merge[np.ndarray]:
+    """Return a merge of int64 arrays [n, *shape], which concatenates them."""
+    return partial(_after, np.concatenate, np.zeros((0, *shape), dtype=np.int64))
+
+
+def tables(nothing: Table) -> Merge[Table]:
+    """Return a merge of dataclasses of columns, which concatenates them; `nothing` has no rows."""
+    return partial(_after, joined, nothing)
+
+
+def _after(merge: Callable[..., Part], nothing: Part, parts: Sequence[Part]) -> Part:
+    return merge([nothing, *parts])
+
+
+def union(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return each value of several int64 arrays once, ascending."""
+    return ascending(np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
 
 
 def mapped(

@@ -7,17 +7,15 @@ wave   ..cccCC...iiiiII      lower case: a cycle of stall, upper case: a cycle o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.parcels import Parcel, alone
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction, by_field, totals, unchanged
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 MEANING = {
     "idle": "cycles between two instructions of a wave",
@@ -78,12 +76,8 @@ class StateShares:
         return 100 * int(self.cycles[state]) / max(self.total, 1)
 
 
-def state_shares(batches: Iterable[WaveBatch]) -> StateShares:
+def _shares(_trace: Trace, parcel: Parcel) -> StateShares:
     """Return the cycles of all waves in each state; numbers beyond the known states do not count."""
-    return _merge([_shares(parcel) for parcel in alone(batches)])
-
-
-def _shares(parcel: Parcel) -> StateShares:
     tables = [wave.states for wave in parcel.own.waves if len(wave.states)]
     if not tables:
         return _merge(())
@@ -96,17 +90,5 @@ def _shares(parcel: Parcel) -> StateShares:
     return StateShares(cycles, len(tables))
 
 
-def _merge(parts: Sequence[StateShares]) -> StateShares:
-    cycles = sum((part.cycles for part in parts), np.zeros(len(WaveState), dtype=np.int64))
-    return StateShares(cycles, sum(part.waves for part in parts))
-
-
-def _map(_trace: Trace, parcel: Parcel) -> StateShares:
-    return _shares(parcel)
-
-
-def _finish(_trace: Trace, part: StateShares) -> StateShares:
-    return part
-
-
-STATE_SHARES = Reduction(_map, _merge, _finish)
+_merge = by_field(StateShares, cycles=totals(len(WaveState)), waves=sum)
+STATE_SHARES = Reduction(_shares, _merge, unchanged)

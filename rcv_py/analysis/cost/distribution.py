@@ -19,7 +19,7 @@ import numpy as np
 
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
@@ -119,12 +119,8 @@ def _in_order(parts: Sequence[LineHits]) -> LineHits:
     return of_rows(hits, np.lexsort((hits.token, hits.wave)))
 
 
-def _map(_trace: Trace, parcel: Parcel, *, line: int, has_idle: bool) -> LineHits:
+def _of_parcel(_trace: Trace, parcel: Parcel, *, line: int, has_idle: bool) -> LineHits:
     return _of_line(parcel.own, line, has_idle)
-
-
-def _finish(_trace: Trace, hits: LineHits) -> LineHits:
-    return hits
 
 
 def hits_of(line: int, *, has_idle: bool = True) -> Reduction[LineHits, LineHits]:
@@ -132,7 +128,7 @@ def hits_of(line: int, *, has_idle: bool = True) -> Reduction[LineHits, LineHits
 
     Without the idle cycles before hits it reads only the hits, not all tokens of the waves.
     """
-    return Reduction(partial(_map, line=line, has_idle=has_idle), _in_order, _finish)
+    return Reduction(partial(_of_parcel, line=line, has_idle=has_idle), _in_order, unchanged)
 
 
 class Which(Enum):

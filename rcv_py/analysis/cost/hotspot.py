@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero, sums
+from rcv_py.analysis.core.reduction import Reduction, added
+from rcv_py.analysis.core.saturated import Sums, dense, nonzero, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, sums_by_kind, token_columns
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT
@@ -50,7 +50,7 @@ def hotspot(
     in the reference viewer.  Idle is not counted; unknown kinds count as NONE.
     """
     parts = [_sums(tokens, n_lines, bins, window) for tokens in token_columns(batches, rows)]
-    return _made(_joined(parts), n_lines, bins)
+    return _made(_merge(parts), n_lines, bins)
 
 
 def _sums(tokens: TokenColumns, n_lines: int, bins: int, window: TimeWindow | None) -> Sums:
@@ -63,8 +63,7 @@ def _sums(tokens: TokenColumns, n_lines: int, bins: int, window: TimeWindow | No
     return nonzero(sums_by_kind(group, tokens.kind[inside], spent[inside], bins).reshape(-1))
 
 
-def _joined(parts: Sequence[Sums]) -> Sums:
-    return joined_sums([no_sums(1), *parts])
+_merge = added(1)
 
 
 def _made(part: Sums, n_lines: int, bins: int) -> Bins:
@@ -87,7 +86,7 @@ def _finish(trace: Trace, part: Sums, *, bins: int | None) -> Bins:
 
 def hotspot_bins(bins: int | None = 32, window: TimeWindow | None = None) -> Reduction[Sums, Bins]:
     """Return `hotspot` as a reduction; without a number of bins, a bin is a code row."""
-    return Reduction(partial(_map, bins=bins, window=window), _joined, partial(_finish, bins=bins))
+    return Reduction(partial(_map, bins=bins, window=window), _merge, partial(_finish, bins=bins))
 
 
 KINDS = hotspot_bins(None)  # `kind_latency`

@@ -14,19 +14,17 @@ execution.  Only traced waves are known: the waves of one compute unit an engine
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.parcels import FOREVER, Parcel, parcels
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, sums, total
+from rcv_py.analysis.core.parcels import FOREVER, Parcel
+from rcv_py.analysis.core.reduction import Reduction, added
+from rcv_py.analysis.core.saturated import Sums, sums, total
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 # Name and meaning of each pipe, and the kinds of tokens that it executes; the first kind gives its colour.
 # fmt: off
@@ -83,12 +81,7 @@ class PipeUse:
         return tuple(name for i, name in enumerate(PIPES) if self.pipes[:, i].any())
 
 
-def pipe_use(batches: Iterable[WaveBatch]) -> PipeUse:
-    """Return the use of every SIMD by the waves of the batches."""
-    return _made(_merge([_cycles(parcel) for parcel in parcels(batches)]))
-
-
-def _cycles(parcel: Parcel) -> Sums:
+def _map(_trace: Trace, parcel: Parcel) -> Sums:
     """Return se, cu and simd as a single key, and the cycles in the slab: resident, busy, working, pipes."""
     tokens = parcel.tokens
     waves = tokens.waves
@@ -116,11 +109,7 @@ def _inside(parcel: Parcel, start: np.ndarray, stop: np.ndarray) -> tuple[np.nda
     return np.clip(start, low, high), np.clip(np.maximum(start, stop), low, high)
 
 
-def _merge(parts: Sequence[Sums]) -> Sums:
-    return joined_sums([no_sums(3 + len(PIPES)), *parts])
-
-
-def _made(part: Sums) -> PipeUse:
+def _finish(_trace: Trace, part: Sums) -> PipeUse:
     place, resident, busy, working, *pipes = part
     return PipeUse(
         se=place >> 32,
@@ -133,15 +122,7 @@ def _made(part: Sums) -> PipeUse:
     )
 
 
-def _map(_trace: Trace, parcel: Parcel) -> Sums:
-    return _cycles(parcel)
-
-
-def _finish(_trace: Trace, part: Sums) -> PipeUse:
-    return _made(part)
-
-
-PIPE_USE = Reduction(_map, _merge, _finish, is_together=True, is_of_simd=True)
+PIPE_USE = Reduction(_map, added(3 + len(PIPES)), _finish, is_together=True, is_of_simd=True)
 
 
 def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> np.ndarray:

@@ -26,7 +26,7 @@ import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, stacked
 from rcv_py.analysis.core.saturated import MAX_CYCLES, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
@@ -242,10 +242,6 @@ def _times(trace: Trace, parcel: Parcel) -> np.ndarray:
     return np.column_stack([row, begin, low, high])
 
 
-def _all_times(parts: Sequence[np.ndarray]) -> np.ndarray:
-    return np.concatenate([np.zeros((0, 4), dtype=np.int64), *parts])
-
-
 def _astray(trace: Trace, times: np.ndarray) -> frozenset[int]:
     """Index rows of waves with a time so far from the others that only damage explains it."""
     if not len(times):
@@ -256,7 +252,7 @@ def _astray(trace: Trace, times: np.ndarray) -> frozenset[int]:
     return frozenset(row[is_far].tolist())
 
 
-ASTRAY = Reduction(_times, _all_times, _astray)
+ASTRAY = Reduction(_times, stacked(4), _astray)
 
 
 def lives(waves: list[Wave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:

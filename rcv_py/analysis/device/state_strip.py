@@ -10,14 +10,13 @@ The steps depend on the capture alone, so that results of different waves can be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero, sums
+from rcv_py.analysis.core.reduction import Reduction, added
+from rcv_py.analysis.core.saturated import Sums, dense, no_sums, nonzero, sums
 from rcv_py.base.runs import borders, repeated
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
@@ -94,14 +93,10 @@ def _spent(begin: np.ndarray, end: np.ndarray, row: np.ndarray, shift: int, plac
     return spent + (np.cumsum(whole) << shift)
 
 
-def _merge(parts: Sequence[Sums]) -> Sums:
-    return joined_sums([no_sums(1), *parts])
-
-
 def _finish(trace: Trace, part: Sums) -> StateStrip:
     steps, shift = _steps(trace)
     cycles = dense(part, len(STATES) * steps)[0].reshape(len(STATES), steps)
     return StateStrip(trace.span.begin, shift, cycles.T)
 
 
-STRIP = Reduction(_map, _merge, _finish)
+STRIP = Reduction(_map, added(1), _finish)

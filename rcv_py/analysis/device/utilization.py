@@ -16,8 +16,8 @@ import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, Staged
-from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
+from rcv_py.analysis.core.reduction import Reduction, Staged, added, unchanged
+from rcv_py.analysis.core.saturated import Sums, summed
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.base.progress import checkpoint
 from rcv_py.base.runs import ascending, repeated
@@ -149,7 +149,7 @@ def unit_busy(trace: Trace, window: TimeWindow) -> Reduction[Any, UnitBusy] | St
 
 
 def _busy_by(window: TimeWindow, places: frozenset[Place]) -> Reduction[Sums, UnitBusy]:
-    return Reduction(partial(_busy, window, places), _merged, _named, is_together=True)
+    return Reduction(partial(_busy, window, places), added(1), _named, is_together=True)
 
 
 def _busy(window: TimeWindow, places: frozenset[Place], trace: Trace, parcel: Parcel) -> Sums:
@@ -162,10 +162,6 @@ def _busy(window: TimeWindow, places: frozenset[Place], trace: Trace, parcel: Pa
         inside = TimeWindow(begin, end)
         cycles = [IntervalSet.of(track.start, track.end).inside(inside) for track in tracks]
     return summed(np.array(key, dtype=np.int64), np.array(cycles, dtype=np.int64))
-
-
-def _merged(parts: Sequence[Sums]) -> Sums:
-    return joined_sums([no_sums(1), *parts])
 
 
 def _named(_trace: Trace, part: Sums) -> UnitBusy:
@@ -182,11 +178,7 @@ def _all_places(parts: Sequence[frozenset[Place]]) -> frozenset[Place]:
     return frozenset().union(*parts)
 
 
-def _same(_trace: Trace, places: frozenset[Place]) -> frozenset[Place]:
-    return places
-
-
-_PLACES = Reduction(_map_places, _all_places, _same)
+_PLACES = Reduction(_map_places, _all_places, unchanged)
 
 
 def _name(unit: str, simd: int) -> str:

@@ -8,18 +8,17 @@ wave 1       E S S W W      WAIT  0 0 0 1 1 2 1 …
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from rcv_py.analysis.core.parcels import Parcel, alone
+from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.runs import repeated, run_starts
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
 
 STATES = len(WaveState)
 AT_ONCE = 1 << 14  # times that are summed in a block: some milliseconds
@@ -53,14 +52,6 @@ class StateCurves:
         return cycles / max(1, int(cycles.sum()))
 
 
-def wave_states(batches: Iterable[WaveBatch], se: int | None = None) -> StateCurves:
-    """Sum the timelines of all waves of the batches, or of one shader engine; each wave once.
-
-    Unknown state numbers count as EMPTY, which is not a state of a wave.
-    """
-    return _curves(_merge([_changes(parcel.own.waves, se) for parcel in alone(batches)]))
-
-
 @dataclass(frozen=True, eq=False)
 class _Changes:
     """Changes of the number of waves in each state at each time; times grow strictly."""
@@ -70,8 +61,8 @@ class _Changes:
     waves: int
 
 
-def _changes(waves: Sequence[Wave], se: int | None) -> _Changes:
-    tables = [wave.states for wave in waves if se is None or wave.id.se == se]
+def _map(_trace: Trace, parcel: Parcel, *, se: int | None) -> _Changes:
+    tables = [wave.states for wave in parcel.own.waves if se is None or wave.id.se == se]
     length = np.array([len(states) for states in tables], np.int64)
     parts, length = [tables[at] for at in np.flatnonzero(length).tolist()], length[length > 0]
     if not parts:
@@ -113,21 +104,16 @@ def _merge(parts: Sequence[_Changes]) -> _Changes:
     return _at_once(np.concatenate(times), np.concatenate(more), sum(part.waves for part in parts))
 
 
-def _curves(part: _Changes) -> StateCurves:
+def _finish(_trace: Trace, part: _Changes) -> StateCurves:
     count = np.empty((STATES, len(part.time)), np.int32)
     for state in range(STATES):  # state by state, for the same reason
         np.cumsum(part.more[:, state], dtype=np.int32, out=count[state])
     return StateCurves(part.time, count, part.waves)
 
 
-def _map(_trace: Trace, parcel: Parcel, *, se: int | None) -> _Changes:
-    return _changes(parcel.own.waves, se)
-
-
-def _finish(_trace: Trace, part: _Changes) -> StateCurves:
-    return _curves(part)
-
-
 def state_curves(se: int | None = None) -> Reduction[_Changes, StateCurves]:
-    """Return `wave_states` as a reduction."""
+    """Return the sum of the timelines of all waves, or of one shader engine, as a reduction.
+
+    Unknown state numbers count as EMPTY, which is not a state of a wave.
+    """
     return Reduction(partial(_map, se=se), _merge, _finish)

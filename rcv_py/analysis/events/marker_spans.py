@@ -25,7 +25,7 @@ object that ran at that moment: from the last token, else from the kernel in the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -34,11 +34,11 @@ import numpy as np
 from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.occupancy import latest, place, residencies, slot_key
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, tables
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import count, plural
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import of_rows
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.modes import ReferenceRule
@@ -191,11 +191,6 @@ def _waves(trace: Trace) -> np.ndarray:
     return latest(_index_key(trace), trace.waves.begin, slots, columns["time"])
 
 
-@kept
-def _times(trace: Trace) -> np.ndarray:
-    return _flat(trace)["time"]
-
-
 def _map(trace: Trace, parcel: Parcel) -> _Ran:
     tokens, wave = parcel.own, _waves(trace)
     row = np.array([one.row for one in tokens.waves], dtype=np.int64)
@@ -203,14 +198,9 @@ def _map(trace: Trace, parcel: Parcel) -> _Ran:
     if not len(value):  # tokens are not needed
         return _Ran(value, value)
     objects = np.append(trace.code.codeobj.astype(np.int64), UNKNOWN)
-    token = latest(row[tokens.owner], tokens.start, wave[value], _times(trace)[value])
+    token = latest(row[tokens.owner], tokens.start, wave[value], _flat(trace)["time"][value])
     line = np.append(tokens.line, -1)[token]
     return _Ran(value, objects[np.where((line >= 0) & (line < len(trace.code)), line, -1)])
-
-
-def _merge(parts: Sequence[_Ran]) -> _Ran:
-    none = np.zeros(0, dtype=np.int64)
-    return joined([_Ran(none, none), *parts])
 
 
 def _by_kernels(trace: Trace, kernel: np.ndarray) -> np.ndarray:
@@ -361,7 +351,10 @@ def _finish(trace: Trace, ran: _Ran, *, rule: ReferenceRule) -> MarkerSpans:
     return replace(spans, problems=tuple(_problems(trace, spans)))
 
 
-MARKERS = {rule: Reduction(_map, _merge, partial(_finish, rule=rule)) for rule in ReferenceRule}
+_NONE = np.zeros(0, dtype=np.int64)
+MARKERS = {
+    rule: Reduction(_map, tables(_Ran(_NONE, _NONE)), partial(_finish, rule=rule)) for rule in ReferenceRule
+}
 
 
 def _closing(group: np.ndarray, depth: np.ndarray, closes: np.ndarray, opens: np.ndarray) -> np.ndarray:

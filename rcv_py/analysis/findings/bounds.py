@@ -43,7 +43,7 @@ from rcv_py.analysis.attribution.survey import Survey
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, totals
 from rcv_py.analysis.device.simd_work import (
     SimdCycles,
     SimdWork,
@@ -387,7 +387,7 @@ def waiting_inside(left_out: frozenset[int], inside: Ranges) -> Reduction[np.nda
     """Return an upper bound of what stalls and gaps of some waves cost inside a range of each."""
     return Reduction(
         partial(_map_inside, left_out, inside),
-        _merge_inside,
+        totals(3),
         _inside_bound,
         is_together=True,
         is_of_simd=True,
@@ -407,10 +407,6 @@ def _map_inside(left_out: frozenset[int], inside: Ranges, trace: Trace, parcel: 
     times = (start - tokens.idle[some], start + tokens.stall[some])
     spans = [np.clip(time, low, np.maximum(low, high)) + shift for time in times]
     return np.array([work.resident.total, *_of_spans(_quiet(work, *spans))], dtype=np.int64)
-
-
-def _merge_inside(parts: Sequence[np.ndarray]) -> np.ndarray:
-    return sum(parts, np.zeros(3, dtype=np.int64))
 
 
 def _inside_bound(trace: Trace, part: np.ndarray) -> Bound:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,6 @@ from rcv_py.analysis.findings.worst import WorstExecution
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +59,3 @@ def _finish(trace: Trace, part: Issued) -> Issued:
 
 
 ISSUED = Reduction(_map, _merge, _finish)
-
-
-def issued(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Issued:
-    """Return what the waves whose index row is in `rows` (None: all) issued, each wave once."""
-    return ISSUED.of(trace, batches, rows)

@@ -11,7 +11,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import LINES, LineStats
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, by_field, unchanged, union
 from rcv_py.analysis.health.buffer import ENDS, Cut, cut
 from rcv_py.analysis.health.missing import UNMATCHED, Unmatched
 from rcv_py.analysis.health.traced_units import missing_lives, traced_lives
@@ -109,30 +109,25 @@ def _with_wrong_lists(trace: Trace, listed: Sequence[Wave]) -> np.ndarray:
     return np.array(wrong, dtype=np.int64)
 
 
-def _merge(parts: Sequence[WaveChecks]) -> WaveChecks:
-    def rows(name: str) -> np.ndarray:
-        columns = [getattr(part, name) for part in parts]
-        return ascending(np.concatenate([np.zeros(0, dtype=np.int64), *columns]))
-
-    places = [np.zeros((0, 3), dtype=np.int64), *(part.places for part in parts)]
-    return WaveChecks(
-        waves=sum(part.waves for part in parts),
-        kinds=rows("kinds"),
-        outside=sum(part.outside for part in parts),
-        outside_waves=sum(part.outside_waves for part in parts),
-        moved=rows("moved"),
-        states=rows("states"),
-        places=np.unique(np.concatenate(places), axis=0),
-        listed=sum(part.listed for part in parts),
-        lists=rows("lists"),
-    )
+def _places(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return np.unique(np.concatenate([np.zeros((0, 3), dtype=np.int64), *parts]), axis=0)
 
 
-def _finish(_trace: Trace, part: WaveChecks) -> WaveChecks:
-    return part
+_merge = by_field(
+    WaveChecks,
+    waves=sum,
+    kinds=union,
+    outside=sum,
+    outside_waves=sum,
+    moved=union,
+    states=union,
+    places=_places,
+    listed=sum,
+    lists=union,
+)
 
 
-CHECKS = Reduction(_map, _merge, _finish)
+CHECKS = Reduction(_map, _merge, unchanged)
 OF_WAVES = (CHECKS, ENDS, UNMATCHED, LINES)  # reductions over waves
 
 

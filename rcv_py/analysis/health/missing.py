@@ -5,7 +5,7 @@ rocprofv3 writes a folder for a dispatch even if no wave ran on the target.  Onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, by_field, unchanged
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
@@ -175,17 +175,8 @@ def _map(trace: Trace, parcel: Parcel) -> Unmatched:
     )
 
 
-def _merge(parts: Sequence[Unmatched]) -> Unmatched:
-    return Unmatched(
-        **{name.name: sum(getattr(part, name.name) for part in parts) for name in fields(Unmatched)}
-    )
-
-
-def _finish(_trace: Trace, part: Unmatched) -> Unmatched:
-    return part
-
-
-UNMATCHED = Reduction(_map, _merge, _finish)
+_merge = by_field(Unmatched, **{one.name: sum for one in fields(Unmatched)})
+UNMATCHED = Reduction(_map, _merge, unchanged)
 
 
 def unmatched(lost: Unmatched) -> HealthNote | None:

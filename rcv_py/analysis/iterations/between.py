@@ -8,7 +8,6 @@ wave     A ... B .. A ..... B . B . A ...      A → B: from each A to the first
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,10 +15,9 @@ import numpy as np
 
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, added
 from rcv_py.base.runs import borders
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +54,6 @@ def _map(a: int, b: int, _trace: Trace, parcel: Parcel) -> saturated.Sums:
     return saturated.summed(cycles, np.ones_like(cycles))
 
 
-def _merge(parts: Sequence[saturated.Sums]) -> saturated.Sums:
-    return saturated.joined_sums(parts) if parts else saturated.no_sums(1)
-
-
 def _finish(_trace: Trace, part: saturated.Sums) -> Between:
     cycles, times = part
     count = int(times.sum())
@@ -74,11 +68,4 @@ def _finish(_trace: Trace, part: saturated.Sums) -> Between:
 
 def between_of(a: int, b: int) -> Reduction[saturated.Sums, Between]:
     """Return the reduction for the time from code row A to code row B, over all iterations of each wave."""
-    return Reduction(partial(_map, a, b), _merge, _finish)
-
-
-def between(
-    trace: Trace, batches: Iterable[WaveBatch], a: int, b: int, rows: Collection[int] | None = None
-) -> Between:
-    """Return the same for the waves whose index row is in `rows` (None: all)."""
-    return between_of(a, b).of(trace, batches, rows)
+    return Reduction(partial(_map, a, b), added(1), _finish)

@@ -19,7 +19,7 @@ cost of the first execution is a cold start, which a better loop does not remove
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -34,7 +34,6 @@ from rcv_py.base.runs import ascending, distinct, ends_run, ranges, run_starts, 
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 MAX_LOOPS = 64  # loops that are analysed: the loops continued most often
 MIN_ITERATIONS = 8  # with fewer iterations none is called an outlier
@@ -132,13 +131,6 @@ class LoopIterations:
         all_, cycles = self.iterations, self.iterations.cycles
         rows = np.flatnonzero(all_.is_between & (cycles > self.table.limit[all_.loop]))
         return rows[np.argsort(-cycles[rows], kind="stable")]
-
-
-def loop_iterations(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> LoopIterations:
-    """Return the loops of the waves whose index row is in `rows` (None: all), each wave once."""
-    return LOOPS.of(trace, batches, rows).found
 
 
 # -- the iterations of some waves --------------------------------------------------------------------------
@@ -284,13 +276,6 @@ class LoopSummary:
     def waves(self) -> int:
         """Number of analysed waves."""
         return self.found.waves
-
-
-def loop_summary(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> LoopSummary:
-    """Return the loops of the waves whose index row is in `rows` (None: all), each wave once."""
-    return LOOPS.of(trace, batches, rows)
 
 
 # -- the reduction -----------------------------------------------------------------------------------------

@@ -15,15 +15,14 @@ holds several segments, and each row names the segment that others most often ra
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.median import at_ranks
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed, sums
+from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked
+from rcv_py.analysis.core.saturated import Sums, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, sums_by_kind
 from rcv_py.analysis.program.matrix_forms import passes_of
 from rcv_py.analysis.waves.barriers import crossings, meetings
@@ -32,7 +31,6 @@ from rcv_py.base.runs import ascending, distinct, ends_run, numbered, ranges, st
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 OUTSIDE = -1  # instead of a barrier: the begin of a wave, or its end
 WORKGROUP = 32  # maximum waves of a workgroup
@@ -115,14 +113,6 @@ def _ends(line: np.ndarray, wave: np.ndarray, waves: int) -> tuple[np.ndarray, n
 def _keys(first: np.ndarray, last: np.ndarray) -> np.ndarray:
     """A key for each pair of barriers, int64."""
     return (first - OUTSIDE) * _ENDS + last - OUTSIDE
-
-
-def _merge(parts: Sequence[_Part]) -> _Part:
-    return _Part(
-        joined_barriers([part.barriers for part in parts]),
-        np.concatenate([np.zeros(0, dtype=np.int64), *(part.counted for part in parts)]),
-        joined_sums([no_sums(_SPENT), *(part.spent for part in parts)]),
-    )
 
 
 def _finish(_trace: Trace, part: _Part) -> Segments:
@@ -208,12 +198,5 @@ def _beside(
     return known[best[asked]], often[asked]
 
 
-SEGMENTS = Reduction(_map, _merge, _finish)
-
-
-def segments(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Segments:
-    """Return the segments of the waves whose index row is in `rows` (None: all), each wave once.
-
-    Other waves still arrive at barriers and run at the same time.
-    """
-    return SEGMENTS.of(trace, batches, rows)
+_MERGE = by_field(_Part, barriers=joined_barriers, counted=stacked(), spent=added(_SPENT))
+SEGMENTS = Reduction(_map, _MERGE, _finish)  # waves that do not count still arrive at barriers

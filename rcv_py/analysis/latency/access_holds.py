@@ -17,7 +17,6 @@ unit were traced, the others take the unit in between and make the hold seem lon
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,14 +24,13 @@ import numpy as np
 from rcv_py.analysis.attribution.lines import LDS, VMEM, lines
 from rcv_py.analysis.core.median import at_ranks
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, added, by_field, union
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, summed
 from rcv_py.analysis.latency.access_widths import access_width
 from rcv_py.analysis.program.register_use import wave_lanes
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 UNITS = {LDS: "LDS", VMEM: "VMEM"}
 BYTES_A_CYCLE = {LDS: 128, VMEM: 64}
@@ -110,15 +108,6 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
     return _Part(joined_sums(found), joined_sums(distances), np.unique(cu * 16 + simd))
 
 
-def _merge(parts: Sequence[_Part]) -> _Part:
-    simds = np.concatenate([np.zeros(0, dtype=np.int64), *(part.simds for part in parts)])
-    return _Part(
-        joined_sums([no_sums(3), *(part.rows for part in parts)]),
-        joined_sums([no_sums(1), *(part.distances for part in parts)]),
-        np.unique(simds),
-    )
-
-
 def _finish(trace: Trace, part: _Part) -> AccessHolds:
     code, of_code = trace.code, lines(trace.code, trace.architecture)
     hits, refused, stall = dense(part.rows, len(code) + 1)
@@ -149,14 +138,5 @@ def _finish(trace: Trace, part: _Part) -> AccessHolds:
     return of_rows(found, np.lexsort((row, -found.stall, -found.beyond)))
 
 
-HOLDS = Reduction(_map, _merge, _finish, is_together=True)
-
-
-def access_holds(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> AccessHolds:
-    """Return the memory instructions of the waves whose index row is in `rows` (None: all), each wave once.
-
-    Other waves of a compute unit still hold its units.
-    """
-    return HOLDS.of(trace, batches, rows)
+_MERGE = by_field(_Part, rows=added(3), distances=added(1), simds=union)
+HOLDS = Reduction(_map, _MERGE, _finish, is_together=True)  # waves that do not count still hold units

@@ -8,7 +8,7 @@ are those requested by the compute unit, not the DRAM traffic.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,12 +16,11 @@ import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero, summed
+from rcv_py.analysis.core.reduction import Reduction, added, by_field, stacked
+from rcv_py.analysis.core.saturated import Sums, dense, nonzero, summed
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.register_use import wave_lanes
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 UNKNOWN = -1  # bytes of an instruction that matches no rule
 WIDEST = 16  # bytes per lane of the widest vector access
@@ -135,13 +134,6 @@ class AccessWidths:
         return [(int(widths[at]), int(times[at])) for at in order]
 
 
-def access_widths(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> AccessWidths:
-    """Return widths and executions of the waves whose index row is in `rows` (None: all), each wave once."""
-    return WIDTHS.of(trace, batches, rows)
-
-
 @dataclass(frozen=True, eq=False)
 class _Accesses:
     """Executions of some waves, and when the waves lived."""
@@ -154,13 +146,6 @@ def _map(trace: Trace, parcel: Parcel) -> _Accesses:
     tokens, rows = parcel.own, len(trace.code)
     lives = [(wave.id.se * 4096 + max(0, wave.cu), wave.begin, wave.end) for wave in tokens.waves]
     return _Accesses(nonzero(tokens.executions(rows)), np.array(lives, dtype=np.int64).reshape(-1, 3))
-
-
-def _merge(parts: Sequence[_Accesses]) -> _Accesses:
-    return _Accesses(
-        joined_sums([no_sums(1), *(part.executions for part in parts)]),
-        np.concatenate([np.zeros((0, 3), dtype=np.int64), *(part.lives for part in parts)]),
-    )
 
 
 def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
@@ -182,4 +167,4 @@ def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
     )
 
 
-WIDTHS = Reduction(_map, _merge, _finish)
+WIDTHS = Reduction(_map, by_field(_Accesses, executions=added(1), lives=stacked(3)), _finish)

@@ -11,17 +11,15 @@ group ran are one instance, whichever `s_barrier` each of them executed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, by_field, stacked
 from rcv_py.analysis.waves.barriers import meetings
 from rcv_py.analysis.waves.workgroups import Barriers, KnownBy, barriers_of, grouped, joined_barriers
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 MAX_SPREAD = 64  # cycles within which waves leave the same barrier; beyond it the recorded group is wrong
 
@@ -68,11 +66,6 @@ def _map(trace: Trace, parcel: Parcel) -> _Arrivals:
     return _Arrivals(barriers_of(trace, parcel), counted)
 
 
-def _merge(parts: Sequence[_Arrivals]) -> _Arrivals:
-    counted = np.concatenate([np.zeros(0, np.int64), *(part.counted for part in parts)])
-    return _Arrivals(joined_barriers([part.barriers for part in parts]), counted)
-
-
 def _skew(trace: Trace, part: _Arrivals) -> BarrierSkew:
     waves, at = part.barriers.waves, part.barriers.at
     group, known_by = grouped(waves, at)
@@ -98,15 +91,6 @@ def _skew(trace: Trace, part: _Arrivals) -> BarrierSkew:
     )
 
 
-BARRIER_SKEW = Reduction(_map, _merge, _skew)
-
-
-def barrier_skew(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> BarrierSkew:
-    """Return the barriers of the waves whose index row is in `rows` (None: all), each wave once.
-
-    Waves that are not in `rows` still arrive: they may be first or last, but their stall does not count.
-    Instances without a wave in `rows` are left out.
-    """
-    return BARRIER_SKEW.of(trace, batches, rows)
+# Waves that do not count still arrive, first or last, but their stall is left out, and so are instances with
+# none that counts.
+BARRIER_SKEW = Reduction(_map, by_field(_Arrivals, barriers=joined_barriers, counted=stacked()), _skew)

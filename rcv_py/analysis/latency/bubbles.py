@@ -19,7 +19,7 @@ the matrix unit works as bubbles.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -44,7 +44,6 @@ from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.runs import ascending, ends_run, starts_run
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 WAYS = ("idle", "stall", "drain")
 _SHARED = 18  # waves up to which a cycle is counted in parts
@@ -166,20 +165,8 @@ def bubbles_by(rule: ReferenceRule, left_out: frozenset[int]) -> Reduction[_Char
     )
 
 
+# Waves that do not count still issue and keep units busy; bubbles are split among the waves that count.
 BUBBLES = {rule: Staged(ASTRAY, partial(bubbles_by, rule)) for rule in ReferenceRule}
-
-
-def bubbles(
-    trace: Trace,
-    batches: Iterable[WaveBatch],
-    rows: Collection[int] | None = None,
-    rule: ReferenceRule = ReferenceRule.OURS,
-) -> Bubbles:
-    """Return the bubbles of the waves whose index row is in `rows` (None: all), each wave once.
-
-    Waves that are left out still issue and keep units busy; bubbles are split among the waves that count.
-    """
-    return BUBBLES[rule].of(trace, batches, rows)
 
 
 def _waiting(

@@ -14,23 +14,20 @@ its size is known from documents only.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import lines
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, summed, sums
+from rcv_py.analysis.core.reduction import Reduction, added, by_field, tables
+from rcv_py.analysis.core.saturated import Sums, dense, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import numbered, starts_run
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 SLOW = 64  # cycles of a gap from which on the line counts as missing in the cache
-LINE = 64  # bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +66,6 @@ class _Part:
     gaps: _Gaps  # of counted waves
     earliest: _Gaps  # of all waves: when each line first ran on each unit; without cycles
     elsewhere: int
-
-
-_NO_GAPS = _Gaps(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Part:
@@ -120,15 +114,6 @@ def _first_of(trace: Trace, gaps: _Gaps) -> _Gaps:
     return of_rows(gaps, kept)
 
 
-def _merge(parts: Sequence[_Part]) -> _Part:
-    return _Part(
-        joined_sums([no_sums(1), *(part.arrivals for part in parts)]),
-        joined([_NO_GAPS, *(part.gaps for part in parts)]),
-        joined([_NO_GAPS, *(part.earliest for part in parts)]),
-        sum(part.elsewhere for part in parts),
-    )
-
-
 def _finish(trace: Trace, part: _Part) -> CodeFetches:
     of_code, count = lines(trace.code, trace.architecture), len(trace.code)
     gaps, earliest = part.gaps, _first_of(trace, part.earliest)
@@ -163,11 +148,7 @@ def _finish(trace: Trace, part: _Part) -> CodeFetches:
     return of_rows(found, rows[np.lexsort((rows, -found.cycles[rows]))])
 
 
-FETCHES = Reduction(_map, _merge, _finish)
-
-
-def code_fetches(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> CodeFetches:
-    """Return the lines that waves whose index row is in `rows` (None: all) waited for, each wave once."""
-    return FETCHES.of(trace, batches, rows)
+_GAPS = tables(_Gaps(*np.zeros((4, 0), dtype=np.int64)))
+FETCHES = Reduction(
+    _map, by_field(_Part, arrivals=added(1), gaps=_GAPS, earliest=_GAPS, elsewhere=sum), _finish
+)

@@ -12,7 +12,7 @@ arithmetic computes, so a chain may be avoidable (DPP exchanges lanes of a row w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,6 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 OPERATIONS = ("ds_bpermute", "ds_permute", "ds_swizzle")
 MAX_DISTANCE = 64  # maximum tokens between a wait and the next operation
@@ -86,13 +85,6 @@ def _finish(trace: Trace, part: np.ndarray) -> CrossLaneChains:
 
 _NONE = np.zeros((0, 6), dtype=np.int64)
 CROSS_LANE = Reduction(_map, _merge, _finish)
-
-
-def cross_lane(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> CrossLaneChains:
-    """Return the chains in the waves whose index row is in `rows` (None: all), each wave once."""
-    return CROSS_LANE.of(trace, batches, rows)
 
 
 def _chains(piece: TokenColumns, links: WaitLinks, crossing: np.ndarray) -> np.ndarray:

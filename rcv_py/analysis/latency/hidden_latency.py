@@ -5,7 +5,7 @@ It is an estimate.  Latency that other waves cover costs no time; the rest is wo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import split_cycles
 from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, by_field, totals
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.matrix_forms import matrix_passes
@@ -25,7 +25,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import Wave
 
 MATRIX, VALU, VMEM, SCALAR, OTHER = range(5)  # units, the most important first
 
@@ -221,9 +221,7 @@ def _by_line(tokens: SimdTokens, parts: np.ndarray, counts: np.ndarray, lines: i
     return np.stack([sums(tokens.line[known], part[known], lines) for part in parts])
 
 
-def _merge(parts: Sequence[_Hidden]) -> _Hidden:
-    cycles = sum((part.cycles for part in parts), np.zeros((3, 1), dtype=np.int64))
-    return _Hidden(cycles, sum(part.counted for part in parts), sum(part.read for part in parts))
+_merge = by_field(_Hidden, cycles=totals(3, 1), counted=sum, read=sum)
 
 
 def _finish(trace: Trace, part: _Hidden) -> HiddenLatency:
@@ -268,28 +266,14 @@ def _finish_reference(trace: Trace, part: _Waves) -> HiddenLatency:
     return _answer(trace, _merge(found), ASSUMPTION)
 
 
+# Our rule: a cycle is hidden while another wave of the SIMD, counted or not, keeps a unit of at least equal
+# importance busy (matrix, vector arithmetic, vector and local memory, scalar).  Overlapping busy times of a
+# unit count once; a matrix instruction is busy for the passes of its form.  `reference_parts` is the
+# reference's rule.
 HIDDEN: dict[ReferenceRule, Reduction[Any, HiddenLatency]] = {
     ReferenceRule.OURS: Reduction(_map, _merge, _finish, is_together=True, is_of_simd=True),
     ReferenceRule.REFERENCE: Reduction(_map_reference, _merge_reference, _finish_reference),
 }
-
-
-def hidden_latency(
-    trace: Trace,
-    batches: Iterable[WaveBatch],
-    rule: ReferenceRule = ReferenceRule.OURS,
-    rows: Collection[int] | None = None,
-) -> HiddenLatency:
-    """Return the hidden idle, stall and issue of every code line over the waves in `rows` (None: all).
-
-    `rows` are rows of the wave index; the other waves still hide latency.
-
-    Our rule: a cycle counts as hidden when another wave of the SIMD keeps a unit of at least the same
-    importance busy (matrix, vector arithmetic, vector and local memory, scalar).  Overlapping busy times of a
-    unit count once; a matrix instruction is busy for the passes of its form.  For the reference's rule see
-    `reference_parts`.
-    """
-    return HIDDEN[rule].of(trace, batches, rows)
 
 
 def why_not_hidden(trace: Trace) -> str:

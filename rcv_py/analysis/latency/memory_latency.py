@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, by_field
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.latency.memory_levels import (
@@ -34,7 +33,6 @@ from rcv_py.model.columns import joined
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 ASSUMPTION = (
     "Estimate: loads and stores are separate queues, distinguished by the latencies that explain the counted "
@@ -85,17 +83,6 @@ class MemoryLatency:
         return len(self.line)
 
 
-def memory_latency(
-    trace: Trace, batches: Iterable[WaveBatch], rule: ReferenceRule = ReferenceRule.OURS
-) -> MemoryLatency:
-    """Return the latency of memory instructions that a level counter counts.
-
-    Our rule: `split_levels`.  The reference's: all operations of a kind are one queue, and mean issue and
-    stall are sums over all executions divided by the number of samples; ours divide by executions.
-    """
-    return MEMORY[rule].of(trace, batches)
-
-
 @dataclass(frozen=True, eq=False)
 class _Part:
     """Memory operations of some waves."""
@@ -109,10 +96,6 @@ def _map(trace: Trace, parcel: Parcel) -> _Part:
     return _Part(
         memory_ops(tokens if has_levels(trace) else of_waves(()), len(trace.code)), len(tokens.waves)
     )
-
-
-def _merge(parts: Sequence[_Part]) -> _Part:
-    return _Part(all_ops([part.ops for part in parts]), sum(part.waves for part in parts))
 
 
 def _finish(trace: Trace, part: _Part, *, rule: ReferenceRule) -> MemoryLatency:
@@ -137,7 +120,10 @@ def _finish(trace: Trace, part: _Part, *, rule: ReferenceRule) -> MemoryLatency:
     return replace(table, interval=max(one.interval for one in tables))
 
 
-MEMORY = {rule: Reduction(_map, _merge, partial(_finish, rule=rule)) for rule in ReferenceRule}
+# Our rule: `split_levels`.  The reference's: all operations of a kind are one queue, and mean issue and stall
+# are sums over all executions divided by the number of samples; ours divide by executions.
+_MERGE = by_field(_Part, ops=all_ops, waves=sum)
+MEMORY = {rule: Reduction(_map, _MERGE, partial(_finish, rule=rule)) for rule in ReferenceRule}
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ Numbers that need no wave file are available at once; states and pipes come from
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies, steps
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.core.reduction import Reduction, Staged, by_field
 from rcv_py.analysis.cost.activity import STATE_SHARES, Activity, StateShares, activity
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.counters.counter_shares import CounterShares, counter_shares
@@ -35,7 +35,6 @@ from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +76,26 @@ class DeviceSummary:
         return next((fact for fact in self.facts if fact.id == name), None)
 
 
-def device_summary(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> DeviceSummary:
-    """Return the summary of a capture with the given waves read.
+def summary_by(rows: Collection[int] | None) -> Staged[Any, Any, DeviceSummary]:
+    """Return the analysis that summarizes a capture; it must be run for the same rows.
 
     Lives, states and cycles of instructions count waves whose index row is in `rows` (None: all); all waves
     keep SIMDs busy.
     """
-    return summary_by(rows).of(trace, batches, rows)
-
-
-def summary_by(rows: Collection[int] | None) -> Staged[Any, Any, DeviceSummary]:
-    """Return `device_summary` as a reduction for these rows; it must be run for the same rows."""
     return Staged(ASTRAY, partial(_summary_without, rows=rows))
 
 
 def _summary_without(left_out: frozenset[int], *, rows: Collection[int] | None) -> Reduction[Any, Any]:
+    merge = by_field(
+        _Part,
+        lines=LINES.merge,
+        states=STATE_SHARES.merge,
+        pipes=PIPE_USE.merge,
+        work=joined_cycles,
+        read=sum,
+    )
     done = partial(_finish, left_out=left_out, rows=None if rows is None else frozenset(rows))
-    return Reduction(partial(_map, left_out=left_out), _merge, done, is_together=True, is_of_simd=True)
+    return Reduction(partial(_map, left_out=left_out), merge, done, is_together=True, is_of_simd=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,16 +117,6 @@ def _map(trace: Trace, parcel: Parcel, *, left_out: frozenset[int]) -> _Part:
         pipes=PIPE_USE.map(trace, parcel),
         work=simd_cycles(work_of(trace, everyone, left_out)),
         read=len(parcel.begun.waves),
-    )
-
-
-def _merge(parts: Sequence[_Part]) -> _Part:
-    return _Part(
-        lines=LINES.merge([part.lines for part in parts]),
-        states=STATE_SHARES.merge([part.states for part in parts]),
-        pipes=PIPE_USE.merge([part.pipes for part in parts]),
-        work=joined_cycles([part.work for part in parts]),
-        read=sum(part.read for part in parts),
     )
 
 

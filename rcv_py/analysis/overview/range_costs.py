@@ -11,7 +11,6 @@ Executions and their operations belong to the range in which they issue.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,15 +22,15 @@ from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, Staged
-from rcv_py.analysis.core.saturated import joined_sums, no_sums
+from rcv_py.analysis.core.reduction import Reduction, Staged, added, by_field, union
+from rcv_py.analysis.core.saturated import no_sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.device.utilization import SHARED, UNITS, utilization
 from rcv_py.analysis.program.matrix_forms import flops_of
 from rcv_py.analysis.program.register_use import wave_lanes
 from rcv_py.analysis.program.vector_forms import lane_flops_of
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 
 _SIMDS = 256  # SIMD numbers of a place, including SHARED
@@ -171,20 +170,6 @@ def _place(se: int, cu: int, unit: int, simd: int) -> int:
     return (((se << 20) + cu + 1) * len(UNITS) + unit) * _SIMDS + simd + 1
 
 
-def _merge(parts: Sequence[RangePart]) -> RangePart:
-    lines = [part.lines for part in parts] or [no_sums(_COLUMNS)]
-    units = [part.units for part in parts] or [no_sums(1)]
-    places = [part.places for part in parts] or [np.zeros(0, dtype=np.int64)]
-    return RangePart(
-        claims=Sums.joined([part.claims for part in parts]),
-        lines=joined_sums(lines),
-        units=joined_sums(units),
-        places=np.unique(np.concatenate(places)),
-        waves=sum(part.waves for part in parts),
-        wave_cycles=sum(part.wave_cycles for part in parts),
-    )
-
-
 def _finish(window: TimeWindow, trace: Trace, part: RangePart) -> RangeCosts:
     rows = len(trace.code)
     hits, stall, busy, idle = (column[:rows] for column in saturated.dense(part.lines, rows + 1))
@@ -217,18 +202,22 @@ def _used(part: RangePart) -> tuple[UnitUse, ...]:
     return tuple(used)
 
 
+_MERGE = by_field(
+    RangePart,
+    claims=Sums.joined,
+    lines=added(_COLUMNS),
+    units=added(1),
+    places=union,
+    waves=sum,
+    wave_cycles=sum,
+)
+
+
 def range_costs_by(window: TimeWindow, survey: Survey) -> Reduction[RangePart, RangeCosts]:
     """Return the reduction for a range, given a survey of all waves of the capture."""
-    return Reduction(partial(_map, survey, window), _merge, partial(_finish, window), is_together=True)
+    return Reduction(partial(_map, survey, window), _MERGE, partial(_finish, window), is_together=True)
 
 
 def range_costs_of(window: TimeWindow) -> Staged[Survey, RangePart, RangeCosts]:
     """Return the analysis of a range of cycles, which relates waves to each other."""
     return Staged(SURVEY, partial(range_costs_by, window))
-
-
-def range_costs(
-    trace: Trace, batches: Iterable[WaveBatch], window: TimeWindow, rows: Collection[int] | None = None
-) -> RangeCosts:
-    """Return the costs in a range of waves whose index row is in `rows` (None: all); all occupy units."""
-    return range_costs_of(window).of(trace, batches, rows)

@@ -7,15 +7,15 @@ name of a label.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums
+from rcv_py.analysis.core.reduction import Reduction, added, by_field
+from rcv_py.analysis.core.saturated import Sums, dense
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.base.text import operand
 from rcv_py.model.code import CodeTable
@@ -170,9 +170,7 @@ def _jumps(tokens: TokenColumns, code: CodeTable) -> _Jumps:
     return _Jumps(pairs, (rows, jumped[rows], passed[rows], ran[rows]))
 
 
-def _merge(parts: Sequence[_Jumps]) -> _Jumps:
-    pairs = joined_sums([no_sums(1), *(part.pairs for part in parts)])
-    return _Jumps(pairs, joined_sums([no_sums(3), *(part.lines for part in parts)]))
+_merge = by_field(_Jumps, pairs=added(1), lines=added(3))
 
 
 def _made(part: _Jumps, code: CodeTable) -> Branches:

@@ -9,20 +9,18 @@ location and cause belongs to another instruction, and no conclusion from them i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero
+from rcv_py.analysis.core.reduction import Reduction, added
+from rcv_py.analysis.core.saturated import Sums, dense, nonzero
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 # Genuine captures have no mismatch at all; texts shifted by a single row had 24 % and more.  The limit of 1
 # in 200 leaves room for an instruction that a later device executes on another unit.
@@ -101,14 +99,6 @@ REMEDY = (
     "Take code.json from the same recording as the wave files, decode the recording again with the code "
     "objects that were loaded when it was made, or record again without rebuilding in between."
 )
-UNKNOWN = CodeMatch(0, 0)
-
-
-def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
-    """Return how well the executions of some waves match the instruction texts, each wave once."""
-    return MATCH.of(trace, batches)
-
-
 _UNIT_OF = np.array([_SAME.get(TokenKind(kind), kind) for kind in range(KIND_COUNT)], dtype=np.uint8)
 _IS_JUDGED = np.isin(np.arange(KIND_COUNT), list(_UNIT))
 
@@ -120,10 +110,6 @@ def _map(trace: Trace, parcel: Parcel) -> Sums:
     for kind, unit in enumerate(_UNIT_OF.tolist()):
         on_unit[:, unit] += by_kind[:, kind]
     return nonzero(on_unit.reshape(-1))
-
-
-def _merge(parts: Sequence[Sums]) -> Sums:
-    return joined_sums([no_sums(1), *parts])
 
 
 def _finish(trace: Trace, part: Sums) -> CodeMatch:
@@ -142,4 +128,4 @@ def _finish(trace: Trace, part: Sums) -> CodeMatch:
     return CodeMatch(int(table.sum()), int(wrong.sum()), examples)
 
 
-MATCH = Reduction(_map, _merge, _finish)
+MATCH = Reduction(_map, added(1), _finish)

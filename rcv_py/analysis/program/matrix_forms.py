@@ -11,7 +11,6 @@ gfx9 shows only the issue.  RDNA forms are computed from the operations per cycl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,14 +18,13 @@ import numpy as np
 from rcv_py.analysis.core.intervals import occupied_cycles
 from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, by_field, stacked
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import LARGEST, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 _FORM = re.compile(
     r"v_(?P<family>s?mfmac?|s?wmmac?)_(?:scale(?:16)?_)?(?P<out>[a-z0-9]+)_"
@@ -159,11 +157,6 @@ def matrix_passes(code: CodeTable, target: str) -> MatrixPasses:
     return MatrixPasses(cycles, tuple(unknown))
 
 
-def matrix_use(trace: Trace, batches: Iterable[WaveBatch]) -> MatrixUse:
-    """Return how long the matrix units worked, by the forms that ran, and how long waves were resident."""
-    return MATRIX.of(trace, batches)
-
-
 @dataclass(frozen=True, eq=False)
 class _Use:
     """The use of the matrix units by some waves."""
@@ -185,20 +178,12 @@ def _map(trace: Trace, parcel: Parcel) -> _Use:
     return _Use(int(cycles.sum()), len(cycles), np.array(lives, dtype=np.int64).reshape(-1, 3))
 
 
-def _merge(parts: Sequence[_Use]) -> _Use:
-    return _Use(
-        sum(part.busy for part in parts),
-        sum(part.executions for part in parts),
-        np.concatenate([np.zeros((0, 3), dtype=np.int64), *(part.lives for part in parts)]),
-    )
-
-
 def _finish(trace: Trace, part: _Use) -> MatrixUse:
     resident = occupied_cycles(part.lives)
     return MatrixUse(part.busy, resident, part.executions, passes_of(trace).assumption)
 
 
-MATRIX = Reduction(_map, _merge, _finish)
+MATRIX = Reduction(_map, by_field(_Use, busy=sum, executions=sum, lives=stacked(3)), _finish)
 
 
 def _cdna_target(target: str, text: str, types: str, shape: tuple[int, int]) -> str:

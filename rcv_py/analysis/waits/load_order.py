@@ -16,14 +16,13 @@ may move.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.program.registers import registers, words
@@ -34,7 +33,6 @@ from rcv_py.base.runs import borders, numbered, ranges
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 _BITS = 20  # of a code row in a key; larger programs are not analysed
 _MOST = (1 << _BITS) - 1
@@ -77,11 +75,6 @@ class _Part:
     deferred: Sums  # counts
     cycles: int
     waves: int
-
-
-def load_order(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> LoadOrder:
-    """Return inverted waits in the waves whose index row is in `rows` (None: all), each wave once."""
-    return LOAD_ORDER.of(trace, batches, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,15 +285,6 @@ def _deferred(pairs: _Pairs, found: _Inverted) -> Sums:
     return summed(key, np.ones(len(rows), dtype=np.int64))
 
 
-def _merge(parts: Sequence[_Part]) -> _Part:
-    return _Part(
-        moves=joined_sums([no_sums(5), *(part.moves for part in parts)]),
-        deferred=joined_sums([no_sums(1), *(part.deferred for part in parts)]),
-        cycles=sum(part.cycles for part in parts),
-        waves=sum(part.waves for part in parts),
-    )
-
-
 def _finish(trace: Trace, part: _Part) -> LoadOrder:
     order = np.lexsort((part.moves[0], -part.moves[2], -part.moves[3]))
     key, hits, stall, bound, renamed, carried = (column[order] for column in part.moves)
@@ -344,4 +328,5 @@ def _by_wait(key: np.ndarray) -> tuple[dict[int, tuple[int, ...]], dict[int, tup
     )
 
 
-LOAD_ORDER = Reduction(_map, _merge, _finish)
+_MERGE = by_field(_Part, moves=added(5), deferred=added(1), cycles=sum, waves=sum)
+LOAD_ORDER = Reduction(_map, _MERGE, _finish)

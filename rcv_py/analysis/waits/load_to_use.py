@@ -11,15 +11,15 @@ the first wait that required an operation counts as its use.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.median import at_ranks
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed, sums
+from rcv_py.analysis.core.reduction import Reduction, added, by_field
+from rcv_py.analysis.core.saturated import Sums, summed, sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.wait_latency import latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
@@ -28,7 +28,6 @@ from rcv_py.model.architecture import Architecture
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +56,6 @@ class LoadToUse:
     def is_short(self) -> np.ndarray:
         """Whether the median distance is shorter than the measured latency, bool."""
         return self.median < self.latency
-
-
-def load_to_use(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> LoadToUse:
-    """Return the distances in the waves whose index row is in `rows` (None: all), each wave once."""
-    return LOAD_TO_USE.of(trace, batches, rows)
 
 
 _SHIFT = 40  # bits of a value in a key, below its line
@@ -105,16 +99,6 @@ def _map(trace: Trace, parcel: Parcel) -> _Uses:
 def _keys(line: np.ndarray, value: np.ndarray) -> np.ndarray:
     """One number for a line and a value, int64."""
     return line << _SHIFT | np.minimum(value, _MOST)
-
-
-def _merge(parts: Sequence[_Uses]) -> _Uses:
-    return _Uses(
-        distance=joined_sums([no_sums(2), *(part.distance for part in parts)]),
-        matrix=joined_sums([no_sums(1), *(part.matrix for part in parts)]),
-        vector=joined_sums([no_sums(1), *(part.vector for part in parts)]),
-        wait=joined_sums([no_sums(1), *(part.wait for part in parts)]),
-        samples=joined_sums([no_sums(1), *(part.samples for part in parts)]),
-    )
 
 
 def _uses(tokens: TokenColumns, links: WaitLinks, architecture: Architecture) -> tuple[np.ndarray, ...]:
@@ -174,4 +158,5 @@ def _at_ranks(line: np.ndarray, values: Sums, ranks: Sequence[tuple[int, int]]) 
     return [column.astype(np.int64) for column in found]
 
 
-LOAD_TO_USE = Reduction(_map, _merge, _finish)
+_MERGE = by_field(_Uses, distance=added(2), matrix=added(1), vector=added(1), wait=added(1), samples=added(1))
+LOAD_TO_USE = Reduction(_map, _MERGE, _finish)

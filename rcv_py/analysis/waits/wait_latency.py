@@ -12,7 +12,7 @@ order, the newest is still the likeliest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.median import at_ranks
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, added, by_field
 from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
@@ -29,7 +29,6 @@ from rcv_py.base.runs import borders, ends_run, starts_run
 from rcv_py.model.architecture import Architecture
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 ISSUE = 4  # cycles of a wait that does not stall
 _SHIFT = 40  # bits of a latency in a key; one more says whether it is an upper bound
@@ -210,23 +209,8 @@ def _map(trace: Trace, parcel: Parcel) -> _Waits:
     return _Waits(sums, latency_samples(tokens, links, trace.architecture), len(tokens.waves))
 
 
-def _merge(parts: Sequence[_Waits]) -> _Waits:
-    return _Waits(
-        joined_sums([NO_SUMS, *(part.sums for part in parts)]),
-        joined_sums([NO_SAMPLES, *(part.samples for part in parts)]),
-        sum(part.waves for part in parts),
-    )
-
-
 def _finish(trace: Trace, part: _Waits) -> WaitSummary:
     return WaitSummary(blocking([part.sums]), wait_latency([part.samples]), part.waves, len(trace.waves))
 
 
-WAITS = Reduction(_map, _merge, _finish)
-
-
-def wait_summary(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> WaitSummary:
-    """Return the waits of the waves whose index row is in `rows` (None: all), each wave once."""
-    return WAITS.of(trace, batches, rows)
+WAITS = Reduction(_map, by_field(_Waits, sums=added(3), samples=added(1), waves=sum), _finish)

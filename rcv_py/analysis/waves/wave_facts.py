@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, unchanged
 from rcv_py.analysis.timeline.token_details import state_cycles
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.columns import Table, joined, of_rows
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -54,16 +55,13 @@ def _map(_trace: Trace, parcel: Parcel) -> WaveFacts:
     return WaveFacts(*np.array(facts, dtype=np.int64).reshape(-1, 6).T)
 
 
-def _merge(parts: Sequence[WaveFacts]) -> WaveFacts:
-    every = joined([WaveFacts(*np.zeros((6, 0), dtype=np.int64)), *parts])
+def _in_order(nothing: Table, parts: Sequence[Table]) -> Table:
+    every: Any = joined([nothing, *parts])
     return of_rows(every, np.argsort(every.row, kind="stable"))
 
 
-def _finish(_trace: Trace, part: WaveFacts) -> WaveFacts:
-    return part
-
-
-WAVE_FACTS = Reduction(_map, _merge, _finish)
+_merge = partial(_in_order, WaveFacts(*np.zeros((6, 0), dtype=np.int64)))
+WAVE_FACTS = Reduction(_map, _merge, unchanged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +88,9 @@ def states_within(wave: Wave, window: TimeWindow | None) -> tuple[int, ...] | No
 
 def wave_states(window: TimeWindow | None) -> Reduction[WaveStates, WaveStates]:
     """Return how long each wave was in each state inside a window, None: in its whole life."""
-    return Reduction(partial(_map_states, window), _merge_states, _finish_states)
+    none = np.zeros((0, len(WaveState)), dtype=np.int64)
+    merge = partial(_in_order, WaveStates(none[:, 0], none[:, 0], none))
+    return Reduction(partial(_map_states, window), merge, unchanged)
 
 
 def _map_states(window: TimeWindow | None, _trace: Trace, parcel: Parcel) -> WaveStates:
@@ -101,13 +101,3 @@ def _map_states(window: TimeWindow | None, _trace: Trace, parcel: Parcel) -> Wav
         tokens=np.array([len(wave.tokens) for wave in waves], dtype=np.int64),
         cycles=np.array(cycles, dtype=np.int64).reshape(-1, len(WaveState)),
     )
-
-
-def _merge_states(parts: Sequence[WaveStates]) -> WaveStates:
-    none = np.zeros((0, len(WaveState)), dtype=np.int64)
-    every = joined([WaveStates(none[:, 0], none[:, 0], none), *parts])
-    return of_rows(every, np.argsort(every.row, kind="stable"))
-
-
-def _finish_states(_trace: Trace, part: WaveStates) -> WaveStates:
-    return part

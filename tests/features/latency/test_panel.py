@@ -13,8 +13,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from rcv_py.analysis.latency.hidden_latency import hidden_latency
-from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.latency import hidden_latency, memory_latency
 from rcv_py.features.latency import result as results
 from rcv_py.features.latency.panel import LatencyPanel, memory_rows
 from rcv_py.model.kinds import TokenKind
@@ -68,7 +67,7 @@ def counters() -> tuple[Trace, WaveBatch]:
 
 def measured(counters: tuple[Trace, WaveBatch]) -> list[int]:
     """Instructions whose latency counters tell, in the order of the table."""
-    lines = memory_latency(counters[0], [counters[1]]).line.tolist()
+    lines = memory_latency.MEMORY[ReferenceRule.OURS].of(counters[0], [counters[1]]).line.tolist()
     assert len(lines) > 3
     assert ELSEWHERE not in lines
     return lines
@@ -108,7 +107,7 @@ def test_hidden_latency_by_either_rule(
     found, waves = counters
     open_in(found, [waves])
     choose(panel, settled, HIDDEN, rule)
-    expected = hidden_latency(found, [waves], list(ReferenceRule)[rule])
+    expected = hidden_latency.HIDDEN[list(ReferenceRule)[rule]].of(found, [waves])
     rows = panel.result.line
     np.testing.assert_array_equal(column(panel, "hidden"), expected.hidden(found.code)[rows])
     np.testing.assert_array_equal(column(panel, "not_hidden"), expected.nonhidden(found.code)[rows])
@@ -126,7 +125,7 @@ def test_memory_latency_by_either_rule(
     found, waves = counters
     open_in(found, [waves])
     choose(panel, settled, MEMORY, rule)
-    expected = memory_latency(found, [waves], list(ReferenceRule)[rule])
+    expected = memory_latency.MEMORY[list(ReferenceRule)[rule]].of(found, [waves])
     for name in ("mean", "samples", "issue", "stall"):
         np.testing.assert_array_equal(column(panel, name), getattr(expected, name))
     np.testing.assert_array_equal(column(panel, "standard_deviation"), expected.std)
@@ -218,10 +217,10 @@ def test_no_wait_told_anything(counters: tuple) -> None:
     found, waves = counters
     empty = np.zeros(0)
     none = SimpleNamespace(line=empty.astype(np.int32), exact=empty, median=empty, p90=empty)
-    table = memory_latency(found, [waves])
+    table = memory_latency.MEMORY[ReferenceRule.OURS].of(found, [waves])
     for waits in (None, none):
         assert memory_rows(found, table, waits).line.tolist() == measured(counters)
-        without = memory_latency(replace(found, counters=()), [waves])
+        without = memory_latency.MEMORY[ReferenceRule.OURS].of(replace(found, counters=()), [waves])
         assert not len(memory_rows(found, without, waits))
 
 
@@ -352,7 +351,7 @@ def test_the_sheet_has_what_is_shown(
     rows = list(sheet.rows)
     assert len(rows) == int((found.code.hits > 0).sum())
     assert sheet.headers[:5] == ("#", "instruction", "source", "cost", "total")
-    costs = hidden_latency(found, [waves]).nonhidden(found.code)
+    costs = hidden_latency.HIDDEN[ReferenceRule.OURS].of(found, [waves]).nonhidden(found.code)
     assert rows[0][1] == found.code.text[int(np.argmax(costs))]
 
 

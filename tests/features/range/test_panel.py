@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.iterations.between import between
-from rcv_py.analysis.overview.range_costs import range_costs
+from rcv_py.analysis.iterations.between import between_of
+from rcv_py.analysis.overview.range_costs import range_costs_of
 from rcv_py.base.text import nanoseconds
 from rcv_py.features.range.panel import ClockRangePanel
 from rcv_py.features.range.result import range_table
@@ -89,7 +89,7 @@ def test_the_numbers_are_those_of_the_analysis_and_of_the_command(app: App, qtbo
     settle(app, qtbot)
     panel = panel_of(app)
     rows = session.choice.rows
-    found = range_costs(session.trace.value, session.store.batches, window, rows)
+    found = range_costs_of(window).of(session.trace.value, session.store.batches, rows)
     table = range_table(session.trace.value, found)
     shown = panel.text.toPlainText()
     for name in table.plain("name"):
@@ -138,7 +138,7 @@ def test_two_clicks_measure_from_one_instruction_to_another_over_all_iterations(
     assert session.measure.value == TimeWindow(begin, wave.tokens.span(b).end)
     settle(app, qtbot)
     found = panel_of(app).found
-    expected = between(session.trace.value, session.store.batches, first, last, session.choice.rows)
+    expected = between_of(first, last).of(session.trace.value, session.store.batches, session.choice.rows)
     assert found.steps == expected
     assert expected.count > 0
     assert f"--between={first}:{last}" in panel_of(app).command_line()

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.core.occupancy import steps
-from rcv_py.analysis.cost.activity import SHOWN, activity, state_shares
-from rcv_py.analysis.device.pipe_use import pipe_use
+from rcv_py.analysis.cost.activity import SHOWN, STATE_SHARES, activity
+from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.device.unit_table import unit_table
-from rcv_py.analysis.overview.device_summary import device_summary
+from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from tests.analysis import build
 from tests.analysis.test_activity import (
     test_issue_and_work_stand_beside_each_other_in_the_summary,  # noqa: F401
 )
@@ -52,21 +53,21 @@ def test_the_pie_is_the_reference_s(name: str, trace: Trace) -> None:
 
 
 def test_states_are_those_of_all_timelines(batches: tuple[WaveBatch, ...], beyond: Any) -> None:
-    found = state_shares(batches)
+    found = build.of(STATE_SHARES, batches)
     assert {state.name: int(found.cycles[state]) for state in SHOWN} == beyond["state_cycles"]
     for state in SHOWN:
         assert found.percent(state) == pytest.approx(beyond["state_pct"][state.name], abs=0.005)
 
 
 def test_busy_cycles_of_simds(batches: tuple[WaveBatch, ...], beyond: Any) -> None:
-    found, golden = pipe_use(batches), beyond["simd_issue"]
+    found, golden = build.of(PIPE_USE, batches), beyond["simd_issue"]
     assert int(found.resident.sum()) == golden["resident"]
     assert int(found.busy.sum()) == golden["issue"]
     assert 100 * found.share() == pytest.approx(golden["busy_pct"], abs=0.005)
 
 
 def test_occupancy_in_the_summary(trace: Trace, batches: tuple[WaveBatch, ...], beyond: Any) -> None:
-    summary = device_summary(trace, batches)
+    summary = summary_by(None).of(trace, batches)
     value = {fact.id: fact.value for fact in summary.facts}
     assert summary.fact("waves_traced").of == f"of {beyond['waves_total']} waves on the device"
     assert (value["duration"], value["peak_waves"]) == (beyond["span"], beyond["peak_waves"])
@@ -78,7 +79,7 @@ def test_issue_and_matrix_work_of_the_reference(
     trace: Trace, batches: tuple[WaveBatch, ...], beyond: Any
 ) -> None:
     """The reference also counts the time in which a wave waits in s_endpgm as issue."""
-    value = {fact.id: fact.value for fact in device_summary(trace, batches).facts}
+    value = {fact.id: fact.value for fact in summary_by(None).of(trace, batches).facts}
     assert value["simd_busy"] < beyond["simd_issue"]["busy_pct"] / 100
     assert 100 * value["matrix_busy"] == pytest.approx(
         beyond["mfma_model"]["pct_of_resident_simd_cycles"], abs=0.005

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rcv_py.analysis.latency.barrier_skew import barrier_skew
+from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from tests.real import captures
 
 
@@ -12,7 +12,7 @@ from tests.real import captures
 def test_skew_is_the_reference_number(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["barriers"]
     trace = captures.real_trace(name)
-    found = barrier_skew(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = BARRIER_SKEW.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert (len(found), found.median) == (golden["instances"], golden["arrival_skew_median"])
     if len(found):
         assert found.skew.max() == golden["arrival_skew_max"]

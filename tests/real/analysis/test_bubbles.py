@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rcv_py.analysis.latency.bubbles import bubbles
+from rcv_py.analysis.latency.bubbles import BUBBLES
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.analysis.test_bubbles import (
@@ -25,7 +25,7 @@ def test_bubbles_are_the_reference_numbers(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
     trace = captures.real_trace(name)
     batches = [trace.reader.read(list(range(len(trace.waves))))]
-    found = bubbles(trace, batches, rule=ReferenceRule.REFERENCE)
+    found = BUBBLES[ReferenceRule.REFERENCE].of(trace, batches)
     assert (found.resident, found.issuing, found.bubble) == (
         golden["resident"],
         golden["issue"],

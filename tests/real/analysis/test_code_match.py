@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rcv_py.analysis.program.code_match import code_match
+from rcv_py.analysis.program.code_match import MATCH
 from tests.analysis.test_code_match import opened, shifted
 from tests.real import captures
 
@@ -12,11 +12,11 @@ from tests.real import captures
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
 def test_real_captures(name: str) -> None:
     trace, batches = opened(captures.trace_path(name))
-    found = code_match(trace, batches)
+    found = MATCH.of(trace, batches)
     assert found.judged > 0
     assert found.mismatched == 0
     for by in (1, -1, 7):
-        wrong = code_match(shifted(trace, by), batches)
+        wrong = MATCH.of(shifted(trace, by), batches)
         assert wrong.is_wrong
         assert wrong.share > 0.2, "forty times what raises the alarm"
 
@@ -24,5 +24,5 @@ def test_real_captures(name: str) -> None:
 @pytest.mark.parametrize("name", captures.SYNTHETIC)
 def test_made_up_captures_of_all_generations(name: str) -> None:
     trace, batches = opened(captures.synthetic_path(name))
-    assert code_match(trace, batches).mismatched == 0
-    assert code_match(shifted(trace, 1), batches).is_wrong
+    assert MATCH.of(trace, batches).mismatched == 0
+    assert MATCH.of(shifted(trace, 1), batches).is_wrong

@@ -7,7 +7,7 @@ import pytest
 
 from rcv_py.analysis.flame.flame import Metric, What, kernel_flame, source_flame
 from rcv_py.analysis.flame.flame_text import labels
-from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from tests.analysis.test_flame import (
@@ -32,7 +32,7 @@ def sampled() -> Trace:
 def test_what_is_left_of_the_reference_viewers_hidden_cycles(name: str) -> None:
     real = real_trace(name)
     batch = real.reader.read(list(range(len(real.waves))))
-    hidden = hidden_latency(real, [batch], ReferenceRule.REFERENCE).hidden(real.code)
+    hidden = HIDDEN[ReferenceRule.REFERENCE].of(real, [batch]).hidden(real.code)
     tree = source_flame(real.code, costs_of(real, True, hidden), has_hidden=True)
     expected = golden(f"rcv/{name}.json")
     assert tree.whole(Metric.TOTAL) == expected["flame_total"]["totalLatency"]

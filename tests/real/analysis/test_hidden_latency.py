@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.model.modes import ReferenceRule
 from tests.analysis.test_hidden_latency import test_a_wave_that_is_alone_hides_nothing  # noqa: F401
 from tests.support.read_twice import GoldenCase
 
 
 def test_the_reference_rule_is_exactly_the_reference(case: GoldenCase) -> None:
-    found = hidden_latency(case.trace, case.batches, ReferenceRule.REFERENCE)
+    found = HIDDEN[ReferenceRule.REFERENCE].of(case.trace, case.batches)
     code, golden = case.trace.code, case.golden
     expected = np.zeros((3, len(code)), dtype=np.int64)
     for number, parts in golden["hidden_by_line_idle_stall_issue"].items():

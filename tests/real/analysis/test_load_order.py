@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.analysis.waits.load_order import load_order
+from rcv_py.analysis.waits.load_order import LOAD_ORDER
 from rcv_py.analysis.whatif.hoist import groups
 from rcv_py.model.trace import Trace
 from tests.analysis.test_load_order import (
@@ -22,7 +22,7 @@ def trace() -> Trace:
 def test_the_real_gemm_waits_for_loads_that_are_issued_last() -> None:
     """The numbers of the specification: instruction 332 waits for 319, issued behind 283, 285 and 286."""
     trace = real_trace("preshuffle_gemm")
-    found = load_order(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = LOAD_ORDER.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     at = int(np.flatnonzero(found.wait == 332)[0])
     assert (int(found.load[at]), int(found.before[at]), int(found.registers[at])) == (319, 283, 0)
     assert found.deferred[at] == (283, 285, 286)

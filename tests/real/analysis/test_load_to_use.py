@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.analysis.latency.cross_lane import cross_lane
+from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.model.trace import Trace
 from tests.analysis.test_load_to_use import test_distances_fit_what_waits_tell  # noqa: F401
 from tests.real import captures
@@ -18,7 +18,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 
 def test_chains_of_a_real_reduction() -> None:
     trace = captures.real_trace("pa_mqa_small")
-    found = cross_lane(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = CROSS_LANE.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert len(found) > 0
     assert found.links.max() >= 4
     assert all(trace.code.text[line].startswith("ds_bpermute") for line in found.first.tolist())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.analysis.iterations.loop_summary import loop_iterations
+from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.model.trace import Trace
 from tests.analysis.test_loop_iterations import (
     read,
@@ -29,7 +29,7 @@ def uneven() -> Trace:
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_loops_are_the_reference_numbers(name: str) -> None:
     trace = captures.real_trace(name)
-    table = loop_iterations(trace, read(trace)).table
+    table = LOOPS.of(trace, read(trace)).found.table
     expected = {
         (row["branch_line"], row["head_line"]): row for row in captures.golden(f"beyond/{name}.json")["loops"]
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rcv_py.analysis.program.matrix_forms import matrix_use
+from rcv_py.analysis.program.matrix_forms import MATRIX
 from tests.real import captures
 
 
@@ -13,7 +13,7 @@ def test_matrix_units_are_as_busy_as_the_model_says(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")
     trace = captures.real_trace(name)
     rows = list(range(len(trace.waves)))
-    use = matrix_use(trace, [trace.reader.read(rows[:2]), trace.reader.read(rows[2:])])
+    use = MATRIX.of(trace, [trace.reader.read(rows[:2]), trace.reader.read(rows[2:])])
     model = golden["mfma_model"]
     assert use.busy == model["matrix_busy_cycles"]
     assert use.resident == golden["simd_issue"]["resident"]

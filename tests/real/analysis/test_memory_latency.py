@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rcv_py.analysis.core.token_columns import token_columns
-from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency, reference_values
+from rcv_py.analysis.latency.memory_latency import MEMORY, MemoryLatency, reference_values
 from rcv_py.analysis.latency.memory_levels import LEVEL_COUNTERS, all_ops, memory_ops, position
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
@@ -54,7 +54,7 @@ def test_every_value_of_the_reference(counters: Loaded) -> None:
 def test_statistics_of_one_shader_engine(counters: Loaded, se: int) -> None:
     found, batches = counters
     waves = [wave.row for batch in batches for wave in batch.waves if wave.id.se == se]
-    table = memory_latency(found, [found.reader.read(waves)], ReferenceRule.REFERENCE)
+    table = MEMORY[ReferenceRule.REFERENCE].of(found, [found.reader.read(waves)])
     golden = captures.golden("memory_latency.json")["rcv_per_se"]
     for counter in (VMEM, LDS):
         for number, expected in golden[counter.name][f"se{se}"].items():
@@ -67,7 +67,7 @@ def test_statistics_of_one_shader_engine(counters: Loaded, se: int) -> None:
 
 
 def test_statistics_of_both_shader_engines_in_order_of_the_mean(counters: Loaded) -> None:
-    table = memory_latency(*counters, ReferenceRule.REFERENCE)
+    table = MEMORY[ReferenceRule.REFERENCE].of(*counters)
     golden = captures.golden("memory_latency.json")["reference_script"]
     expected = [one for counter in (VMEM, LDS) for one in golden[counter.name]["instructions"]]
     numbers = counters[0].code.number[table.line].tolist()
@@ -90,7 +90,7 @@ def truths() -> dict[int, float]:
 
 def test_our_estimate_is_nearer_to_the_truth(counters: Loaded) -> None:
     code = counters[0].code
-    ours, theirs = (memory_latency(*counters, rule) for rule in ReferenceRule)
+    ours, theirs = (MEMORY[rule].of(*counters) for rule in ReferenceRule)
     for number, truth in truths().items():
         line = int(code.row_of_number[number])
         off, reference = (abs(table.mean[row(table, line)] - truth) for table in (ours, theirs))
@@ -107,7 +107,7 @@ def test_the_interval_is_that_of_the_samples(counters: Loaded) -> None:
         keep = (samples.time - samples.time[0]) % 80 == 0
         columns = (getattr(samples, name)[keep] for name in ("time", "value", "cu", "bank"))
         rare.append(CounterSamples(samples.se, *columns))
-    table = memory_latency(replace(found, counters=tuple(rare)), batches)
+    table = MEMORY[ReferenceRule.OURS].of(replace(found, counters=tuple(rare)), batches)
     assert table.interval == 80
     truth = truths()
     for line, mean in zip(table.line.tolist(), table.mean.tolist(), strict=True):

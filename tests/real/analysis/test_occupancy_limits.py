@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits, waves_on_simd
-from rcv_py.analysis.waves.workgroups import workgroups
+from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
@@ -46,7 +46,7 @@ def test_barriers_tell_how_many_waves_a_workgroup_puts_on_a_simd(tmp_path: Path)
         shutil.copytree(source, alone)
         trace = open_trace(alone)
         assert run_facts(alone, trace.kernel_name).kernel is None
-        found = waves_on_simd(trace, workgroups(trace, load_all(trace, workers=0)))
+        found = waves_on_simd(trace, WORKGROUPS.of(trace, load_all(trace, workers=0)))
         assert told is not None
         assert found in (0, -(-told.threads // 256))
         assert limits_of_work(trace, RunFacts()).waves >= 1

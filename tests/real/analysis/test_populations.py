@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from rcv_py.analysis.waves.populations import populations
+from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.formats.open import open_trace
 from tests.analysis.test_populations import plain_ways, read
 from tests.real.captures import THREAD_TRACES, real_trace, trace_path
@@ -30,7 +30,7 @@ def test_real_captures(name: str) -> None:
     """Waves of one population executed the same instructions, and as many as the files hold."""
     folder = trace_path(name)
     trace = open_trace(folder)
-    found = populations(trace, read(trace))
+    found = POPULATIONS.of(trace, read(trace))
     assert dict(zip(found.id, found.waves.tolist(), strict=True)) == EXPECTED[name]
     plain = plain_ways(folder)
     distinct = Counter[int]()
@@ -49,5 +49,5 @@ def test_the_numbers_of_moe_reduce_and_mla_decode() -> None:
     rows = [row for row in code if not row[0].lstrip().startswith(";")]
     assert (sum(row[6] > 0 for row in rows), len(rows)) == (17, 4948)
     trace = real_trace("mla_decode")
-    found = populations(trace, read(trace))
+    found = POPULATIONS.of(trace, read(trace))
     assert (found.ran, found.of) == (17, 4948)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.model.trace import Trace
 from tests.analysis.test_wait_costs import (
     blocking_rows,
@@ -24,7 +24,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_latencies_are_those_of_the_reference_numbers(name: str) -> None:
     trace = captures.real_trace(name)
-    table = wait_summary(trace, [read(trace)]).latency
+    table = WAITS.of(trace, [read(trace)]).latency
     expected = captures.golden(f"beyond/{name}.json")["lat_top"]
     found = latency_rows(table)
     for row in expected:
@@ -36,7 +36,7 @@ def test_latencies_are_those_of_the_reference_numbers(name: str) -> None:
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_stalls_are_charged_as_in_the_reference_numbers(name: str) -> None:
     trace = captures.real_trace(name)
-    found = blocking_rows(wait_summary(trace, [read(trace)]).blocking)
+    found = blocking_rows(WAITS.of(trace, [read(trace)]).blocking)
     expected = captures.golden(f"beyond/{name}.json")["wait_top"]
     for mine, row in zip(found[: len(expected)], expected, strict=True):
         assert mine[:4] == (row["line"], row["hits"], row["stall"], row["blocked"])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rcv_py.analysis.device.wave_states import LIVING, wave_states
+from rcv_py.analysis.device.wave_states import LIVING, state_curves
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
+from tests.analysis import build
 from tests.analysis.test_wave_states import (
     read,
     test_areas_are_the_sums_over_the_timelines_and_the_writer_s_curves,  # noqa: F401
@@ -31,7 +32,7 @@ def test_shares_and_peaks_are_the_reference_s(name: str) -> None:
     trace = captures.real_trace(name)
     batches = read(trace)
     golden = captures.golden(f"beyond/{name}.json")
-    curves, raw = wave_states(batches), wave_states([unaligned(trace, batches)])
+    curves, raw = build.of(state_curves(), batches), build.of(state_curves(), [unaligned(trace, batches)])
     assert {s.name: int(curves.cycles[s]) for s in WaveState if s} == golden["state_cycles"]
     for state in LIVING:
         assert 100 * curves.shares[state] == pytest.approx(golden["state_pct"][state.name], abs=0.005)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.compare.costs import capture_costs
-from rcv_py.analysis.waves.workgroups import workgroups
+from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.model.trace import Trace
 from tests.analysis.test_workgroups import (  # noqa: F401
     batch,
@@ -38,7 +38,7 @@ def trace(request: pytest.FixtureRequest) -> Trace:
 @pytest.mark.parametrize("name", SIZES)
 def test_all_workgroups_of_a_real_capture_are_of_one_size(name: str) -> None:
     trace = captures.real_trace(name)
-    found = workgroups(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    found = WORKGROUPS.of(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert set(found.waves.tolist()) == {SIZES[name]}
     assert int(found.waves.sum()) == len(trace.waves)
     assert found.is_guess == (name not in WITH_BARRIERS)
