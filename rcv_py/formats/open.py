@@ -37,10 +37,7 @@ if TYPE_CHECKING:  # decoded captures do not need it
 
 
 def open_trace(
-    path: Path,
-    cache: CaptureCache | None = None,
-    jobs: Jobs | None = None,
-    options: RawOptions | None = None,
+    path: Path, cache: CaptureCache | None = None, jobs: Jobs | None = None, options: RawOptions | None = None
 ) -> Trace:
     """Open the capture at `path`: its folder, a file inside it, a packed capture, or the only one below it.
 

@@ -86,12 +86,7 @@ def _capture(path: Path, about: Mapping[str, Any]) -> Path:
 
 
 def write_session(
-    path: Path,
-    trace: Trace,
-    *,
-    state: Mapping[str, Any],
-    layout: Mapping[str, Any],
-    notes: Sequence[Note],
+    path: Path, trace: Trace, *, state: Mapping[str, Any], layout: Mapping[str, Any], notes: Sequence[Note]
 ) -> None:
     """Write a session; raise ExportError if it cannot be written."""
     name, capture = identity(trace), trace.path.absolute()

@@ -55,12 +55,7 @@ class ComputeUnit:
         self._done: list[LiveWave] = []
         # (simd, instruction): hits, latency, stall, idle
         self.lines: dict[tuple[int, int], list[int]] = {}
-        self._special = {
-            "wait": self._wait,
-            "none": self._sleep,
-            "barrier": self._barrier,
-            "end": self._end,
-        }
+        self._special = {"wait": self._wait, "none": self._sleep, "barrier": self._barrier, "end": self._end}
 
     def run(self, launch: Launch) -> list[LiveWave]:
         """Run all workgroups of a launch to their end."""

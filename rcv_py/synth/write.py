@@ -110,12 +110,7 @@ def code_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
         code = [[*row, *rest] for row, rest in zip(code_rows(capture, layout), counts, strict=True)]
     if layout.is_packed:
         return {"code": code}
-    return {
-        "code": code or layout.empty,
-        "header": header,
-        "version": layout.version,
-        **capture.code_extras,
-    }
+    return {"code": code or layout.empty, "header": header, "version": layout.version, **capture.code_extras}
 
 
 def code_rows(capture: Capture, layout: Layout = NATIVE) -> list[list[Any]]:

@@ -119,10 +119,7 @@ def _check_paths(client: Client, address: str, paths: Sequence[Path]) -> None:
     unseen = [gone[0] for gone in answers.values() if isinstance(gone, list) and gone]
     if unseen:
         some = "" if len(unseen) == len(answers) else f"{len(unseen)} of {len(answers)} of "
-        raise ClusterError(
-            f"{unseen[0]} is not visible to {some}the workers of {address}.",
-            hint=_SHARE,
-        )
+        raise ClusterError(f"{unseen[0]} is not visible to {some}the workers of {address}.", hint=_SHARE)
 
 
 def _unseen(paths: Sequence[Path]) -> list[Path]:

@@ -115,10 +115,7 @@ class FindingsInView:
             ).start()
 
     def _look_ahead(
-        self,
-        trace: Trace,
-        whole: Callable[[], Sequence[WaveBatch] | None],
-        future: Future[Findings | None],
+        self, trace: Trace, whole: Callable[[], Sequence[WaveBatch] | None], future: Future[Findings | None]
     ) -> None:
         try:
             batches = whole()

@@ -26,12 +26,7 @@ def columns_of(trace: Trace) -> Iterator[WaveColumns]:
 
 
 def pack(
-    trace: Trace,
-    out: Path,
-    columns: Iterable[WaveColumns],
-    *,
-    has_sources: bool = True,
-    notes: bytes = b"",
+    trace: Trace, out: Path, columns: Iterable[WaveColumns], *, has_sources: bool = True, notes: bytes = b""
 ) -> None:
     """Write a capture as one file, with its names, the tables of its run and a file of notes.
 

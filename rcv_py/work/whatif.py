@@ -49,10 +49,7 @@ def quick_player(trace: Trace, held: Iterable[WaveBatch] = (), report: Report = 
 
 
 def with_predictions(
-    trace: Trace,
-    found: Findings,
-    held: Iterable[WaveBatch] = (),
-    report: Report = silent,
+    trace: Trace, found: Findings, held: Iterable[WaveBatch] = (), report: Report = silent
 ) -> Findings:
     """Return findings with the predicted gain of their remedies; unchanged if none can be played.
 

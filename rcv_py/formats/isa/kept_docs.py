@@ -70,12 +70,7 @@ def add_docs(path: Path) -> KeptDocs:
         )
     names = {name: [one.name, one.description, one.group] for name, one in found.instructions.items()}
     source = str(path.absolute()).encode(errors="replace").decode()
-    document = {
-        "schema": FORM,
-        "architecture": found.architecture,
-        "file": source,
-        "instructions": names,
-    }
+    document = {"schema": FORM, "architecture": found.architecture, "file": source, "instructions": names}
     with whole_file(_place(family)) as file:
         file.write(orjson.dumps(document))
     return KeptDocs(family, source, found)

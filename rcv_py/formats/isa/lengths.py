@@ -124,7 +124,7 @@ GCN_SEQUENCER = {
     **{25: "s_cbranch_cdbgsys_or_user", 26: "s_cbranch_cdbgsys_and_user", 27: "s_endpgm_saved"},
 }
 GFX9_SEQUENCER = GCN_SEQUENCER | {
-    **{28: "s_set_gpr_idx_off", 29: "s_set_gpr_idx_mode", 30: "s_endpgm_ordered_ps_done"},
+    **{28: "s_set_gpr_idx_off", 29: "s_set_gpr_idx_mode", 30: "s_endpgm_ordered_ps_done"}
 }
 GFX10_SEQUENCER = GCN_SEQUENCER | {
     **{30: "s_endpgm_ordered_ps_done", 31: "s_code_end", 32: "s_inst_prefetch", 33: "s_clause"},

@@ -67,12 +67,7 @@ _WAVE = ("wave", "waveid", "wavefront")
 _TIME = ("time", "clock", "cycle", "at", "span", "range", "clocks")
 _BEGIN = ("begin", "start", "from", "starttime", "timestart", "startclock")
 _END = ("end", "stop", "to", "endtime", "timeend", "endclock")
-_WAVE_PARTS = (
-    ("se", "shaderengine"),
-    ("simd", "sm"),
-    ("slot", "sl"),
-    ("wid", "wv", "wave", "id"),
-)
+_WAVE_PARTS = (("se", "shaderengine"), ("simd", "sm"), ("slot", "sl"), ("wid", "wv", "wave", "id"))
 _WAVE_TEXT = re.compile(
     r"se(\d{1,6})[/_](?:simd|sm)(\d{1,6})[/_](?:slot|sl)(\d{1,6})[/_]wv(\d{1,9})(?:\.json)?", re.ASCII
 )

@@ -98,11 +98,7 @@ class NotePlaces:
     @property
     def about(self) -> dict[str, str]:
         """The fields of a file that identify its capture."""
-        return {
-            "identity": self.identity,
-            "capture": self.trace.name,
-            "kernel": self.trace.kernel_name[:200],
-        }
+        return {"identity": self.identity, "capture": self.trace.name, "kernel": self.trace.kernel_name[:200]}
 
     # -- reading ------------------------------------------------------------------------------------
 

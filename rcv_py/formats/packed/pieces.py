@@ -21,10 +21,7 @@ COLUMNS = (
     "state", "wait_line", "wait_first", "depends_on",
 )  # fmt: skip
 _STARTS = {"offset": "token_first", "state_offset": "state_first"}  # stored as differences within a wave
-_ROWS = {
-    "token_first": ("offset", "stall", "busy", "kind", "line"),
-    "state_first": ("state_offset", "state"),
-}
+_ROWS = {"token_first": ("offset", "stall", "busy", "kind", "line"), "state_first": ("state_offset", "state")}
 _TYPES = {  # final types of the columns; of two, the first if it holds the numbers
     **dict.fromkeys(("facts", "token_first", "state_first"), "i8"),
     **dict.fromkeys(("offset", "stall", "busy", "state_offset"), "i4 i8"),

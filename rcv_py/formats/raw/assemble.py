@@ -75,8 +75,7 @@ def assembled(
     )
     clock = _clock(engines, problems)
     numbers, called = kernel_names(
-        [key for name in _ENTRIES for engine in engines for key in _Once(getattr(engine, name)).keys],
-        names,
+        [key for name in _ENTRIES for engine in engines for key in _Once(getattr(engine, name)).keys], names
     )
     waves = _index(engines, clock.offsets, numbers)
     occupancy = _occupancy(engines, clock.offsets, numbers, called)

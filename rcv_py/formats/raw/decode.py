@@ -15,15 +15,7 @@ from rcv_py.base.text import plural
 from rcv_py.formats.input.files import read_bytes, read_start
 from rcv_py.formats.isa.processes import unanswered
 from rcv_py.formats.raw.addresses import AddressMap, Places, address_map
-from rcv_py.formats.raw.engine import (
-    Engine,
-    Walk,
-    Where,
-    engine_of,
-    entries_of,
-    known,
-    texts_of,
-)
+from rcv_py.formats.raw.engine import Engine, Walk, Where, engine_of, entries_of, known, texts_of
 from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.objects import Objects, forget, objects_of
 from rcv_py.formats.raw.options import OFFICIAL, RawOptions

@@ -28,12 +28,7 @@ from rcv_py.base.runs import borders
 from rcv_py.formats.raw.addresses import UNKNOWN, AddressMap, Places
 from rcv_py.formats.raw.files import CodeFile, StreamFile
 from rcv_py.formats.raw.options import OfficialMissing
-from rcv_py.formats.sqtt.records import (
-    DispatchRecord,
-    OccupancyRecords,
-    Stream,
-    WaveRecords,
-)
+from rcv_py.formats.sqtt.records import DispatchRecord, OccupancyRecords, Stream, WaveRecords
 from rcv_py.model.kinds import TokenKind
 
 LIBRARY = {"darwin": "librocprof-trace-decoder.dylib", "win32": "rocprof-trace-decoder.dll"}.get(

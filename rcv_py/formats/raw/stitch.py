@@ -35,8 +35,7 @@ VALU, IMMED, SALU, VMEM, BRANCH = map(
     int, (Category.VALU, Category.IMMED, Category.SALU, Category.VMEM, Category.BRANCH)
 )
 JUMP, NEXT, TRAP, MSG, FLAT, SMEM = map(
-    int,
-    (TokenKind.JUMP, TokenKind.NEXT, TokenKind.TRAP, TokenKind.MSG, TokenKind.FLAT, TokenKind.SMEM),
+    int, (TokenKind.JUMP, TokenKind.NEXT, TokenKind.TRAP, TokenKind.MSG, TokenKind.FLAT, TokenKind.SMEM)
 )
 UNFINISHED, LAST_KIND = int(TokenKind.NONE), int(TokenKind.BVH)  # other kinds are no instructions
 
@@ -222,10 +221,7 @@ def stitch(
     told[:, is_entry] = waves.token_first[:-1], starts.entry
     told[:, ~is_entry] = owner + waves.break_token + 1, starts.breaks
     of_wave = np.stack(
-        [
-            *(waves.token_first[:-1], waves.token_first[1:], tolds[:-1], tolds[1:]),
-            *(waves.begin, waves.end),
-        ],
+        [*(waves.token_first[:-1], waves.token_first[1:], tolds[:-1], tolds[1:]), *(waves.begin, waves.end)],
         axis=1,
     ).astype(np.int64)
     state = np.zeros(len(STATE), dtype=np.int64)

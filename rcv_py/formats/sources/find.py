@@ -36,11 +36,7 @@ SUFFIXES = frozenset((
 
 
 def sources_of(
-    folder: Path,
-    names: frozenset[str],
-    paths: Sequence[str],
-    rules: Sequence[Rule],
-    problems: Problems,
+    folder: Path, names: frozenset[str], paths: Sequence[str], rules: Sequence[Rule], problems: Problems
 ) -> tuple[SourceFile, ...]:
     """Return a SourceFile for each path of a raw capture, in order: its copy, or the file of this machine.
 

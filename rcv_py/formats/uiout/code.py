@@ -108,10 +108,7 @@ def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
         rows, list | None
     ):
         problems.fail(
-            CODE,
-            f"{CODE} is damaged: it is not a table of instructions.",
-            "Decode again.",
-            Affects.CODE,
+            CODE, f"{CODE} is damaged: it is not a table of instructions.", "Decode again.", Affects.CODE
         )
     return code_of(table, rows if isinstance(rows, list) else [], gfxip, problems)
 

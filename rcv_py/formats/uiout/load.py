@@ -142,11 +142,7 @@ def _index(files: Listing, problems: Problems) -> Index:
 
 
 def _diagnose(
-    code: CodeTable,
-    waves: WaveIndex,
-    events: HardwareEvents | None,
-    is_sampled: bool,
-    problems: Problems,
+    code: CodeTable, waves: WaveIndex, events: HardwareEvents | None, is_sampled: bool, problems: Problems
 ) -> None:
     """Add Problems that explain empty views of an intact folder and its doubtful data."""
     if not len(waves) and is_sampled:

@@ -28,11 +28,7 @@ _PREFIXES = {
     TokenKind.FLAT: "global_ flat_ scratch_",
 }
 # Later generations count the global segment as vector memory, and a barrier as a message.
-_LATER = {
-    TokenKind.VMEM: "global_ scratch_",
-    TokenKind.MSG: "s_barrier",
-    TokenKind.IMMED: "s_barrier_wait",
-}
+_LATER = {TokenKind.VMEM: "global_ scratch_", TokenKind.MSG: "s_barrier", TokenKind.IMMED: "s_barrier_wait"}
 
 # Only gfx950 has these; other members of gfx9 do not.
 _GFX950 = (

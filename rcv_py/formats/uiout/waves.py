@@ -204,11 +204,7 @@ def _wait_columns(waits: list[RawWaits], numbers: LineNumbers) -> Columns:
     firsts = np.concatenate([nothing, *(borders(wait.count) for wait in waits)])
     producers = np.concatenate([nothing, *(wait.depends_on for wait in waits)])
     line, producer = (numbers.row[numbers.index(column)].astype(np.int32) for column in (lines, producers))
-    return {
-        "wait_line": frozen(line),
-        "wait_first": fit(firsts, np.int32),
-        "depends_on": frozen(producer),
-    }
+    return {"wait_line": frozen(line), "wait_first": fit(firsts, np.int32), "depends_on": frozen(producer)}
 
 
 def _column(tables: list[np.ndarray], place: int) -> np.ndarray:

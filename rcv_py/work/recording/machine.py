@@ -95,8 +95,7 @@ class There:
         if code or found is None:
             said = f" It said: {lines[-1]}" if lines else ""
             raise UsageError(
-                f"{self.host} cannot be used.{said}",
-                hint=f"Does `{self._trial}` work without a question?",
+                f"{self.host} cannot be used.{said}", hint=f"Does `{self._trial}` work without a question?"
             )
         return found
 
